@@ -1,0 +1,116 @@
+/**
+ * Progress goes one way: core emits, front ends listen. Events are plain JSON, flat, tagged by agent.
+ * What must last is in the transcript before it is emitted. Nothing waits for a listener.
+ */
+import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './messages.ts';
+import type {Outcome} from './run-result.ts';
+import type {ToolDisplay} from './tool.ts';
+
+export interface EventBase {
+  readonly agentId: string;
+  /** The agent that dispatched this one; absent for the main agent. */
+  readonly parent?: string;
+  /** Counts up over the whole session. */
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface RunStart {
+  readonly type: 'run_start';
+  /** Agent name: `main`, `explore`, … */
+  readonly agent: string;
+  readonly description: string;
+  /** The Task call that dispatched it, if a model did. */
+  readonly callId?: string;
+  readonly model: string;
+  /** True while it waits for a free slot; `run_active` follows. */
+  readonly queued: boolean;
+}
+
+export type AgentEventBody =
+  | RunStart
+  | {readonly type: 'run_active'}
+  | {readonly type: 'text_delta'; readonly text: string}
+  | {readonly type: 'thinking_delta'; readonly text: string}
+  | {readonly type: 'stream'; readonly event: StreamEvent}
+  | {
+      readonly type: 'message';
+      readonly role: 'assistant';
+      readonly id: string;
+      readonly content: readonly AssistantBlock[];
+      readonly model: string;
+      readonly usage: Usage;
+      readonly stopReason: string | null;
+    }
+  | {readonly type: 'message'; readonly role: 'user'; readonly content: string | readonly UserBlock[]}
+  | {readonly type: 'tool_start'; readonly callId: string; readonly tool: string; readonly title: string}
+  | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}
+  | {
+      readonly type: 'tool_end';
+      readonly callId: string;
+      readonly tool: string;
+      readonly isError: boolean;
+      /** The result's text, at most 2,000 characters: enough for a few lines on the screen. */
+      readonly preview: string;
+      readonly display?: ToolDisplay;
+      readonly durationMs: number;
+    }
+  | {readonly type: 'ask'; readonly question: Question}
+  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: Answer['choice'] | 'withdrawn'}
+  | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
+  | {readonly type: 'queued_prompt_taken'; readonly id: string}
+  | {readonly type: 'notice'; readonly level: 'info' | 'warning' | 'error'; readonly text: string}
+  | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
+  | {readonly type: 'session'; readonly info: SessionInfo}
+  | {readonly type: 'cleared'}
+  | {
+      readonly type: 'run_end';
+      readonly outcome: Outcome;
+      /** Why, in a few words, where the outcome is no success. */
+      readonly reason?: string;
+      readonly tools: number;
+      readonly durationMs: number;
+      readonly usage: Usage;
+    };
+
+export type AgentEvent = EventBase & AgentEventBody;
+
+/** Emits for one agent: the session adds who, when and the count. */
+export type Emit = (event: AgentEventBody) => void;
+
+/** A question to the person. The digit chooses; nothing is chosen beforehand. */
+export interface Question {
+  readonly id: string;
+  /** Who asks: `main`, or `[explore] look around`. */
+  readonly agent: string;
+  readonly tool: string;
+  /** What it wants to do, in one line. */
+  readonly title: string;
+  /** The whole command or diff. */
+  readonly detail: string;
+  readonly detailType: 'command' | 'diff' | 'text';
+  readonly options: readonly {readonly choice: Answer['choice']; readonly label: string}[];
+}
+
+export interface Answer {
+  readonly choice: 'yes' | 'session' | 'always' | 'no';
+  /** With `no`: a word to the model. */
+  readonly note?: string;
+}
+
+/** What a front end shows of a session, and print mode's `init` object. */
+export interface SessionInfo {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly model: string;
+  readonly offline: boolean;
+  readonly permissionMode: PermissionMode;
+  readonly tools: readonly string[];
+  readonly agents: readonly string[];
+  readonly commands: readonly {readonly name: string; readonly description: string}[];
+  readonly transcript: string;
+}
+
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions';
+export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'bypassPermissions'];

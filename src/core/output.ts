@@ -1,0 +1,25 @@
+/** Output past a tool's cap: the middle is cut from what the model reads, the whole is kept in a file. */
+
+/** Keeps whole outputs; `storage/` puts them beside the transcript. */
+export interface OutputStore {
+  /** Opens the file for this call. The same call id gives the same path. */
+  open(callId: string): OutputFile;
+}
+
+export interface OutputFile {
+  readonly path: string;
+  write(chunk: string): void;
+  close(): void;
+}
+
+/** Head and tail of `text` with a line between them that says how much is missing and where the whole is. */
+export function cutMiddle(text: string, maxChars: number, keptAt: string): string {
+  if (text.length <= maxChars) return text;
+  const head = Math.floor(maxChars / 2);
+  const tail = maxChars - head;
+  return joinCut(text.slice(0, head), text.slice(-tail), text.length - maxChars, keptAt);
+}
+
+export function joinCut(head: string, tail: string, missing: number, keptAt: string): string {
+  return `${head}\n\n[... ${missing.toLocaleString('en-US')} characters cut; the whole output: ${keptAt} ...]\n\n${tail}`;
+}
