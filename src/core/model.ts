@@ -1,6 +1,9 @@
 /** What the loop needs of a model. `models/` implements it over the SDK. */
 import type {AssistantBlock, Message, StopReason, StreamEvent, ToolSpec, Usage} from './messages.ts';
 
+/** The offline model begins a line of its answer so when it cannot do what was asked: print mode then exits 1. */
+export const OFFLINE_CANNOT = 'I cannot do this offline:';
+
 export interface ModelRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+/** The entry. What most starts don't need is loaded by those that do: `--version` and `--help` load nothing else. */
+import module from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import {version} from '../package.json';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const args = process.argv.slice(2);
+const end = args.indexOf('--');
+const flags = end === -1 ? args : args.slice(0, end);
+
+if (major < 22 || (major === 22 && minor < 12)) {
+  process.stderr.write(`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}.\n`);
+  process.exitCode = 2;
+} else if (flags.includes('--version') || flags.includes('-v')) {
+  process.stdout.write(`${version}\n`);
+} else {
+  // Not the shared folder of temporary files: compiled code is only as safe as the folder it is read from.
+  const home = process.env.MINI_CC_HOME || path.join(os.homedir(), '.mini-cc');
+  module.enableCompileCache?.(path.join(home, 'cache', 'compiled'));
+  if (flags.includes('--help') || flags.includes('-h')) {
+    const {helpText} = await import('./cli/help.ts');
+    process.stdout.write(helpText);
+  } else {
+    const {main} = await import('./cli/main.ts');
+    await main({args, version, home});
+  }
+}

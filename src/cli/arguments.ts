@@ -1,0 +1,142 @@
+/** The command line: parsed by meow, checked here, every flag of the contract known by name. */
+import {existsSync, statSync} from 'node:fs';
+import path from 'node:path';
+import leven from 'leven';
+import meow from 'meow';
+import {UsageError} from '../core/errors.ts';
+import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
+import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
+import type {SessionOptions} from '../compose.ts';
+
+export interface Arguments {
+  readonly print: boolean;
+  readonly prompt: string;
+  readonly format: OutputFormat;
+  readonly verbose: boolean;
+  /** For `compose`, but for what the surroundings decide. */
+  readonly session: Omit<SessionOptions, 'env' | 'home' | 'interactive'>;
+}
+
+/** In the contract, with an engine that comes later. */
+const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'agent', 'agents', 'fanOut', 'jsonSchema', 'trust', 'yes'];
+const SUBCOMMANDS = ['agents', 'sessions', 'config', 'doctor'];
+
+const FLAGS = {
+  print: {type: 'boolean', shortFlag: 'p'},
+  outputFormat: {type: 'string'},
+  includePartialMessages: {type: 'boolean'},
+  verbose: {type: 'boolean'},
+  model: {type: 'string'},
+  offline: {type: 'boolean'},
+  permissionMode: {type: 'string'},
+  dangerouslySkipPermissions: {type: 'boolean'},
+  allowedTools: {type: 'string', isMultiple: true},
+  disallowedTools: {type: 'string', isMultiple: true},
+  maxTurns: {type: 'string'},
+  timeout: {type: 'string'},
+  continue: {type: 'boolean', shortFlag: 'c'},
+  resume: {type: 'string', shortFlag: 'r'},
+  sessionId: {type: 'string'},
+  appendSystemPrompt: {type: 'string'},
+  addDir: {type: 'string', isMultiple: true},
+  settings: {type: 'string'},
+  cwd: {type: 'string'},
+  debug: {type: 'boolean'},
+} as const;
+
+/** @throws UsageError in one line that names the flag and what it takes. */
+export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): Arguments {
+  const {flags, input, unnormalizedFlags} = meow({
+    importMeta: import.meta,
+    argv: [...args],
+    flags: FLAGS,
+    autoHelp: false,
+    autoVersion: false,
+    booleanDefault: undefined,
+    pkg: {},
+  });
+  for (const name of Object.keys(unnormalizedFlags)) assertKnown(name);
+  if (SUBCOMMANDS.includes(input[0] ?? '') && !flags.print) {
+    throw new UsageError(`mini-cc ${input[0]} is not yet available`);
+  }
+  const cwd = folder(flags.cwd ?? process.cwd());
+  const debug = flags.debug || (env.MINI_CC_DEBUG !== undefined && !['', '0'].includes(env.MINI_CC_DEBUG));
+  const mode = flags.dangerouslySkipPermissions ? 'bypassPermissions' : flags.permissionMode;
+  const maxTurns = wholeNumber('--max-turns', flags.maxTurns, 1);
+  const timeoutSeconds = wholeNumber('--timeout', flags.timeout, 1);
+  return {
+    print: flags.print ?? false,
+    prompt: input.join(' '),
+    format: oneOf('--output-format', flags.outputFormat ?? 'text', OUTPUT_FORMATS),
+    verbose: flags.verbose ?? false,
+    session: {
+      cwd,
+      which: which(flags),
+      limits: {...(maxTurns ? {maxTurns} : {}), ...(timeoutSeconds ? {timeoutSeconds} : {})},
+      allowedTools: list(flags.allowedTools),
+      disallowedTools: list(flags.disallowedTools),
+      addDirs: (flags.addDir ?? []).map(dir => folder(path.resolve(cwd, dir))),
+      offline: flags.offline ?? false,
+      rawStream: flags.includePartialMessages ?? false,
+      debug,
+      ...(mode === undefined ? {} : {permissionMode: oneOf<PermissionMode>('--permission-mode', mode, PERMISSION_MODES)}),
+      ...optional('model', flags.model),
+      ...optional('appendSystemPrompt', flags.appendSystemPrompt),
+      ...optional('settingsFile', flags.settings),
+    },
+  };
+}
+
+function assertKnown(name: string): void {
+  if (Object.hasOwn(FLAGS, name) || name.length === 1) {
+    if (name.length > 1 || ['p', 'c', 'r'].includes(name)) return;
+  }
+  const kebab = (flag: string) => `--${flag.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+  if (LATER.includes(name)) throw new UsageError(`${kebab(name)} is not yet available`);
+  const nearest = Object.keys(FLAGS).sort((a, b) => leven(name, a) - leven(name, b))[0]!;
+  const flag = name.length === 1 ? `-${name}` : kebab(name);
+  throw new UsageError(`Unknown flag ${flag} (did you mean ${kebab(nearest)}?). --help lists them`);
+}
+
+function which(flags: {continue?: boolean | undefined; resume?: string | undefined; sessionId?: string | undefined}): SessionOptions['which'] {
+  if (flags.resume !== undefined) {
+    if (flags.resume === '') throw new UsageError('--resume needs the id of a session; --continue takes the last one');
+    return {type: 'resume', id: flags.resume};
+  }
+  if (flags.continue) return {type: 'continue'};
+  if (flags.sessionId === undefined) return {type: 'new'};
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(flags.sessionId)) {
+    throw new UsageError(`--session-id: not a UUID: ${JSON.stringify(flags.sessionId)}`);
+  }
+  return {type: 'new', id: flags.sessionId.toLowerCase()};
+}
+
+function oneOf<T extends string>(flag: string, value: string, values: readonly T[]): T {
+  const found = values.find(candidate => candidate === value);
+  if (found === undefined) throw new UsageError(`${flag}: ${JSON.stringify(value)} is none of ${values.join(', ')}`);
+  return found;
+}
+
+function wholeNumber(flag: string, value: string | undefined, least: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isInteger(number) || number < least) {
+    throw new UsageError(`${flag}: ${JSON.stringify(value)} is no whole number from ${least} on`);
+  }
+  return number;
+}
+
+function folder(dir: string): string {
+  const absolute = path.resolve(dir);
+  if (!existsSync(absolute) || !statSync(absolute).isDirectory()) throw new UsageError(`No such directory: ${absolute}`);
+  return absolute;
+}
+
+/** Names apart by commas or spaces, but not within the parentheses of a pattern. */
+function list(values: readonly string[] | undefined): string[] {
+  return (values ?? []).flatMap(value => value.match(/[^\s,(]+(\([^)]*\))?/g) ?? []);
+}
+
+function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {
+  return value === undefined ? {} : ({[key]: value} as Record<K, string>);
+}

@@ -1,0 +1,58 @@
+/** Picks the front end, holds the signals, and turns how it ended into an exit code. */
+import {UsageError, messageOf} from '../core/errors.ts';
+import type {Arguments} from './arguments.ts';
+
+export interface Start {
+  readonly args: readonly string[];
+  readonly version: string;
+  readonly home: string;
+}
+
+/** Sets the exit code; prints one line for whatever went wrong. */
+export async function main(start: Start): Promise<void> {
+  ignoreClosedPipes();
+  const debug = start.args.includes('--debug') || Boolean(process.env.MINI_CC_DEBUG);
+  const fail = (error: unknown) => {
+    const words = error instanceof UsageError ? error.message : `internal error: ${messageOf(error)}`;
+    process.stderr.write(`mini-cc: ${words}\n`);
+    if (debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  };
+  process.on('uncaughtException', error => process.exit(fail(error)));
+  try {
+    process.exitCode = await run(start);
+  } catch (error) {
+    process.exitCode = fail(error);
+  }
+}
+
+async function run(start: Start): Promise<number> {
+  const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
+  // A bare start is the common one: nothing to parse, so nothing to load for it.
+  if (start.args.length === 0 && terminal) return repl(start, undefined);
+  const {parseArguments} = await import('./arguments.ts');
+  const parsed = parseArguments(start.args, process.env);
+  if (!parsed.print && terminal) return repl(start, parsed);
+  const {readPrompt} = await import('./standard-input.ts');
+  const prompt = await readPrompt(parsed.prompt);
+  if (prompt === '') {
+    throw new UsageError('no prompt, and no terminal for a REPL: type mini-cc -p "your question", or pipe it in');
+  }
+  const {runPrint} = await import('./run-print.ts');
+  return runPrint(start, parsed, prompt);
+}
+
+async function repl(start: Start, parsed: Arguments | undefined): Promise<number> {
+  const {runRepl} = await import('./run-repl.ts');
+  return runRepl(start, parsed);
+}
+
+/** Whoever reads our output may leave early (`| head -1`): then we are done, without a word. */
+function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(0);
+      throw error;
+    });
+  }
+}

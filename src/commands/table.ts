@@ -1,0 +1,13 @@
+/** The slash commands, in the order in which /help prints them. */
+import type {Command} from '../core/session.ts';
+import {clearCommand} from './clear.ts';
+import {exitCommand} from './exit.ts';
+import {createHelpCommand} from './help.ts';
+import {laterCommands} from './later.ts';
+import {modelCommand} from './model.ts';
+import {stopCommand} from './stop.ts';
+
+export function commandTable(): readonly Command[] {
+  const ready = [clearCommand, modelCommand, stopCommand, exitCommand];
+  return [createHelpCommand(ready), ...ready, ...laterCommands];
+}

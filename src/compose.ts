@@ -1,0 +1,235 @@
+/** The only wiring: settings + models + tools + agents → a session. */
+import {randomUUID} from 'node:crypto';
+import {realpathSync} from 'node:fs';
+import leven from 'leven';
+import {commandTable} from './commands/table.ts';
+import {type LoadedSettings, loadSettings, type Settings} from './config/settings.ts';
+import {readSurroundings} from './config/surroundings.ts';
+import {builtInAgents} from './core/agent-types.ts';
+import {UsageError} from './core/errors.ts';
+import {EventBus} from './core/event-bus.ts';
+import type {PermissionMode} from './core/events.ts';
+import {FileLedger, WriteLog} from './core/file-ledger.ts';
+import {History} from './core/history.ts';
+import {type Limits, systemClock} from './core/limits.ts';
+import type {Message} from './core/messages.ts';
+import type {Model} from './core/model.ts';
+import {PermissionPolicy} from './core/permissions.ts';
+import {createPermit, type Denial} from './core/permit.ts';
+import mainPrompt from './core/prompts/main.md';
+import {Questions} from './core/questions.ts';
+import {type Conversation, Session} from './core/session.ts';
+import {SubagentManager} from './core/subagent-manager.ts';
+import {systemPrompt} from './core/system-prompt.ts';
+import type {Tool, Workspace} from './core/tool.ts';
+import {toolName} from './core/tool-names.ts';
+import {ModelResolver} from './models/resolve.ts';
+import {createSandbox} from './sandbox/sandbox.ts';
+import {DebugLog} from './storage/debug-log.ts';
+import {SessionStore} from './storage/session-store.ts';
+import {messagesOf, readTranscript} from './storage/transcript.ts';
+import {createBaseTools} from './tools/index.ts';
+import {createTaskTool} from './tools/task.ts';
+
+export interface SessionOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  readonly home: string;
+  /** A person can be asked. Without one, what would be asked is refused. */
+  readonly interactive: boolean;
+  readonly which: {readonly type: 'new'; readonly id?: string} | {readonly type: 'continue'} | {readonly type: 'resume'; readonly id: string};
+  readonly model?: string;
+  readonly offline?: boolean;
+  readonly permissionMode?: PermissionMode;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly limits?: Partial<Limits>;
+  readonly appendSystemPrompt?: string;
+  readonly addDirs?: readonly string[];
+  readonly settingsFile?: string;
+  readonly rawStream?: boolean;
+  readonly debug?: boolean;
+}
+
+export interface Composed {
+  readonly session: Session;
+  /** One line each, for the user: settings that were ignored and the like. */
+  readonly warnings: readonly string[];
+  /** The offline model answers because nothing else is set. */
+  readonly offlineByDefault: boolean;
+  /** What was said before, of a session that goes on. */
+  readonly restored: readonly Message[];
+}
+
+const MAIN = 'main';
+/** Read by mini-cc itself and hidden from the processes that its agents start. */
+const KEYS = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
+
+/** @throws UsageError for settings, names or ids that are wrong. */
+export async function compose(options: SessionOptions): Promise<Composed> {
+  const root = realpathSync(options.cwd);
+  const {settings, warnings} = settingsOf(options, root);
+  const resolver = new ModelResolver({
+    env: options.env,
+    offline: options.offline ?? false,
+    retry: {
+      maxAttempts: settings.retry?.maxAttempts ?? 5,
+      maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 60),
+    },
+    idleSeconds: settings.limits?.idleSeconds ?? 120,
+    maxOutputTokens: settings.maxOutputTokens ?? 16_384,
+  });
+  const model = resolver.resolve(options.model ?? settings.model);
+  const store = new SessionStore(options.home, root);
+  const opened = openFirst(store, options);
+  const debugLog = options.debug ? new DebugLog(options.home) : undefined;
+  const bus = new EventBus(message => debugLog?.write(`a listener failed: ${message}`));
+  if (debugLog) bus.subscribe(event => debugLog.event(event));
+
+  const workspace: Workspace = {
+    root,
+    extraRoots: (options.addDirs ?? []).map(folder => existingFolder(folder, root)),
+    cwd: root,
+    confinement: 'none',
+    env: withoutKeys(options.env),
+  };
+  const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
+  const sandbox = createSandbox();
+  const baseTools = createBaseTools(sandbox);
+  const questions = new Questions();
+  const denials: Denial[] = [];
+  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rulesOf(options, settings, baseTools), [
+    store.folder,
+  ]);
+  const permits = {
+    policy,
+    questions: options.interactive ? questions : undefined,
+    onDenied: (denial: Denial) => void denials.push(denial),
+  };
+  const writeLog = new WriteLog();
+  const rawStream = options.rawStream ?? false;
+  let session: Session | undefined;
+  const manager: SubagentManager = new SubagentManager({
+    maxConcurrent: poolSize(settings, model),
+    mainAgentId: MAIN,
+    bus,
+    store: store.runStore(() => session?.info.sessionId ?? opened.conversation.id),
+    house: {baseTools: () => createBaseTools(sandbox), workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
+  });
+  const task = createTaskTool({
+    agents: builtInAgents,
+    manager: () => manager,
+    modelFor: (agent, asked) => {
+      const name = asked ?? settings.agents?.[agent]?.model ?? settings.subagentModel ?? 'inherit';
+      return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
+    },
+  });
+  const tools = [...baseTools, task as Tool];
+  const emit = bus.emitFor(MAIN);
+  const commands = commandTable();
+  session = new Session({
+    agentId: MAIN,
+    info: {
+      cwd: root,
+      tools: tools.map(tool => tool.name),
+      agents: builtInAgents.list().map(agent => agent.name),
+      commands: commands.map(({name, description}) => ({name, description})),
+    },
+    bus,
+    questions,
+    manager,
+    commands,
+    denials,
+    permissionMode: () => policy.mode,
+    limits: options.limits ?? {},
+    firstConversation: opened.conversation,
+    openConversation: () => openNew(store, randomUUID()),
+    resolveModel: name => resolver.resolve(name),
+    model,
+    run: {
+      agentId: MAIN,
+      tools,
+      workspace,
+      files: new FileLedger(writeLog, MAIN),
+      permit: createPermit(permits, MAIN, workspace, emit),
+      emit,
+      system: systemPrompt(mainPrompt, surroundings),
+      clock: systemClock,
+      rawStream,
+    },
+  });
+  return {
+    session,
+    warnings,
+    offlineByDefault: model.offline && !options.offline,
+    restored: opened.restored,
+  };
+}
+
+function settingsOf(options: SessionOptions, root: string): LoadedSettings {
+  return loadSettings({
+    home: options.home,
+    cwd: root,
+    ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
+  });
+}
+
+function openFirst(store: SessionStore, options: SessionOptions): {conversation: Conversation; restored: Message[]} {
+  const {which} = options;
+  if (which.type === 'new') {
+    if (which.id !== undefined && store.exists(which.id)) {
+      throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
+    }
+    return {conversation: openNew(store, which.id ?? randomUUID()), restored: []};
+  }
+  const found = which.type === 'resume' ? store.find(which.id) : store.latest();
+  if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
+  const restored = messagesOf(readTranscript(found.transcript));
+  return {conversation: openNew(store, found.id, restored), restored};
+}
+
+function openNew(store: SessionStore, id: string, restored: readonly Message[] = []): Conversation {
+  const {writer, output} = store.openSession(id);
+  const history = new History(writer, restored);
+  history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
+  return {id, history, output, transcript: writer.path, close: () => writer.close()};
+}
+
+/** 8 at a hosted model, 3 at one on this machine, or what the settings say. */
+function poolSize(settings: Settings, model: Model): number {
+  const size = settings.subagents?.maxConcurrent ?? 'auto';
+  if (size !== 'auto') return size;
+  return model.local ? 3 : 8;
+}
+
+function rulesOf(options: SessionOptions, settings: Settings, tools: readonly Tool[]) {
+  const known = [...tools.map(tool => tool.name), 'Task'];
+  const read = (names: readonly string[], where: string) => new Set(names.map(name => ruleName(name, known, where)));
+  return {
+    allowed: read([...(options.allowedTools ?? []), ...(settings.permissions?.allow ?? [])], 'allowed tools'),
+    disallowed: read([...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])], 'disallowed tools'),
+  };
+}
+
+function ruleName(rule: string, known: readonly string[], where: string): string {
+  if (rule.includes('(')) throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
+  const name = toolName(rule);
+  if (known.includes(name)) return name;
+  const nearest = known.toSorted((a, b) => leven(name, a) - leven(name, b))[0];
+  throw new UsageError(`${where}: there is no tool ${JSON.stringify(rule)} (did you mean ${nearest}?)`);
+}
+
+function existingFolder(folder: string, root: string): string {
+  try {
+    return realpathSync(folder.startsWith('/') ? folder : `${root}/${folder}`);
+  } catch (error) {
+    throw new UsageError(`--add-dir: no such folder: ${folder}`, {cause: error});
+  }
+}
+
+function withoutKeys(env: SessionOptions['env']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !KEYS.has(entry[0])),
+  );
+}

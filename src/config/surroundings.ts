@@ -1,0 +1,40 @@
+/** Where a session works, as its agents are told. Read once: the system prompt keeps its bytes. */
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {Surroundings} from '../core/system-prompt.ts';
+import {memoryFiles} from './memory-files.ts';
+
+export function readSurroundings(cwd: string, home: string, appended: string | undefined): Surroundings {
+  const branch = gitBranch(cwd);
+  return {
+    cwd,
+    platform: process.platform,
+    date: new Date().toISOString().slice(0, 10),
+    memory: memoryFiles(cwd, home),
+    ...(branch === undefined ? {} : {gitBranch: branch}),
+    ...(appended ? {appended} : {}),
+  };
+}
+
+/** Current branch, or a short commit when detached; undefined outside git. Read from the files: no process starts. */
+function gitBranch(cwd: string): string | undefined {
+  for (let folder = cwd; ; folder = path.dirname(folder)) {
+    const dotGit = path.join(folder, '.git');
+    if (existsSync(dotGit)) return branchIn(gitFolder(dotGit));
+    if (path.dirname(folder) === folder) return undefined;
+  }
+}
+
+/** In a worktree `.git` is a file that names the folder. */
+function gitFolder(dotGit: string): string {
+  if (statSync(dotGit).isDirectory()) return dotGit;
+  const [, target = ''] = /^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8')) ?? [];
+  return path.resolve(path.dirname(dotGit), target.trim());
+}
+
+function branchIn(folder: string): string | undefined {
+  const head = path.join(folder, 'HEAD');
+  if (!existsSync(head)) return undefined;
+  const text = readFileSync(head, 'utf8').trim();
+  return text.startsWith('ref: ') ? text.replace(/^ref: refs\/heads\//, '') : text.slice(0, 8);
+}

@@ -1,0 +1,56 @@
+/** What an agent is, and the three that are built in. A new one is one entry in `AGENT_TYPES`. */
+import codePrompt from './prompts/code.md';
+import explorePrompt from './prompts/explore.md';
+import planPrompt from './prompts/plan.md';
+
+export interface AgentDefinition {
+  readonly name: string;
+  /** When to choose it: the main model reads this. */
+  readonly description: string;
+  /** Tool names, or `*` for all base tools. Task is never among them. */
+  readonly tools: '*' | readonly string[];
+  /** Its system prompt. */
+  readonly prompt: string;
+  /** Its bash is held by the operating system, and nothing it calls may write. */
+  readonly readOnly: boolean;
+  readonly model?: string;
+  /** Model calls, 1 to 400. */
+  readonly maxTurns?: number;
+  /** Seconds of wall time; 0 = none. */
+  readonly timeoutSeconds?: number;
+}
+
+export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
+  explore: {
+    name: 'explore',
+    description: 'Finds and explains code: where things are, how they work. Cannot change anything.',
+    tools: ['bash', 'read_file', 'grep', 'glob'],
+    prompt: explorePrompt,
+    readOnly: true,
+  },
+  code: {
+    name: 'code',
+    description: 'Implements a feature or fixes a bug, and checks its work.',
+    tools: '*',
+    prompt: codePrompt,
+    readOnly: false,
+  },
+  plan: {
+    name: 'plan',
+    description: 'Works out a design and its steps from the code as it is. Cannot change anything.',
+    tools: ['bash', 'read_file', 'grep', 'glob'],
+    prompt: planPrompt,
+    readOnly: true,
+  },
+};
+
+/** The agents that can be dispatched now. Read anew for each Task. */
+export interface AgentCatalog {
+  list(): readonly AgentDefinition[];
+  get(name: string): AgentDefinition | undefined;
+}
+
+export const builtInAgents: AgentCatalog = {
+  list: () => Object.values(AGENT_TYPES),
+  get: name => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
+};

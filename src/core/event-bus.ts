@@ -1,0 +1,41 @@
+/**
+ * One way out for progress. Delivery is synchronous and in order, to those who listen now; nothing is stored or
+ * dropped here, and a listener can neither delay nor change the run: one that throws is taken off and reported.
+ */
+import {messageOf} from './errors.ts';
+import type {AgentEvent, AgentEventBody, Emit} from './events.ts';
+
+type Listener = (event: AgentEvent) => void;
+
+export class EventBus {
+  readonly #listeners = new Set<Listener>();
+  #seq = 0;
+
+  constructor(private readonly onListenerError: (message: string) => void) {}
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The emit of one agent. `parent` is the agent that dispatched it. */
+  emitFor(agentId: string, parent?: string): Emit {
+    return (body: AgentEventBody) => {
+      const event: AgentEvent = {
+        ...body,
+        agentId,
+        ...(parent === undefined ? {} : {parent}),
+        seq: ++this.#seq,
+        at: Date.now(),
+      };
+      for (const listener of [...this.#listeners]) {
+        try {
+          listener(event);
+        } catch (error) {
+          this.#listeners.delete(listener);
+          this.onListenerError(messageOf(error));
+        }
+      }
+    };
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The messages of one agent. `append` writes the transcript's line first, then memory: what the model or the
+ * screen sees is on disk. All else is derived from it.
+ */
+import {randomUUID} from 'node:crypto';
+import type {Message, ToolResultBlock, ToolUse, Usage} from './messages.ts';
+
+/** Version of the transcript's format, in its first line. */
+export const TRANSCRIPT_VERSION = 1;
+
+/** One line of a transcript. The first is always `session`. */
+export type TranscriptEntry =
+  | {
+      readonly type: 'session';
+      readonly version: number;
+      readonly id: string;
+      readonly agent: string;
+      readonly cwd: string;
+      readonly at: string;
+      /** Of a subagent's run: the session that dispatched it, and its task. */
+      readonly parent?: string;
+      readonly description?: string;
+    }
+  | {
+      readonly type: 'message';
+      readonly uuid: string;
+      readonly at: string;
+      readonly message: Message;
+      /** Of a reply: who answered, and what it cost. */
+      readonly model?: string;
+      readonly usage?: Usage;
+      readonly stopReason?: string | null;
+    }
+  | {
+      readonly type: 'end';
+      readonly at: string;
+      readonly outcome: string;
+      readonly reason?: string;
+      readonly receipt?: string;
+    };
+
+/** Where lines go; `storage/` appends them to a file. Writing is synchronous: a returned call is on disk. */
+export interface Journal {
+  append(entry: TranscriptEntry): void;
+}
+
+export interface ReplyFacts {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly stopReason: string | null;
+}
+
+export class History {
+  readonly #messages: Message[];
+
+  constructor(
+    private readonly journal: Journal,
+    restored: readonly Message[] = [],
+  ) {
+    this.#messages = [...restored];
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** @returns the id of the new line. */
+  append(message: Message, facts?: ReplyFacts): string {
+    const uuid = randomUUID();
+    this.journal.append({type: 'message', uuid, at: new Date().toISOString(), message, ...facts});
+    this.#messages.push(message);
+    return uuid;
+  }
+
+  /** The run's own closing line; the conversation itself does not change. */
+  end(outcome: string, reason: string, receipt?: string): void {
+    this.journal.append({
+      type: 'end',
+      at: new Date().toISOString(),
+      outcome,
+      ...(reason ? {reason} : {}),
+      ...(receipt ? {receipt} : {}),
+    });
+  }
+
+  /**
+   * A conversation cut off amid tool calls misses their results, and no server takes it so.
+   * Adds one result for each call that has none.
+   */
+  settleOpenCalls(words: string): void {
+    const last = this.#messages.at(-1);
+    if (last?.role !== 'assistant' || typeof last.content === 'string') return;
+    const open = last.content.filter((block): block is ToolUse => block.type === 'tool_use');
+    if (open.length === 0) return;
+    const results: ToolResultBlock[] = open.map(call => ({
+      type: 'tool_result',
+      tool_use_id: call.id,
+      content: words,
+      is_error: true,
+    }));
+    this.append({role: 'user', content: results});
+  }
+}

@@ -1,0 +1,90 @@
+/** What ends a run that does not end by itself. */
+
+export interface Limits {
+  /** Model calls. */
+  readonly maxTurns: number;
+  /** Wall time in seconds, without the time that waits for a person; 0 = none. */
+  readonly timeoutSeconds: number;
+}
+
+/** The `standard` profile. Turns: 50 for a subagent, 400 for the main agent. */
+export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
+
+export function standardLimits(agent: string): Limits {
+  return {maxTurns: 50, timeoutSeconds: agent === 'code' ? 900 : 300};
+}
+
+/** Share of a limit at which a run is told to report. */
+const REPORT_AT = 0.9;
+
+/** Time as limits see it: milliseconds that never jump, and timers. A test passes its own. */
+export interface Clock {
+  now(): number;
+  setTimer(callback: () => void, ms: number): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimer(callback, ms) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Counts a run's wall time, stands still while a person is asked, and calls once when it is used up. */
+export class Deadline {
+  #usedMs = 0;
+  #runningSince: number | undefined;
+  #cancel: (() => void) | undefined;
+  #pauses = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+    private readonly onEnd: () => void,
+  ) {
+    this.#run();
+  }
+
+  /** Milliseconds at work so far. */
+  get usedMs(): number {
+    return this.#usedMs + (this.#runningSince === undefined ? 0 : this.clock.now() - this.#runningSince);
+  }
+
+  get reportDue(): boolean {
+    return this.limitMs > 0 && this.usedMs >= REPORT_AT * this.limitMs;
+  }
+
+  pause(): void {
+    this.#pauses += 1;
+    if (this.#pauses > 1) return;
+    this.#halt();
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.#run();
+  }
+
+  stop(): void {
+    this.#halt();
+    this.#pauses = Number.POSITIVE_INFINITY;
+  }
+
+  #run(): void {
+    this.#runningSince = this.clock.now();
+    if (this.limitMs > 0) this.#cancel = this.clock.setTimer(this.onEnd, Math.max(0, this.limitMs - this.#usedMs));
+  }
+
+  #halt(): void {
+    this.#usedMs = this.usedMs;
+    this.#runningSince = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+}
+
+/** A run of N turns makes N calls; the last of several is the report. A run of one turn just answers. */
+export function isReportingTurn(turn: number, limits: Limits): boolean {
+  return turn >= limits.maxTurns && turn > 1;
+}

@@ -1,0 +1,79 @@
+/** Joins the policy and the person: what the policy would ask is asked, or, without a person, refused and noted. */
+import {randomUUID} from 'node:crypto';
+import type {Answer, Emit, Question} from './events.ts';
+import {grantWords, type Permit, type PermissionPolicy, type PermitRequest} from './permissions.ts';
+import type {Questions} from './questions.ts';
+import type {Access, Workspace} from './tool.ts';
+
+/** A call that was refused, as `permission_denials` of the JSON result lists it. */
+export interface Denial {
+  readonly agent: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly reason: string;
+}
+
+export interface PermitDeps {
+  readonly policy: PermissionPolicy;
+  /** Absent in print mode: then what would be asked is refused. */
+  readonly questions: Questions | undefined;
+  readonly onDenied: (denial: Denial) => void;
+}
+
+/** The permit of one agent. `label` is how questions and denials name it. */
+export function createPermit(deps: PermitDeps, label: string, workspace: Workspace, emit: Emit): Permit {
+  const deny = (request: PermitRequest, reason: string, message: string) => {
+    deps.onDenied({agent: label, tool: request.tool, title: request.title, reason});
+    return {allowed: false as const, message};
+  };
+  return async (request, signal) => {
+    const decision = deps.policy.decide(request, workspace);
+    if (decision.verdict === 'allow') return {allowed: true};
+    if (decision.verdict === 'deny') return deny(request, decision.why, `Permission denied: ${decision.why}.`);
+    if (!deps.questions) {
+      return deny(
+        request,
+        decision.why,
+        `Permission denied: ${request.tool} ${decision.why}, and nobody can be asked here. It was not run.`,
+      );
+    }
+    const question = questionFor(request, label, decision.why, workspace);
+    const answer = await deps.questions.ask(question, emit, signal);
+    if (answer === 'withdrawn') return {allowed: false, message: 'Not run: stopped before it was permitted.'};
+    if (answer.choice === 'no') {
+      return deny(request, 'refused by the user', refusal(answer));
+    }
+    if (answer.choice === 'session') deps.policy.grant(request, workspace);
+    return {allowed: true};
+  };
+}
+
+function refusal(answer: Answer): string {
+  const note = answer.note?.trim();
+  return note
+    ? `The user refused this call. It was not run. The user says: ${note}`
+    : 'The user refused this call. It was not run. Do not try the same by other means.';
+}
+
+function questionFor(request: PermitRequest, agent: string, why: string, workspace: Workspace): Question {
+  return {
+    id: randomUUID(),
+    agent,
+    tool: request.tool,
+    title: `${request.tool} ${why}`,
+    ...detailOf(request.accesses, request.title),
+    options: [
+      {choice: 'yes', label: 'yes'},
+      {choice: 'session', label: grantWords(request, workspace)},
+      {choice: 'no', label: 'no, and say why'},
+    ],
+  };
+}
+
+function detailOf(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {
+  for (const access of accesses) {
+    if (access.kind === 'run') return {detail: access.command, detailType: 'command'};
+    if (access.kind === 'write' && access.preview) return {detail: access.preview, detailType: 'diff'};
+  }
+  return {detail: title, detailType: 'text'};
+}

@@ -1,0 +1,76 @@
+/** The receipt of a run: made by the runtime from what it saw, never from the model's words. */
+import {readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {Usage} from './messages.ts';
+import {formatDuration} from './progress-line.ts';
+import type {RunResult} from './run-result.ts';
+
+export interface Receipt {
+  readonly line: string;
+  readonly filesRead: readonly string[];
+  readonly filesChanged: readonly string[];
+  /** No tool was called: nothing supports the answer. */
+  readonly unverified: boolean;
+}
+
+/** @param mayWriteByBash its bash is not confined, so that commands may have changed more than the tools know. */
+export function makeReceipt(result: RunResult, root: string, mayWriteByBash: boolean): Receipt {
+  const facts = result.tools.map(record => record.facts);
+  const filesRead = [...new Set(facts.flatMap(fact => fact.read ?? []))];
+  const filesChanged = [...new Set(facts.flatMap(fact => fact.changed ?? []))];
+  const exits = facts.flatMap(fact => (fact.exitCode === undefined ? [] : [fact.exitCode]));
+  const parts = [
+    count(result.tools.length, 'tool'),
+    `read ${count(filesRead.length, 'file')}`,
+    filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}`,
+    exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
+    citations(result.text, root),
+    formatDuration(result.durationMs),
+    `tokens in ${tokens(inputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
+    'est n/a',
+  ];
+  if (mayWriteByBash && exits.length > 0) parts[2] += ' by its tools (what commands changed is not counted)';
+  const unverified = result.tools.length === 0;
+  return {line: `Receipt: ${parts.join(' · ')}${unverified ? ' · UNVERIFIED' : ''}`, filesRead, filesChanged, unverified};
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+function names(files: readonly string[], root: string): string {
+  const shown = files.slice(0, 5).map(file => path.relative(root, file));
+  const more = files.length > shown.length ? `, and ${files.length - shown.length} more` : '';
+  return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
+}
+
+/** `path:line` in the text, checked against the disk: the file is there and has that line. */
+function citations(text: string, root: string): string {
+  const cited = new Map([...text.matchAll(CITATION)].map(([all, file, line]) => [all, {file: file!, line: Number(line)}]));
+  if (cited.size === 0) return 'citations 0';
+  const missing = [...cited].filter(([, {file, line}]) => !hasLine(path.resolve(root, file), line)).map(([all]) => all);
+  const named = missing.length > 0 ? ` (missing: ${missing.slice(0, 3).join(', ')})` : '';
+  return `citations ${cited.size - missing.length}/${cited.size} exist${named}`;
+}
+
+const CITATION = /(?<![\w/.:@-])((?:[\w@.~-]*\/)*[\w@.-]+\.[A-Za-z]\w*):(\d+)/g;
+/** Larger files are not read for a citation; being there counts. */
+const MAX_CITED_BYTES = 5_000_000;
+
+function hasLine(file: string, line: number): boolean {
+  const found = statSync(file, {throwIfNoEntry: false});
+  if (!found?.isFile()) return false;
+  if (found.size > MAX_CITED_BYTES) return true;
+  return line >= 1 && line <= readFileSync(file, 'utf8').split('\n').length;
+}
+
+/** All tokens that went in, from the cache or not. */
+export function inputTokens(usage: Usage): number {
+  return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+}
+
+/** `950`, `1.2k`, `12.3k`, `1.2M`. */
+export function tokens(n: number): string {
+  if (n < 1000) return String(n);
+  return n < 1_000_000 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}

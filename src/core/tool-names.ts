@@ -1,0 +1,21 @@
+/** Tools by the names that other programs give them. */
+const ALIASES: Readonly<Record<string, string>> = {
+  view_file: 'read_file',
+  str_replace_editor: 'edit_file',
+  replace_lines: 'edit_file',
+  create_file: 'write_file',
+  Read: 'read_file',
+  Write: 'write_file',
+  Edit: 'edit_file',
+  Bash: 'bash',
+  Grep: 'grep',
+  Glob: 'glob',
+  TodoWrite: 'todo_write',
+  WebFetch: 'web_fetch',
+  Agent: 'Task',
+};
+
+/** Our name of a tool; a name that is no alias comes back as it is. */
+export function toolName(name: string): string {
+  return Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
+}

@@ -1,0 +1,183 @@
+/** A model behind a server that speaks the Anthropic Messages API. */
+import Anthropic from '@anthropic-ai/sdk';
+import {ModelError} from '../core/errors.ts';
+import type {Message, StreamEvent} from '../core/messages.ts';
+import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/model.ts';
+import {ReplyBuilder} from './accumulate.ts';
+import {toModelError} from './model-errors.ts';
+import {type RetryPolicy, withRetries} from './retry.ts';
+
+export interface ModelServer {
+  readonly baseURL: string;
+  readonly apiKey?: string;
+  readonly authToken?: string;
+  /** The offline model's wire; absent for a real server. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface ModelSettings {
+  /** Shown to people. */
+  readonly name: string;
+  /** Sent to the server. */
+  readonly id: string;
+  readonly offline: boolean;
+  readonly local: boolean;
+  readonly maxOutputTokens: number;
+  /** Seconds without a byte after which a call has failed. */
+  readonly idleSeconds: number;
+  readonly retry: RetryPolicy;
+}
+
+const CACHED = {type: 'ephemeral'} as const;
+
+export class AnthropicModel implements Model {
+  readonly #client: Anthropic;
+
+  constructor(
+    private readonly server: ModelServer,
+    private readonly settings: ModelSettings,
+  ) {
+    this.#client = new Anthropic({
+      baseURL: server.baseURL,
+      apiKey: server.apiKey ?? null,
+      authToken: server.authToken ?? null,
+      maxRetries: 0,
+      // A whole reply may take long; the idle watch below is what ends a dead one.
+      timeout: 3_600_000,
+      logLevel: 'off',
+      openTelemetry: false,
+      ...(server.fetch ? {fetch: server.fetch} : {}),
+    });
+  }
+
+  get name(): string {
+    return this.settings.name;
+  }
+
+  get offline(): boolean {
+    return this.settings.offline;
+  }
+
+  get local(): boolean {
+    return this.settings.local;
+  }
+
+  async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
+    return withRetries(this.settings.retry, request.signal, onProgress, () => this.#once(request, onProgress));
+  }
+
+  async #once(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
+    const watch = new IdleWatch(this.settings.idleSeconds, request.signal);
+    const builder = new ReplyBuilder();
+    try {
+      const stream = await this.#client.messages.create(this.#body(request), {
+        signal: watch.signal,
+        // Counts every byte, pings too, which the SDK swallows.
+        middleware: [async (httpRequest, next) => watch.watching(await next(httpRequest))],
+      });
+      for await (const event of stream) {
+        builder.add(event);
+        report(event, onProgress);
+      }
+      // An abort ends the SDK's stream as if it were over.
+      watch.signal.throwIfAborted();
+      return builder.finish(this.settings.id);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (watch.wasIdle) {
+        const words = `no byte from the model for ${this.settings.idleSeconds} s`;
+        throw new ModelError('idle', words, {retryable: true}, {cause: error});
+      }
+      throw toModelError(error, new URL(this.server.baseURL).host);
+    } finally {
+      watch.stop();
+    }
+  }
+
+  #body(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
+    return {
+      model: this.settings.id,
+      max_tokens: this.settings.maxOutputTokens,
+      stream: true,
+      system: [{type: 'text', text: request.system, cache_control: CACHED}],
+      messages: withCacheMark(request.messages),
+      ...(request.tools.length > 0 ? {tools: [...request.tools]} : {}),
+      ...(request.mayCallTools || request.tools.length === 0 ? {} : {tool_choice: {type: 'none'}}),
+    };
+  }
+}
+
+function report(event: StreamEvent, onProgress: (progress: ModelProgress) => void): void {
+  onProgress({type: 'raw', event});
+  if (event.type === 'content_block_start' && event.content_block.type === 'text' && event.content_block.text !== '') {
+    onProgress({type: 'text', text: event.content_block.text});
+  }
+  if (event.type !== 'content_block_delta') return;
+  if (event.delta.type === 'text_delta') onProgress({type: 'text', text: event.delta.text});
+  if (event.delta.type === 'thinking_delta') onProgress({type: 'thinking', text: event.delta.thinking});
+}
+
+/** Marks the end of the history, so that the next turn's request is read from the cache up to here. */
+function withCacheMark(messages: readonly Message[]): Message[] {
+  const last = messages.at(-1);
+  if (!last) return [];
+  const blocks = typeof last.content === 'string' ? [{type: 'text' as const, text: last.content}] : last.content;
+  const end = blocks.at(-1);
+  if (!end || end.type === 'thinking' || end.type === 'redacted_thinking') return [...messages];
+  return [...messages.slice(0, -1), {...last, content: [...blocks.slice(0, -1), {...end, cache_control: CACHED}]} as Message];
+}
+
+/** Ends a call when the server falls silent. */
+class IdleWatch {
+  readonly #abort = new AbortController();
+  readonly #onAbort: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  wasIdle = false;
+
+  constructor(
+    private readonly seconds: number,
+    private readonly outer: AbortSignal,
+  ) {
+    this.#onAbort = () => this.#abort.abort(outer.reason);
+    if (outer.aborted) this.#onAbort();
+    outer.addEventListener('abort', this.#onAbort, {once: true});
+    this.#touch();
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  watching(response: Response): Response {
+    this.#touch();
+    if (!response.body) return response;
+    const touch = () => this.#touch();
+    const counted = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          touch();
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+    return new Response(counted, {status: response.status, statusText: response.statusText, headers: response.headers});
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.outer.removeEventListener('abort', this.#onAbort);
+  }
+
+  #touch(): void {
+    if (this.seconds <= 0) return;
+    if (this.#timer) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.wasIdle = true;
+      this.#abort.abort();
+    }, this.seconds * 1000);
+  }
+}
+

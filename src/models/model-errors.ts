@@ -1,0 +1,98 @@
+/** What the SDK throws, told as one line that a person can act on. */
+import Anthropic from '@anthropic-ai/sdk';
+import {ModelError, type ModelErrorKind, messageOf} from '../core/errors.ts';
+
+/** @param server where the call went, for errors of connection. */
+export function toModelError(error: unknown, server: string): ModelError {
+  if (error instanceof ModelError) return error;
+  if (error instanceof Anthropic.APIConnectionTimeoutError) {
+    return new ModelError('connection', `${server} did not answer in time`, {retryable: true}, {cause: error});
+  }
+  if (error instanceof Anthropic.APIConnectionError) {
+    const why = causeCode(error);
+    return new ModelError('connection', `cannot reach ${server}${why}`, {retryable: true}, {cause: error});
+  }
+  if (error instanceof Anthropic.APIError) return fromApiError(error);
+  // A connection cut in mid-stream is a bare error, `terminated`; JSON that breaks off is a SyntaxError.
+  const words = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${messageOf(error)})`;
+  return new ModelError('stream', words, {retryable: true}, {cause: error});
+}
+
+function fromApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
+  const kind = kindOf(error.status, errorType(error));
+  const said = saidBy(error);
+  const status = error.status as number | undefined;
+  const words = `${advice(kind)}${status === undefined ? '' : ` (${status})`}${said === '' ? '' : `: ${said}`}`;
+  return new ModelError(
+    kind,
+    words,
+    {
+      retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
+      ...(status === undefined ? {} : {status}),
+      ...retryAfter(error.headers),
+    },
+    {cause: error},
+  );
+}
+
+function kindOf(status: number | undefined, type: string): ModelErrorKind {
+  if (type === 'overloaded_error' || status === 529) return 'overloaded';
+  if (type === 'billing_error' || status === 402) return 'billing';
+  if (type === 'rate_limit_error' || status === 429) return 'rate_limit';
+  if (status === 401 || status === 403) return 'authentication';
+  if (status === 404) return 'not_found';
+  if (status === undefined || status >= 500 || status === 408 || status === 409) return 'server';
+  return 'bad_request';
+}
+
+function advice(kind: ModelErrorKind): string {
+  switch (kind) {
+    case 'authentication':
+      return 'the model server refused the key: check ANTHROPIC_API_KEY';
+    case 'billing':
+      return 'the model server asks for payment: check the billing of this key';
+    case 'rate_limit':
+      return 'the model server limits the rate of requests';
+    case 'overloaded':
+      return 'the model server is overloaded';
+    case 'not_found':
+      return 'the model server does not know this model or address: check --model and ANTHROPIC_BASE_URL';
+    case 'bad_request':
+      return 'the model server refused the request';
+    default:
+      return 'the model server failed';
+  }
+}
+
+function errorType(error: InstanceType<typeof Anthropic.APIError>): string {
+  const body = error.error as {error?: {type?: unknown}} | undefined;
+  return typeof body?.error?.type === 'string' ? body.error.type : '';
+}
+
+/** The server's own words: its message if it is JSON, else the first line of what it sent. */
+function saidBy(error: InstanceType<typeof Anthropic.APIError>): string {
+  const body = error.error as {error?: {message?: unknown}; message?: unknown} | undefined;
+  const message = body?.error?.message ?? body?.message;
+  const text = typeof message === 'string' ? message : error.message.replace(/^\d{3}\s*/, '');
+  return text.trim().split('\n')[0]!.slice(0, 200);
+}
+
+/** `Retry-After` in seconds or as a date, or `retry-after-ms`. */
+function retryAfter(headers: Headers | undefined): {retryAfterMs?: number} {
+  const ms = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
+  if (Number.isFinite(ms)) return {retryAfterMs: ms};
+  const value = headers?.get('retry-after');
+  if (!value) return {};
+  const seconds = Number.parseFloat(value);
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(wait) && wait > 0 ? {retryAfterMs: wait} : {};
+}
+
+function causeCode(error: Error): string {
+  let cause: unknown = error.cause;
+  while (cause instanceof Error) {
+    if ('code' in cause && typeof cause.code === 'string') return ` (${cause.code})`;
+    cause = cause.cause;
+  }
+  return '';
+}

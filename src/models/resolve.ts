@@ -1,0 +1,98 @@
+/** From a model's name and what is set in the environment to a model that can be asked. */
+import {UsageError} from '../core/errors.ts';
+import type {Model} from '../core/model.ts';
+import {AnthropicModel, type ModelServer} from './anthropic-model.ts';
+import {createOfflineFetch} from './offline/fetch.ts';
+import type {RetryPolicy} from './retry.ts';
+
+export interface ModelOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `--offline`: the built-in model, whatever is set. */
+  readonly offline: boolean;
+  readonly retry: RetryPolicy;
+  readonly idleSeconds: number;
+  readonly maxOutputTokens: number;
+}
+
+export const OFFLINE_NAME = 'offline';
+const DEFAULT_BASE_URL = 'https://api.anthropic.com';
+
+/** Aliases and the models they mean; the environment may name others. */
+const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: string}>> = {
+  opus: {env: 'ANTHROPIC_DEFAULT_OPUS_MODEL', id: 'claude-opus-5-5'},
+  sonnet: {env: 'ANTHROPIC_DEFAULT_SONNET_MODEL', id: 'claude-sonnet-5-5'},
+  haiku: {env: 'ANTHROPIC_DEFAULT_HAIKU_MODEL', id: 'claude-haiku-5-5'},
+};
+
+export class ModelResolver {
+  readonly #models = new Map<string, Model>();
+
+  constructor(private readonly options: ModelOptions) {}
+
+  /** Nothing is set that could answer, so the built-in model does. */
+  get nothingConfigured(): boolean {
+    const {env} = this.options;
+    return !env.ANTHROPIC_API_KEY && !env.ANTHROPIC_AUTH_TOKEN && !env.ANTHROPIC_BASE_URL;
+  }
+
+  /** @param name an alias or the name of a model; undefined: `ANTHROPIC_MODEL`, else sonnet. */
+  resolve(name: string | undefined): Model {
+    if (this.options.offline || this.nothingConfigured || name === OFFLINE_NAME) return this.#offline();
+    const id = this.#idOf(name ?? this.options.env.ANTHROPIC_MODEL ?? 'sonnet');
+    const known = this.#models.get(id);
+    if (known) return known;
+    const server = this.#server();
+    const model = new AnthropicModel(server, {
+      name: id,
+      id,
+      offline: false,
+      local: isLocal(server.baseURL),
+      maxOutputTokens: this.options.maxOutputTokens,
+      idleSeconds: this.options.idleSeconds,
+      retry: this.options.retry,
+    });
+    this.#models.set(id, model);
+    return model;
+  }
+
+  #idOf(name: string): string {
+    if (name.trim() === '') throw new UsageError('The name of the model is empty: name one, e.g. --model sonnet');
+    const alias = ALIASES[name.toLowerCase()];
+    return alias ? (this.options.env[alias.env] ?? alias.id) : name;
+  }
+
+  #server(): ModelServer {
+    const {env} = this.options;
+    const baseURL = env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL;
+    if (!URL.canParse(baseURL)) {
+      throw new UsageError(`ANTHROPIC_BASE_URL is no URL: ${JSON.stringify(baseURL)}. Example: http://127.0.0.1:11434`);
+    }
+    if (env.ANTHROPIC_AUTH_TOKEN) return {baseURL, authToken: env.ANTHROPIC_AUTH_TOKEN};
+    // A local server wants no key, but the SDK wants one.
+    return {baseURL, apiKey: env.ANTHROPIC_API_KEY || 'none'};
+  }
+
+  #offline(): Model {
+    const known = this.#models.get(OFFLINE_NAME);
+    if (known) return known;
+    const model = new AnthropicModel(
+      {baseURL: 'http://offline.invalid', apiKey: OFFLINE_NAME, fetch: createOfflineFetch()},
+      {
+        name: OFFLINE_NAME,
+        id: OFFLINE_NAME,
+        offline: true,
+        local: false,
+        maxOutputTokens: this.options.maxOutputTokens,
+        idleSeconds: this.options.idleSeconds,
+        retry: this.options.retry,
+      },
+    );
+    this.#models.set(OFFLINE_NAME, model);
+    return model;
+  }
+}
+
+function isLocal(baseURL: string): boolean {
+  const {hostname} = new URL(baseURL);
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}

@@ -1,0 +1,79 @@
+/** Print mode: one answer and out. The answer alone goes to standard output; progress and troubles to standard error. */
+import {showControls} from '../core/progress-line.ts';
+import {OFFLINE_CANNOT} from '../core/model.ts';
+import {type RunResult, reasonOf} from '../core/run-result.ts';
+import type {Session} from '../core/session.ts';
+import {createProgress} from './progress.ts';
+import {resultObject} from './result-object.ts';
+import {createStreamJson, initObject} from './stream-json.ts';
+
+export type OutputFormat = 'text' | 'json' | 'stream-json';
+export const OUTPUT_FORMATS: readonly OutputFormat[] = ['text', 'json', 'stream-json'];
+
+export interface PrintOptions {
+  readonly prompt: string;
+  readonly format: OutputFormat;
+  /** Also each tool call, on standard error. */
+  readonly verbose: boolean;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (line: string) => void;
+  /** Text for a terminal: its control characters are shown. */
+  readonly stdoutIsTerminal: boolean;
+}
+
+/** Runs the prompt to its end. @returns the exit code: 0 done, 1 failed, 3 a limit ended it. */
+export async function print(session: Session, options: PrintOptions): Promise<number> {
+  const {format, stdout, stderr} = options;
+  const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(object)}\n`);
+  const startedAt = performance.now();
+  session.subscribe(createProgress(stderr));
+  session.subscribe(event => {
+    if (event.type === 'retry') stderr(`retrying in ${Math.ceil(event.waitMs / 1000)}s (${showControls(event.reason)})`);
+    if (event.type === 'notice' && event.level !== 'info') stderr(`mini-cc: ${showControls(event.text)}`);
+    if (options.verbose && event.type === 'tool_start') stderr(showControls(`* ${event.tool} ${event.title}`));
+    if (options.verbose && event.type === 'tool_end' && event.isError) {
+      stderr(showControls(`  failed: ${event.preview.split('\n')[0]}`));
+    }
+  });
+  if (format === 'stream-json') {
+    line(initObject(session));
+    const toObject = createStreamJson(session);
+    session.subscribe(event => {
+      const object = toObject(event);
+      if (object) line(object);
+    });
+  }
+  const submitted = await session.submit(options.prompt);
+  if (submitted.type === 'command') {
+    // An error went out as a notice already.
+    if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
+    if (format !== 'text') line({type: 'result', subtype: submitted.ok ? 'success' : 'error_during_execution', is_error: !submitted.ok, result: submitted.text, session_id: session.info.sessionId});
+    return submitted.ok ? 0 : 1;
+  }
+  if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
+  const {result} = submitted;
+  if (format === 'text') {
+    const text = options.stdoutIsTerminal ? showControls(result.text) : result.text;
+    if (text !== '') stdout(text.endsWith('\n') ? text : `${text}\n`);
+  } else {
+    line(resultObject(session, result, performance.now() - startedAt));
+  }
+  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(reasonOf(result)))}`);
+  return exitCode(session, result);
+}
+
+function exitCode(session: Session, result: RunResult): number {
+  switch (result.outcome) {
+    case 'success':
+      return session.info.offline && result.text.split('\n').some(line => line.startsWith(OFFLINE_CANNOT)) ? 1 : 0;
+    case 'limit':
+    case 'timeout':
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0]!;
+}

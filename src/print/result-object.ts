@@ -1,0 +1,84 @@
+/** The result object of the JSON formats, in Claude Code's shape. */
+import {randomUUID} from 'node:crypto';
+import {addUsage, NO_USAGE, type Usage} from '../core/messages.ts';
+import {type RunResult, reasonOf} from '../core/run-result.ts';
+import type {Session} from '../core/session.ts';
+import type {RunRecord} from '../core/subagent-manager.ts';
+
+export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
+  const runs = session.runs;
+  const byModel = sumByModel([result.usageByModel, ...runs.map(run => run.result?.usageByModel ?? {})]);
+  const text = result.outcome === 'success' ? result.text : withReason(result);
+  return {
+    type: 'result',
+    subtype: subtypeOf(result),
+    is_error: result.outcome !== 'success',
+    duration_ms: Math.round(durationMs),
+    duration_api_ms: Math.round(result.modelMs + runs.reduce((sum, run) => sum + (run.result?.modelMs ?? 0), 0)),
+    num_turns: result.turns,
+    result: text,
+    session_id: session.info.sessionId,
+    // Prices come with a later release: an unknown price is no zero.
+    total_cost_usd: null,
+    usage: Object.values(byModel).reduce(addUsage, NO_USAGE),
+    modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
+    permission_denials: session.denials.map(({agent, tool, title, reason}) => ({
+      tool_name: tool,
+      agent,
+      title,
+      reason,
+    })),
+    subagents: runs.map(subagentObject),
+    uuid: randomUUID(),
+  };
+}
+
+function subagentObject(run: RunRecord): Record<string, unknown> {
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    description: run.description,
+    outcome: run.outcome ?? 'unknown',
+    tools: run.tools,
+    duration_ms: Math.round(run.result?.durationMs ?? 0),
+    usage: run.result?.usage ?? NO_USAGE,
+    transcript: run.transcript,
+    ...(run.reason ? {reason: run.reason} : {}),
+  };
+}
+
+function subtypeOf(result: RunResult): string {
+  switch (result.outcome) {
+    case 'success':
+      return 'success';
+    case 'limit':
+      return / turns?$/.test(result.limit) ? 'error_max_turns' : 'error_during_execution';
+    case 'timeout':
+      return 'error_timeout';
+    default:
+      return 'error_during_execution';
+  }
+}
+
+/** What there is, and why it is not all. */
+function withReason(result: RunResult): string {
+  const reason = reasonOf(result);
+  return result.text === '' || result.text === reason ? reason : `${result.text}\n\n${reason}`;
+}
+
+function sumByModel(parts: readonly Readonly<Record<string, Usage>>[]): Record<string, Usage> {
+  const sums: Record<string, Usage> = {};
+  for (const part of parts) {
+    for (const [model, usage] of Object.entries(part)) sums[model] = addUsage(sums[model] ?? NO_USAGE, usage);
+  }
+  return sums;
+}
+
+function camelUsage(usage: Usage) {
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cacheReadInputTokens: usage.cache_read_input_tokens,
+    cacheCreationInputTokens: usage.cache_creation_input_tokens,
+  };
+}

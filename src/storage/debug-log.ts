@@ -1,0 +1,29 @@
+/** `--debug`: what happened, one JSON line each, in `<home>/logs/`. Never on the screen. */
+import {appendFileSync, mkdirSync} from 'node:fs';
+import path from 'node:path';
+import type {AgentEvent} from '../core/events.ts';
+
+export class DebugLog {
+  readonly path: string;
+
+  constructor(home: string) {
+    const folder = path.join(home, 'logs');
+    mkdirSync(folder, {recursive: true, mode: 0o700});
+    const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
+    this.path = path.join(folder, `${stamp}-${process.pid}.jsonl`);
+  }
+
+  event(event: AgentEvent): void {
+    // Deltas and raw events come again, whole, as messages.
+    if (event.type === 'text_delta' || event.type === 'thinking_delta' || event.type === 'stream') return;
+    this.#line({...event, at: new Date(event.at).toISOString()});
+  }
+
+  write(text: string): void {
+    this.#line({type: 'log', at: new Date().toISOString(), text});
+  }
+
+  #line(value: unknown): void {
+    appendFileSync(this.path, `${JSON.stringify(value)}\n`, {mode: 0o600});
+  }
+}

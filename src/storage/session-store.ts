@@ -1,0 +1,101 @@
+/** Where sessions live: `<home>/projects/<slug>/<session>/session.jsonl`, their subagents and cut outputs beside. */
+import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeSync} from 'node:fs';
+import path from 'node:path';
+import {UsageError} from '../core/errors.ts';
+import type {OutputStore} from '../core/output.ts';
+import type {RunStore} from '../core/subagent-manager.ts';
+import {TranscriptWriter} from './transcript.ts';
+
+const TRANSCRIPT = 'session.jsonl';
+
+export class SessionStore {
+  /** The sessions of this working directory. */
+  readonly folder: string;
+
+  constructor(
+    home: string,
+    private readonly cwd: string,
+  ) {
+    this.folder = path.join(home, 'projects', slugOf(cwd));
+  }
+
+  /** The folder of a session. @throws UsageError when the id would leave it. */
+  sessionFolder(id: string): string {
+    assertPlainName(id);
+    return path.join(this.folder, id);
+  }
+
+  openSession(id: string): {writer: TranscriptWriter; output: OutputStore} {
+    const folder = this.sessionFolder(id);
+    const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), {id, agent: 'main', cwd: this.cwd});
+    return {writer, output: outputsIn(folder)};
+  }
+
+  /** Runs of subagents of a session; `sessionId` is asked at each run, since /clear begins a new one. */
+  runStore(sessionId: () => string): RunStore {
+    return {
+      openRun: (runId, agent, description) => {
+        assertPlainName(runId);
+        const parent = sessionId();
+        const folder = path.join(this.sessionFolder(parent), 'subagents', runId);
+        const transcript = path.join(folder, TRANSCRIPT);
+        const journal = new TranscriptWriter(transcript, {id: runId, agent, cwd: this.cwd, parent, description});
+        return {journal, output: outputsIn(folder), transcript, close: () => journal.close()};
+      },
+    };
+  }
+
+  /** The transcript of a session by its id or the unique beginning of one. @throws UsageError when there is none. */
+  find(id: string): {id: string; transcript: string} {
+    assertPlainName(id);
+    const matches = this.#ids().filter(candidate => candidate === id || candidate.startsWith(id));
+    const match = matches.includes(id) ? id : matches[0];
+    if (match === undefined) {
+      throw new UsageError(`No session ${id} in ${this.cwd}. Sessions of this directory are in ${this.folder}`);
+    }
+    if (matches.length > 1 && match !== id) throw new UsageError(`Ambiguous session id: ${id} (${matches.length} begin so)`);
+    return {id: match, transcript: path.join(this.folder, match, TRANSCRIPT)};
+  }
+
+  exists(id: string): boolean {
+    return existsSync(path.join(this.sessionFolder(id), TRANSCRIPT));
+  }
+
+  /** The session of this directory that was written to last. */
+  latest(): {id: string; transcript: string} | undefined {
+    const byAge = this.#ids()
+      .map(id => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
+      .map(session => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
+      .sort((a, b) => b.mtimeMs - a.mtimeMs);
+    return byAge[0];
+  }
+
+  #ids(): string[] {
+    if (!existsSync(this.folder)) return [];
+    return readdirSync(this.folder).filter(id => existsSync(path.join(this.folder, id, TRANSCRIPT)));
+  }
+}
+
+/** A working directory as a folder's name: readable, and short enough for any file system. */
+function slugOf(cwd: string): string {
+  const slug = cwd.replaceAll(/[^A-Za-z0-9]/g, '-');
+  return slug.length <= 200 ? slug : `${slug.slice(0, 100)}-${slug.slice(-99)}`;
+}
+
+function assertPlainName(id: string): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id) || id.includes('..')) {
+    throw new UsageError(`Not a session id: ${JSON.stringify(id)}`);
+  }
+}
+
+function outputsIn(folder: string): OutputStore {
+  return {
+    open(callId) {
+      const dir = path.join(folder, 'output');
+      mkdirSync(dir, {recursive: true, mode: 0o700});
+      const file = path.join(dir, `${callId.replaceAll(/[^\w-]/g, '_').slice(0, 120)}.txt`);
+      const fd = openSync(file, 'w', 0o600);
+      return {path: file, write: chunk => void writeSync(fd, chunk), close: () => closeSync(fd)};
+    },
+  };
+}

@@ -1,0 +1,250 @@
+import {describe, expect, it} from 'vitest';
+import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
+import {ModelError} from '../../src/core/errors.ts';
+import type {Message, ToolResultBlock} from '../../src/core/messages.ts';
+import {CutOff, type RunResult} from '../../src/core/run-result.ts';
+import {textResult} from '../../src/core/tool.ts';
+import {fixture, tool} from './run-fixture.ts';
+import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
+
+function resultsIn(message: Message | undefined): ToolResultBlock[] {
+  if (!message || typeof message.content === 'string') return [];
+  return message.content.filter((block): block is ToolResultBlock => block.type === 'tool_result');
+}
+
+/** Every call has its one result in the next message, in order: else no server takes the history back. */
+function expectWholeHistory(messages: readonly Message[]): void {
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'assistant' || typeof message.content === 'string') continue;
+    const ids = message.content.flatMap(block => (block.type === 'tool_use' ? [block.id] : []));
+    expect(resultsIn(messages[index + 1]).map(block => block.tool_use_id)).toEqual(ids);
+  }
+}
+
+describe('the agent loop', () => {
+  it('ends with the answer when the model calls no tool', async () => {
+    const {run} = fixture(new ScriptedModel([say('forty-two')]));
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'forty-two', turns: 1});
+  });
+
+  it('sends the result of a call back and goes on', async () => {
+    const model = new ScriptedModel([calls(call('look', {value: 'x'})), say('seen')]);
+    const {run, lines} = fixture(model, [tool('look', (_, value) => textResult(`saw ${value}`))]);
+    const result = await runAgent(run);
+    expect(result).toMatchObject({outcome: 'success', text: 'seen', turns: 2});
+    expect(resultsIn(model.requests[1]?.messages.at(-1))).toMatchObject([{content: 'saw x'}]);
+    expect(result.usage.input_tokens).toBe(20);
+    expect(lines.filter(line => line.type === 'message')).toHaveLength(4);
+  });
+
+  it('runs calls that only read side by side, and gives the results in the order of the calls', async () => {
+    let atWork = 0;
+    let most = 0;
+    const reader = tool('reader', async (_, value) => {
+      atWork += 1;
+      most = Math.max(most, atWork);
+      await new Promise(resolve => setTimeout(resolve, value === 'slow' ? 40 : 5));
+      atWork -= 1;
+      return textResult(value);
+    });
+    const model = new ScriptedModel([
+      calls(call('reader', {value: 'slow'}, 'a'), call('reader', {value: 'quick'}, 'b')),
+      say('ok'),
+    ]);
+    const {run} = fixture(model, [reader]);
+    await runAgent(run);
+    expect(most).toBe(2);
+    expect(resultsIn(run.history.messages[2]).map(block => block.content)).toEqual(['slow', 'quick']);
+  });
+
+  it('runs calls that write one after the other, in their place among the readers', async () => {
+    const log: string[] = [];
+    const step = async (name: string) => {
+      log.push(`${name} begins`);
+      await new Promise(resolve => setTimeout(resolve, 5));
+      log.push(`${name} ends`);
+      return textResult(name);
+    };
+    const writer = tool('writer', (_, value) => step(value), [{kind: 'write', path: '/tmp/x'}]);
+    const reader = tool('reader', (_, value) => step(value), [{kind: 'read', path: '/tmp/x'}]);
+    const model = new ScriptedModel([
+      calls(
+        call('writer', {value: 'w1'}, '1'),
+        call('writer', {value: 'w2'}, '2'),
+        call('reader', {value: 'r'}, '3'),
+      ),
+      say('ok'),
+    ]);
+    await runAgent(fixture(model, [writer, reader]).run);
+    expect(log).toEqual(['w1 begins', 'w1 ends', 'w2 begins', 'w2 ends', 'r begins', 'r ends']);
+  });
+
+  it('answers a call of an unknown tool with the tools there are', async () => {
+    const model = new ScriptedModel([calls(call('fly', {})), say('walked')]);
+    const {run} = fixture(model, [tool('walk')]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'walked'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: expect.stringContaining('walk')});
+  });
+
+  it('runs nothing when the input of a call is no JSON, and quotes it', async () => {
+    let ran = false;
+    const model = new ScriptedModel([
+      {content: [call('look', {}, 'broken')], stop: 'tool_use', garbled: {broken: '{"value": "rm -rf /home'}},
+      say('again'),
+    ]);
+    const {run} = fixture(model, [tool('look', () => ((ran = true), textResult('')))]);
+    await runAgent(run);
+    expect(ran).toBe(false);
+    expect(resultsIn(run.history.messages[2])[0]?.content).toContain('no valid JSON');
+  });
+
+  it('says what is wrong with an input that does not fit', async () => {
+    const model = new ScriptedModel([calls(call('look', {value: 7})), say('ok')]);
+    const {run} = fixture(model, [tool('look')]);
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: expect.stringContaining('value')});
+  });
+
+  it('turns what a tool throws into its result', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [
+      tool('look', () => {
+        throw new Error('the disk is full');
+      }),
+    ]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'look failed: the disk is full'});
+  });
+
+  it('gives a refused call its one result and goes on', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [tool('look')], {permit: async () => ({allowed: false, message: 'Permission denied: no.'})});
+    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'Permission denied: no.'});
+  });
+
+  it('cuts a long result in the middle and keeps the whole', async () => {
+    const model = new ScriptedModel([calls(call('look', {}, 'long')), say('ok')]);
+    const whole = `begin${'x'.repeat(60_000)}end`;
+    const {run, kept} = fixture(model, [tool('look', () => textResult(whole))]);
+    await runAgent(run);
+    const content = String(resultsIn(run.history.messages[2])[0]?.content);
+    expect(content.length).toBeLessThan(31_000);
+    expect(content).toMatch(/^begin[\s\S]*30,008 characters cut; the whole output: \/kept\/long[\s\S]*end$/);
+    expect(kept.get('long')).toBe(whole);
+  });
+
+  it('makes N calls in a run of N turns, the last one a report without tools', async () => {
+    const model = new ScriptedModel((request, index) =>
+      request.mayCallTools ? calls(call('look', {}, `c${index}`)) : say('what I have'),
+    );
+    const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 4, timeoutSeconds: 0}});
+    expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
+    expect(model.requests.map(request => request.mayCallTools)).toEqual([true, true, true, false]);
+    expectWholeHistory(run.history.messages);
+  });
+
+  it('ends at the limit also when the model calls tools in its report', async () => {
+    const model = new ScriptedModel((_, index) => ({content: [text(`step ${index}`), call('look', {}, `c${index}`)], stop: 'tool_use'}));
+    const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 3, timeoutSeconds: 0}});
+    expect(await runAgent(run)).toMatchObject({outcome: 'limit', text: 'step 2', turns: 3});
+    expectWholeHistory(run.history.messages);
+  });
+
+  it('lets a run of one turn answer, and ends it when it calls a tool', async () => {
+    const limits = {maxTurns: 1, timeoutSeconds: 0};
+    expect(await runAgent(fixture(new ScriptedModel([say('yes')]), [], {limits}).run)).toMatchObject({outcome: 'success'});
+    const {run} = fixture(new ScriptedModel([calls(call('look', {}))]), [tool('look')], {limits});
+    expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '1 turn'});
+    expectWholeHistory(run.history.messages);
+  });
+
+  it('asks an answer that was cut at the output limit to go on, and joins the parts', async () => {
+    const model = new ScriptedModel([{content: [text('one, ')], stop: 'max_tokens'}, say('two')]);
+    expect(await runAgent(fixture(model).run)).toMatchObject({outcome: 'success', text: expect.stringMatching(/^one,\s?two$/)});
+  });
+
+  it('goes on after pause_turn, and calls a refusal an error', async () => {
+    const paused = new ScriptedModel([{content: [text('hm')], stop: 'pause_turn'}, say('done')]);
+    expect(await runAgent(fixture(paused).run)).toMatchObject({outcome: 'success', text: 'done'});
+    const refused = new ScriptedModel([{content: [text('I will not')], stop: 'refusal'}]);
+    expect(await runAgent(fixture(refused).run)).toMatchObject({outcome: 'error', code: 'REFUSAL', text: 'I will not'});
+  });
+
+  it('returns the partial text and the reason when the model fails', async () => {
+    const fail = new ModelError('stream', 'the stream broke off', {retryable: true});
+    const {run} = fixture(new ScriptedModel([{fail, partial: 'half an ans'}]));
+    expect(await runAgent(run)).toMatchObject({outcome: 'error', error: 'the stream broke off', text: 'half an ans'});
+    expect(run.history.messages.at(-1)).toMatchObject({role: 'assistant', content: [{text: 'half an ans'}]});
+  });
+
+  it('keeps the partial text and marks the interruption when the user interrupts', async () => {
+    const {run, abort} = fixture(new ScriptedModel([{hang: true, partial: 'so far'}]));
+    const ended = runAgent(run);
+    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    expect(await ended).toMatchObject({outcome: 'stopped', text: 'so far'});
+    expect(run.history.messages.at(-1)).toEqual({role: 'user', content: '[Interrupted by the user]'});
+  });
+
+  it('gives every call a result when it is interrupted amid tools, also those that had not begun', async () => {
+    const wait = tool(
+      'wait',
+      ({signal}) => new Promise(resolve => signal.addEventListener('abort', () => resolve(textResult('partial output')), {once: true})),
+      [{kind: 'run', command: 'sleep'}],
+    );
+    const {run, abort} = fixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait]);
+    const ended = runAgent(run);
+    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    expect(await ended).toMatchObject({outcome: 'stopped'});
+    expectWholeHistory(run.history.messages);
+    expect(resultsIn(run.history.messages[2]).map(block => block.content)).toEqual([
+      'partial output',
+      'Not run: interrupted by the user.',
+    ]);
+  });
+
+  it('does not wait for a tool that ignores the abort', async () => {
+    const deaf = tool('deaf', () => new Promise(() => undefined));
+    const {run, abort} = fixture(new ScriptedModel([calls(call('deaf', {}))]), [deaf]);
+    const ended = runAgent(run);
+    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    expect(await ended).toMatchObject({outcome: 'stopped'});
+    expectWholeHistory(run.history.messages);
+  });
+
+  it('times out with what it has, and names the limit', async () => {
+    const {run} = fixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {limits: {maxTurns: 9, timeoutSeconds: 0.05}});
+    expect(await runAgent(run)).toMatchObject({outcome: 'timeout', seconds: 0.05, text: 'found a.ts:1'});
+  });
+
+  it('does not count the time in which a person is asked', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const slowPermit: AgentRun['permit'] = () =>
+      new Promise(resolve => setTimeout(() => resolve({allowed: true}), 120));
+    const {run} = fixture(model, [tool('look')], {permit: slowPermit, limits: {maxTurns: 9, timeoutSeconds: 0.1}});
+    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+  });
+
+  it('takes what waits in the inbox at the top of a turn, also when it was about to end', async () => {
+    const model = new ScriptedModel((_, index) => {
+      if (index === 0) setup.run.inbox.put({id: '1', text: 'and also this'});
+      return say(`answer ${index}`);
+    });
+    const setup: ReturnType<typeof fixture> = fixture(model);
+    expect(await runAgent(setup.run)).toMatchObject({outcome: 'success', text: 'answer 1'});
+    expect(setup.run.history.messages[2]).toEqual({role: 'user', content: 'and also this'});
+  });
+
+  it('writes each line to the transcript before it is emitted', async () => {
+    const seen: number[] = [];
+    const setup = fixture(new ScriptedModel([calls(call('look', {})), say('ok')]), [tool('look')]);
+    const run = {
+      ...setup.run,
+      emit: (event: {type: string}) => {
+        if (event.type === 'message') seen.push(setup.lines.length);
+      },
+    };
+    await runAgent(run);
+    expect(seen).toEqual([2, 3, 4]);
+  });
+});

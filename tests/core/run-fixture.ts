@@ -1,0 +1,72 @@
+/** A run with everything real but the model, the tools that a test names, and the transcript, which is a list. */
+import {z} from 'zod';
+import type {AgentRun} from '../../src/core/agent-loop.ts';
+import type {AgentEventBody} from '../../src/core/events.ts';
+import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
+import {History, type TranscriptEntry} from '../../src/core/history.ts';
+import {Inbox} from '../../src/core/inbox.ts';
+import {systemClock} from '../../src/core/limits.ts';
+import type {Model} from '../../src/core/model.ts';
+import {type Access, type Tool, type ToolContext, type ToolResult, textResult} from '../../src/core/tool.ts';
+
+export interface Fixture {
+  readonly run: AgentRun;
+  readonly events: AgentEventBody[];
+  readonly lines: TranscriptEntry[];
+  readonly kept: Map<string, string>;
+  readonly abort: AbortController;
+}
+
+export function fixture(model: Model, tools: readonly Tool[] = [], change: Partial<AgentRun> = {}): Fixture {
+  const events: AgentEventBody[] = [];
+  const lines: TranscriptEntry[] = [];
+  const kept = new Map<string, string>();
+  const abort = new AbortController();
+  const history = new History({append: entry => void lines.push(structuredClone(entry))});
+  history.append({role: 'user', content: 'the task'});
+  const run: AgentRun = {
+    agentId: 'test',
+    model,
+    tools,
+    system: 'You are a test.',
+    history,
+    inbox: new Inbox(),
+    limits: {maxTurns: 20, timeoutSeconds: 0},
+    clock: systemClock,
+    signal: abort.signal,
+    rawStream: false,
+    workspace: {root: '/tmp', extraRoots: [], cwd: '/tmp', confinement: 'none', env: {}},
+    files: new FileLedger(new WriteLog(), 'test'),
+    output: {
+      open(callId) {
+        kept.set(callId, '');
+        return {
+          path: `/kept/${callId}`,
+          write: chunk => void kept.set(callId, kept.get(callId) + chunk),
+          close: () => undefined,
+        };
+      },
+    },
+    permit: async () => ({allowed: true}),
+    emit: event => void events.push(event),
+    ...change,
+  };
+  return {run, events, lines, kept, abort};
+}
+
+/** A tool whose work is a function of its context and its `value`. */
+export function tool(
+  name: string,
+  work: (context: ToolContext, value: string) => Promise<ToolResult> | ToolResult = () => textResult(`${name} done`),
+  access: readonly Access[] = [{kind: 'none'}],
+): Tool {
+  const made: Tool<{value: string}> = {
+    name,
+    description: `${name} for tests`,
+    input: z.object({value: z.string().default('')}),
+    title: input => input.value,
+    access: () => access,
+    run: async (input, context) => work(context, input.value),
+  };
+  return made as Tool;
+}

@@ -1,0 +1,197 @@
+import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {AGENT_TYPES, type AgentDefinition} from '../../src/core/agent-types.ts';
+import {EventBus} from '../../src/core/event-bus.ts';
+import type {AgentEvent} from '../../src/core/events.ts';
+import {WriteLog} from '../../src/core/file-ledger.ts';
+import type {TranscriptEntry} from '../../src/core/history.ts';
+import {systemClock} from '../../src/core/limits.ts';
+import {PermissionPolicy} from '../../src/core/permissions.ts';
+import {CutOff} from '../../src/core/run-result.ts';
+import {SubagentManager} from '../../src/core/subagent-manager.ts';
+import {type Tool, textResult} from '../../src/core/tool.ts';
+import {tool} from './run-fixture.ts';
+import {call, calls, ScriptedModel, say} from './scripted-model.ts';
+
+const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
+writeFileSync(path.join(root, 'a.ts'), 'one\ntwo\n');
+
+function house(options: {tools?: readonly Tool[]; maxConcurrent?: number} = {}) {
+  const events: AgentEvent[] = [];
+  const transcripts = new Map<string, TranscriptEntry[]>();
+  const bus = new EventBus(() => undefined);
+  bus.subscribe(event => void events.push(event));
+  const manager = new SubagentManager({
+    maxConcurrent: options.maxConcurrent ?? 3,
+    mainAgentId: 'main',
+    bus,
+    store: {
+      openRun(runId) {
+        const lines: TranscriptEntry[] = [];
+        transcripts.set(runId, lines);
+        return {
+          journal: {append: entry => void lines.push(entry)},
+          output: {open: () => ({path: '', write: () => undefined, close: () => undefined})},
+          transcript: `/transcripts/${runId}`,
+          close: () => undefined,
+        };
+      },
+    },
+    house: {
+      baseTools: () => options.tools ?? [],
+      workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
+      surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
+      writeLog: new WriteLog(),
+      permits: {
+        policy: new PermissionPolicy('default', {allowed: new Set(), disallowed: new Set()}, []),
+        questions: undefined,
+        onDenied: () => undefined,
+      },
+      clock: systemClock,
+      rawStream: false,
+    },
+  });
+  const spawn = (model: ScriptedModel, change: {agent?: AgentDefinition; prompt?: string; signal?: AbortSignal; timeoutSeconds?: number} = {}) =>
+    manager.spawn({
+      agent: AGENT_TYPES.explore!,
+      description: 'look around',
+      prompt: 'find it',
+      signal: new AbortController().signal,
+      model,
+      ...change,
+    });
+  return {manager, events, transcripts, spawn};
+}
+
+describe('a subagent', () => {
+  it('starts from its prompt and nothing else; the memory files are in its system prompt', async () => {
+    const model = new ScriptedModel([say('here')]);
+    await house().spawn(model);
+    expect(model.requests[0]?.messages).toEqual([{role: 'user', content: 'find it'}]);
+    expect(model.requests[0]?.system).toContain('be brief');
+  });
+
+  it('has only the tools of its definition, and is refused all others when it calls them', async () => {
+    const model = new ScriptedModel([calls(call('write_file', {}), call('Task', {}, 'task')), say('I may not')]);
+    const tools = ['bash', 'read_file', 'write_file', 'grep', 'glob'].map(name => tool(name));
+    const {result} = await house({tools}).spawn(model);
+    expect(model.requests[0]?.tools.map(spec => spec.name)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+    expect(result.tools.map(record => record.isError)).toEqual([true, true]);
+    expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Task is not a tool of this agent');
+  });
+
+  it('gives back its text and a receipt that the runtime made', async () => {
+    const read = tool('read_file', () => textResult('', {facts: {read: [path.join(root, 'a.ts')]}}));
+    const bash = tool('bash', () => textResult('', {facts: {exitCode: 1}}));
+    const model = new ScriptedModel([
+      calls(call('read_file', {}, '1'), call('bash', {}, '2')),
+      say('It is in a.ts:2, also b.ts:9. I changed 12 files.'),
+    ]);
+    const {report, receipt} = await house({tools: [read, bash]}).spawn(model);
+    expect(report).toContain('It is in a.ts:2');
+    expect(receipt.line).toMatch(
+      /^Receipt: 2 tools · read 1 file · changed none · commands 1 \(exit 1\) · citations 1\/2 exist \(missing: b\.ts:9\) · [\d.]+s · tokens in 20 out 10 · est n\/a$/,
+    );
+    expect(report).toMatch(/\nRun: [0-9a-f-]{36} · transcript \/transcripts\//);
+  });
+
+  it('marks an answer that rests on no tool call', async () => {
+    const {report} = await house().spawn(new ScriptedModel([say('Status: success, all verified')]));
+    expect(report).toContain('UNVERIFIED');
+  });
+
+  it('reports what it had and why it did not finish', async () => {
+    const {report, result} = await house().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 0.05});
+    expect(result.outcome).toBe('timeout');
+    expect(report).toMatch(/^The run did not finish: timed out after 0.05 s\.\nWhat it had by then:\nhalf/);
+  });
+
+  it('cuts a report past twice the asked length at a paragraph and names the whole', async () => {
+    const {report} = await house().spawn(new ScriptedModel([say(`${'word '.repeat(500)}\n\n${'more '.repeat(900)}`)]));
+    expect(report.length).toBeLessThan(5_000);
+    expect(report).toMatch(/\[cut here: \d+ more characters in \/transcripts\//);
+  });
+
+  it('closes its transcript with how it ended', async () => {
+    const {spawn, transcripts} = house();
+    const {runId} = await spawn(new ScriptedModel([say('Status: success')]));
+    expect(transcripts.get(runId)?.at(-1)).toMatchObject({type: 'end', outcome: 'success'});
+  });
+});
+
+describe('the pool', () => {
+  it('never has more at work than its slots, and starts the next when any slot is free', async () => {
+    const {manager, spawn} = house();
+    let atWork = 0;
+    let most = 0;
+    const order: number[] = [];
+    const model = (ms: number, index: number) => {
+      const scripted = new ScriptedModel([say(`answer ${index}`)]);
+      const reply = scripted.reply.bind(scripted);
+      scripted.reply = async (...args) => {
+        order.push(index);
+        atWork += 1;
+        most = Math.max(most, atWork);
+        await new Promise(resolve => setTimeout(resolve, ms));
+        atWork -= 1;
+        return reply(...args);
+      };
+      return scripted;
+    };
+    const results = await Promise.all([300, 20, 20, 20, 20, 20, 20].map((ms, index) => spawn(model(ms, index))));
+    expect(most).toBe(3);
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    // Waves would have held the fourth until the first had ended.
+    expect(results.map(({result}) => result.text)).toEqual([0, 1, 2, 3, 4, 5, 6].map(index => `answer ${index}`));
+    expect(results[3]!.result.durationMs).toBeLessThan(250);
+    expect(manager.count()).toBe(0);
+    expect(new Set(results.map(({runId}) => runId)).size).toBe(7);
+  });
+
+  it('leaves the others be when one fails', async () => {
+    const {spawn, manager} = house();
+    const outcomes = await Promise.all([spawn(new ScriptedModel([say('a')])), spawn(new ScriptedModel([])), spawn(new ScriptedModel([say('c')]))]);
+    expect(outcomes.map(({result}) => result.outcome)).toEqual(['success', 'error', 'success']);
+    expect(manager.list().map(run => run.state)).toEqual(['idle', 'error', 'idle']);
+  });
+
+  it('tells of a run that waits, and when it begins', async () => {
+    const {spawn, events} = house({maxConcurrent: 1});
+    await Promise.all([spawn(new ScriptedModel([say('a')])), spawn(new ScriptedModel([say('b')]))]);
+    const starts = events.filter(event => event.type === 'run_start');
+    expect(starts.map(event => event.type === 'run_start' && event.queued)).toEqual([false, true]);
+    expect(events.filter(event => event.type === 'run_active').map(event => event.agentId)).toEqual([starts[1]!.agentId]);
+  });
+
+  it('stops a run within a second, with outcome stopped, and it never comes back', async () => {
+    const {spawn, manager} = house();
+    const ended = spawn(new ScriptedModel([{hang: true}]));
+    await new Promise(resolve => setTimeout(resolve, 20));
+    const [run] = manager.list();
+    expect(await manager.stop(run!.runId)).toBe(true);
+    expect((await ended).result.outcome).toBe('stopped');
+    expect(manager.get(run!.runId)).toMatchObject({state: 'stopped', outcome: 'stopped'});
+    expect(await manager.stop(run!.runId)).toBe(false);
+  });
+
+  it('stops all, also those that wait, without a model call of theirs', async () => {
+    const {spawn, manager} = house({maxConcurrent: 1});
+    const waiting = new ScriptedModel([say('never')]);
+    const ended = Promise.all([spawn(new ScriptedModel([{hang: true}])), spawn(waiting)]);
+    await new Promise(resolve => setTimeout(resolve, 20));
+    await manager.stopAll();
+    expect((await ended).map(({result}) => result.outcome)).toEqual(['stopped', 'stopped']);
+    expect(waiting.requests).toHaveLength(0);
+    expect(manager.count()).toBe(0);
+  });
+
+  it("ends a run with its parent's turn", async () => {
+    const turn = new AbortController();
+    const {spawn} = house();
+    const ended = spawn(new ScriptedModel([{hang: true}]), {signal: turn.signal});
+    setTimeout(() => turn.abort(new CutOff('user')), 20);
+    expect((await ended).result.outcome).toBe('stopped');
+  });
+});
