@@ -1,6 +1,7 @@
 /** The only wiring: settings + models + tools + agents → a session. */
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
+import {homedir} from 'node:os';
 import leven from 'leven';
 import {commandTable} from './commands/table.ts';
 import {type LoadedSettings, loadSettings, type Settings} from './config/settings.ts';
@@ -24,7 +25,7 @@ import {systemPrompt} from './core/system-prompt.ts';
 import type {Tool, Workspace} from './core/tool.ts';
 import {toolName} from './core/tool-names.ts';
 import {ModelResolver} from './models/resolve.ts';
-import {createSandbox} from './sandbox/sandbox.ts';
+import {createSandbox} from './sandbox/index.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {SessionStore} from './storage/session-store.ts';
 import {messagesOf, readTranscript} from './storage/transcript.ts';
@@ -52,22 +53,12 @@ export interface SessionOptions {
   readonly debug?: boolean;
 }
 
-export interface Composed {
-  readonly session: Session;
-  /** One line each, for the user: settings that were ignored and the like. */
-  readonly warnings: readonly string[];
-  /** The offline model answers because nothing else is set. */
-  readonly offlineByDefault: boolean;
-  /** What was said before, of a session that goes on. */
-  readonly restored: readonly Message[];
-}
-
 const MAIN = 'main';
 /** Read by mini-cc itself and hidden from the processes that its agents start. */
 const KEYS = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
 
 /** @throws UsageError for settings, names or ids that are wrong. */
-export async function compose(options: SessionOptions): Promise<Composed> {
+export async function compose(options: SessionOptions): Promise<Session> {
   const root = realpathSync(options.cwd);
   const {settings, warnings} = settingsOf(options, root);
   const resolver = new ModelResolver({
@@ -82,7 +73,7 @@ export async function compose(options: SessionOptions): Promise<Composed> {
   });
   const model = resolver.resolve(options.model ?? settings.model);
   const store = new SessionStore(options.home, root);
-  const opened = openFirst(store, options);
+  const firstConversation = openFirst(store, options);
   const debugLog = options.debug ? new DebugLog(options.home) : undefined;
   const bus = new EventBus(message => debugLog?.write(`a listener failed: ${message}`));
   if (debugLog) bus.subscribe(event => debugLog.event(event));
@@ -95,8 +86,7 @@ export async function compose(options: SessionOptions): Promise<Composed> {
     env: withoutKeys(options.env),
   };
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
-  const sandbox = createSandbox();
-  const baseTools = createBaseTools(sandbox);
+  const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
   const questions = new Questions();
   const denials: Denial[] = [];
   const policy = new PermissionPolicy(options.permissionMode ?? 'default', rulesOf(options, settings, baseTools), [
@@ -114,8 +104,8 @@ export async function compose(options: SessionOptions): Promise<Composed> {
     maxConcurrent: poolSize(settings, model),
     mainAgentId: MAIN,
     bus,
-    store: store.runStore(() => session?.info.sessionId ?? opened.conversation.id),
-    house: {baseTools: () => createBaseTools(sandbox), workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
+    store: store.runStore(() => session?.info.sessionId ?? firstConversation.id),
+    house: {baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
   });
   const task = createTaskTool({
     agents: builtInAgents,
@@ -135,6 +125,7 @@ export async function compose(options: SessionOptions): Promise<Composed> {
       tools: tools.map(tool => tool.name),
       agents: builtInAgents.list().map(agent => agent.name),
       commands: commands.map(({name, description}) => ({name, description})),
+      warnings: model.offline && !options.offline ? [...warnings, OFFLINE_BY_DEFAULT] : warnings,
     },
     bus,
     questions,
@@ -143,8 +134,8 @@ export async function compose(options: SessionOptions): Promise<Composed> {
     denials,
     permissionMode: () => policy.mode,
     limits: options.limits ?? {},
-    firstConversation: opened.conversation,
-    openConversation: () => openNew(store, randomUUID()),
+    firstConversation,
+    openConversation: () => openConversation(store, randomUUID(), []),
     resolveModel: name => resolver.resolve(name),
     model,
     run: {
@@ -159,13 +150,11 @@ export async function compose(options: SessionOptions): Promise<Composed> {
       rawStream,
     },
   });
-  return {
-    session,
-    warnings,
-    offlineByDefault: model.offline && !options.offline,
-    restored: opened.restored,
-  };
+  return session;
 }
+
+const OFFLINE_BY_DEFAULT =
+  'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
 
 function settingsOf(options: SessionOptions, root: string): LoadedSettings {
   return loadSettings({
@@ -175,25 +164,24 @@ function settingsOf(options: SessionOptions, root: string): LoadedSettings {
   });
 }
 
-function openFirst(store: SessionStore, options: SessionOptions): {conversation: Conversation; restored: Message[]} {
+function openFirst(store: SessionStore, options: SessionOptions): Conversation {
   const {which} = options;
   if (which.type === 'new') {
     if (which.id !== undefined && store.exists(which.id)) {
       throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
     }
-    return {conversation: openNew(store, which.id ?? randomUUID()), restored: []};
+    return openConversation(store, which.id ?? randomUUID(), []);
   }
   const found = which.type === 'resume' ? store.find(which.id) : store.latest();
   if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
-  const restored = messagesOf(readTranscript(found.transcript));
-  return {conversation: openNew(store, found.id, restored), restored};
+  return openConversation(store, found.id, messagesOf(readTranscript(found.transcript)));
 }
 
-function openNew(store: SessionStore, id: string, restored: readonly Message[] = []): Conversation {
+function openConversation(store: SessionStore, id: string, restored: readonly Message[]): Conversation {
   const {writer, output} = store.openSession(id);
   const history = new History(writer, restored);
   history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-  return {id, history, output, transcript: writer.path, close: () => writer.close()};
+  return {id, history, output, transcript: writer.path, restored, close: () => writer.close()};
 }
 
 /** 8 at a hosted model, 3 at one on this machine, or what the settings say. */

@@ -1,5 +1,5 @@
 /** The library's face: `import {compose, runAgent} from 'mini-cc'`. */
-export {type Composed, compose, type SessionOptions} from './compose.ts';
+export {compose, type SessionOptions} from './compose.ts';
 export {type AgentRun, runAgent} from './core/agent-loop.ts';
 export {AGENT_TYPES, type AgentDefinition} from './core/agent-types.ts';
 export type {AgentEvent} from './core/events.ts';

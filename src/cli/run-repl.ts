@@ -1,4 +1,5 @@
-import type {Composed} from '../compose.ts';
+import module from 'node:module';
+import {PromptHistory} from '../ui/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
 import type {Start} from './main.ts';
@@ -7,14 +8,33 @@ import {onSignals} from './signals.ts';
 /** @returns the exit code. The session is put together behind the first frame. */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {
   const options = parsed?.session ?? {cwd: process.cwd(), which: {type: 'new' as const}};
-  let composed: Promise<Composed> | undefined;
+  const history = new PromptHistory(start.home, options.cwd);
+  let firstFrameShown: () => void = () => undefined;
+  const firstFrame = new Promise<void>(resolve => {
+    firstFrameShown = resolve;
+  });
   const session = (async () => {
-    // The first frame is drawn before anything that it does not need is loaded.
-    await new Promise(resolve => setImmediate(resolve));
+    await firstFrame;
     const {compose} = await import('../compose.ts');
-    composed = compose({...options, env: process.env, home: start.home, interactive: true});
-    return (await composed).session;
+    const composed = await compose({...options, env: process.env, home: start.home, interactive: true});
+    // Compiled code is written at exit only, unless asked: a session that is killed should not slow the next start.
+    module.flushCompileCache?.();
+    return composed;
   })();
   onSignals(async () => (await session).close());
-  return startRepl({session, version: start.version, cwd: options.cwd, ...(parsed?.prompt ? {initialPrompt: parsed.prompt} : {})});
+  const code = await startRepl({
+    session,
+    version: start.version,
+    cwd: options.cwd,
+    history: history.read(),
+    onSubmit: text => history.add(text),
+    onFirstFrame: firstFrameShown,
+    ...(parsed?.prompt ? {initialPrompt: parsed.prompt} : {}),
+  });
+  await session.then(
+    opened => opened.close(),
+    // The screen has said why there was none.
+    () => undefined,
+  );
+  return code;
 }

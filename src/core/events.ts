@@ -2,7 +2,7 @@
  * Progress goes one way: core emits, front ends listen. Events are plain JSON, flat, tagged by agent.
  * What must last is in the transcript before it is emitted. Nothing waits for a listener.
  */
-import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './messages.ts';
+import type {AssistantBlock, Message, StreamEvent, Usage, UserBlock} from './messages.ts';
 import type {Outcome} from './run-result.ts';
 import type {ToolDisplay} from './tool.ts';
 
@@ -110,6 +110,10 @@ export interface SessionInfo {
   readonly agents: readonly string[];
   readonly commands: readonly {readonly name: string; readonly description: string}[];
   readonly transcript: string;
+  /** One line each, for the user: settings that were ignored and the like. */
+  readonly warnings: readonly string[];
+  /** What was said before, of a session that goes on. */
+  readonly restored: readonly Message[];
 }
 
 export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions';

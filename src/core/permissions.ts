@@ -9,7 +9,9 @@ import type {PermissionMode} from './events.ts';
 import type {Access, Workspace} from './tool.ts';
 
 export interface PermitRequest {
+  readonly callId: string;
   readonly tool: string;
+  readonly input: unknown;
   readonly title: string;
   readonly accesses: readonly Access[];
 }

@@ -8,8 +8,9 @@ import type {Access, Workspace} from './tool.ts';
 /** A call that was refused, as `permission_denials` of the JSON result lists it. */
 export interface Denial {
   readonly agent: string;
+  readonly callId: string;
   readonly tool: string;
-  readonly title: string;
+  readonly input: unknown;
   readonly reason: string;
 }
 
@@ -23,7 +24,8 @@ export interface PermitDeps {
 /** The permit of one agent. `label` is how questions and denials name it. */
 export function createPermit(deps: PermitDeps, label: string, workspace: Workspace, emit: Emit): Permit {
   const deny = (request: PermitRequest, reason: string, message: string) => {
-    deps.onDenied({agent: label, tool: request.tool, title: request.title, reason});
+    const {callId, tool, input} = request;
+    deps.onDenied({agent: label, callId, tool, input, reason});
     return {allowed: false as const, message};
   };
   return async (request, signal) => {

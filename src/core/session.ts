@@ -11,7 +11,7 @@ import type {FrontEndSession, SubmitResult} from './front-end.ts';
 import type {History} from './history.ts';
 import {Inbox} from './inbox.ts';
 import {MAIN_LIMITS, type Limits} from './limits.ts';
-import {NO_USAGE, type ToolUse} from './messages.ts';
+import {type Message, NO_USAGE, type ToolUse} from './messages.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
 import type {Questions} from './questions.ts';
@@ -39,7 +39,7 @@ export interface Command {
 
 /** What a session is made of; `compose.ts` puts it together. */
 export interface SessionParts {
-  readonly info: Omit<SessionInfo, 'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript'>;
+  readonly info: Omit<SessionInfo, 'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored'>;
   readonly agentId: string;
   readonly bus: EventBus;
   readonly questions: Questions;
@@ -63,6 +63,8 @@ export interface Conversation {
   readonly history: History;
   readonly output: AgentRun['output'];
   readonly transcript: string;
+  /** What was said before, of a session that goes on. */
+  readonly restored: readonly Message[];
   close(): void;
 }
 
@@ -91,6 +93,7 @@ export class Session implements FrontEndSession {
       ...this.#parts.info,
       sessionId: this.#conversation.id,
       transcript: this.#conversation.transcript,
+      restored: this.#conversation.restored,
       model: this.#model.name,
       offline: this.#model.offline,
       permissionMode: this.#parts.permissionMode(),

@@ -25,7 +25,7 @@ export interface SubagentTask {
 
 /** What all runs of a session share. */
 export interface SubagentHouse {
-  readonly baseTools: () => readonly Tool[];
+  readonly baseTools: readonly Tool[];
   readonly workspace: Workspace;
   readonly surroundings: Surroundings;
   readonly writeLog: WriteLog;
@@ -68,7 +68,7 @@ export async function runSubagent(task: SubagentTask, house: SubagentHouse, seat
   seat.emit({type: 'message', role: 'user', content: task.prompt});
   const run: AgentRun = {
     agentId: seat.runId,
-    tools: toolsFor(agent, house.baseTools()),
+    tools: toolsFor(agent, house.baseTools),
     workspace,
     files: new FileLedger(house.writeLog, label),
     output: seat.output,

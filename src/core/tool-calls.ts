@@ -147,7 +147,7 @@ async function resultOf(
   if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
   try {
     const permission = await caller.permit(
-      {tool: prepared.tool.name, title: prepared.title, accesses: prepared.accesses},
+      {callId: call.id, tool: prepared.tool.name, input: prepared.input, title: prepared.title, accesses: prepared.accesses},
       signal,
     );
     if (!permission.allowed) return errorResult(permission.message);

@@ -26,6 +26,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   const {format, stdout, stderr} = options;
   const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(object)}\n`);
   const startedAt = performance.now();
+  for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(createProgress(stderr));
   session.subscribe(event => {
     if (event.type === 'retry') stderr(`retrying in ${Math.ceil(event.waitMs / 1000)}s (${showControls(event.reason)})`);
@@ -58,7 +59,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   } else {
     line(resultObject(session, result, performance.now() - startedAt));
   }
-  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(reasonOf(result)))}`);
+  if (result.outcome !== 'success') stderr(`mini-cc: ${result.outcome === 'limit' ? 'limit reached: ' : ''}${showControls(firstLine(reasonOf(result)))}`);
   return exitCode(session, result);
 }
 

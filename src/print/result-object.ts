@@ -22,10 +22,11 @@ export function resultObject(session: Session, result: RunResult, durationMs: nu
     total_cost_usd: null,
     usage: Object.values(byModel).reduce(addUsage, NO_USAGE),
     modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
-    permission_denials: session.denials.map(({agent, tool, title, reason}) => ({
+    permission_denials: session.denials.map(({agent, callId, tool, input, reason}) => ({
       tool_name: tool,
+      tool_use_id: callId,
+      tool_input: input,
       agent,
-      title,
       reason,
     })),
     subagents: runs.map(subagentObject),

@@ -9,7 +9,7 @@ import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 
 function resultsIn(message: Message | undefined): ToolResultBlock[] {
   if (!message || typeof message.content === 'string') return [];
-  return message.content.filter((block): block is ToolResultBlock => block.type === 'tool_result');
+  return message.content.flatMap(block => (block.type === 'tool_result' ? [block] : []));
 }
 
 /** Every call has its one result in the next message, in order: else no server takes the history back. */

@@ -22,7 +22,7 @@ const confined: Workspace = {...workspace, confinement: 'read-only'};
 function verdict(mode: PermissionMode, access: Access, options: {tool?: string; allowed?: string[]; disallowed?: string[]; in?: Workspace} = {}) {
   const rules = {allowed: new Set(options.allowed), disallowed: new Set(options.disallowed)};
   const policy = new PermissionPolicy(mode, rules, []);
-  return policy.decide({tool: options.tool ?? 'a_tool', title: 't', accesses: [access]}, options.in ?? workspace).verdict;
+  return policy.decide({callId: 'c', input: {}, tool: options.tool ?? 'a_tool', title: 't', accesses: [access]}, options.in ?? workspace).verdict;
 }
 
 describe('permissions', () => {
@@ -75,7 +75,7 @@ describe('a permit', () => {
     const permit = createPermit(deps, '[code] mend it', workspace, event => void events.push(event));
     return {permit, events, denials, questions, policy};
   }
-  const request = {tool: 'bash', title: 'npm test', accesses: [{kind: 'run', command: 'npm test'}] as const};
+  const request = {callId: 'c', input: {command: 'npm test'}, tool: 'bash', title: 'npm test', accesses: [{kind: 'run', command: 'npm test'}] as const};
   const never = new AbortController().signal;
   const asked = (events: AgentEventBody[]) => events.flatMap(event => (event.type === 'ask' ? [event.question] : []));
 
@@ -104,7 +104,7 @@ describe('a permit', () => {
     const answer = permit(request, never);
     questions.answer(asked(events)[0]!.id, {choice: 'no', note: 'use pnpm'});
     expect(await answer).toMatchObject({allowed: false, message: expect.stringContaining('use pnpm')});
-    expect(denials).toMatchObject([{agent: '[code] mend it', tool: 'bash', title: 'npm test'}]);
+    expect(denials).toMatchObject([{agent: '[code] mend it', tool: 'bash', input: {command: 'npm test'}}]);
   });
 
   it('withdraws the question when the run is stopped; a later answer counts for nothing', async () => {

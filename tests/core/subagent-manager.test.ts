@@ -40,7 +40,7 @@ function house(options: {tools?: readonly Tool[]; maxConcurrent?: number} = {}) 
       },
     },
     house: {
-      baseTools: () => options.tools ?? [],
+      baseTools: options.tools ?? [],
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
       surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
       writeLog: new WriteLog(),

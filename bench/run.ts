@@ -1,0 +1,98 @@
+/**
+ * Measures mini-cc and prints a table. Times are medians, and ratios are to `node -e 0` of the same run: machines differ,
+ * ratios less so. `--short` does fewer rounds. Ends with 1 when a mark is missed.
+ */
+import {cpus} from 'node:os';
+import {makeHome} from '../tests/support/environment.ts';
+import {say, startMessagesServer} from '../tests/support/messages-server.ts';
+import {buildOnce} from '../tests/support/run-cli.ts';
+import {measureAtRest} from './at-rest.ts';
+import {measureConfined} from './confined.ts';
+import {timeOfNode, timeOfVersion, timeToPrompt, timeToTypedKey} from './start-up.ts';
+import {interleave} from './statistics.ts';
+import {bytesOfFirstRequest, timeOfTurn} from './turns.ts';
+
+interface Row {
+  readonly what: string;
+  readonly measured: string;
+  /** Compared with the mark. */
+  readonly value?: number;
+  readonly mark?: number;
+  readonly unit?: string;
+}
+
+const short = process.argv.includes('--short');
+const rounds = short ? 5 : 15;
+
+await buildOnce();
+const home = await makeHome();
+const server = await startMessagesServer(() => say('The answer is here.'));
+let rows: Row[];
+try {
+  rows = await measure();
+} finally {
+  await server.close();
+  await home.remove();
+}
+print(rows);
+process.exitCode = rows.every(holds) ? 0 : 1;
+
+async function measure(): Promise<Row[]> {
+  const bench = {home, server};
+  const times = await interleave(rounds, {
+    floor: () => timeOfNode(['-e', '0'], bench),
+    version: () => timeOfVersion(bench),
+    prompt: () => timeToPrompt(bench),
+    key: () => timeToTypedKey(bench),
+  });
+  const rest = await measureAtRest(bench);
+  const turn = await timeOfTurn(home, short ? 20 : 50, short ? 1 : 3);
+  const bytes = await bytesOfFirstRequest(home);
+  const confined = await measureConfined(home, short ? 5 : 20);
+  const toFloor = (what: string, ms: number, mark?: number): Row => ({
+    what,
+    measured: `${ms.toFixed(0)} ms`,
+    value: ms / times.floor,
+    unit: '×',
+    ...(mark === undefined ? {} : {mark}),
+  });
+  return [
+    toFloor('`node -e 0`', times.floor),
+    toFloor('`--version`', times.version, 1.5),
+    toFloor('start to prompt', times.prompt),
+    toFloor('start to a typed key on the screen', times.key, 8),
+    amount('idle memory, all processes', rest.residentMb, 'MB', 110),
+    amount('CPU at rest, ticks of 10 ms in 3 s', rest.ticks, 'ticks', 1),
+    amount('harness time of a turn with one `bash true`', turn, 'ms', 12),
+    amount('first request with all tools', bytes / 1024, 'KB', 12),
+    confined === undefined
+      ? {what: 'confined `bash -c true`', measured: 'no sandbox here'}
+      : {
+          what: 'confined `bash -c true`, to plain',
+          measured: `${confined.confinedMs.toFixed(1)} ms`,
+          value: confined.confinedMs / confined.plainMs,
+          unit: '×',
+        },
+  ];
+}
+
+function amount(what: string, value: number, unit: string, mark: number): Row {
+  return {what, measured: `${value.toFixed(unit === 'ticks' ? 0 : 1)} ${unit}`, value, mark, unit};
+}
+
+function holds({value, mark}: Row): boolean {
+  return value === undefined || mark === undefined || value <= mark;
+}
+
+function print(all: readonly Row[]): void {
+  const lines = all.map((row) => {
+    const {what, measured, value, mark, unit = ''} = row;
+    const ratio = unit === '×' && value !== undefined ? `${value.toFixed(1)} ×` : '';
+    const limit = mark === undefined ? '' : `≤ ${mark} ${unit}`;
+    const verdict = mark === undefined ? '' : holds(row) ? 'pass' : 'FAIL';
+    return `| ${[what, measured, ratio, limit, verdict].join(' | ')} |`;
+  });
+  const head = ['| what | measured | ratio | mark | |', '|---|---|---|---|---|'];
+  const place = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, ${rounds} rounds, medians`;
+  process.stdout.write(`${[...head, ...lines, '', place].join('\n')}\n`);
+}

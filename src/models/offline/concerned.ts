@@ -1,0 +1,109 @@
+/** Which files a few words are about: by their contents and by their names. */
+import {definitionIn, escapeRegExp, isComment} from './definitions.ts';
+import {isLumber, isTest, rankOf} from './languages.ts';
+import type {Hit} from './results.ts';
+import {readHits, readPaths} from './results.ts';
+import type {Toolbox} from './toolbox.ts';
+import {keywordsIn, pathsIn, stemOf} from './words.ts';
+import type {Work} from './work.ts';
+import {ask} from './work.ts';
+
+export interface ConcernedFile {
+  readonly path: string;
+  readonly score: number;
+  readonly hits: readonly Hit[];
+  /** Lines that define something named by one of the words. */
+  readonly definitions: readonly Hit[];
+  readonly words: readonly string[];
+}
+
+export interface Concerned {
+  readonly words: readonly string[];
+  /** Best first. */
+  readonly files: readonly ConcernedFile[];
+  readonly searched: boolean;
+}
+
+const MOST_WORDS = 5;
+
+/** Searches for the words of the text, one search a word, and ranks the files that hold them. */
+export function* concernedFiles(toolbox: Toolbox, text: string): Work<Concerned> {
+  const words = keywordsIn(text).slice(0, MOST_WORDS);
+  const scope = pathsIn(text)[0]?.replace(/\/$/, '');
+  if (words.length === 0) return {words, files: [], searched: true};
+  const stems = words.map(stemOf);
+  const searches = stems.map((stem) =>
+    toolbox.search({pattern: escapeRegExp(stem), ignoreCase: true, path: scope, limit: 150}),
+  );
+  const names = stems.map((stem) => toolbox.files(`**/*${globWord(stem)}*`, {path: scope, limit: 40}));
+  const results = yield* ask([...searches, ...names]);
+  const found = results.slice(0, stems.length).map(readHits);
+  const named = results.slice(stems.length).map(readPaths);
+  return {
+    words,
+    files: rank(
+      words,
+      stems,
+      found.map((one) => one.hits),
+      named.map((one) => one.paths),
+    ),
+    searched: found.some((one) => one.known),
+  };
+}
+
+function rank(
+  words: readonly string[],
+  stems: readonly string[],
+  found: readonly (readonly Hit[])[],
+  named: readonly (readonly string[])[],
+): readonly ConcernedFile[] {
+  const paths = new Set([...found.flat().map((hit) => hit.path), ...named.flat()]);
+  const files = [...paths]
+    .filter((path) => !isLumber(path) && !/\.(snap|svg|lock)$/.test(path))
+    .map((path) => {
+      const own = found.map((hits) => hits.filter((hit) => hit.path === path));
+      const definitions = own.flatMap((hits, index) => hits.filter((hit) => defines(hit, stems[index]!)));
+      const inName = stems.map((stem) => path.replace(/^.*\//, '').toLowerCase().includes(stem.toLowerCase()));
+      const scores = own.map((hits, index) => {
+        if (hits.length === 0 && !inName[index]) return 0;
+        // A word that is everywhere says little about where.
+        const rarity = 1 / Math.log2(2 + found[index]!.length);
+        return 3 + (12 * Math.min(hits.length, 6) * rarity) / 6 + (inName[index] ? 8 : 0);
+      });
+      const place = [1, 0.6, 0.5, 0.1][rankOf(path)]!;
+      const score = (scores.reduce((sum, one) => sum + one, 0) + Math.min(definitions.length, 4) * 2) * place;
+      const matched = words.filter((_, index) => scores[index]! > 0);
+      return {path, score, hits: unique(own.flat()), definitions: unique(definitions), words: matched};
+    });
+  return files.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
+}
+
+function defines(hit: Hit, stem: string): boolean {
+  return definitionIn(hit.text)?.name.toLowerCase().includes(stem.toLowerCase()) ?? false;
+}
+
+function unique(hits: readonly Hit[]): readonly Hit[] {
+  const byLine = new Map(hits.map((hit) => [hit.line, hit]));
+  return [...byLine.values()].sort((a, b) => a.line - b.line);
+}
+
+/** Letters of any case, since file names of two styles are the same word. */
+function globWord(word: string): string {
+  const safe = word.replace(/[^\p{L}\p{N}_-]/gu, '?');
+  return [...safe]
+    .map((char, at) => (at === 0 && /[a-z]/i.test(char) ? `[${char.toLowerCase()}${char.toUpperCase()}]` : char))
+    .join('');
+}
+
+/** The most telling line of a file: a definition, else code, else any. */
+export function bestHit(file: ConcernedFile): Hit | undefined {
+  return (
+    file.definitions[0] ??
+    file.hits.find((hit) => !isComment(hit.text) && !/^\s*import\b/.test(hit.text)) ??
+    file.hits[0]
+  );
+}
+
+export function testsAmong(files: readonly ConcernedFile[]): readonly ConcernedFile[] {
+  return files.filter((file) => isTest(file.path));
+}

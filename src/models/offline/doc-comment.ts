@@ -1,0 +1,65 @@
+/** The words that explain a definition: the comment above it, or the docstring below it. */
+import {isComment} from './definitions.ts';
+import type {Line} from './results.ts';
+
+/** The comment for the definition at that line; undefined when there is none. */
+export function docOf(lines: readonly Line[], at: number): string | undefined {
+  const index = lines.findIndex((line) => line.number === at);
+  if (index < 0) return undefined;
+  return commentAbove(lines, index) ?? docstringBelow(lines, index);
+}
+
+/** The comment at the head of a file. */
+export function headerOf(lines: readonly Line[]): string | undefined {
+  let start = lines.findIndex((line) => line.text.trim() !== '' && !line.text.startsWith('#!'));
+  if (start < 0 || start > 4) return undefined;
+  while (/^\s*(['"]use \w+['"];?|# -\*-.*|<\?php)\s*$/.test(lines[start]?.text ?? '')) start++;
+  const first = lines[start]?.text ?? '';
+  if (/^\s*[rbu]?("""|''')/.test(first)) return docstringBelow(lines, start - 1);
+  const block: string[] = [];
+  const isBlock = /^\s*\/\*/.test(first);
+  for (const line of lines.slice(start)) {
+    if (isBlock ? block.length > 0 && /\*\//.test(block.at(-1)!) : !isComment(line.text)) break;
+    block.push(line.text);
+  }
+  const text = clean(block);
+  return text === '' || /copyright|license|eslint|@ts-|SPDX|generated/i.test(text.slice(0, 120)) ? undefined : text;
+}
+
+function commentAbove(lines: readonly Line[], index: number): string | undefined {
+  let above = index - 1;
+  while (/^\s*(@\w|#\[|\[\w+)/.test(lines[above]?.text ?? '')) above--;
+  const block: string[] = [];
+  while (above >= 0 && isComment(lines[above]!.text)) {
+    block.unshift(lines[above]!.text);
+    if (/^\s*\/\*/.test(lines[above]!.text)) break;
+    above--;
+  }
+  const text = clean(block);
+  return text === '' ? undefined : text;
+}
+
+function docstringBelow(lines: readonly Line[], index: number): string | undefined {
+  const first = lines[index + 1]?.text ?? '';
+  const open = /^\s*[rbu]?("""|''')(.*)$/.exec(first);
+  if (!open) return undefined;
+  const block: string[] = [];
+  for (const line of lines.slice(index + 1)) {
+    const text = block.length === 0 ? open[2]! : line.text;
+    const end = text.indexOf(open[1]!);
+    block.push(end >= 0 ? text.slice(0, end) : text);
+    if (end >= 0) break;
+  }
+  return block.join('\n').trim() || undefined;
+}
+
+function clean(block: readonly string[]): string {
+  const lines = block.map((line) =>
+    line
+      .replace(/^\s*(\/\*\*?|\*\/|\*|\/\/[/!]?|#+!?|--|;;+|<!--)\s?/, '')
+      .replace(/\s*(\*\/|-->)\s*$/, '')
+      .trim(),
+  );
+  const told = lines.findIndex((line) => /^@\w+/.test(line));
+  return (told >= 0 ? lines.slice(0, told) : lines).join('\n').trim();
+}

@@ -1,0 +1,91 @@
+/** Which language a file is in, and what kind of file it is, by its path alone. */
+
+const BY_EXTENSION: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    TypeScript: 'ts tsx mts cts',
+    JavaScript: 'js jsx mjs cjs',
+    Python: 'py pyi',
+    Rust: 'rs',
+    Go: 'go',
+    Java: 'java',
+    Kotlin: 'kt kts',
+    Swift: 'swift',
+    C: 'c h',
+    'C++': 'cc cpp cxx hpp hh hxx',
+    'C#': 'cs',
+    Ruby: 'rb',
+    PHP: 'php',
+    Shell: 'sh bash zsh',
+    Lua: 'lua',
+    Scala: 'scala',
+    Elixir: 'ex exs',
+    Erlang: 'erl',
+    Haskell: 'hs',
+    OCaml: 'ml mli',
+    Dart: 'dart',
+    Zig: 'zig',
+    Perl: 'pl pm',
+    R: 'r',
+    Julia: 'jl',
+    Clojure: 'clj cljs',
+    Vue: 'vue',
+    Svelte: 'svelte',
+    SQL: 'sql',
+    HTML: 'html htm',
+    CSS: 'css scss sass less',
+    Markdown: 'md mdx',
+    JSON: 'json jsonc',
+    YAML: 'yaml yml',
+    TOML: 'toml',
+  }).flatMap(([language, extensions]) => extensions.split(' ').map((one) => [one, language] as const)),
+);
+
+const NOT_CODE = new Set(['Markdown', 'JSON', 'YAML', 'TOML', 'HTML', 'CSS']);
+
+export function extensionOf(path: string): string {
+  return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+}
+
+export function languageOf(path: string): string | undefined {
+  return BY_EXTENSION.get(extensionOf(path));
+}
+
+/** The language for an extension without its dot. */
+export function languageOfExtension(extension: string): string | undefined {
+  return BY_EXTENSION.get(extension.toLowerCase());
+}
+
+/** Extensions of a language given by its name, as a person writes it. */
+export function extensionsOf(language: string): readonly string[] {
+  const wanted = language.toLowerCase();
+  return [...BY_EXTENSION].filter(([, name]) => name.toLowerCase() === wanted).map(([extension]) => extension);
+}
+
+export function isCodeLanguage(language: string): boolean {
+  return !NOT_CODE.has(language);
+}
+
+export function isCode(path: string): boolean {
+  const language = languageOf(path);
+  return language !== undefined && isCodeLanguage(language);
+}
+
+export function isTest(path: string): boolean {
+  return /(^|\/)(tests?|spec|specs|__tests__|e2e|testdata|fixtures)\/|[._-](test|spec)\.[a-z]+$|(^|\/)test_[^/]+\.py$/i.test(
+    path,
+  );
+}
+
+/** Installed, generated or locked: never what a person asks about first. */
+export function isLumber(path: string): boolean {
+  return /(^|\/)(node_modules|dist|build|out|target|vendor|third_party|coverage|\.git)\/|\.min\.(js|css)$|(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|poetry\.lock|go\.sum)$|\.map$/.test(
+    path,
+  );
+}
+
+/** 0 source, 1 tests, 2 documents and data, 3 lumber: the order in which places are shown. */
+export function rankOf(path: string): number {
+  if (isLumber(path)) return 3;
+  if (!isCode(path)) return 2;
+  return isTest(path) ? 1 : 0;
+}

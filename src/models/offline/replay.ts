@@ -1,0 +1,22 @@
+/** Runs a skill over the results that the conversation holds, up to its next calls or its answer. */
+import type {Call, Observation, Work} from './work.ts';
+import {keyOf, NOT_MADE} from './work.ts';
+
+export type Next =
+  | {readonly type: 'calls'; readonly calls: readonly Call[]; readonly say: string | undefined}
+  | {readonly type: 'answer'; readonly text: string};
+
+/** Results by `keyOf` their call. A call that has one is never made again. */
+export type Seen = ReadonlyMap<string, Observation>;
+
+/** With `mayCall` false the skill is told that its calls were not made, until it answers from what it has. */
+export function replay(work: Work<string>, seen: Seen, mayCall: boolean): Next {
+  let next = work.next();
+  while (!next.done) {
+    const {calls, say} = next.value;
+    const open = new Map(calls.map((call) => [keyOf(call), call] as const).filter(([key]) => !seen.has(key)));
+    if (open.size > 0 && mayCall) return {type: 'calls', calls: [...open.values()], say};
+    next = work.next(calls.map((call) => seen.get(keyOf(call)) ?? NOT_MADE));
+  }
+  return {type: 'answer', text: next.value};
+}

@@ -1,0 +1,77 @@
+/** How answers are worded: the notice, what cannot be done, places, fences. */
+import type {Hit, Line} from './results.ts';
+
+/** First line of the first answer of a conversation. */
+export const OFFLINE_NOTICE = '(offline model: rule-based, no API key or server is set)';
+
+/** An answer that begins so did not do what was asked. Print mode exits 1 on it. */
+export const CANNOT_PREFIX = 'I cannot do this offline:';
+
+export const HOW_TO_SET_UP = [
+  'To set up a real model: `export ANTHROPIC_API_KEY=…`, or point it at a server that speaks the Messages API,',
+  'e.g. Ollama: `export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_MODEL=qwen3`.',
+].join('\n');
+
+/** An answer that says it cannot, why, and how to get a model that can. `found` is what may help all the same. */
+export function cannot(reason: string, found = ''): string {
+  return paragraphs(`${CANNOT_PREFIX} ${reason}`, found, HOW_TO_SET_UP);
+}
+
+export function isCannot(text: string): boolean {
+  return text.startsWith(CANNOT_PREFIX);
+}
+
+/** `src/a.ts:12` with its line of code. */
+export function citeHit(hit: Hit, kind?: string): string {
+  const what = kind === undefined ? '' : `${kind} · `;
+  return `${hit.path}:${hit.line} — ${what}${code(hit.text)}`;
+}
+
+/** A short line of code in backticks; long ones are clipped. */
+export function code(text: string): string {
+  const flat = clip(text.trim(), 140);
+  return flat.includes('`') ? `\`\` ${flat} \`\`` : `\`${flat}\``;
+}
+
+export function clip(text: string, length: number): string {
+  const flat = text.replace(/\s+/g, ' ').trim();
+  return flat.length <= length ? flat : `${[...flat].slice(0, length - 1).join('')}…`;
+}
+
+export function bullets(items: readonly string[], limit = items.length, more = 0): string {
+  const rest = items.length - Math.min(limit, items.length) + more;
+  const shown = items.slice(0, limit).map((item) => `- ${item}`);
+  return [...shown, ...(rest > 0 ? [`- … and ${count(rest, 'more', 'more')}`] : [])].join('\n');
+}
+
+export function paragraphs(...parts: readonly (string | undefined | false)[]): string {
+  return parts.filter((part): part is string => typeof part === 'string' && part.trim() !== '').join('\n\n');
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+}
+
+/** At least so many, where the tools did not list all. */
+export function countOf(listed: number, more: number | undefined, one: string, many?: string): string {
+  return more === undefined ? `at least ${count(listed, one, many)}` : count(listed + more, one, many);
+}
+
+/** A fence longer than any in the text. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map((run) => run[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+export function numbered(lines: readonly Line[]): string {
+  const width = String(lines.at(-1)?.number ?? 1).length;
+  return lines.map((line) => `${String(line.number).padStart(width)}  ${line.text}`).join('\n');
+}
+
+/** The first sentence of prose, without markdown's marks. */
+export function firstSentence(text: string): string {
+  const flat = text.replace(/\s+/g, ' ').trim();
+  const end = /[.!?。！？](?=\s|$)/.exec(flat);
+  return clip(end ? flat.slice(0, end.index + 1) : flat, 220);
+}

@@ -1,0 +1,81 @@
+/** Everything else: names and words of the request are searched for, and what was found is shown, no more. */
+import type {ConcernedFile} from '../concerned.ts';
+import {bestHit, concernedFiles} from '../concerned.ts';
+import {definitionIn} from '../definitions.ts';
+import {docOf, headerOf} from '../doc-comment.ts';
+import type {Job} from '../job.ts';
+import {isCode} from '../languages.ts';
+import {bullets, cannot, citeHit, clip, firstSentence, paragraphs} from '../report.ts';
+import type {Line} from '../results.ts';
+import {readLines} from '../results.ts';
+import type {Work} from '../work.ts';
+import {ask} from '../work.ts';
+
+/** Work that needs understanding of code, which rules have not. */
+const ACTION =
+  /^(?:add|implement|fix|refactor|write|make|build|create|update|improve|optimi[sz]e|convert|migrate|delete|remove|move|change|edit|insert|append|port|upgrade|install|commit|push|deploy|generate|translate|solve|debug|debugge|compare|set up|configure|format|clean|simplify|rewrite|extract|split|merge|test|bump|document|ajoute|corrige|améliore|écris|исправь|добавь|напиши|сделай|реализуй|улучши|удали|添加|修复|实现|重构|优化|删除|编写|写|改进)/iu;
+const QUESTION =
+  /^(?:how|why|what|which|when|where|who|is|are|does|do|did|can|could|should|explain|describe|tell|show|find|look|trace|walk|search|comment|pourquoi|quel|как|почему|зачем|что|где|объясни|怎么|为什么|如何|解释)|\?\s*$|[?？吗]\s*$/iu;
+
+export function* answer(job: Job): Work<string> {
+  const isAction = ACTION.test(job.text);
+  const {words, files} = yield* concernedFiles(job.toolbox, job.text);
+  const relevant = files
+    .filter((file) => file.words.length >= Math.min(words.length, Math.max(1, Math.ceil(words.length / 2))))
+    .slice(0, 6);
+  const chosen = relevant.length > 0 ? relevant : files.slice(0, 4);
+  if (chosen.length === 0) {
+    const asked =
+      words.length > 0 ? ` Nothing here is named like ${words.map((word) => `\`${word}\``).join(', ')}.` : '';
+    return cannot(`this needs a language model; I only follow rules.${asked}`);
+  }
+  const code = chosen.filter((file) => isCode(file.path)).slice(0, 2);
+  const texts = yield* ask(code.map((file) => job.toolbox.read(file.path, undefined, 600)));
+  const looked = new Map(code.map((file, index) => [file.path, readLines(texts[index])]));
+  const found = paragraphs(
+    `What concerns ${words.map((word) => `\`${word}\``).join(', ')}:`,
+    ...chosen.map((file) => described(file, words, looked.get(file.path))),
+  );
+  if (isAction) return cannot('writing or changing code freely needs a language model.', found);
+  if (!QUESTION.test(job.text) && !job.main) return found;
+  if (!QUESTION.test(job.text)) return cannot('this needs a language model; I only follow rules.', found);
+  return paragraphs(found, 'These are search results with their own comments, not an understanding of the code.');
+}
+
+function described(file: ConcernedFile, words: readonly string[], lines: readonly Line[] | undefined): string {
+  const header = lines && headerOf(lines);
+  const named = lines ? definitionsAbout(lines, words) : [];
+  const places =
+    named.length > 0
+      ? named
+      : file.definitions.length > 0
+        ? file.definitions
+        : [bestHit(file)].filter((hit) => hit !== undefined);
+  const items = places.slice(0, lines ? 6 : 2).map((hit) => {
+    const doc = lines && docOf(lines, 'line' in hit ? hit.line : 0);
+    const kind = definitionIn(hit.text)?.kind;
+    return `${citeHit({...hit, path: file.path}, kind)}${doc ? `\n  > ${firstSentence(doc)}` : ''}`;
+  });
+  const title = `**${file.path}**${header ? ` — ${firstSentence(header)}` : ''}`;
+  return items.length > 0
+    ? `${title}\n${bullets(items)}`
+    : `${title} ${clip(`(${file.words.join(', ')} in its name)`, 80)}`;
+}
+
+/** Definitions whose name or comment holds one of the words. */
+function definitionsAbout(lines: readonly Line[], words: readonly string[]): readonly {line: number; text: string}[] {
+  const stems = words.map((word) => word.toLowerCase().slice(0, Math.max(4, word.length - 3)));
+  return lines
+    .filter(
+      (line) =>
+        !/^\s{5,}/.test(line.text) &&
+        definitionIn(line.text) !== undefined &&
+        !/^\s+(?:const|let|var)\b/.test(line.text),
+    )
+    .map((line) => {
+      const about = `${definitionIn(line.text)!.name} ${docOf(lines, line.number) ?? ''}`.toLowerCase();
+      return {line: line.number, text: line.text, matches: stems.filter((stem) => about.includes(stem)).length};
+    })
+    .filter((one) => one.matches > 0)
+    .sort((a, b) => b.matches - a.matches || a.line - b.line);
+}

@@ -1,0 +1,83 @@
+/** "create FILE with CONTENT". */
+import type {Job, Route} from '../job.ts';
+import {cannot, clip, count} from '../report.ts';
+import {looksLikeFile, looksLikePath} from '../words.ts';
+import type {Work} from '../work.ts';
+import {askOne} from '../work.ts';
+
+const HEAD =
+  /^(?:create|write|make|add|touch|save|put|overwrite|cr[ée]er?|[ée]cri[st]?|создай|создать|напиши|запиши|创建|新建|写入)\s*(?:(?:me|a|an|the|one|new|empty|small|text|un|une|nouveau|новый|пустой|一个|新的?)\s+)*(?:file|fichier|файл|文件)?\s*(?:(?:called|named|at|nommé|appelé|с именем|名为)\s+)?[`"']?([^\s`"',:，：]+)[`"']?/iu;
+const BEFORE_CONTENT =
+  /^[\s,.]*(?:(?:file|文件)\b)?\s*(?:(?:with|containing|that (?:contains|says|holds|reads)|whose contents? (?:is|are)|which contains|saying|avec|contenant|qui contient|с|содержащий|со|内容(?:为|是)|包含|,?\s*and (?:write|put))\s*)?((?:the |this |le |following |exact |as |its |texte? |lines? |contenu |contents? |content |текстом |содержимым |содержимое |following content )*)\s*(?:(?:is|being|est)\s+)?[:：]?\s*/iu;
+const DESCRIBED =
+  /^(?:a|an|some|tests?|unit|code|functions?|class(?:es)?|proper|basic|simple|all|everything|un|une|des)\s/i;
+
+export const create: Route = (job) => {
+  const path = HEAD.exec(job.text)?.[1];
+  if (
+    path === undefined ||
+    !(looksLikeFile(path) || looksLikePath(path) || /\bfile\b|fichier|файл|文件/i.test(HEAD.exec(job.text)![0]))
+  )
+    return undefined;
+  if (/\/$/.test(path) || /^(with|for|that|in|to|of)$/i.test(path)) return undefined;
+  const rest = job.text.slice(HEAD.exec(job.text)![0].length);
+  const content = contentOf(rest);
+  if (content === undefined) {
+    return unclear(path);
+  }
+  return creating(
+    path,
+    content,
+    /^overwrite/i.test(job.text) || /\boverwrit|\breplac(e|ing) (it|the file)/i.test(rest),
+    job,
+  );
+};
+
+/** Undefined when the words describe the content instead of giving it. */
+function contentOf(rest: string): string | undefined {
+  const fence = /(?:^|\n|\s)(`{3,})[^\n]*\n([\s\S]*?)\n?\1/.exec(rest);
+  if (fence) return `${fence[2]}\n`;
+  if (rest.trim().replace(/^[.!。]+$/, '') === '') return '';
+  const lead = BEFORE_CONTENT.exec(rest)!;
+  const after = rest.slice(lead[0].length);
+  if (lead[0].trim() === '') return undefined;
+  if (/^(no content|nothing)\b/i.test(after) || after.trim() === '') return '';
+  const quoted =
+    /^(?:"([\s\S]*?)"|“([\s\S]*?)”|'([\s\S]*)'|`([\s\S]*?)`|«\s*([\s\S]*?)\s*»|「([\s\S]*?)」)[\s.!。]*$/.exec(after);
+  const inner = quoted?.slice(1).find((part) => part !== undefined);
+  if (inner !== undefined) return inner.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
+  const literal =
+    /[:：]\s*$/.test(lead[0]) ||
+    lead[1]!.trim() !== '' ||
+    /containing|says|saying|reads|contains|contenant|内容/i.test(lead[0]);
+  if (!literal && DESCRIBED.test(after)) return undefined;
+  return after;
+}
+
+// biome-ignore lint/correctness/useYield: nothing is looked up for what cannot be done
+function* unclear(path: string): Work<string> {
+  return cannot(
+    `I write only what I am given word for word. Say it as: create ${path} with "…", or put the content of ${path} in a fenced code block.`,
+  );
+}
+
+function* creating(path: string, content: string, overwrite: boolean, job: Job): Work<string> {
+  const call = job.toolbox.write(path, content);
+  if (!call) return cannot('I have no write_file tool here, so I cannot create files.');
+  if (overwrite) {
+    // The stale-write guard takes only what was read; a missing file is no obstacle.
+    yield* askOne(job.toolbox.read(path));
+  }
+  const result = yield* askOne(call);
+  if (result.outcome === 'ok') return `Created ${path} (${size(content)}).`;
+  if (result.outcome === 'missing') return `I did not come to write ${path}.`;
+  if (/read_file it first|not read|exists/i.test(result.text)) {
+    return cannot(`${path} exists already and was left as it is. To replace it say: overwrite ${path} with …`);
+  }
+  return `${path} was not written: ${clip(result.text, 300)}`;
+}
+
+function size(content: string): string {
+  if (content === '') return 'empty';
+  return `${count(content.replace(/\n$/, '').split('\n').length, 'line')}, ${count(Buffer.byteLength(content), 'byte')}`;
+}

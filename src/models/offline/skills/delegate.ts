@@ -1,0 +1,101 @@
+/** Gives work to subagents by the Task tool, side by side, and tells what came back. */
+import type {Job, Route} from '../job.ts';
+import {bullets, paragraphs} from '../report.ts';
+import type {Observation, Work} from '../work.ts';
+import {ask} from '../work.ts';
+
+export interface Assignment {
+  readonly agent: string;
+  /** Three to five words. */
+  readonly description: string;
+  readonly prompt: string;
+}
+
+const TYPED = /^Task\s*\(\s*([\w-]+)\s*\)\s*:\s*([\s\S]+)$/i;
+const ASKED =
+  /^(?:use|ask|let|have|start|launch|run|spawn|dispatch|send)\s+(?:the |an? |my )?[`"']?([a-z][\w-]*)[`"']?\s+(?:sub-?)?agents?(?:\s+in the background)?\s*(?:to|for|:|,|and)?\s*([\s\S]+)$/i;
+const BACKGROUND = /\b(?:in|as) (?:the |a )?background\b(?: task)?|en arrière-plan|в фоне|(?:在)?后台/iu;
+
+/** "Task(reviewer): review src", "use the explore agent to …". */
+export const assign: Route = (job) => {
+  const match = TYPED.exec(job.text) ?? ASKED.exec(job.text);
+  if (!match || !job.main) return undefined;
+  const agent = job.toolbox.agents.find(
+    (name) => name === match[1]!.toLowerCase() || `${name}r` === match[1]!.toLowerCase(),
+  );
+  if (agent === undefined) {
+    return TYPED.test(job.text) || /agent/i.test(job.text) ? unknownAgent(match[1]!, job.toolbox.agents) : undefined;
+  }
+  const prompt = match[2]!.trim();
+  const description = prompt
+    .replace(/[^\p{L}\p{N}\s_./-]/gu, ' ')
+    .trim()
+    .split(/\s+/)
+    .slice(0, 5)
+    .join(' ');
+  return delegate(job, [{agent, description, prompt}]);
+};
+
+// biome-ignore lint/correctness/useYield: the answer is known
+function* unknownAgent(name: string, agents: readonly string[]): Work<string> {
+  return `There is no agent \`${name}\`. Agents here: ${agents.join(', ')}.`;
+}
+
+export function* delegate(job: Job, assignments: readonly Assignment[]): Work<string> {
+  const background = BACKGROUND.test(job.text);
+  const calls = assignments.map((one) => job.toolbox.task(one.agent, one.description, one.prompt, background));
+  const results = yield* ask(calls);
+  if (results.length === 1) return found(assignments[0]!, results[0]!);
+  return paragraphs(...assignments.map((one, index) => found(one, results[index]!)));
+}
+
+function found(assignment: Assignment, result: Observation): string {
+  const {text, unverified} = findings(result.text);
+  const who = `The ${assignment.agent} agent (${assignment.description})`;
+  if (result.outcome === 'missing') return `${who} was not dispatched: no more calls were allowed.`;
+  if (result.outcome === 'denied') return `${who} was not permitted to run.`;
+  if (result.outcome === 'failed') return paragraphs(`${who} did not finish. What it gave back:`, text || '(nothing)');
+  const accepted = /"status"\s*:\s*"accepted"[\s\S]*?"runId"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+  if (accepted !== undefined)
+    return `${who} works in the background (run ${accepted}). Its result will be announced here.`;
+  return paragraphs(unverified && `${who} called no tool, so this is unverified:`, text || `${who} gave back nothing.`);
+}
+
+/** A Task result without what the runtime wrote around the words of the agent. */
+export function findings(result: string): {readonly text: string; readonly unverified: boolean} {
+  const own: string[] = [];
+  let unverified = false;
+  for (const line of result.split('\n')) {
+    if (/\bUNVERIFIED\b/.test(line)) unverified = true;
+    if (/^(Receipt|Run|Repaired|Warning): /.test(line) || /^\s*\[?(UNVERIFIED|cached)\b[^a-z]*$/.test(line)) continue;
+    own.push(line);
+  }
+  return {text: own.join('\n').trim(), unverified};
+}
+
+/** The announcement of a background run in a sentence or two. */
+export function retell(announcement: string): string {
+  const field = (name: string) =>
+    new RegExp(`^${name}:\\s*([\\s\\S]*?)(?=^(?:Status|Result|Notes|Stats):|$(?![\\s\\S]))`, 'm')
+      .exec(announcement)?.[1]
+      ?.trim();
+  const status = field('Status') ?? 'unknown';
+  const {text} = findings(field('Result') ?? '');
+  const lines = text === '(not available)' ? [] : text.split('\n').filter((line) => line.trim() !== '');
+  const notes = (field('Notes') ?? '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*-\s*/, ''))
+    .filter((line) => line !== '' && line !== '(none)');
+  const ended =
+    status === 'success'
+      ? 'A background agent is done.'
+      : `A background agent ended with status ${status}${notes.length > 0 ? `: ${notes[0]}` : ''}.`;
+  if (lines.length === 0) return `${ended} It gave no result.`;
+  if (lines.length === 1) return `${ended} It found: ${lines[0]}`;
+  return paragraphs(
+    `${ended} It found:`,
+    lines.length <= 12
+      ? lines.join('\n')
+      : `${lines.slice(0, 10).join('\n')}\n${bullets([`… ${lines.length - 10} more lines in its transcript`])}`,
+  );
+}

@@ -1,0 +1,203 @@
+/** Where is it, what is it, who uses it: answered from searches, definitions first. */
+import {definitionOf, definitionPattern, escapeRegExp, isComment, isQuoted, wordPattern} from '../definitions.ts';
+import {docOf} from '../doc-comment.ts';
+import type {Job} from '../job.ts';
+import {isCode, rankOf} from '../languages.ts';
+import {bullets, citeHit, count, countOf, fenced, numbered, paragraphs} from '../report.ts';
+import type {Hit, Hits} from '../results.ts';
+import {readHits, readLines, readPaths} from '../results.ts';
+import {looksLikeFile} from '../words.ts';
+import type {Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+import type {FindRequest} from './find-request.ts';
+
+interface Definition extends Hit {
+  readonly kind: string;
+}
+
+interface Found {
+  readonly definitions: readonly Definition[];
+  readonly uses: readonly Hit[];
+  readonly imports: readonly Hit[];
+  readonly mentions: readonly Hit[];
+  /** Lines beyond those listed; undefined when nobody knows. */
+  readonly more: number | undefined;
+  readonly known: boolean;
+}
+
+export function* find(request: FindRequest, job: Job): Work<string> {
+  const answers: string[] = [];
+  for (const subject of request.subjects) answers.push(yield* findOne(subject, request, job));
+  return paragraphs(...answers);
+}
+
+function* findOne(subject: string, request: FindRequest, job: Job): Work<string> {
+  if (looksLikeFile(subject)) return yield* findFile(subject, job);
+  const name = subject.replace(/^.*(\.|::|#)(?=\w)/, '');
+  const {toolbox} = job;
+  const [defining, using] = yield* ask([
+    toolbox.search({pattern: definitionPattern(name), path: request.scope, limit: 200}),
+    toolbox.search({pattern: wordPattern(name), path: request.scope, limit: 200}),
+  ]);
+  const found = sort(name, readHits(defining!), readHits(using!));
+  if (!found.known) {
+    return `I have no tool here that can search (${toolbox.names.join(', ') || 'no tools at all'}), so I cannot say where \`${subject}\` is.`;
+  }
+  const {definitions, mentions, uses} = found;
+  if (definitions.length + uses.length + mentions.length === 0) return yield* findLike(subject, job, request.scope);
+  if (request.want === 'uses') return usesOf(subject, found);
+  if (definitions.length === 0) return mentionsOf(subject, found);
+  if (request.want === 'what') return yield* explain(subject, found, job);
+  return paragraphs(definitionLines(definitions), usedLine(subject, found));
+}
+
+/** Parts the hits of both searches by what each line does with the name. */
+function sort(name: string, defining: Hits, using: Hits): Found {
+  const definitions = defining.hits.flatMap((hit) => {
+    const definition = isCode(hit.path) ? definitionOf(name, hit.text) : undefined;
+    const at = hit.text.indexOf(name);
+    return definition && !isQuoted(hit.text, at) ? [{...hit, kind: definition.kind}] : [];
+  });
+  const real = definitions.filter((one) => one.kind !== 'member');
+  const chosen = (real.some((one) => rankOf(one.path) === 0) ? real : definitions).sort(byWorth);
+  const places = new Set(definitions.map((one) => `${one.path}:${one.line}`));
+  const others = using.hits.filter((hit) => !places.has(`${hit.path}:${hit.line}`)).sort(byPlace);
+  const inCode = others.filter(
+    (hit) => isCode(hit.path) && !isComment(hit.text) && !isQuoted(hit.text, hit.text.search(wordPattern(name))),
+  );
+  const isImport = (hit: Hit) =>
+    /^\s*(import|from|use|using|require|#include|export\s*(type\s*)?\{)\b|^\s*(type\s+)?\w+,\s*$/.test(hit.text) ||
+    /\brequire\(/.test(hit.text);
+  return {
+    definitions: chosen,
+    uses: inCode.filter((hit) => !isImport(hit)),
+    imports: inCode.filter(isImport),
+    mentions: others.filter((hit) => !inCode.includes(hit)),
+    more: using.more,
+    known: defining.known || using.known,
+  };
+}
+
+function byPlace(a: Hit, b: Hit): number {
+  return rankOf(a.path) - rankOf(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
+}
+
+/** Source before tests; what is exported and unindented before what is local. */
+function byWorth(a: Definition, b: Definition): number {
+  const worth = (one: Definition) =>
+    (one.kind === 'member' ? 4 : 0) +
+    (/^\s/.test(one.text) ? 2 : 0) +
+    (/^\s*(export|pub|public)\b/.test(one.text) ? 0 : 1);
+  return rankOf(a.path) - rankOf(b.path) || worth(a) - worth(b) || byPlace(a, b);
+}
+
+function definitionLines(definitions: readonly Definition[]): string {
+  const [first, ...others] = definitions;
+  return paragraphs(
+    citeHit(first!, first!.kind),
+    others.length > 0 &&
+      `Also:\n${bullets(
+        others.map((one) => citeHit(one, one.kind)),
+        6,
+      )}`,
+  );
+}
+
+function usedLine(subject: string, {uses, imports, more}: Found): string {
+  const inFiles = new Set([...uses, ...imports].map((hit) => hit.path));
+  if (inFiles.size === 0) return `No other use of \`${subject}\` found.`;
+  const example = uses[0] ?? imports[0]!;
+  const atLeast = more === 0 ? '' : 'at least ';
+  return `Used in ${atLeast}${count(inFiles.size, 'file')}, e.g. ${example.path}:${example.line}.`;
+}
+
+function usesOf(subject: string, {definitions, uses, imports, mentions, more}: Found): string {
+  const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
+  if (uses.length === 0) {
+    const nearly = imports[0] ?? mentions[0];
+    return paragraphs(
+      `No use of \`${subject}\` in code found${nearly ? `; it is only ${imports[0] ? 'imported' : 'mentioned'}, e.g. ${citeHit(nearly)}` : ''}.`,
+      defined,
+    );
+  }
+  const files = new Set(uses.map((hit) => hit.path));
+  const open = more === 0 ? '' : 'At least ';
+  return paragraphs(
+    `${open}${count(uses.length, 'use')} of \`${subject}\` in ${count(files.size, 'file')}:`,
+    bullets(
+      uses.map((hit) => citeHit(hit)),
+      20,
+    ),
+    imports.length > 0 && `Imported in ${count(new Set(imports.map((hit) => hit.path)).size, 'file')}.`,
+    defined,
+  );
+}
+
+function mentionsOf(subject: string, {uses, imports, mentions, more}: Found): string {
+  const all = [...uses, ...imports, ...mentions];
+  return paragraphs(
+    `I found no definition of \`${subject}\` here, but ${countOf(all.length, more, 'line')} with it:`,
+    bullets(
+      all.map((hit) => citeHit(hit)),
+      12,
+    ),
+  );
+}
+
+function* explain(subject: string, found: Found, job: Job): Work<string> {
+  const best = found.definitions[0]!;
+  const from = Math.max(1, best.line - 30);
+  const lines = readLines(yield* askOne(job.toolbox.read(best.path, from, 60)));
+  const doc = lines && docOf(lines, best.line);
+  const body = lines?.filter((line) => line.number >= best.line).slice(0, 14) ?? [];
+  const end = body.findIndex((line, index) => index > 0 && /^\S/.test(line.text) && !/^\s*[)\]>]/.test(line.text));
+  const shown = end > 0 ? body.slice(0, /^[}\])]/.test(body[end]!.text) ? end + 1 : end) : body;
+  return paragraphs(
+    `${definitionLines([best])}`,
+    doc &&
+      `Its comment says:\n${doc
+        .split('\n')
+        .slice(0, 8)
+        .map((line) => `> ${line}`)
+        .join('\n')}`,
+    shown.length > 1 && fenced(numbered(shown)),
+    found.definitions.length > 1 &&
+      `Also defined:\n${bullets(
+        found.definitions.slice(1).map((one) => citeHit(one, one.kind)),
+        5,
+      )}`,
+    usedLine(subject, found),
+  );
+}
+
+/** Nothing has exactly this name: other cases, parts of names, file names. */
+function* findLike(subject: string, job: Job, scope: string | undefined): Work<string> {
+  const loose = escapeRegExp(subject).replace(/(\\?[-_.]|\s)+/g, '[-_. ]?');
+  const [hits, names] = yield* ask([
+    job.toolbox.search({pattern: loose, ignoreCase: true, path: scope, limit: 40}),
+    job.toolbox.files(`**/*${subject.replace(/[^\w-]/g, '?')}*`, {path: scope, limit: 20}),
+  ]);
+  const like = readHits(hits!).hits.toSorted(byPlace);
+  const files = readPaths(names!).paths;
+  const place = scope === undefined ? 'in this project' : `in ${scope}`;
+  return paragraphs(
+    `\`${subject}\` is not found ${place}.`,
+    like.length > 0 &&
+      `Similar:\n${bullets(
+        like.map((hit) => citeHit(hit)),
+        8,
+      )}`,
+    files.length > 0 && `Files with such a name:\n${bullets(files, 8)}`,
+  );
+}
+
+function* findFile(subject: string, job: Job): Work<string> {
+  const name = subject.replace(/^\.?\//, '');
+  const {paths, more, known} = readPaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 50})));
+  if (!known) return `I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`;
+  const exact = paths
+    .filter((path) => path === name || path.endsWith(`/${name}`))
+    .toSorted((a, b) => a.length - b.length);
+  if (exact.length === 0) return `No file \`${subject}\` is found here.`;
+  return exact.length === 1 ? exact[0]! : `${countOf(exact.length, more, 'file')}:\n${bullets(exact, 30)}`;
+}

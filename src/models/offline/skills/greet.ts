@@ -1,0 +1,34 @@
+/** Greetings, thanks, "help", "who are you": what this is and how to get more. */
+import type {Route} from '../job.ts';
+import {say} from '../job.ts';
+import {bullets, HOW_TO_SET_UP, paragraphs} from '../report.ts';
+
+const HELLO =
+  /^(?:hi|hello|hey|yo|good (?:morning|evening|afternoon)|salut|bonjour|привет|здравствуй(?:те)?|你好|您好|help|aide|помощь|помоги|帮助|test|ping)(?: there| you| all| me| please)*[\s!.?,。！？]*$/iu;
+const WHO =
+  /^(?:who|what) are you\b|^what('s| is) your name|^what (?:can|do) you do\b|^what is mini-?cc\b|^how do (?:you|i) (?:set ?up|use|configure)\b.*\b(?:you|this|model|key|mini-?cc)\b|^(?:which|what) model\b|^are you\b.*\b(?:ai|model|claude|offline|there)\b|^qui es-tu|^que (?:peux|sais)-tu|^кто ты|^что ты умеешь|^你是谁|^你能做什么/iu;
+const THANKS =
+  /^(?:thanks?|thank you|thx|ty|ok(?:ay)?|great|nice|good|perfect|cool|merci|спасибо|谢谢)(?: (?:a lot|you|so much|very much|job|work))*[\s!.。！]*$/iu;
+
+export const greet: Route = ({text, toolbox, main}) => {
+  if (THANKS.test(text)) return say('You are welcome.');
+  if (text !== '' && !HELLO.test(text) && !WHO.test(text)) return undefined;
+  const agents =
+    main && toolbox.agents.length > 0 ? [`\`Task(explore): …\` — agents: ${toolbox.agents.join(', ')}`] : [];
+  return say(
+    paragraphs(
+      'I am the offline model built into mini-cc: a rule-based assistant, no language model. I work with real tools on the files here. I can:',
+      bullets([
+        'explore: "help me understand this project"',
+        'find: "where is parseConfig defined?", "who calls parseConfig?", "what is parseConfig?"',
+        'list: "list *.ts files in src", "list the scripts", "list TODOs"',
+        'read: "read src/index.ts", "summarise src/index.ts"',
+        'run: "run `npm test`"',
+        'edit: "create notes.txt with \\"hello\\"", "rename foo to bar in src/", "replace \\"a\\" with \\"b\\" in README.md"',
+        'plan and review: "plan a retry option for the client", "review src/"',
+        ...agents,
+      ]),
+      HOW_TO_SET_UP,
+    ),
+  );
+};

@@ -1,0 +1,147 @@
+/** "plan X": the files that X concerns, the steps, the tests, the risks. From searches, not from understanding. */
+import type {ConcernedFile} from '../concerned.ts';
+import {bestHit, concernedFiles} from '../concerned.ts';
+import {definitionIn, wordPattern} from '../definitions.ts';
+import type {Job, Route} from '../job.ts';
+import {isCode, isTest} from '../languages.ts';
+import {MANIFESTS, manifestFacts} from '../manifests.ts';
+import {bullets, citeHit, clip, count, paragraphs} from '../report.ts';
+import {readHits, readLines, readPaths} from '../results.ts';
+import type {Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+import {delegate} from './delegate.ts';
+
+const PLAN =
+  /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
+
+export const plan: Route = (job) => {
+  const asked = PLAN.exec(job.text);
+  if (!asked && job.role !== 'plan') return undefined;
+  const goal = asked ? job.text.slice(asked[0].length).trim() : job.text;
+  if (goal === '') return undefined;
+  if (job.main && job.toolbox.agents.includes('plan')) {
+    return delegate(job, [{agent: 'plan', description: `plan ${shortGoal(goal)}`, prompt: `Plan: ${goal}`}]);
+  }
+  return planning(goal, job);
+};
+
+/** Three or four words for the progress line. */
+function shortGoal(goal: string): string {
+  return clip(
+    goal
+      .replace(/[^\p{L}\p{N}\s_.-]/gu, ' ')
+      .trim()
+      .split(/\s+/)
+      .slice(0, 4)
+      .join(' '),
+    40,
+  );
+}
+
+export function* planning(goal: string, job: Job): Work<string> {
+  const {words, files, searched} = yield* concernedFiles(job.toolbox, goal);
+  const sources = files.filter((file) => isCode(file.path) && !isTest(file.path)).slice(0, 5);
+  const tests = files.filter((file) => isTest(file.path)).slice(0, 4);
+  const names = definedIn(sources).slice(0, 3);
+  const [manifests, ...using] = yield* ask([
+    job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 30}),
+    ...names.map((name) => job.toolbox.search({pattern: wordPattern(name), mode: 'files', limit: 60})),
+  ]);
+  const manifest = readPaths(manifests!).paths.filter((path) => !path.includes('/'))[0];
+  const lines =
+    manifest === undefined ? undefined : readLines(yield* askOne(job.toolbox.read(manifest, undefined, 300)));
+  const check = manifest !== undefined && lines ? manifestFacts(manifest, lines).test : undefined;
+  const users = names.map((name, index) => ({
+    name,
+    files: filesOf(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
+  }));
+  const head = `Plan for: ${clip(goal, 160)}\n\nMade by rules from a search for ${words.map((word) => `\`${word}\``).join(', ') || 'nothing: the text names nothing to search for'}; I do not understand the code, so judge each step.`;
+  if (!searched) return paragraphs(head, 'I have no tool here that searches, so I could not find what it concerns.');
+  if (sources.length + tests.length === 0) return paragraphs(head, nothingFound(files));
+  return paragraphs(
+    head,
+    `**Files concerned**\n${bullets(sources.map(line))}`,
+    `**Steps**\n${steps(sources, tests, users, check && `\`${check.name}\` (${manifest}:${check.line})`)}`,
+    `**Risks**\n${risks(sources, tests, users)}`,
+  );
+}
+
+function line(file: ConcernedFile): string {
+  const best = bestHit(file);
+  const kind = best && definitionIn(best.text)?.kind;
+  return best ? `${citeHit(best, kind)} (${file.words.join(', ')})` : `${file.path} (by its name)`;
+}
+
+function place(file: ConcernedFile): string {
+  const best = bestHit(file);
+  return best ? `${file.path}:${best.line}` : file.path;
+}
+
+function definedIn(files: readonly ConcernedFile[]): readonly string[] {
+  const names = files.flatMap((file) => file.definitions.flatMap((hit) => definitionIn(hit.text)?.name ?? []));
+  return [...new Set(names)].filter((name) => name.length > 3);
+}
+
+function filesOf(observation: Parameters<typeof readPaths>[0]): readonly string[] {
+  const {hits} = readHits(observation);
+  return hits.length > 0 ? [...new Set(hits.map((hit) => hit.path))] : readPaths(observation).paths;
+}
+
+interface Users {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+function steps(
+  sources: readonly ConcernedFile[],
+  tests: readonly ConcernedFile[],
+  users: readonly Users[],
+  check: string | undefined,
+): string {
+  const used = users.filter((one) => one.files.length > 0);
+  const list = [
+    sources.length > 0 && `Read ${sources.slice(0, 3).map(place).join(', ')}: they name the most of what is asked.`,
+    sources.length > 0 &&
+      `Change ${place(sources[0]!)} first${sources.length > 1 ? `, then ${sources.slice(1, 3).map(place).join(', ')}` : ''}.`,
+    used.length > 0 &&
+      `Follow up where these are used: ${used.map((one) => `\`${one.name}\` in ${one.files.slice(0, 3).join(', ')}${one.files.length > 3 ? ` and ${one.files.length - 3} more` : ''}`).join('; ')}.`,
+    tests.length > 0
+      ? `Extend the tests: ${tests.map(place).join(', ')}.`
+      : 'Add a test: none of the tests found names what is asked.',
+    check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`,
+  ];
+  return list
+    .filter((one): one is string => typeof one === 'string')
+    .map((one, index) => `${index + 1}. ${one}`)
+    .join('\n');
+}
+
+function risks(sources: readonly ConcernedFile[], tests: readonly ConcernedFile[], users: readonly Users[]): string {
+  const wide = users.filter((one) => one.files.length >= 5);
+  const untested = sources.filter(
+    (file) => !tests.some((test) => test.path.includes(file.path.replace(/^.*\//, '').replace(/\.\w+$/, ''))),
+  );
+  const list = [
+    ...wide.map(
+      (one) => `\`${one.name}\` is used in ${count(one.files.length, 'other file')}: a changed meaning reaches far.`,
+    ),
+    ...(untested.length > 0
+      ? [
+          `No test among those found is named after ${untested
+            .slice(0, 3)
+            .map((file) => file.path)
+            .join(', ')}.`,
+        ]
+      : []),
+    'Places that use other words than the request were not found.',
+  ];
+  return bullets(list);
+}
+
+function nothingFound(files: readonly ConcernedFile[]): string {
+  const near = files.slice(0, 5).map((file) => place(file));
+  return paragraphs(
+    `No source file names it${near.length > 0 ? `; only ${near.join(', ')}` : ''}. It seems to be new here.`,
+    '1. Decide where it belongs: explore the project first.\n2. Write it with a test beside it.\n3. Wire it in at the entry point.\n4. Run the checks.',
+  );
+}

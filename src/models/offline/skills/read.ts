@@ -1,0 +1,147 @@
+/** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do". */
+import {definitionIn} from '../definitions.ts';
+import {headerOf} from '../doc-comment.ts';
+import type {Job, Route} from '../job.ts';
+import {extensionOf, isCode} from '../languages.ts';
+import {bullets, clip, count, fenced, numbered, paragraphs} from '../report.ts';
+import type {Line} from '../results.ts';
+import {goesOn, readLines, readPaths} from '../results.ts';
+import {looksLikeFile, pathsIn} from '../words.ts';
+import type {Work} from '../work.ts';
+import {askOne} from '../work.ts';
+
+const SHOW =
+  /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
+const SUMMARY =
+  /^(?:summari[sz]e|outline|explain|describe|what(?:'s| is| does| do| are)|tell me (?:about|what)|give (?:me )?(?:a|an) (?:summary|outline|overview)|how does|résume[rz]?|que (?:fait|contient)|explique|объясни|опиши|что (?:делает|в|находится)|перескажи|总结|解释|说明)(?=[\s`"']|\P{ASCII})/iu;
+const SHOWN = 60;
+
+interface ReadRequest {
+  readonly path: string;
+  readonly summary: boolean;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+export const read: Route = (job) => {
+  const {text} = job;
+  const summary = SUMMARY.test(text);
+  if ((!summary && !SHOW.test(text)) || text.includes('\n')) return undefined;
+  const path = pathsIn(text).find(looksLikeFile) ?? bareName(text);
+  if (path === undefined) return undefined;
+  // "explain how the cache in src/a.ts is filled" asks about more than the file.
+  if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
+  const range =
+    /\blines?\s+(\d+)(?:\s*(?:-|–|to|until|through|and)\s*(\d+))?/i.exec(text) ?? /:(\d+)(?:-(\d+))?/.exec(text);
+  const first = /\b(?:first|head|top)\s+(\d+)/i.exec(text)?.[1];
+  const from = range ? Number(range[1]) : first ? 1 : undefined;
+  const to = range ? Number(range[2] ?? range[1]) : first ? Number(first) : undefined;
+  return reading({path: path.replace(/:\d+(-\d+)?$/, ''), summary: summary && !range, from, to}, job);
+};
+
+/** "the readme", "le fichier Makefile". */
+function bareName(text: string): string | undefined {
+  const name = /\b(readme|changelog|license|makefile|dockerfile)\b/i.exec(text)?.[1]?.toLowerCase();
+  if (name === undefined) return undefined;
+  return name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`;
+}
+
+function* reading(request: ReadRequest, job: Job): Work<string> {
+  const opened = yield* openFile(request.path, job, request.from, request.to);
+  if (typeof opened === 'string') return opened;
+  const {path, lines, more} = opened;
+  if (lines.length === 0) return `${path} is empty.`;
+  return request.summary ? summary(path, lines, more) : shown(request, path, lines, more);
+}
+
+interface Opened {
+  readonly path: string;
+  readonly lines: readonly Line[];
+  /** The file has lines after these. */
+  readonly more: boolean;
+}
+
+/** Reads the file; where there is none by that path, the one that ends so. Text: why not. */
+export function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
+  const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
+  const direct = job.toolbox.read(path, from, limit);
+  if (!direct) return `I have no tool here that reads files, so I cannot read ${path}.`;
+  const first = yield* askOne(direct);
+  const lines = readLines(first);
+  if (lines) return {path, lines, more: goesOn(first)};
+  if (first.outcome === 'missing') return `I did not come to read ${path}.`;
+  const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)\.md$/, '$1*');
+  const {paths} = readPaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
+  const near = paths
+    .filter((one) => one !== path)
+    .toSorted((a, b) => a.split('/').length - b.split('/').length || a.length - b.length);
+  const best = near[0];
+  if (best === undefined) return `I could not read ${path}: ${clip(first.text, 200) || 'the tool gave nothing'}`;
+  if (near.length > 1 && !/\*$/.test(name))
+    return `${path} cannot be read. Files with that name:\n${bullets(near, 20)}`;
+  const second = yield* askOne(job.toolbox.read(best, from, limit));
+  const other = readLines(second);
+  return other
+    ? {path: best, lines: other, more: goesOn(second)}
+    : `I could not read ${best}: ${clip(second.text, 200)}`;
+}
+
+function shown(request: ReadRequest, path: string, lines: readonly Line[], more: boolean): string {
+  const wanted =
+    request.from === undefined
+      ? lines
+      : lines.filter((line) => line.number >= request.from! && line.number <= request.to!);
+  if (wanted.length === 0) return `${path} has no line ${request.from}; it ends at line ${lines.at(-1)!.number}.`;
+  const part = wanted.slice(0, request.from === undefined ? SHOWN : 400);
+  const rest = wanted.length - part.length;
+  const last = lines.at(-1)!.number;
+  const total = more ? `more than ${count(last, 'line')}` : count(last, 'line');
+  const title = request.from === undefined ? `${path} (${total})` : `${path}:${part[0]!.number}–${part.at(-1)!.number}`;
+  return paragraphs(
+    `${title}:`,
+    fenced(numbered(part), extensionOf(path)),
+    rest > 0 &&
+      `… ${count(rest, 'more line')}; ask for "lines ${part.at(-1)!.number + 1}-${Math.min(last, part.at(-1)!.number + 100)} of ${path}".`,
+    rest > 0 && isCode(path) && outline(path, lines),
+  );
+}
+
+function summary(path: string, lines: readonly Line[], more: boolean): string {
+  const length = `${more ? 'more than ' : ''}${count(lines.at(-1)!.number, 'line')}`;
+  const header = isCode(path) ? headerOf(lines) : undefined;
+  const headings = lines.filter((line) => /^#{1,3}\s/.test(line.text));
+  const prose = lines.find((line) => /^\p{L}/u.test(line.text) && line.text.length > 20);
+  const contents = isCode(path)
+    ? outline(path, lines)
+    : headings.length > 0 &&
+      `Headings:\n${bullets(
+        headings.map((line) => `${path}:${line.number} — ${line.text.replace(/^#+\s*/, '')}`),
+        25,
+      )}`;
+  return paragraphs(
+    `${path}, ${length}.`,
+    header &&
+      `Its header says:\n${header
+        .split('\n')
+        .slice(0, 8)
+        .map((line) => `> ${line}`)
+        .join('\n')}`,
+    !header && !isCode(path) && prose && `> ${clip(prose.text, 300)}`,
+    contents || fenced(numbered(lines.slice(0, 25)), extensionOf(path)),
+  );
+}
+
+/** The unindented definitions, and methods, with their lines. */
+export function outline(path: string, lines: readonly Line[]): string {
+  const found = lines.flatMap((line) => {
+    const definition = definitionIn(line.text);
+    const deep =
+      /^(\s{5,}|\t{2,})/.test(line.text) ||
+      (/^\s/.test(line.text) && /^(constant|variable|function)$/.test(definition?.kind ?? ''));
+    const member = deep && /\bdef\s|\bfn\s|\bfun\s/.test(line.text);
+    return definition && (!deep || member)
+      ? [`${path}:${line.number} — ${definition.kind} \`${definition.name}\``]
+      : [];
+  });
+  return found.length > 0 ? `Defines:\n${bullets(found, 40)}` : '';
+}

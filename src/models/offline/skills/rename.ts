@@ -1,0 +1,170 @@
+/** "rename A to B in FILE" and "replace A with B in src/": found by search, read, then edited file by file. */
+
+import {escapeRegExp} from '../definitions.ts';
+import type {Job, Route} from '../job.ts';
+import {isLumber} from '../languages.ts';
+import {bullets, cannot, clip, count, paragraphs} from '../report.ts';
+import {goesOn, readLines, readPaths} from '../results.ts';
+import {quote} from '../toolbox.ts';
+import {looksLikeFile} from '../words.ts';
+import type {Call, Observation, Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+import type {Change} from './rename-edits.ts';
+import {countIn, editsFor} from './rename-edits.ts';
+import type {RenameRequest} from './rename-request.ts';
+import {parseRename} from './rename-request.ts';
+
+const MOST_FILES = 40;
+/** Reads of one file, 2,000 lines each. */
+const MOST_PAGES = 4;
+
+export const rename: Route = (job) => {
+  const request = parseRename(job.text);
+  if (!request) return undefined;
+  const oneFile =
+    request.rename && looksLikeFile(request.from) && looksLikeFile(request.to) && request.files.length === 0;
+  return oneFile ? moving(request, job) : renaming(request, job);
+};
+
+function* renaming(request: RenameRequest, job: Job): Work<string> {
+  if (!job.toolbox.has('edit_file')) return cannot('I have no edit_file tool here, so I cannot change files.');
+  if (request.from === request.to) return 'Both names are the same: nothing to change.';
+  const targets = request.files.length > 0 ? {paths: request.files, more: 0} : yield* holders(request, job);
+  if (typeof targets === 'string') return targets;
+  const paths = targets.paths.slice(0, MOST_FILES);
+  const left = targets.more === undefined ? undefined : targets.paths.length - paths.length + targets.more;
+  const texts = yield* readAll(paths, job);
+  const plans = paths.map((path, index) => planFor(path, texts[index]!, request));
+  const calls = plans.map((plan) => (plan.edits ? job.toolbox.edit(plan.path, plan.edits) : []));
+  const results = yield* ask(calls.flat());
+  const starts = calls.map((_, index) => calls.slice(0, index).flat().length);
+  const done = plans.map((plan, index) => {
+    const own = calls[index]!;
+    return endOf(plan, own, results.slice(starts[index], starts[index]! + own.length));
+  });
+  return told(request, done, left);
+}
+
+/** Files that hold the text, found by search. Text: why there are none. */
+function* holders(
+  request: RenameRequest,
+  job: Job,
+): Work<{paths: readonly string[]; more: number | undefined} | string> {
+  const pattern = request.words
+    ? `(^|[^A-Za-z0-9_$])${escapeRegExp(request.from)}([^A-Za-z0-9_$]|$)`
+    : escapeRegExp(request.from);
+  const call = job.toolbox.search({pattern, path: request.scope, glob: request.glob, mode: 'files', limit: 200});
+  if (!call) return cannot('I have no tool here that finds the files. Name them, and I change those.');
+  const {paths, more, known} = readPaths(yield* askOne(call));
+  const chosen = paths.filter((path) => !isLumber(path));
+  if (chosen.length > 0) return {paths: chosen, more};
+  const place = request.scope ?? request.glob ?? 'any file here';
+  return known
+    ? `\`${request.from}\` is not in ${place}: nothing was changed.`
+    : `The search failed, so nothing was changed.`;
+}
+
+interface FileText {
+  readonly lines: readonly string[] | undefined;
+  readonly problem: string;
+}
+
+/** Reads all files side by side, page by page. */
+function* readAll(paths: readonly string[], job: Job): Work<readonly FileText[]> {
+  const texts = paths.map(() => ({lines: [] as string[], problem: '', open: true}));
+  for (let page = 0; page < MOST_PAGES && texts.some((text) => text.open); page++) {
+    const open = texts.map((text, index) => ({text, path: paths[index]!})).filter(({text}) => text.open);
+    const results = yield* ask(
+      open.map(({text, path}) => job.toolbox.read(path, page === 0 ? undefined : text.lines.length + 1)),
+    );
+    for (const [index, {text}] of open.entries()) {
+      const result = results[index]!;
+      const lines = readLines(result);
+      if (lines) text.lines.push(...lines.map((line) => line.text));
+      else if (page === 0)
+        text.problem = result.outcome === 'missing' ? 'not read' : clip(result.text, 160) || 'not read';
+      text.open = lines !== undefined && lines.length > 0 && goesOn(result);
+    }
+  }
+  return texts.map((text) => ({
+    lines: text.problem === '' && !text.open ? text.lines : undefined,
+    problem: text.open ? 'too long to be read whole' : text.problem,
+  }));
+}
+
+interface Plan {
+  readonly path: string;
+  readonly edits: Change['edits'] | undefined;
+  readonly places: number;
+  readonly problem: string;
+}
+
+function planFor(path: string, text: FileText, request: RenameRequest): Plan {
+  const failed = (problem: string): Plan => ({path, edits: undefined, places: 0, problem});
+  if (!text.lines) return failed(text.problem);
+  const words = request.words && countIn(text.lines, request.from, true) > 0;
+  if (request.words && !words && request.rename) return failed('');
+  const change = editsFor(text.lines, request.from, request.to, words);
+  if (change === undefined) return failed('its lines are too alike to be changed safely');
+  return change.places === 0 ? failed('') : {path, edits: change.edits, places: change.places, problem: ''};
+}
+
+function endOf(plan: Plan, calls: readonly Call[], results: readonly Observation[]): Plan {
+  if (calls.length === 0) return plan;
+  const bad = results.find((result) => result.outcome !== 'ok');
+  if (!bad) return plan;
+  const reason =
+    bad.outcome === 'denied'
+      ? 'the edit was not permitted'
+      : bad.outcome === 'missing'
+        ? 'the edit was not made any more'
+        : clip(bad.text, 160);
+  const partly = results.some((result) => result.outcome === 'ok') ? 'only in part changed: ' : '';
+  return {...plan, places: 0, problem: partly + reason};
+}
+
+function told(request: RenameRequest, done: readonly Plan[], left: number | undefined): string {
+  const changed = done.filter((plan) => plan.places > 0);
+  const failed = done.filter((plan) => plan.problem !== '');
+  const without = done.filter((plan) => plan.places === 0 && plan.problem === '');
+  const total = changed.reduce((sum, plan) => sum + plan.places, 0);
+  const verb = request.rename ? 'Renamed' : 'Replaced';
+  const head =
+    changed.length > 0
+      ? `${verb} \`${clip(request.from, 80)}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\` in ${count(total, 'place')} in ${count(changed.length, 'file')}:`
+      : `Nothing was changed${
+          failed.length === 0
+            ? `: \`${clip(request.from, 80)}\` is not in ${done
+                .map((plan) => plan.path)
+                .slice(0, 5)
+                .join(', ')}`
+            : ''
+        }.`;
+  return paragraphs(
+    head,
+    changed.length > 0 && bullets(changed.map((plan) => `${plan.path}: ${plan.places}`)),
+    failed.length > 0 && `Not changed:\n${bullets(failed.map((plan) => `${plan.path}: ${plan.problem}`))}`,
+    changed.length > 0 &&
+      without.length > 0 &&
+      `Without it: ${without
+        .map((plan) => plan.path)
+        .slice(0, 10)
+        .join(', ')}.`,
+    left !== 0 &&
+      `${left === undefined ? 'More' : count(left, 'more file')} may hold it: I change at most ${MOST_FILES} at a time. Ask again for the rest.`,
+    changed.length > 0 && request.rename && 'I ran no check: names in strings and comments were renamed too.',
+  );
+}
+
+/** "rename a.ts to b.ts": the file itself. */
+function* moving(request: RenameRequest, job: Job): Work<string> {
+  const call = job.toolbox.bash(
+    `test ! -e ${quote(request.to)} && mv -- ${quote(request.from)} ${quote(request.to)}`,
+    'Rename a file',
+  );
+  if (!call) return cannot('I have no bash tool here, so I cannot rename a file.');
+  const result = yield* askOne(call);
+  if (result.outcome === 'ok')
+    return `Renamed the file ${request.from} to ${request.to}. What imports it was not changed.`;
+  return `${request.from} was not renamed: ${clip(result.text, 200) || 'no more calls were allowed'}`;
+}

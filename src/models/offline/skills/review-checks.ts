@@ -1,0 +1,84 @@
+/** The checks of a review: what a search for each finds, and which of its lines count. */
+import {isComment, isQuoted} from '../definitions.ts';
+
+export interface Check {
+  readonly title: string;
+  /** For ripgrep, `grep -E` and JavaScript alike. */
+  readonly pattern: string;
+  readonly isReal: (line: string) => boolean;
+  /** Also worth telling in test files. */
+  readonly inTests: boolean;
+}
+
+/** Code that the pattern itself stands in (a string, a regular expression, a comment) is no finding. */
+function inCode(part: RegExp): (line: string) => boolean {
+  return (line) => {
+    const at = line.search(part);
+    return at >= 0 && !isComment(line) && !isQuoted(line, at) && !isInRegExp(line, at);
+  };
+}
+
+function isInRegExp(line: string, at: number): boolean {
+  return (
+    /(^|[=(,:[!&|?{};\s])\/(?![/*\s])(\\.|[^/\\])*$/.test(line.slice(0, at)) &&
+    /\/[gimsuy]*\s*[.,;)\]]/.test(line.slice(at))
+  );
+}
+
+export const CHECKS: readonly Check[] = [
+  {
+    title: 'Possible secrets in code',
+    pattern:
+      '([Aa][Pp][Ii]_?[Kk][Ee][Yy]|[Ss][Ee][Cc][Rr][Ee][Tt]|[Pp][Aa][Ss][Ss][Ww][Oo][Rr][Dd]|[Tt][Oo][Kk][Ee][Nn])[A-Za-z_]*["\']?\\s*[:=]\\s*["\'][A-Za-z0-9_/+=-]{12,}["\']|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----',
+    isReal: (line) => !/process\.env|example|placeholder|your[-_]|xxxx|<[a-z]+>|test/i.test(line),
+    inTests: false,
+  },
+  {
+    title: 'Code made from text (eval, shell)',
+    pattern:
+      '\\beval\\(|\\bnew Function\\(|\\bos\\.system\\(|shell=True|\\bexecSync\\(|dangerouslySetInnerHTML|\\.innerHTML\\s*=',
+    isReal: inCode(/\beval\(|new Function\(|os\.system\(|shell=True|execSync\(|dangerouslySetInnerHTML|innerHTML/),
+    inTests: false,
+  },
+  {
+    title: 'Errors swallowed',
+    pattern:
+      'catch\\s*(\\([^)]*\\)\\s*)?\\{\\s*\\}|except(\\s+[A-Za-z.]+)?\\s*:\\s*(pass)?\\s*$|\\.catch\\(\\(\\)\\s*=>\\s*(\\{\\s*\\}|undefined|null)\\)',
+    isReal: (line) =>
+      !isComment(line) &&
+      (/catch\s*(\([^)]*\)\s*)?\{\s*\}|\.catch\(/.test(line) || /except\s*:|except.*:\s*pass/.test(line)) &&
+      inCode(/catch|except/)(line),
+    inTests: false,
+  },
+  {
+    title: 'Left-over debugging',
+    pattern:
+      '\\bconsole\\.(log|debug)\\(|\\bdebugger;|\\bdbg!\\(|\\bvar_dump\\(|\\bbinding\\.pry|\\bbreakpoint\\(\\)|\\bpdb\\.set_trace',
+    isReal: inCode(/console\.|debugger;|dbg!|var_dump|binding\.pry|breakpoint\(|pdb\./),
+    inTests: false,
+  },
+  {
+    title: 'Tests that hide others or are skipped',
+    pattern: '\\b(it|test|describe)\\.(only|skip)\\(|@pytest\\.mark\\.skip|#\\[ignore\\]|t\\.Skip\\(',
+    isReal: inCode(/\.(only|skip)\(|mark\.skip|#\[ignore|t\.Skip/),
+    inTests: true,
+  },
+  {
+    title: 'Types given up',
+    pattern: ':\\s*any\\b|\\bas any\\b|<any>',
+    isReal: inCode(/:\s*any\b|\bas any\b|<any>/),
+    inTests: false,
+  },
+  {
+    title: 'Checks silenced',
+    pattern: '@ts-(ignore|nocheck)|eslint-disable|biome-ignore|#\\s*type:\\s*ignore|#\\s*noqa|#\\[allow\\(',
+    isReal: (line) => /(\/\/|\/\*|#).*(@ts-|eslint-disable|biome-ignore|type:\s*ignore|noqa|allow\()/.test(line),
+    inTests: false,
+  },
+  {
+    title: 'Marked as unfinished',
+    pattern: '\\b(TODO|FIXME|XXX|HACK)\\b',
+    isReal: (line) => /(\/\/|\/\*|^\s*\*|#|--|<!--).*\b(TODO|FIXME|XXX|HACK)\b/.test(line),
+    inTests: true,
+  },
+];

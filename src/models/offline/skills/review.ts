@@ -1,0 +1,163 @@
+/** "review X": simple checks by search and by counting lines. Each finding has its place; none is a judgement. */
+import type {Job, Route} from '../job.ts';
+import {isCode, isLumber, isTest} from '../languages.ts';
+import {bullets, citeHit, count, paragraphs} from '../report.ts';
+import type {Hit, Hits} from '../results.ts';
+import {readCounts, readHits, readLines, readPaths} from '../results.ts';
+import {looksLikeFile, pathsIn} from '../words.ts';
+import type {Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+import {delegate} from './delegate.ts';
+import {longFunctions} from './long-functions.ts';
+import {CHECKS} from './review-checks.ts';
+
+const REVIEW =
+  /^(?:(?:do|make|run|give me|perform|start)\s+(?:me\s+)?(?:a|an|the)?\s*)?(?:quick |thorough |full |short )?(?:code[- ]?)?(?:review|audit|critique|lint|check(?=\s+(?:the |my |this )?(?:code|quality|src|for (?:bugs|problems|issues)|\S*\/))|find (?:any )?(?:bugs|problems|issues|code smells)|relis|relire|revois|revue|проверь|проведи ревью|ревью|сделай ревью|审查|评审|检查|代码审查)(?![\w-])/iu;
+const CHANGES =
+  /\b(?:my |the |these |uncommitted |recent |latest |staged |current )*(?:changes|diff|modifications|edits|work)\b|изменени|modifications|改动|变更/iu;
+const LONG_FILE = 500;
+const MOST_FINDINGS = 40;
+
+export const review: Route = (job) => {
+  if (!REVIEW.test(job.text) && job.role !== 'review') return undefined;
+  const reviewer = job.main ? job.toolbox.agents.find((name) => /review/.test(name)) : undefined;
+  if (reviewer !== undefined)
+    return delegate(job, [
+      {agent: reviewer, description: job.text.split(/\s+/).slice(0, 5).join(' '), prompt: job.text},
+    ]);
+  return reviewing(job);
+};
+
+function* reviewing(job: Job): Work<string> {
+  const named = pathsIn(job.text);
+  const place = /\b(?:review|audit|check|in|of)\s+(?:the\s+)?(src|lib|app|tests?|core|scripts)\b/i.exec(job.text)?.[1];
+  const scopes =
+    CHANGES.test(job.text) && named.length === 0
+      ? yield* changedFiles(job)
+      : named.length > 0
+        ? named
+        : place
+          ? [place]
+          : [undefined];
+  if (typeof scopes === 'string') return scopes;
+  const answers: string[] = [];
+  for (const scope of scopes.slice(0, 3)) answers.push(yield* reviewOf(scope?.replace(/(.)\/$/, '$1'), job));
+  const left = scopes.length - 3;
+  return paragraphs(
+    ...answers,
+    left > 0 && `Not looked at, to stay short: ${scopes.slice(3, 13).join(', ')}.`,
+    'These are simple checks by search; they say nothing of what the code means.',
+  );
+}
+
+function* changedFiles(job: Job): Work<readonly (string | undefined)[] | string> {
+  const call = job.toolbox.bash(
+    'git diff HEAD --name-only --relative --diff-filter=d && git ls-files -o --exclude-standard',
+    'List changed files',
+  );
+  if (!call) return 'I have no bash tool here, so I cannot see what changed. Name a file or folder to review.';
+  const result = yield* askOne(call);
+  if (result.outcome !== 'ok') return 'git could not tell what changed here. Name a file or folder to review.';
+  const paths = readPaths(result).paths.filter((path) => isCode(path) && !isLumber(path));
+  return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
+}
+
+function* reviewOf(scope: string | undefined, job: Job): Work<string> {
+  const {toolbox} = job;
+  const oneFile = scope !== undefined && looksLikeFile(scope);
+  const results = yield* ask([
+    toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 500}),
+    oneFile ? toolbox.files(`**/*${stemOf(scope)}*`, {limit: 40}) : toolbox.files('**/*', {path: scope, limit: 400}),
+    ...CHECKS.map((check) => toolbox.search({pattern: check.pattern, path: scope, limit: 60})),
+  ]);
+  const searched = results.slice(2).map(readHits);
+  if (!searched.some((one) => one.known)) return yield* withoutSearch(scope, job);
+  const lengths = [...readCounts(results[0]!)]
+    .filter(([path]) => isCode(path) && !isLumber(path))
+    .sort(([, a], [, b]) => b - a);
+  const files = oneFile && lengths.length === 0 ? [scope] : lengths.map(([path]) => path);
+  const longest = (oneFile ? [scope] : files.filter((path) => !isTest(path))).slice(0, 3);
+  const texts = yield* ask(longest.map((path) => toolbox.read(path)));
+  const long = longest.flatMap((path, index) => longFunctions(path, readLines(texts[index]) ?? []));
+  const groups = CHECKS.map((check, index) => ({
+    title: check.title,
+    hits: relevant(searched[index]!, check.isReal, check.inTests),
+    more: searched[index]!.more,
+  }));
+  const titled = [
+    ...groups.map((group) =>
+      section(
+        group.title,
+        group.hits.map((hit) => citeHit(hit)),
+        group.more,
+      ),
+    ),
+    section('Long functions', long),
+    section(
+      'Long files',
+      lengths
+        .filter(([, lines]) => lines > LONG_FILE)
+        .map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`),
+    ),
+    section('Without a test of the same name', untested(files, readPaths(results[1]!), oneFile)),
+  ].filter((one) => one !== '');
+  const where = `${scope ?? 'this project'}${oneFile ? '' : ` (${count(files.length, 'code file')})`}`;
+  if (files.length === 0) return `No code files in ${where}: nothing to review.`;
+  return paragraphs(
+    `Review of ${where}: ${titled.length === 0 ? 'the simple checks found nothing.' : `${count(titled.length, 'kind')} of findings.`}`,
+    ...titled,
+  );
+}
+
+/** Only read_file is here: a file that was named is checked line by line. */
+function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
+  const lines = scope === undefined ? undefined : readLines(yield* askOne(job.toolbox.read(scope)));
+  if (!lines || scope === undefined)
+    return `I have no tool here that can search ${scope ?? 'the project'}, so I did not review it.`;
+  const hits: readonly Hit[] = lines.map((line) => ({path: scope, line: line.number, text: line.text}));
+  const titled = CHECKS.map((check) => {
+    const found = hits.filter((hit) => new RegExp(check.pattern).test(hit.text));
+    return section(
+      check.title,
+      relevant({hits: found, more: 0, known: true}, check.isReal, check.inTests).map((hit) => citeHit(hit)),
+      0,
+    );
+  }).filter((one) => one !== '');
+  const long = section('Long functions', longFunctions(scope, lines));
+  return paragraphs(
+    `Review of ${scope} (${count(lines.length, 'line')}): ${titled.length === 0 && long === '' ? 'the simple checks found nothing.' : ''}`,
+    ...titled,
+    long,
+  );
+}
+
+function relevant(found: Hits, isReal: (line: string) => boolean, inTests: boolean): readonly Hit[] {
+  return found.hits.filter(
+    (hit) => isCode(hit.path) && !isLumber(hit.path) && (inTests || !isTest(hit.path)) && isReal(hit.text),
+  );
+}
+
+function section(title: string, items: readonly string[], more: number | undefined = 0): string {
+  if (items.length === 0) return '';
+  const size = more === 0 ? String(items.length) : `at least ${items.length}`;
+  return `**${title}** (${size})\n${bullets(items, Math.min(8, MOST_FINDINGS))}`;
+}
+
+function untested(
+  files: readonly string[],
+  listed: {readonly paths: readonly string[]; readonly more: number | undefined; readonly known: boolean},
+  oneFile: boolean,
+): readonly string[] {
+  const tests = [...new Set([...listed.paths, ...files])].filter(isTest);
+  // Where no test lies in the part that was looked at, they may well lie elsewhere.
+  if (!listed.known || listed.more !== 0 || (!oneFile && tests.length === 0)) return [];
+  const names = tests.map((path) => path.replace(/^.*\//, '').toLowerCase());
+  const sources = files.filter((path) => !isTest(path));
+  return sources
+    .filter((path) => !names.some((name) => name.includes(stemOf(path).toLowerCase())))
+    .map((path) => `${path}`);
+}
+
+function stemOf(path: string): string {
+  return path.replace(/^.*\//, '').replace(/\.\w+$/, '');
+}

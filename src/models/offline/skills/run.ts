@@ -1,0 +1,88 @@
+/** "run CMD": runs it through bash and tells what came of it. */
+import type {Job, Route} from '../job.ts';
+import {MANIFESTS, manifestFacts} from '../manifests.ts';
+import {cannot, fenced, paragraphs} from '../report.ts';
+import {readLines, readPaths} from '../results.ts';
+import type {Observation, Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+
+const VERB =
+  /^(?:run|execute|exec|lance[rz]?|exécute[rz]?|запусти|выполни|运行|执行|跑一下)\s*(?:the )?(?:following )?(?:shell )?(?:command|cmd|commande|команду|命令)?\s*[:：]?\s*/iu;
+const NAMED =
+  /^(?:all |the |our |my |les |все |所有)*(?:unit |whole |full )*(tests?|test suite|linter|lint|type ?check|build|benchmarks?|bench|тесты|测试)[\s.!。]*$/iu;
+const REPORT =
+  /\s*(?:,|;)?\s*\b(?:and|then|et)\s+(?:then\s+)?(?:show|tell|report|say|give|print|explain|summari[sz]e|see|check whether)\b.*$/is;
+const SHOWN_LINES = 60;
+
+export const run: Route = (job) => {
+  const shell = /^[!$]\s*(\S[\s\S]*)$/.exec(job.text)?.[1];
+  if (shell !== undefined) return running(shell.trim(), job);
+  if (!VERB.test(job.text)) return undefined;
+  const rest = job.text.replace(VERB, '');
+  const fence = /```\w*\n([\s\S]*?)\n?```/.exec(rest)?.[1];
+  const ticked = /`([^`\n]+)`/.exec(rest)?.[1];
+  if (fence ?? ticked) return running((fence ?? ticked)!.trim(), job);
+  const what = NAMED.exec(rest.replace(REPORT, ''))?.[1];
+  if (what !== undefined) return runningNamed(what.toLowerCase(), job);
+  const command = rest
+    .replace(REPORT, '')
+    .replace(/^["“](.*)["”]$/s, '$1')
+    .replace(/^(?:the )?command\s+/i, '')
+    .trim();
+  // "run a review of src": a wish in prose, no command.
+  if (command === '' || /^(a|an|the|some|all|every|my|our|this|that|it)\b/i.test(command)) return undefined;
+  return running(command, job);
+};
+
+function* running(command: string, job: Job): Work<string> {
+  const call = job.toolbox.bash(command);
+  if (!call) return cannot('I have no bash tool here, so I cannot run commands.');
+  return told(command, yield* askOne(call));
+}
+
+function told(command: string, result: Observation): string {
+  if (result.outcome === 'missing') return `I did not come to run \`${command}\`: no more tool calls were allowed.`;
+  const lines = result.text.replace(/\s+$/, '').split('\n');
+  const stated = lines
+    .map((line) => /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+(\d+)/i.exec(line)?.[1])
+    .findLast((one) => one !== undefined);
+  const exit = stated ?? (result.outcome === 'ok' ? '0' : undefined);
+  const ending =
+    exit === undefined ? 'failed' : exit === '0' ? 'ended with exit code 0' : `failed with exit code ${exit}`;
+  const shown =
+    lines.length > SHOWN_LINES ? [...lines.slice(0, 20), `… ${lines.length - 50} lines …`, ...lines.slice(-30)] : lines;
+  const output = shown.join('\n').trim();
+  return paragraphs(
+    `\`${command.split('\n')[0]}\` ${ending}${output === '' ? ', without output.' : '.'}`,
+    output !== '' && fenced(output),
+  );
+}
+
+/** "the tests", "the linter": as the manifests name them. */
+function* runningNamed(what: string, job: Job): Work<string> {
+  const found = readPaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 60})));
+  const near = found.paths.filter((path) => !path.includes('/')).slice(0, 4);
+  const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 400)));
+  const facts = near.flatMap((path, index) => {
+    const lines = readLines(texts[index]);
+    return lines ? [manifestFacts(path, lines)] : [];
+  });
+  const isTest = /test|тест|测试/.test(what);
+  const wanted = /lint/.test(what)
+    ? /(^|[\s:])(lint|check)$/
+    : /type/.test(what)
+      ? /type-?check|tsc|check/
+      : /bench/.test(what)
+        ? /bench/
+        : /build/;
+  const test = facts.find((fact) => fact.test)?.test?.name;
+  const script = facts.flatMap((fact) =>
+    fact.scripts
+      .filter((one) => wanted.test(one.name))
+      .map((one) => (fact.path.endsWith('.json') ? `npm run ${one.name}` : one.name)),
+  )[0];
+  const command = isTest ? test : script;
+  if (command === undefined)
+    return `I found no command for "${what}" in ${near.length > 0 ? near.join(', ') : 'this folder: it has no manifest that I know'}.`;
+  return yield* running(command, job);
+}

@@ -1,0 +1,146 @@
+/**
+ * Calls made to fit the tools of this request: a missing tool is replaced by bash where that can do its work.
+ * Every maker returns undefined when no tool here can do it.
+ */
+import type {ToolSpec} from '../../core/messages.ts';
+import {fieldsOf} from './request.ts';
+import type {Call} from './work.ts';
+
+export interface Search {
+  /** In the common language of ripgrep and `grep -E`: plain groups, `\b`, `\s`, `\w`, no look-around. */
+  readonly pattern: string;
+  readonly ignoreCase?: boolean;
+  readonly path?: string | undefined;
+  readonly glob?: string | undefined;
+  readonly mode?: 'content' | 'files' | 'count';
+  readonly limit?: number;
+}
+
+export interface Edit {
+  readonly old_string: string;
+  readonly new_string: string;
+  readonly replace_all?: boolean;
+}
+
+/** All files that are not hidden by .gitignore, or all but the usual lumber where there is no git. */
+export const LIST_FILES =
+  "{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | sed 's|^\\./||'; }";
+
+export class Toolbox {
+  readonly #properties: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Names that Task takes. */
+  readonly agents: readonly string[];
+
+  constructor(tools: readonly ToolSpec[]) {
+    const schemas = tools.map((tool) => [tool.name, fieldsOf(fieldsOf(tool.input_schema).properties)] as const);
+    this.#properties = new Map(schemas.map(([name, fields]) => [name, new Set(Object.keys(fields))]));
+    const task = new Map(schemas).get('Task');
+    const known = fieldsOf(task?.agent_type).enum;
+    this.agents = task ? (Array.isArray(known) ? known.map(String) : ['explore', 'code', 'plan']) : [];
+  }
+
+  has(name: string): boolean {
+    return this.#properties.has(name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#properties.keys()];
+  }
+
+  search(search: Search): Call | undefined {
+    const {pattern, ignoreCase = false, path, glob, mode = 'content', limit = 100} = search;
+    if (this.has('grep')) {
+      return this.#call('grep', {
+        pattern: ignoreCase ? `(?i)${pattern}` : pattern,
+        path,
+        glob,
+        mode,
+        limit,
+        '-n': true,
+      });
+    }
+    const letter = {content: 'n', files: 'l', count: 'c'}[mode];
+    const names = expandBraces(glob).map((one) => ` --include=${quote(one.replace(/^.*\//, ''))}`);
+    const skip = '--exclude-dir=.git --exclude-dir=node_modules';
+    const flags = `-rIE${letter}${ignoreCase ? 'i' : ''}`;
+    const drop = mode === 'count' ? " | grep -v ':0$'" : '';
+    return this.bash(
+      `grep ${flags} ${skip}${names.join('')} -e ${quote(pattern)} ${quote(path ?? '.')}${drop} | head -n ${limit}`,
+      'Search the files',
+    );
+  }
+
+  files(pattern: string, options: {path?: string | undefined; limit?: number} = {}): Call | undefined {
+    const {path, limit = 100} = options;
+    if (this.has('glob')) return this.#call('glob', {pattern, path, limit});
+    const whole = path && path !== '.' ? `${path.replace(/\/$/, '')}/${pattern}` : pattern;
+    return this.bash(`${LIST_FILES} | grep -E ${quote(globToRegExp(whole))} | head -n ${limit}`, 'List files');
+  }
+
+  read(path: string, offset?: number, limit?: number): Call | undefined {
+    if (this.has('read_file')) return this.#call('read_file', {path, offset, limit});
+    const from = offset ?? 1;
+    const range = `${from},${from + (limit ?? 400) - 1}p`;
+    return this.bash(`cat -n -- ${quote(path)} | sed -n ${range}`, 'Read a file');
+  }
+
+  bash(command: string, description?: string): Call | undefined {
+    return this.has('bash') ? this.#call('bash', {command, description}) : undefined;
+  }
+
+  write(path: string, content: string): Call | undefined {
+    return this.has('write_file') ? this.#call('write_file', {path, content}) : undefined;
+  }
+
+  /** One call where the tool takes several edits, else one call for each. */
+  edit(path: string, edits: readonly Edit[]): readonly Call[] {
+    if (!this.has('edit_file')) return [];
+    if (edits.length > 1 && this.#properties.get('edit_file')?.has('edits')) {
+      return [this.#call('edit_file', {path, edits})];
+    }
+    return edits.map((edit) => this.#call('edit_file', {path, ...edit}));
+  }
+
+  task(agent_type: string, description: string, prompt: string, background = false): Call | undefined {
+    if (!this.agents.includes(agent_type)) return undefined;
+    return this.#call('Task', {agent_type, description, prompt, background: background || undefined});
+  }
+
+  /** Leaves out what is undefined and what this request's tool does not take. */
+  #call(name: string, input: Record<string, unknown>): Call {
+    const taken = this.#properties.get(name);
+    const fits = ([key, value]: [string, unknown]) =>
+      value !== undefined && (taken === undefined || taken.size === 0 ? key !== '-n' : taken.has(key));
+    return {name, input: Object.fromEntries(Object.entries(input).filter(fits))};
+  }
+}
+
+/** The text as one word of a POSIX shell. */
+export function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A glob as an anchored regular expression over relative paths. */
+export function globToRegExp(glob: string): string {
+  let depth = 0;
+  const body = glob.replace(/\*\*\/|\*\*|[*?{},]|[.+^$()|[\]\\]/g, (token) => {
+    if (token === '**/') return '(.*/)?';
+    if (token === '**') return '.*';
+    if (token === '*') return '[^/]*';
+    if (token === '?') return '[^/]';
+    if (token === '{') depth++;
+    if (token === '}') depth--;
+    if (token === '{') return '(';
+    if (token === '}') return ')';
+    if (token === ',') return depth > 0 ? '|' : ',';
+    return `\\${token}`;
+  });
+  return `^${body}$`;
+}
+
+/** `*.{ts,js}` → `*.ts`, `*.js`; one pair of braces. */
+function expandBraces(glob: string | undefined): readonly string[] {
+  if (glob === undefined) return [];
+  const match = /^(.*)\{([^{}]*)\}(.*)$/.exec(glob);
+  return match ? match[2]!.split(',').map((part) => `${match[1]}${part}${match[3]}`) : [glob];
+}

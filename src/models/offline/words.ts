@@ -1,0 +1,127 @@
+/** Picks names, paths, quoted texts and keywords out of what a person wrote. */
+import {languageOf} from './languages.ts';
+
+const QUOTED = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|«\s*([^»\n]*?)\s*»|「([^」\n]*)」|(?<![\w])'([^'\n]+)'(?!\w)/g;
+
+const KNOWN_FILES =
+  /^(README|LICENSE|CHANGELOG|CONTRIBUTING|AGENTS|CLAUDE|Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Justfile)(\.\w+)?$/;
+const OTHER_EXTENSIONS =
+  /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|mjs|patch|diff|ipynb|rst|svg|png|jpg)$/i;
+
+/** Words that say nothing about what is looked for. */
+const STOP_WORDS = new Set(
+  `a an the this that these those it its is are was were be been being am do does did done doing have has had having
+  i me my we our you your he she they them their what which who whom whose when where why how and or but if then else
+  so of at by for with about against between into through during before after above below to from up down in out on
+  off over under again further once here there all any both each few more most other some such no nor not only own
+  same than too very can could will would should shall may might must just now also please tell show give find look
+  explain describe understand help want need like know see get make let us use uses used using work works working
+  code codebase project repository repo file files function functions class classes method methods module modules
+  line lines thing things way part parts something someone anything logic implementation implemented handled handle
+  happens happen defined happening new add adding implement create build write change update fix refactor improve
+  plan design support feature option steps step review check report return exactly currently existing really
+  le la les un une des du de et est sont dans pour avec sur que qui quoi ce cette comment pourquoi où ou
+  how's what's where's и в на с по что как где это для не из к от за о у же ли мне`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+);
+
+const POLITE =
+  /^\s*((hi|hello|hey)[,!.]?\s+(?=\w+\s)|(ok|okay|now|so|and|then|well)[,:]?\s+|please[,:]?\s+|(can|could|would|will) you( please)?\s+|i('d| would) like (you )?to\s+|i (want|need) (you )?to\s+|let'?s\s+|(peux|pouvez|pourrais)[- ](tu|vous)\s+|s'il (te|vous) pla[iî]t[,:]?\s+|пожалуйста[,:]?\s+|请(你)?(帮我)?|帮我)/iu;
+
+/** The request without courtesies at its start. */
+export function plainRequest(text: string): string {
+  let plain = text.trim();
+  for (let rounds = 0; rounds < 4 && POLITE.test(plain); rounds++) plain = plain.replace(POLITE, '');
+  return plain.trim();
+}
+
+export function quotedIn(text: string): readonly string[] {
+  return [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((part) => part !== undefined) ?? '');
+}
+
+/** A text without one pair of quotes around it and without `()` or punctuation at its end. */
+export function unquote(text: string): string {
+  const trimmed = text.trim();
+  const whole = [...trimmed.matchAll(QUOTED)][0];
+  if (whole && whole[0].length === trimmed.length) return whole.slice(1).find((part) => part !== undefined) ?? '';
+  return trimmed.replace(/[\s.,;:!?？。，]+$/, '');
+}
+
+/** Tokens that name files or folders, in order, each once. */
+export function pathsIn(text: string): readonly string[] {
+  return [...new Set(tokensOf(text).filter(looksLikePath))];
+}
+
+/** Tokens with wildcards, such as `*.ts`. */
+export function globsIn(text: string): readonly string[] {
+  return tokensOf(text).filter((token) => /[*]/.test(token) && /^[\w@./*?{},-]+$/.test(token) && /[\w.]/.test(token));
+}
+
+export function looksLikePath(token: string): boolean {
+  if (/^\w+:\/\//.test(token) || /[*<>|"'`$(){}=\\]/.test(token) || !/[\p{L}\p{N}_]/u.test(token)) return false;
+  if (KNOWN_FILES.test(token)) return true;
+  if (looksLikeFile(token)) return true;
+  if (/^(\.{0,2}\/|~\/)/.test(token)) return true;
+  return /^[\w@.-]+(\/[\w@.+-]+)*\/[\w@.+-]*$/.test(token) && !/^(and\/or|he\/she|i\/o|n\/a|w\/o)$/i.test(token);
+}
+
+export function looksLikeFile(token: string): boolean {
+  if (/\s/.test(token) || /^\.?\d+(\.\d+)+$/.test(token)) return false;
+  const name = token.replace(/^.*\//, '');
+  return (
+    KNOWN_FILES.test(name) ||
+    (/^[^.].*\.\w+$/.test(name) && languageOf(name) !== undefined) ||
+    OTHER_EXTENSIONS.test(name)
+  );
+}
+
+/** Names of code: camelCase, PascalCase, snake_case, `call()`, anything in backticks that is one word. */
+export function identifiersIn(text: string): readonly string[] {
+  const quoted = quotedIn(text)
+    .map((one) => one.replace(/\(.*\)$/, ''))
+    .filter((one) => /^[\w$.:#-]{2,60}$/.test(one) && !looksLikePath(one));
+  const bare = tokensOf(text).flatMap((token) => {
+    const name = token.replace(/\(.*$/, '');
+    const shaped =
+      /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^[A-Z]{2,}_|^\$\w/.test(name) || /^[\w$]+\(.*\)?$/.test(token);
+    return shaped && /^[\w$.]{2,60}$/.test(name) && !looksLikePath(name) ? [name] : [];
+  });
+  return [...new Set([...quoted, ...bare])];
+}
+
+/** What the text is about: identifiers first, then the words that are left, at most eight. */
+export function keywordsIn(text: string): readonly string[] {
+  const bare = text.replace(/```[\s\S]*?```/g, ' ');
+  const paths = new Set(pathsIn(bare));
+  const words = tokensOf(bare)
+    .filter((token) => !paths.has(token))
+    .flatMap((token) => token.split(/[^\p{L}\p{N}_$-]+/u))
+    .map((word) => word.replace(/^[-_]+|[-_]+$/g, ''))
+    .filter((word) => word.length > 2 && !STOP_WORDS.has(word.toLowerCase()) && !/^\d+$/.test(word));
+  const seen = new Set<string>();
+  return [...identifiersIn(bare), ...words]
+    .filter((word) => !seen.has(word.toLowerCase()) && seen.add(word.toLowerCase()))
+    .slice(0, 8);
+}
+
+/** An English word without its ending, so that `retries` finds `retry`; identifiers stay whole. */
+export function stemOf(word: string): string {
+  if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z]/.test(word) || word.length < 5) return word;
+  return word
+    .replace(/ies$/i, '')
+    .replace(/(ations?|ing|ed|es|s|y|e)$/i, '')
+    .replace(/-+$/, '');
+}
+
+function tokensOf(text: string): readonly string[] {
+  return text
+    .split(/[\s"'`“”«»「」，。：；？！、]+/u)
+    .map((token) =>
+      token.replace(/^[([<{,;:]+|[\])>},;:!?.]+$/g, (edge) =>
+        edge.includes('(') || edge === '()' ? '' : edge === ')' ? ')' : '',
+      ),
+    )
+    .map((token) => (token.includes('(') ? token : token.replace(/\)+$/, '')))
+    .filter((token) => token !== '');
+}

@@ -1,0 +1,66 @@
+/** Where keys live: places that a confined command must not see. */
+import {realpathSync, statSync} from 'node:fs';
+import {resolve} from 'node:path';
+
+export interface HiddenPlaces {
+  /** The user's home directory. */
+  readonly home: string;
+  /** `MINI_CC_HOME`: sessions and settings of mini-cc. */
+  readonly miniCcHome: string;
+  /** Further files and directories (`sandbox.hide`); relative ones and `~/` are taken from the home directory. */
+  readonly hide?: readonly string[];
+}
+
+export interface HiddenPath {
+  /** Links resolved. */
+  readonly path: string;
+  readonly isDirectory: boolean;
+}
+
+const KEYS = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.config/gcloud',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.netrc',
+  '.git-credentials',
+  '.npmrc',
+  // Not named in the documentation one by one, and of the same kind.
+  '.config/gh',
+  '.config/git/credentials',
+  '.cargo/credentials.toml',
+  '.pypirc',
+  '.password-store',
+  '.local/share/keyrings',
+];
+
+const BROWSER_PROFILES = [
+  '.mozilla',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.config/microsoft-edge',
+  '.config/BraveSoftware',
+  'snap/firefox',
+  'snap/chromium',
+  '.var/app/org.mozilla.firefox',
+];
+
+/** Those of the places that exist now. Looked up for each command: a key may be made while mini-cc runs. */
+export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
+  const inHome = [...KEYS, ...BROWSER_PROFILES, ...hide.map((path) => path.replace(/^~\//, ''))];
+  const all = [...inHome.map((path) => resolve(home, path)), resolve(miniCcHome)];
+  return all.map(existing).filter((found) => found !== undefined);
+}
+
+function existing(path: string): HiddenPath | undefined {
+  // A place that this user cannot even look at needs no hiding: statSync gives nothing or throws EACCES.
+  try {
+    const isDirectory = statSync(path, {throwIfNoEntry: false})?.isDirectory();
+    return isDirectory === undefined ? undefined : {path: realpathSync(path), isDirectory};
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+/** A command → the same command, held by the operating system. Fails closed: without a working sandbox nothing runs. */
+
+/** `read-only`: no writing outside a private `/tmp`, no network, no other processes, no keys. */
+export type SandboxProfile = 'read-only';
+
+export type SandboxStatus =
+  | {readonly available: true; readonly kind: string}
+  | {
+      readonly available: false;
+      /** Why, as the end of a sentence: `bubblewrap is not installed`. */
+      readonly reason: string;
+      /** What a person can do about it. */
+      readonly remedy: string;
+    };
+
+/** Where the command works. All paths are absolute with links resolved. */
+export interface ConfineOptions {
+  readonly cwd: string;
+  readonly root: string;
+  readonly extraRoots: readonly string[];
+}
+
+export interface ConfinedCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+export interface Sandbox {
+  /** Whether commands can be confined here. Tried once; never rejects. */
+  status(): Promise<SandboxStatus>;
+  /**
+   * The command line that runs `argv` confined. File descriptors are passed through.
+   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has said that it is available.
+   */
+  confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
+  /** False for a directory that only the command which ended could see, e.g. one it made in its private `/tmp`. */
+  outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean;
+}

@@ -1,0 +1,154 @@
+/** Runs a command in bash, in the directory that the agent's last command ended in. */
+import {stat} from 'node:fs/promises';
+import {z} from 'zod';
+import {messageOf} from '../core/errors.ts';
+import {CutOff} from '../core/run-result.ts';
+import {errorResult, type Tool, type ToolContext, type ToolResult, type Workspace} from '../core/tool.ts';
+import type {Sandbox} from '../sandbox/index.ts';
+import description from './bash.md';
+import {OutputCapture} from './output-capture.ts';
+import type {ProcessGroups} from './process-groups.ts';
+import {runShell, type ShellEnd, shellArguments} from './run-shell.ts';
+import {ThrottledProgress} from './throttled-progress.ts';
+
+const MAX_OUTPUT_CHARS = 30_000;
+/** Room for the lines about the cut, the end and the cwd, so that the result is not cut a second time. */
+const MAX_RESULT_CHARS = 36_000;
+const DEFAULT_TIMEOUT_S = 120;
+const MAX_TITLE_CHARS = 80;
+
+// Loose, so that the inputs which are not yet there are seen and refused rather than dropped.
+const input = z.looseObject({
+  command: z.string().min(1),
+  description: z.string().optional(),
+  timeout_seconds: z.number().positive().max(3600).optional(),
+});
+
+export type BashInput = z.infer<typeof input>;
+
+/** @param processes shared by all agents, so that everything they started ends with mini-cc. */
+export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
+  return {
+    name: 'bash',
+    description,
+    input,
+    maxChars: MAX_RESULT_CHARS,
+    title: ({command}) => titleOf(command),
+    access: ({command}) => [{kind: 'run', command}],
+    run: (given, context) => runBash(given, context, sandbox, processes),
+  };
+}
+
+async function runBash(
+  given: BashInput,
+  context: ToolContext,
+  sandbox: Sandbox,
+  processes: ProcessGroups,
+): Promise<ToolResult> {
+  const later = ['background', 'unconfined'].find((key) => /^true$/i.test(String(given[key])));
+  if (later) return errorResult(`${later} is not yet available. Nothing was run.`);
+  const {workspace, signal} = context;
+  if (signal.aborted) return errorResult(`${interrupted(signal)} before it began. Nothing was run.`);
+  const notes: string[] = [];
+  if (!(await isDirectory(workspace.cwd))) notes.push(backToRoot(workspace, `${workspace.cwd} no longer exists`));
+
+  const confined = workspace.confinement === 'read-only';
+  const argv = shellArguments(given.command);
+  let file = argv[0] as string;
+  let args = argv.slice(1);
+  if (confined) {
+    const status = await sandbox.status();
+    if (!status.available) {
+      return errorResult(
+        `bash of a read-only agent needs a sandbox, and ${status.reason}: ${status.remedy}. Nothing was run.`,
+      );
+    }
+    const command = sandbox.confine('read-only', argv, workspace);
+    file = command.file;
+    args = [...command.args];
+  }
+
+  const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
+  const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
+  const progress = new ThrottledProgress((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
+  let end: ShellEnd;
+  try {
+    end = await runShell({
+      ...{file, args, signal, processes},
+      ...{cwd: workspace.cwd, env: workspace.env, timeoutMs: seconds * 1000},
+      onText: (text) => progress.push(capture.write(text)),
+    });
+  } finally {
+    progress.stop();
+  }
+
+  const output = capture.end();
+  if (end.ended === 'itself') {
+    notes.push(...(await moveTo(end, workspace, sandbox)));
+    if (end.exitCode !== 0) notes.push(...hints(output, confined));
+  }
+  notes.push(...endLine(end, seconds, signal));
+  const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
+  return {
+    content: text === '' ? '(no output)' : text,
+    facts: {exitCode: end.exitCode},
+    ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
+  };
+}
+
+/** The last line: why it ended, where that is not plain success. */
+function endLine(end: ShellEnd, seconds: number, signal: AbortSignal): string[] {
+  if (end.ended === 'timeout') return [`timed out after ${seconds} s`];
+  if (end.ended === 'abort') return [interrupted(signal)];
+  if (end.killedBy) return [`ended by ${end.killedBy} (exit code ${end.exitCode})`];
+  return end.exitCode === 0 ? [] : [`exit code ${end.exitCode}`];
+}
+
+function interrupted({reason}: AbortSignal): string {
+  return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${messageOf(reason)})` : 'interrupted';
+}
+
+/** Moves the agent's cwd with the command's. @returns what to say when that is not possible. */
+async function moveTo({cwd}: ShellEnd, workspace: Workspace, sandbox: Sandbox): Promise<string[]> {
+  if (cwd === undefined) return [];
+  if (cwd === '') return [backToRoot(workspace, "the command's directory no longer exists")];
+  if (workspace.confinement === 'read-only' && !sandbox.outlives(cwd, workspace)) {
+    return [backToRoot(workspace, `${cwd} was private to this command`)];
+  }
+  workspace.cwd = cwd;
+  return [];
+}
+
+function backToRoot(workspace: Workspace, why: string): string {
+  workspace.cwd = workspace.root;
+  return `(${why}; cwd is back at ${workspace.root})`;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+const CONFINEMENT_SIGNS =
+  /read-only file system|permission denied|operation not permitted|network is unreachable|could not resolve host|name resolution|connection refused|\b(?:EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|ECONNREFUSED)\b/i;
+
+/** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
+function hints(output: string, confined: boolean): string[] {
+  const found: string[] = [];
+  if (confined && CONFINEMENT_SIGNS.test(output)) {
+    found.push('(this agent is read-only: the file system cannot be written and there is no network)');
+  }
+  if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
+    found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');
+  }
+  return found;
+}
+
+function titleOf(command: string): string {
+  const [first = '', ...more] = command.trim().split('\n');
+  const cut = first.length > MAX_TITLE_CHARS;
+  return cut ? `${first.slice(0, MAX_TITLE_CHARS - 1)}…`.toWellFormed() : first + (more.length > 0 ? ' …' : '');
+}

@@ -1,0 +1,94 @@
+/** What ripgrep prints line by line, gathered by file so that the order does not depend on its threads. */
+
+/** Kept in memory; what comes after is only counted. */
+const MAX_KEPT_LINES = 50_000;
+/** Past this many the search is ended. */
+const MAX_COUNTED_LINES = 500_000;
+/** Between lines that are not next to each other, when context was asked for. */
+const GAP = '--';
+
+interface FileLines {
+  readonly lines: string[];
+  /** Matches, without lines of context. */
+  matches: number;
+}
+
+export class FoundLines {
+  readonly #mode: 'content' | 'count';
+  readonly #isNumbered: boolean;
+  readonly #hasContext: boolean;
+  readonly #files = new Map<string, FileLines>();
+  #counted = 0;
+  #kept = 0;
+  #gap = false;
+
+  constructor(mode: 'content' | 'count', isNumbered: boolean, hasContext: boolean) {
+    this.#mode = mode;
+    this.#isNumbered = isNumbered;
+    this.#hasContext = hasContext;
+  }
+
+  /** Takes a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more are wanted. */
+  add(record: string, wants: (path: string) => boolean): boolean {
+    const nul = record.indexOf('\0');
+    if (nul === -1) {
+      this.#gap = record === GAP;
+      return true;
+    }
+    const path = record.slice(0, nul).replace(/^\.\//, '');
+    if (!wants(path)) return true;
+    this.#counted += 1;
+    if (this.#kept >= MAX_KEPT_LINES) return this.#counted < MAX_COUNTED_LINES;
+    const file = this.#files.get(path) ?? {lines: [], matches: 0};
+    this.#files.set(path, file);
+    const rest = record.slice(nul + 1);
+    if (this.#mode === 'count') {
+      file.lines.push(`${path}:${rest}`);
+      file.matches += Number(rest);
+    } else {
+      if (this.#gap && file.lines.length > 0) file.lines.push(GAP);
+      file.lines.push(this.#contentLine(path, rest));
+    }
+    this.#gap = false;
+    this.#kept += 1;
+    return true;
+  }
+
+  /** The lines in order of their paths, at most `limit`, and a line about the rest. Empty when there are none. */
+  text(limit: number): string[] {
+    const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
+    const lines = files.flatMap(([, file], index) =>
+      this.#hasContext && index > 0 ? [GAP, ...file.lines] : file.lines,
+    );
+    const shown: string[] = [];
+    let counted = 0;
+    for (const line of lines) {
+      if (counted === limit) break;
+      shown.push(line);
+      if (line !== GAP) counted += 1;
+    }
+    if (shown.at(-1) === GAP) shown.pop();
+    const more = this.#counted - counted;
+    if (more > 0) {
+      const atLeast = this.#counted >= MAX_COUNTED_LINES ? 'at least ' : '';
+      const what = this.#mode === 'count' ? 'more file' : 'more line';
+      shown.push(`(${atLeast}${plural(more, what)}: narrow the pattern, or set limit)`);
+    } else if (this.#mode === 'count' && files.length > 1) {
+      const total = files.reduce((sum, [, file]) => sum + file.matches, 0);
+      shown.push(`(${plural(total, 'line')} in ${plural(files.length, 'file')})`);
+    }
+    return shown;
+  }
+
+  /** `path:12:text` for a match, `path-11-text` for its context. */
+  #contentLine(path: string, rest: string): string {
+    const [, number, mark = ':'] = /^(\d+)([:-])/.exec(rest) ?? [];
+    if (number === undefined) return `${path}:${rest}`;
+    const text = rest.slice(number.length + 1).replace(/\r$/, '');
+    return this.#isNumbered ? `${path}${mark}${number}${mark}${text}` : `${path}${mark}${text}`;
+  }
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,67 @@
+/** Collects the lines of a file that a model asked for, numbered, within bounds. */
+
+export const DEFAULT_LINES = 2000;
+const MAX_LINE_CHARS = 2000;
+/** Whole lines only: a result is never cut in the middle of a file. */
+const MAX_TOTAL_CHARS = 100_000;
+
+export class NumberedLines {
+  readonly #first: number;
+  readonly #limit: number;
+  readonly #lines: string[] = [];
+  #chars = 0;
+  #count = 0;
+  #isFull = false;
+
+  /** @param first number of the first line that is wanted, from 1. */
+  constructor(first: number, limit: number) {
+    this.#first = first;
+    this.#limit = limit;
+  }
+
+  /** Takes the next line, without its line end. `length` is its full length where `line` is only its beginning. */
+  add(line: string, length = line.length): void {
+    this.#count += 1;
+    if (this.#isFull || this.#count < this.#first) return;
+    if (this.#lines.length === this.#limit || this.#chars > MAX_TOTAL_CHARS) {
+      this.#isFull = true;
+      return;
+    }
+    const shown =
+      length > MAX_LINE_CHARS
+        ? `${line.slice(0, MAX_LINE_CHARS).toWellFormed()} [... ${length - MAX_LINE_CHARS} more characters in this line]`
+        : line;
+    this.#lines.push(`${String(this.#count).padStart(6)}\t${shown}`);
+    this.#chars += shown.length;
+  }
+
+  /** True once further lines would not be shown. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Lines that were added, shown or not. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  /** @param isAll true when every line of the file was added, so that their number is known. */
+  text(isAll: boolean): string {
+    const last = this.#first + this.#lines.length - 1;
+    if (!this.#isFull) return this.#lines.join('\n');
+    const of = isAll ? ` of ${this.#count}` : '';
+    return `${this.#lines.join('\n')}\n(lines ${this.#first}-${last}${of}; read on with offset ${last + 1})`;
+  }
+}
+
+/** The lines of a text. A line end at the end of the text begins no further line. */
+export function linesOf(text: string): string[] {
+  if (text === '') return [];
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}

@@ -1,0 +1,133 @@
+/**
+ * The processes that tools started and that are still there. Each command leads a process group of its own, so that
+ * it ends with all it started; what is left when mini-cc exits is killed then.
+ */
+import {execFileSync} from 'node:child_process';
+import {readdirSync, readFileSync} from 'node:fs';
+import {setTimeout as delay} from 'node:timers/promises';
+import {codeOf} from './paths.ts';
+
+/** How long a group has to end by itself before it is killed, in milliseconds. */
+const TERM_MS = 400;
+const POLL_MS = 15;
+
+export class ProcessGroups {
+  /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
+  readonly #groups = new Map<number, () => void>();
+  readonly #onExit = (): void => {
+    for (const pid of this.#groups.keys()) signalAll(pid, treeOf(pid, processTable()), 'SIGKILL');
+  };
+
+  /** Counts the group as at work. One `exit` listener serves all groups, and only while there are some. */
+  add(pid: number): void {
+    this.#prune();
+    if (this.#groups.size === 0) process.on('exit', this.#onExit);
+    this.#groups.set(pid, () => undefined);
+  }
+
+  /**
+   * The command has returned. What it left in the background goes on, until `signal` (of the run) or mini-cc ends.
+   * @returns true when something was left.
+   */
+  leave(pid: number, signal: AbortSignal): boolean {
+    if (!isThere(-pid)) {
+      this.#remove(pid);
+      return false;
+    }
+    const end = (): void => void this.end(pid);
+    signal.addEventListener('abort', end, {once: true});
+    this.#groups.set(pid, () => signal.removeEventListener('abort', end));
+    return true;
+  }
+
+  /**
+   * Ends the group and the descendants that left it (`setsid`): asked first, killed after 400 ms.
+   * Resolves when they are gone, or killed.
+   */
+  async end(pid: number): Promise<void> {
+    const tree = treeOf(pid, processTable());
+    signalAll(pid, tree, 'SIGTERM');
+    const killAt = performance.now() + TERM_MS;
+    while (tree.some(isRunning) && performance.now() < killAt) await delay(POLL_MS);
+    // What was started meanwhile dies with the rest: the group's id stays taken while any of it is there.
+    signalAll(pid, [...tree.filter(isRunning), ...treeOf(pid, processTable())], 'SIGKILL');
+    if (!isThere(-pid)) this.#remove(pid);
+  }
+
+  #remove(pid: number): void {
+    this.#groups.get(pid)?.();
+    this.#groups.delete(pid);
+    if (this.#groups.size === 0) process.off('exit', this.#onExit);
+  }
+
+  #prune(): void {
+    for (const pid of [...this.#groups.keys()]) if (!isThere(-pid)) this.#remove(pid);
+  }
+}
+
+interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** False for one that has ended and whose parent has not yet taken note. */
+  readonly isRunning: boolean;
+}
+
+/** Members of the group that `leader` leads, and all processes below it, whatever their group. */
+function treeOf(leader: number, table: readonly ProcessRow[]): number[] {
+  const found = new Set<number>();
+  const queue = [leader, ...table.filter(({group}) => group === leader).map(({pid}) => pid)];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    queue.push(...table.filter(({parent}) => parent === next).map(({pid}) => pid));
+  }
+  return table.filter(({pid, isRunning}) => isRunning && found.has(pid)).map(({pid}) => pid);
+}
+
+/** All processes. Synchronous: it must work while mini-cc exits. */
+function processTable(): ProcessRow[] {
+  if (process.platform === 'linux') {
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (rowOf(Number(name)) ?? []) : []));
+  }
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], {encoding: 'utf8'});
+  return [...table.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)/gm)].map(([, pid, parent, group, state]) => ({
+    ...{pid: Number(pid), parent: Number(parent), group: Number(group)},
+    isRunning: state !== 'Z',
+  }));
+}
+
+/** Linux only. Undefined for a process that is gone. */
+function rowOf(pid: number): ProcessRow | undefined {
+  try {
+    // `pid (name) state ppid pgrp …`, where the name may hold spaces and parentheses.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return {pid, parent: Number(parent), group: Number(group), isRunning: state !== 'Z'};
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  return process.platform === 'linux' ? rowOf(pid)?.isRunning === true : isThere(pid);
+}
+
+function signalAll(leader: number, tree: readonly number[], signal: NodeJS.Signals): void {
+  for (const target of [-leader, ...tree]) sendSignal(target, signal);
+}
+
+/** A negative id means the group, as for kill(2). True also while all that is left of it has ended. */
+function isThere(target: number): boolean {
+  return sendSignal(target, 0);
+}
+
+/** @returns false when there is no such process any more. */
+function sendSignal(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(target, signal);
+  } catch (error) {
+    // EPERM: it is there, and is another user's (sudo); it cannot be ended from here.
+    return codeOf(error) === 'EPERM';
+  }
+}

@@ -1,0 +1,158 @@
+/** Runs one command of a shell: output as it comes, its exit code, and the directory that it ended in. */
+import type {ChildProcess} from 'node:child_process';
+import {constants} from 'node:os';
+import type {Readable} from 'node:stream';
+import {StringDecoder} from 'node:string_decoder';
+import {setTimeout as delay} from 'node:timers/promises';
+import {MiniCcError} from '../core/errors.ts';
+import type {ProcessGroups} from './process-groups.ts';
+
+/**
+ * Standard error joins standard output, so that their order is kept. The cwd goes to descriptor 3, moved out of the
+ * way of commands that use it: by a trap, for `exit` and `set -e`, and once more at the end, for commands with an
+ * EXIT trap of their own. `eval` keeps syntax errors within, and line numbers as the model wrote them.
+ */
+const BEFORE = [
+  'exec 2>&1 62>&3 3>&-',
+  "trap '{ builtin pwd -P >&62 || echo >&62; } 2>/dev/null' EXIT",
+  '__mini_cc=$1; shift; eval "$__mini_cc"',
+];
+const AFTER = '{ set +x -- $?; builtin pwd -P >&62 || echo >&62; } 2>/dev/null; exit $1';
+/** `eval` counts lines from the one that it is on. */
+const WRAPPER = `${BEFORE.join('; ')}\n${AFTER}`;
+
+/** The arguments that run `command` in bash. */
+export function shellArguments(command: string): readonly string[] {
+  return ['bash', '-c', WRAPPER, 'bash', command];
+}
+
+/** How long output may still come after the shell has ended: what it left in the background holds the pipe open. */
+const GRACE_MS = 150;
+/** After a kill, how long to wait for the system to confirm it. */
+const KILL_CONFIRM_MS = 300;
+
+export interface ShellRun {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** All of it: nothing of mini-cc's own environment is added. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly processes: ProcessGroups;
+  readonly onText: (text: string) => void;
+}
+
+export interface ShellEnd {
+  readonly ended: 'itself' | 'timeout' | 'abort';
+  /** As a shell counts it: 128 and the signal's number for one that was killed. */
+  readonly exitCode: number;
+  readonly killedBy?: NodeJS.Signals;
+  /** Empty when the shell's directory is gone; absent when it did not get to say it: `exec`, a kill. */
+  readonly cwd?: string;
+}
+
+/** @throws MiniCcError `SPAWN` when the program cannot be started. Everything later is a `ShellEnd`. */
+export async function runShell(run: ShellRun): Promise<ShellEnd> {
+  const {execa} = await import('execa');
+  const subprocess = execa(run.file, run.args, {
+    cwd: run.cwd,
+    env: run.env,
+    extendEnv: false,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    buffer: false,
+    reject: false,
+    // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
+    killDescendants: true,
+    cleanup: false,
+  });
+  const {pid} = subprocess;
+  if (pid === undefined) {
+    const {code, shortMessage} = await subprocess;
+    const why = code === 'E2BIG' ? 'the command is too long: put it into a file' : shortMessage;
+    throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${why}`);
+  }
+  run.processes.add(pid);
+  const child = subprocess.nodeChildProcess;
+  const output = [child.stdout, child.stderr].map((stream) => listen(stream as Readable, run.onText));
+  let reported = '';
+  const cwdStream = listen(child.stdio[3] as Readable, (text) => {
+    reported += text;
+  });
+  const exited = exitOf(child);
+  const {cut, release} = cutOff(run);
+  const ended = await Promise.race([exited.then(() => 'itself' as const), cut]);
+  release();
+  if (ended !== 'itself') {
+    await run.processes.end(pid);
+    await Promise.race([exited, delay(KILL_CONFIRM_MS)]);
+  }
+  await drained([...output, cwdStream]);
+  const left = run.processes.leave(pid, run.signal);
+  for (const stream of [...output, cwdStream]) stream.release(left);
+  if (left) child.unref();
+  const {code, signal} = (await Promise.race([exited, undefined])) ?? {code: null, signal: 'SIGKILL' as const};
+  const cwd = reported.split('\n').at(-2);
+  return {
+    ended,
+    exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0),
+    ...(signal && {killedBy: signal}),
+    ...(cwd !== undefined && {cwd}),
+  };
+}
+
+interface Listened {
+  readonly ended: Promise<void>;
+  /** Stops listening. A pipe that a background process still holds is emptied for it, or it would block or fail. */
+  release(keepOpen: boolean): void;
+}
+
+function listen(stream: Readable & {unref?: () => void}, onText: (text: string) => void): Listened {
+  const decoder = new StringDecoder('utf8');
+  const onData = (chunk: Buffer): void => onText(decoder.write(chunk));
+  stream.on('data', onData);
+  const ended = new Promise<void>((resolve) => stream.once('close', resolve));
+  return {
+    ended,
+    release(keepOpen) {
+      const rest = decoder.end();
+      if (rest !== '') onText(rest);
+      stream.off('data', onData);
+      if (keepOpen) {
+        stream.resume();
+        stream.unref?.();
+      } else {
+        stream.destroy();
+      }
+    },
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<{code: number | null; signal: NodeJS.Signals | null}> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal})));
+}
+
+function cutOff({signal, timeoutMs}: ShellRun): {cut: Promise<'timeout' | 'abort'>; release: () => void} {
+  let release = (): void => undefined;
+  const cut = new Promise<'timeout' | 'abort'>((resolve) => {
+    const timer = setTimeout(() => resolve('timeout'), timeoutMs);
+    const onAbort = (): void => resolve('abort');
+    signal.addEventListener('abort', onAbort, {once: true});
+    release = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    if (signal.aborted) onAbort();
+  });
+  return {cut, release};
+}
+
+/** Waits for the end of the streams, at most for the grace; then once more for what lies ready to be read. */
+async function drained(streams: readonly Listened[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const grace = new Promise<void>((resolve) => {
+    timer = setTimeout(() => setImmediate(resolve), GRACE_MS);
+  });
+  await Promise.race([Promise.all(streams.map(({ended}) => ended)), grace]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,43 @@
+/** The agent's list of what there is to do, which a person can follow. */
+import {z} from 'zod';
+import {errorResult, type Todo, type Tool, textResult} from '../core/tool.ts';
+import description from './todo-write.md';
+
+const input = z.object({
+  todos: z.array(z.object({content: z.string().min(1), status: z.enum(['pending', 'in_progress', 'completed'])})),
+});
+
+export type TodoWriteInput = z.infer<typeof input>;
+
+/** Keeps a list for each agent that calls it. */
+export function createTodoWrite(): Tool<TodoWriteInput> {
+  const lists = new Map<string, readonly Todo[]>();
+  return {
+    name: 'todo_write',
+    description,
+    input,
+    title: ({todos}) => todos.find(({status}) => status === 'in_progress')?.content ?? progressOf(todos),
+    access: () => [{kind: 'none'}],
+    async run({todos}, {agentId}) {
+      const current = todos.filter(({status}) => status === 'in_progress');
+      if (current.length > 1) {
+        const names = current.map(({content}) => `"${content}"`).join(', ');
+        return errorResult(
+          `Only one todo may be in_progress at a time, not ${current.length}: ${names}. Nothing was changed.`,
+        );
+      }
+      const dropped = (lists.get(agentId) ?? []).filter(
+        (old) => old.status !== 'completed' && !todos.some(({content}) => content === old.content),
+      );
+      lists.set(agentId, todos);
+      const notes =
+        dropped.length > 0 ? ` Left out unfinished: ${dropped.map(({content}) => `"${content}"`).join(', ')}.` : '';
+      return textResult(`${progressOf(todos)}.${notes}`, {display: {type: 'todos', todos}});
+    },
+  };
+}
+
+function progressOf(todos: readonly Todo[]): string {
+  const done = todos.filter(({status}) => status === 'completed').length;
+  return `${done} of ${todos.length} todos done`;
+}

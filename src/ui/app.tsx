@@ -1,0 +1,55 @@
+/** The whole screen: what is finished above, printed once; the live part below, always lower than the window. */
+import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
+import {useEffect, useMemo, useSyncExternalStore} from 'react';
+import {FinishedItemView} from './components/finished-item.tsx';
+import {LiveParts, liveLayout} from './components/live-parts.tsx';
+import {promptWidth} from './components/prompt.tsx';
+import {type Controller, currentQuestion} from './controller.ts';
+import {pasteText, pressKeys} from './key-router.ts';
+import type {FinishedItem, HeaderInfo} from './ui-state.ts';
+import {useMarkdown} from './use-markdown.ts';
+
+export interface AppProps {
+  readonly controller: Controller;
+  readonly header: HeaderInfo;
+}
+
+export function App({controller, header}: AppProps) {
+  const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
+  const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
+  const {columns, rows} = useWindowSize();
+  const isStill = useIsScreenReaderEnabled();
+  const {isReady, Markdown} = useMarkdown(ui.session !== undefined);
+  const {setCursorPosition} = useCursor();
+
+  useInput((input, key) => pressKeys(controller, input, key, promptWidth(columns)));
+  usePaste((text) => pasteText(controller, text));
+
+  const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
+  const askId = currentQuestion(ui, local).question?.id;
+  useEffect(() => controller.questionShown(askId), [controller, askId]);
+  useEffect(() => controller.printed(finished.length), [controller, finished.length]);
+
+  const layout = liveLayout({ui, local, header, columns, rows});
+  setCursorPosition(local.isLeaving || isStill ? undefined : layout.cursor);
+
+  return (
+    <>
+      <Static items={[...finished]}>
+        {(item) => <FinishedItemView key={item.id} item={item} columns={columns} Markdown={Markdown} />}
+      </Static>
+      {!local.isLeaving && (
+        <Box flexDirection="column">
+          <LiveParts layout={layout} ui={ui} local={local} header={header} columns={columns} isStill={isStill} />
+        </Box>
+      )}
+    </>
+  );
+}
+
+/** Text of the model waits for the markdown renderer, and what follows waits for the text. */
+function printable(finished: readonly FinishedItem[], isReady: boolean): readonly FinishedItem[] {
+  if (isReady) return finished;
+  const first = finished.findIndex((item) => item.kind === 'markdown');
+  return first < 0 ? finished : finished.slice(0, first);
+}

@@ -1,0 +1,145 @@
+import {Box, Text} from 'ink';
+import type {Command} from '../completion.ts';
+import {currentQuestion, type LocalState} from '../controller.ts';
+import {offeredCommands} from '../key-router.ts';
+import {type LiveRows, shareRows} from '../live-rows.ts';
+import {hasEnded} from '../subagent-store.ts';
+import {type HeaderInfo, modeOf, type UiState} from '../ui-state.ts';
+import {useNow} from '../use-now.ts';
+import {BusyLine, TICK_MS} from './busy-line.tsx';
+import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
+import {HEADER_ROWS, Header} from './header.tsx';
+import {Prompt, type PromptRows, promptRows} from './prompt.tsx';
+import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
+import {QueuedPrompts} from './queued-prompts.tsx';
+import {StatusLine} from './status-line.tsx';
+import {StreamTail, tailRows} from './stream-tail.tsx';
+import {LiveSubagents} from './subagent-lines.tsx';
+import {TodoList} from './todo-list.tsx';
+import {RunningTools, runningToolRows} from './tool-line.tsx';
+
+interface LayoutInput {
+  readonly ui: UiState;
+  readonly local: LocalState;
+  readonly header: HeaderInfo;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface LiveLayout {
+  readonly given: LiveRows;
+  readonly tail: readonly string[];
+  readonly question: QuestionRows | undefined;
+  readonly prompt: PromptRows;
+  readonly commands: readonly Command[];
+  readonly queued: readonly {readonly id: string; readonly text: string}[];
+  /** Where the terminal's cursor stands, from the top of the live part. */
+  readonly cursor: {readonly x: number; readonly y: number};
+}
+
+/** How high each live part is, and where the cursor stands among them. Pure: drawing follows it exactly. */
+export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout {
+  const {question, count} = currentQuestion(ui, local);
+  const isPromptEmpty = local.editor.text === '';
+  const asked = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
+  const commands = asked ? [] : offeredCommands(ui, local);
+  const queued = [...ui.queued, ...local.waiting.map((text, index) => ({id: `waiting ${index}`, text}))];
+  const tail = tailRows(ui.stream, columns);
+  const given = shareRows(rows, {
+    prompt: promptRows(local.editor, columns, rows).rows.length,
+    question: asked?.rows.length ?? 0,
+    status: 1,
+    busy: isWorking(ui, local) && !asked ? 1 : 0,
+    lead: hasLead(ui, tail) ? 1 : 0,
+    gap: 1,
+    completion: Math.min(MAX_COMPLETION_ROWS, commands.length),
+    queued: queued.length,
+    subagents: ui.subagents.length === 0 ? 0 : ui.subagents.length + 1,
+    tools: runningToolRows(shownTools(ui)),
+    todos: local.showTodos && ui.busy ? ui.todos.length : 0,
+    header: ui.session ? 0 : HEADER_ROWS,
+    tail: tail.length,
+  });
+  const prompt = promptRows(local.editor, columns, given.prompt);
+  const over =
+    given.lead +
+    given.header +
+    given.tail +
+    given.tools +
+    given.subagents +
+    given.todos +
+    given.queued +
+    given.gap +
+    given.busy;
+  const note = asked?.cursor;
+  const hidden = (asked?.rows.length ?? 0) - given.question;
+  const cursor = note
+    ? {x: note.column, y: over + Math.max(0, note.row - hidden)}
+    : {x: prompt.cursor.column, y: over + given.question + prompt.cursor.row};
+  return {
+    given,
+    tail: given.tail > 0 ? tail.slice(-given.tail) : [],
+    question: asked,
+    prompt,
+    commands,
+    queued,
+    cursor,
+  };
+}
+
+interface LiveProps extends Omit<LayoutInput, 'rows'> {
+  readonly layout: LiveLayout;
+  readonly isStill: boolean;
+}
+
+/** All that is not finished. Each part has exactly the rows that the layout gave it. */
+export function LiveParts({layout, ui, local, header, columns, isStill}: LiveProps) {
+  const {given, tail, question, prompt, commands, queued} = layout;
+  const isTicking = !isStill && (ui.subagents.some((run) => !hasEnded(run)) || given.busy > 0);
+  const now = useNow(isTicking, TICK_MS);
+  return (
+    <>
+      {given.header === HEADER_ROWS && <Header header={header} columns={columns} />}
+      {given.header > 0 && given.header < HEADER_ROWS && <Box height={given.header} />}
+      {given.lead > 0 && <Text> </Text>}
+      <StreamTail rows={tail} />
+      <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
+      <LiveSubagents runs={ui.subagents} rows={given.subagents} columns={columns} now={now} />
+      {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} />}
+      {given.queued > 0 && <QueuedPrompts prompts={queued} rows={given.queued} columns={columns} />}
+      {given.gap > 0 && <Text> </Text>}
+      {question && <QuestionView rows={question.rows} room={given.question} />}
+      {given.busy > 0 && <BusyLine since={ui.busySince || now} now={now} isStill={isStill} columns={columns} />}
+      <Prompt rows={prompt.rows} isEmpty={local.editor.text === ''} />
+      {given.completion > 0 && (
+        <CompletionList commands={commands} selected={local.selected} rows={given.completion} columns={columns} />
+      )}
+      {given.status > 0 && (
+        <StatusLine
+          model={ui.session?.model ?? ''}
+          mode={modeOf(ui) ?? ''}
+          running={ui.subagents.filter((run) => !hasEnded(run)).length}
+          contextTokens={ui.contextTokens}
+          hint={local.hint}
+          columns={columns}
+        />
+      )}
+    </>
+  );
+}
+
+function isWorking(ui: UiState, local: LocalState): boolean {
+  return ui.busy || local.inFlight > 0;
+}
+
+/** Live parts that will be finished below a blank row stand below one already. */
+function hasLead(ui: UiState, tail: readonly string[]): boolean {
+  if (ui.finished.length === 0) return false;
+  if (tail.length > 0) return !ui.stream.continued;
+  return shownTools(ui).length > 0 || ui.subagents.length > 0;
+}
+
+/** A call that has dispatched a subagent is told by that one's line. */
+function shownTools(ui: UiState) {
+  return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId));
+}

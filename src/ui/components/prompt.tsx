@@ -1,0 +1,42 @@
+import {Box, Text} from 'ink';
+import type {EditorState} from '../editor.ts';
+import {layoutText} from '../editor-layout.ts';
+import {keyed} from '../keyed.ts';
+
+export const PROMPT_MARK = '> ';
+const PLACEHOLDER = 'Ask about this project, or /help';
+
+/** What is typed as rows of the screen, and the cursor among them. */
+export interface PromptRows {
+  readonly rows: readonly string[];
+  readonly cursor: {readonly row: number; readonly column: number};
+}
+
+/** Columns that the text of the prompt may take. */
+export function promptWidth(columns: number): number {
+  return Math.max(4, columns - PROMPT_MARK.length - 1);
+}
+
+/** The rows around the cursor, where there isn't room for all. */
+export function promptRows(editor: EditorState, columns: number, room: number): PromptRows {
+  const {rows, cursor} = layoutText(editor, promptWidth(columns));
+  const first = Math.max(0, Math.min(cursor.row - Math.floor(room / 2), rows.length - room));
+  return {
+    rows: rows.slice(first, first + room),
+    cursor: {row: cursor.row - first, column: cursor.column + PROMPT_MARK.length},
+  };
+}
+
+/** No frame: lines as wide as the window would be torn by resizing it. */
+export function Prompt({rows, isEmpty}: {readonly rows: readonly string[]; readonly isEmpty: boolean}) {
+  return (
+    <Box flexDirection="column">
+      {keyed(rows).map(({key, value: row}, index) => (
+        <Text key={key} wrap="truncate">
+          <Text color="cyan">{index === 0 ? PROMPT_MARK : '  '}</Text>
+          {isEmpty ? <Text dimColor>{PLACEHOLDER}</Text> : row}
+        </Text>
+      ))}
+    </Box>
+  );
+}

@@ -1,0 +1,35 @@
+import {Text} from 'ink';
+import {cutText, textWidth} from '../wrap.ts';
+
+interface StatusProps {
+  readonly model: string;
+  readonly mode: string;
+  readonly running: number;
+  /** Tokens in the main agent's window; 0 when not known. */
+  readonly contextTokens: number;
+  /** Takes the line's place for a moment. */
+  readonly hint: string;
+  readonly columns: number;
+}
+
+/** Model, mode and what runs. Where it is narrow, the last parts give way. */
+export function StatusLine({model, mode, running, contextTokens, hint, columns}: StatusProps) {
+  if (hint !== '') return <Text color="yellow">{cutText(hint, columns)}</Text>;
+  const parts = [
+    mode,
+    running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
+    model,
+    contextTokens > 0 ? `context ${shortCount(contextTokens)}` : '',
+  ].filter((part) => part !== '');
+  let line = '';
+  for (const part of parts) {
+    const longer = line === '' ? part : `${line} · ${part}`;
+    if (textWidth(longer) > columns) break;
+    line = longer;
+  }
+  return <Text dimColor>{line === '' ? ' ' : line}</Text>;
+}
+
+function shortCount(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
+}

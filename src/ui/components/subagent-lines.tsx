@@ -1,0 +1,91 @@
+import {Box, Text} from 'ink';
+import {type ProgressState, progressLine, taskHeader} from '../../core/progress-line.ts';
+import {keyed} from '../keyed.ts';
+import {firstRows} from '../live-rows.ts';
+import {groupTitle, hasEnded, progressOf} from '../subagent-store.ts';
+import type {SubagentRun} from '../ui-state.ts';
+import {cutText, textWidth} from '../wrap.ts';
+import {type TextStyle, Wrapped} from './styled-text.tsx';
+
+/** Of the lines below their header. */
+const INDENT = 2;
+
+interface FinishedProps {
+  readonly title: string;
+  readonly runs: readonly ProgressState[];
+  readonly columns: number;
+}
+
+/** A group that has ended, for good. */
+export function FinishedSubagents({title, runs, columns}: FinishedProps) {
+  return (
+    <Box flexDirection="column">
+      <Wrapped bold text={taskHeader(title)} columns={columns} />
+      {keyed(runs).map(({key, value: run}) => (
+        <Box key={key} paddingLeft={INDENT}>
+          <Wrapped {...styleOf(run)} text={progressLine(run).slice(INDENT)} columns={columns - INDENT} />
+        </Box>
+      ))}
+    </Box>
+  );
+}
+
+interface LiveProps {
+  readonly runs: readonly SubagentRun[];
+  readonly rows: number;
+  readonly columns: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Those at work, in order of dispatch, each with its own state. */
+export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
+  if (runs.length === 0 || rows <= 0) return null;
+  const {shown, more} = firstRows(runs, rows - 1);
+  const running = runs.slice(shown.length).filter((run) => !hasEnded(run)).length;
+  return (
+    <Box flexDirection="column">
+      <Text bold>{cutText(taskHeader(groupTitle(runs)), columns)}</Text>
+      {shown.map((run) => {
+        const progress = progressOf(run, now);
+        const line = fittedLine(progress, columns) + (run.note && ` · ${run.note}`);
+        return (
+          <Text key={run.agentId} {...styleOf(progress)}>
+            {cutText(line, columns)}
+          </Text>
+        );
+      })}
+      {more > 0 && rows > 1 && (
+        <Text dimColor>
+          {cutText(running > 0 ? `  … and ${running} more running` : `  … and ${more} more`, columns)}
+        </Text>
+      )}
+    </Box>
+  );
+}
+
+/** The description gives way, so that state and counts stay in sight. */
+function fittedLine(run: ProgressState, columns: number): string {
+  const line = progressLine(run);
+  const excess = textWidth(line) - columns;
+  if (excess <= 0) return line;
+  return progressLine({
+    ...run,
+    description: cutText(run.description, Math.max(4, textWidth(run.description) - excess)),
+  });
+}
+
+function styleOf(run: ProgressState): TextStyle {
+  switch (run.state) {
+    case 'success':
+      return {color: 'green'};
+    case 'running':
+      return {};
+    case 'queued':
+      return {dimColor: true};
+    case 'error':
+      return {color: 'red'};
+    default:
+      return {color: 'yellow'};
+  }
+}

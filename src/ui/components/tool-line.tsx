@@ -1,0 +1,102 @@
+import {Box, Text} from 'ink';
+import type {FinishedTool, RunningTool} from '../ui-state.ts';
+import {cutText, wrapText} from '../wrap.ts';
+import {Patch} from './patch.tsx';
+import {TodoList} from './todo-list.tsx';
+
+const MAX_DIFF_LINES = 60;
+const MAX_ERROR_ROWS = 8;
+/** How many rows of its result a tool shows; of what is not named, three. */
+const PREVIEW_ROWS: Readonly<Record<string, number>> = {bash: 8, read_file: 0, todo_write: 0};
+
+/** `● bash npm test` and a few rows of what came of it. */
+export function ToolLine({tool, columns}: {readonly tool: FinishedTool; readonly columns: number}) {
+  return (
+    <Box flexDirection="column">
+      <Text wrap="truncate">
+        <Text color={tool.isError ? 'red' : 'green'}>● </Text>
+        <Text bold>{tool.tool}</Text>
+        {` ${tool.title}`}
+      </Text>
+      <Box paddingLeft={2} flexDirection="column">
+        <ToolOutcome tool={tool} columns={columns - 2} />
+      </Box>
+    </Box>
+  );
+}
+
+function ToolOutcome({tool, columns}: {readonly tool: FinishedTool; readonly columns: number}) {
+  if (tool.isError) return <Preview text={tool.preview} rows={MAX_ERROR_ROWS} columns={columns} isError />;
+  switch (tool.display?.type) {
+    case 'diff':
+      return <Patch patch={tool.display.patch} maxLines={MAX_DIFF_LINES} />;
+    case 'todos':
+      return <TodoList todos={tool.display.todos} rows={tool.display.todos.length} />;
+    case 'text':
+      return <Preview text={tool.display.text} rows={20} columns={columns} />;
+    default:
+      return <Preview text={tool.preview} rows={PREVIEW_ROWS[tool.tool] ?? 3} columns={columns} />;
+  }
+}
+
+interface PreviewProps {
+  readonly text: string;
+  readonly rows: number;
+  readonly columns: number;
+  readonly isError?: boolean;
+}
+
+function Preview({text, rows, columns, isError = false}: PreviewProps) {
+  const lines = text.replace(/\s+$/, '').split('\n');
+  if (rows === 0 || text.trim() === '') return null;
+  const wrapped = lines.flatMap((line) => wrapText(line, columns));
+  const shown = wrapped.slice(0, wrapped.length > rows ? rows - 1 : rows);
+  const more = wrapped.length - shown.length;
+  return (
+    <>
+      <Text {...(isError ? {color: 'red'} : {dimColor: true})}>{shown.join('\n')}</Text>
+      {more > 0 && <Text dimColor>{`… ${more} more ${more === 1 ? 'line' : 'lines'}`}</Text>}
+    </>
+  );
+}
+
+/** Rows of the progress that a tool at work shows. */
+const PROGRESS_ROWS = 3;
+
+/** Rows that the tools at work would like to have. */
+export function runningToolRows(tools: readonly RunningTool[]): number {
+  return tools.reduce((rows, tool) => rows + 1 + progressRows(tool).length, 0);
+}
+
+/** The main agent's tools at work, each with the end of what it printed. */
+export function RunningTools({
+  tools,
+  rows,
+  columns,
+}: {
+  readonly tools: readonly RunningTool[];
+  readonly rows: number;
+  readonly columns: number;
+}) {
+  const lines = tools.flatMap((tool) => [
+    {key: tool.callId, text: `● ${tool.tool} ${tool.title}`, isDim: false},
+    ...progressRows(tool).map((text, index) => ({key: `${tool.callId}:${index}`, text: `  ${text}`, isDim: true})),
+  ]);
+  // Where there is no room for all, the names go before what they print.
+  const shown = lines.length <= rows ? lines : lines.filter(({isDim}) => !isDim).slice(-rows);
+  return (
+    <Box flexDirection="column">
+      {rows > 0 &&
+        shown.map(({key, text, isDim}) => (
+          <Text key={key} dimColor={isDim}>
+            {cutText(text, columns)}
+          </Text>
+        ))}
+    </Box>
+  );
+}
+
+function progressRows(tool: RunningTool): string[] {
+  const text = tool.progress.replace(/\s+$/, '');
+  return text === '' ? [] : text.split('\n').slice(-PROGRESS_ROWS);
+}

@@ -1,0 +1,196 @@
+/**
+ * What the person does becomes the session's verbs; what the session tells becomes the screen's state. React draws
+ * both cells and decides nothing.
+ */
+import type {Answer} from '../core/events.ts';
+import type {FrontEndSession} from '../core/front-end.ts';
+import {type Cell, createCell} from './cell.ts';
+import {type CommandSearch, loadFuzzySearch, prefixSearch} from './completion.ts';
+import {createEditor, type EditorState, expandedText, submitted} from './editor.ts';
+import {createEventPump} from './event-pump.ts';
+import {forgetPrinted} from './finished.ts';
+import {focusOn, type QuestionFocus} from './question-keys.ts';
+import {addPrompt, openSession, reduce} from './store.ts';
+import {type HeaderInfo, INITIAL_STATE, type UiState} from './ui-state.ts';
+
+/** What is the screen's own: typed text, marks and hints. Nothing of it is the core's. */
+export interface LocalState {
+  readonly editor: EditorState;
+  /** Which line of the completion list is marked. */
+  readonly selected: number;
+  /** The text for which the person closed the completion list. */
+  readonly dismissed: string | undefined;
+  readonly focus: QuestionFocus | undefined;
+  /** Questions answered here, until the core says so. */
+  readonly answered: readonly string[];
+  /** A word in the status line that goes away by itself. */
+  readonly hint: string;
+  readonly showTodos: boolean;
+  /** Sent before the session was there. */
+  readonly waiting: readonly string[];
+  /** Prompts whose turn has not ended. */
+  readonly inFlight: number;
+  readonly isLeaving: boolean;
+  /** Counts up to make Ink draw the live part again. */
+  readonly repaints: number;
+  readonly search: CommandSearch;
+}
+
+export interface ControllerOptions {
+  readonly header: HeaderInfo;
+  readonly history?: readonly string[];
+  /** Called for every prompt that is sent, for a history that lasts. */
+  readonly onSubmit?: (text: string) => void;
+  readonly onLeave: (exitCode: number) => void;
+  readonly onRepaint: () => void;
+  /** A monotonic clock in milliseconds. */
+  readonly now?: () => number;
+}
+
+export interface Controller {
+  readonly ui: Cell<UiState>;
+  readonly local: Cell<LocalState>;
+  readonly now: () => number;
+  readonly change: (change: Partial<LocalState>) => void;
+  readonly open: (session: FrontEndSession) => void;
+  readonly submit: (text: string) => void;
+  /** Sends what is typed, if anything is. */
+  readonly submitEditor: () => void;
+  readonly answer: (askId: string, answer: Answer) => void;
+  /** @returns false when there was nothing to interrupt. */
+  readonly interrupt: () => boolean;
+  readonly hint: (text: string, ms: number) => void;
+  readonly repaint: () => void;
+  readonly leave: (exitCode: number) => void;
+  /** The question on the screen has changed: keys are its own after a moment. */
+  readonly questionShown: (askId: string | undefined) => void;
+  readonly printed: (count: number) => void;
+  readonly loadSearch: () => void;
+}
+
+/** How many printed items may keep their text before it is freed. */
+const PRINTED_KEPT = 200;
+
+export function createController(options: ControllerOptions): Controller {
+  const {header, onSubmit, onLeave, onRepaint} = options;
+  const now = options.now ?? (() => performance.now());
+  const ui = createCell<UiState>(INITIAL_STATE);
+  const local = createCell<LocalState>({
+    editor: createEditor(options.history),
+    selected: 0,
+    dismissed: undefined,
+    focus: undefined,
+    answered: [],
+    hint: '',
+    showTodos: true,
+    waiting: [],
+    inFlight: 0,
+    isLeaving: false,
+    repaints: 0,
+    search: prefixSearch,
+  });
+  const pump = createEventPump((events) => ui.set(events.reduce(reduce, ui.get())));
+  let session: FrontEndSession | undefined;
+  let unsubscribe: (() => void) | undefined;
+  let hintTimer: NodeJS.Timeout | undefined;
+  let freed = 0;
+
+  const change = (part: Partial<LocalState>) => local.set({...local.get(), ...part});
+
+  const send = async (to: FrontEndSession, text: string) => {
+    pump.flush();
+    const isCommand = text.startsWith('/');
+    const isIdle = !ui.get().busy && local.get().inFlight === 0;
+    // What waits in the core's queue is shown there, and here when it is taken up.
+    if (isCommand || isIdle) ui.set(addPrompt(ui.get(), text));
+    if (!isCommand) change({inFlight: local.get().inFlight + 1});
+    const result = await to.submit(text);
+    if (!isCommand) change({inFlight: local.get().inFlight - 1});
+    pump.flush();
+    if (result.type === 'command' && result.exit) leave(0);
+  };
+
+  const submit = (text: string) => {
+    if (session) void send(session, text);
+    else change({waiting: [...local.get().waiting, text]});
+  };
+
+  const leave = (exitCode: number) => {
+    if (local.get().isLeaving) return;
+    clearTimeout(hintTimer);
+    unsubscribe?.();
+    pump.stop();
+    change({isLeaving: true});
+    onLeave(exitCode);
+  };
+
+  const hint = (text: string, ms: number) => {
+    clearTimeout(hintTimer);
+    change({hint: text});
+    hintTimer = text === '' ? undefined : setTimeout(() => change({hint: ''}), ms);
+  };
+
+  return {
+    ui,
+    local,
+    now,
+    change,
+    submit,
+    hint,
+    leave,
+    open: (opened) => {
+      if (local.get().isLeaving) return;
+      session = opened;
+      ui.set(openSession(ui.get(), opened.info, header));
+      unsubscribe = opened.subscribe(pump.push);
+      const {waiting} = local.get();
+      change({waiting: []});
+      for (const text of waiting) void send(opened, text);
+    },
+    submitEditor: () => {
+      const {editor} = local.get();
+      const text = expandedText(editor).trim();
+      if (text === '') return;
+      change({editor: submitted(editor), selected: 0, dismissed: undefined});
+      onSubmit?.(text);
+      submit(text);
+    },
+    answer: (askId, answer) => {
+      change({answered: [...local.get().answered.slice(-20), askId], focus: undefined});
+      session?.answer(askId, answer);
+    },
+    interrupt: () => {
+      if (!ui.get().busy && local.get().inFlight === 0) return false;
+      session?.abort();
+      return true;
+    },
+    repaint: () => {
+      onRepaint();
+      change({repaints: local.get().repaints + 1});
+    },
+    questionShown: (askId) => {
+      const question = ui.get().questions.find(({id}) => id === askId);
+      if (local.get().focus?.id === question?.id) return;
+      change({focus: question && focusOn(question, now())});
+    },
+    printed: (count) => {
+      if (count - freed < PRINTED_KEPT) return;
+      freed = count;
+      ui.set(forgetPrinted(ui.get(), count));
+    },
+    loadSearch: () => {
+      if (local.get().search !== prefixSearch) return;
+      // The prefix search does until then, and if it never comes.
+      void loadFuzzySearch().then(
+        (search) => change({search}),
+        () => hint('commands are matched by their beginning', 2000),
+      );
+    },
+  };
+}
+
+/** The question that the person can answer now, and how many wait in all. */
+export function currentQuestion(ui: UiState, local: LocalState) {
+  const open = ui.questions.filter(({id}) => !local.answered.includes(id));
+  return {question: open[0], count: open.length};
+}

@@ -1,0 +1,208 @@
+/**
+ * The text editor of the prompt, as a pure reducer. Positions are UTF-16 offsets at grapheme boundaries. A big paste
+ * stands in the text as one private character, so that it moves and is deleted as a whole.
+ */
+import {type Cursor, layoutText, offsetAt} from './editor-layout.ts';
+
+export interface EditorState {
+  readonly text: string;
+  readonly cursor: number;
+  /** What each private character stands for. */
+  readonly pastes: ReadonlyMap<string, string>;
+  /** What Ctrl+K, Ctrl+U and Ctrl+W took away last, for Ctrl+Y. */
+  readonly killed: string;
+  /** The last action took text away: the next one's is joined to it. */
+  readonly isKilling: boolean;
+  /** The column that Up and Down try to keep. */
+  readonly goal: number | undefined;
+  /** Earlier prompts, oldest first. */
+  readonly history: readonly string[];
+  /** Which of them is shown; `history.length` is what the person writes now. */
+  readonly historyAt: number;
+  /** What was being written when Up left for the history. */
+  readonly draft: string;
+}
+
+export type EditorAction =
+  | {readonly type: 'insert'; readonly text: string}
+  | {readonly type: 'paste'; readonly text: string}
+  | {readonly type: 'set'; readonly text: string}
+  | {readonly type: 'up' | 'down'; readonly width: number}
+  | {
+      readonly type:
+        | 'left'
+        | 'right'
+        | 'word-left'
+        | 'word-right'
+        | 'line-start'
+        | 'line-end'
+        | 'backspace'
+        | 'delete'
+        | 'kill-word-left'
+        | 'kill-blank-left'
+        | 'kill-word-right'
+        | 'kill-to-start'
+        | 'kill-to-end'
+        | 'yank';
+    };
+
+const BIG_PASTE_LINES = 10;
+const BIG_PASTE_CHARS = 1000;
+/** The first of the private characters; a prompt has room for some thousands of them. */
+const FIRST_PASTE = 0x10_0000;
+const PASTE_MARKS = /[\u{100000}-\u{10fffd}]/gu;
+
+const graphemes = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
+
+export function createEditor(history: readonly string[] = []): EditorState {
+  return {
+    text: '',
+    cursor: 0,
+    pastes: new Map(),
+    killed: '',
+    isKilling: false,
+    goal: undefined,
+    history,
+    historyAt: history.length,
+    draft: '',
+  };
+}
+
+export function edit(state: EditorState, action: EditorAction): EditorState {
+  const {text, cursor} = state;
+  switch (action.type) {
+    case 'insert':
+      return insert(state, clean(action.text));
+    case 'paste':
+      return paste(state, clean(action.text));
+    case 'set':
+      return {...rest(state), text: action.text, cursor: action.text.length};
+    case 'left':
+      return moveTo(state, before(text, cursor));
+    case 'right':
+      return moveTo(state, after(text, cursor));
+    case 'word-left':
+      return moveTo(state, wordBefore(text, cursor));
+    case 'word-right':
+      return moveTo(state, wordAfter(text, cursor));
+    case 'line-start':
+      return moveTo(state, lineStart(text, cursor));
+    case 'line-end':
+      return moveTo(state, lineEnd(text, cursor));
+    case 'up':
+    case 'down':
+      return moveRow(state, action.type === 'up' ? -1 : 1, action.width);
+    case 'backspace':
+      return remove(state, before(text, cursor), cursor);
+    case 'delete':
+      return remove(state, cursor, after(text, cursor));
+    case 'kill-word-left':
+      return kill(state, wordBefore(text, cursor), cursor);
+    case 'kill-blank-left':
+      return kill(state, blankBefore(text, cursor), cursor);
+    case 'kill-word-right':
+      return kill(state, cursor, wordAfter(text, cursor));
+    case 'kill-to-start':
+      return kill(state, lineStart(text, cursor), cursor);
+    case 'kill-to-end': {
+      const end = lineEnd(text, cursor);
+      return kill(state, cursor, end === cursor ? after(text, cursor) : end);
+    }
+    case 'yank':
+      return insert(state, state.killed);
+  }
+}
+
+/** The text as it is sent: pastes whole. */
+export function expandedText(state: EditorState): string {
+  return state.text.replace(PASTE_MARKS, (mark) => state.pastes.get(mark) ?? '');
+}
+
+/** The prompt was sent: it is history now, and the editor is empty. */
+export function submitted(state: EditorState): EditorState {
+  const sent = expandedText(state);
+  const isNew = sent.trim() !== '' && state.history.at(-1) !== sent;
+  return {...createEditor(isNew ? [...state.history, sent] : state.history), killed: state.killed};
+}
+
+function insert(state: EditorState, added: string): EditorState {
+  const text = state.text.slice(0, state.cursor) + added + state.text.slice(state.cursor);
+  return {...rest(state), text, cursor: state.cursor + added.length};
+}
+
+function paste(state: EditorState, content: string): EditorState {
+  if (content.split('\n').length <= BIG_PASTE_LINES && content.length <= BIG_PASTE_CHARS) return insert(state, content);
+  const mark = String.fromCodePoint(FIRST_PASTE + state.pastes.size);
+  return insert({...state, pastes: new Map(state.pastes).set(mark, content)}, mark);
+}
+
+/** Private characters of others can't be mistaken for ours; line ends are newlines. */
+function clean(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(PASTE_MARKS, '');
+}
+
+function moveTo(state: EditorState, cursor: number): EditorState {
+  return {...rest(state), cursor};
+}
+
+function remove(state: EditorState, from: number, to: number): EditorState {
+  return {...rest(state), text: state.text.slice(0, from) + state.text.slice(to), cursor: from};
+}
+
+function kill(state: EditorState, from: number, to: number): EditorState {
+  const taken = state.text.slice(from, to);
+  const isBefore = to === state.cursor;
+  const joined = isBefore ? taken + state.killed : state.killed + taken;
+  return {...remove(state, from, to), killed: state.isKilling ? joined : taken, isKilling: true};
+}
+
+/** What every action but a kill or a vertical move forgets. */
+function rest(state: EditorState): EditorState {
+  return {...state, isKilling: false, goal: undefined};
+}
+
+/** Up and Down go over wrapped rows, and past the first and the last one through the history. */
+function moveRow(state: EditorState, step: 1 | -1, width: number): EditorState {
+  const layout = layoutText(state, width);
+  const target: Cursor = {row: layout.cursor.row + step, column: state.goal ?? layout.cursor.column};
+  if (target.row < 0 || target.row >= layout.rows.length) return showHistory(state, state.historyAt + step);
+  return {...rest(state), cursor: offsetAt(layout, target), goal: target.column};
+}
+
+function showHistory(state: EditorState, at: number): EditorState {
+  if (at < 0 || at > state.history.length) return state;
+  const isDraft = state.historyAt === state.history.length;
+  const draft = isDraft ? state.text : state.draft;
+  const text = at === state.history.length ? draft : clean(state.history[at]!);
+  return {...rest(state), text, cursor: text.length, historyAt: at, draft};
+}
+
+function before(text: string, cursor: number): number {
+  return graphemes.segment(text).containing(cursor - 1)?.index ?? 0;
+}
+
+function after(text: string, cursor: number): number {
+  const next = graphemes.segment(text).containing(cursor);
+  return next ? next.index + next.segment.length : text.length;
+}
+
+function wordBefore(text: string, cursor: number): number {
+  return cursor - /[\p{L}\p{N}\p{M}_]*[^\p{L}\p{N}\p{M}_]*$/u.exec(text.slice(0, cursor))![0].length;
+}
+
+function wordAfter(text: string, cursor: number): number {
+  return cursor + /^[^\p{L}\p{N}\p{M}_]*[\p{L}\p{N}\p{M}_]*/u.exec(text.slice(cursor))![0].length;
+}
+
+function blankBefore(text: string, cursor: number): number {
+  return cursor - /\S*\s*$/.exec(text.slice(0, cursor))![0].length;
+}
+
+function lineStart(text: string, cursor: number): number {
+  return text.lastIndexOf('\n', cursor - 1) + 1;
+}
+
+function lineEnd(text: string, cursor: number): number {
+  const end = text.indexOf('\n', cursor);
+  return end < 0 ? text.length : end;
+}

@@ -1,0 +1,71 @@
+/** Code in colours: highlight.js without a DOM. Loaded with the markdown renderer, after the first frame. */
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import cpp from 'highlight.js/lib/languages/cpp';
+import css from 'highlight.js/lib/languages/css';
+import diff from 'highlight.js/lib/languages/diff';
+import go from 'highlight.js/lib/languages/go';
+import java from 'highlight.js/lib/languages/java';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import python from 'highlight.js/lib/languages/python';
+import rust from 'highlight.js/lib/languages/rust';
+import sql from 'highlight.js/lib/languages/sql';
+import typescript from 'highlight.js/lib/languages/typescript';
+import xml from 'highlight.js/lib/languages/xml';
+import yaml from 'highlight.js/lib/languages/yaml';
+
+/** A piece of code and what it is, e.g. `keyword`; an empty scope is plain. */
+export interface CodeSpan {
+  readonly text: string;
+  readonly scope: string;
+}
+
+const LANGUAGES = {
+  bash,
+  cpp,
+  css,
+  diff,
+  go,
+  java,
+  javascript,
+  json,
+  python,
+  rust,
+  sql,
+  typescript,
+  xml,
+  yaml,
+};
+/** Beyond this, colours cost more than they give. */
+const MAX_CODE = 20_000;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+  '&quot;': '"',
+  '&#x27;': "'",
+};
+
+export function createHighlighter(): (code: string, language: string) => readonly CodeSpan[] {
+  const instance = hljs.newInstance();
+  for (const [name, language] of Object.entries(LANGUAGES)) instance.registerLanguage(name, language);
+  return (code, language) => {
+    if (code.length > MAX_CODE || !instance.getLanguage(language)) return [{text: code, scope: ''}];
+    return spansOf(instance.highlight(code, {language, ignoreIllegals: true}).value);
+  };
+}
+
+/** highlight.js gives HTML of nothing but spans; the innermost one counts. */
+function spansOf(html: string): CodeSpan[] {
+  const spans: CodeSpan[] = [];
+  const open: string[] = [];
+  for (const [part] of html.matchAll(/<span class="([^"]*)">|<\/span>|[^<]+/g)) {
+    if (part === '</span>') open.pop();
+    else if (part.startsWith('<span')) open.push(/hljs-([\w-]+)/.exec(part)?.[1] ?? '');
+    else
+      spans.push({text: part.replace(/&[\w#]+;/g, (entity) => ENTITIES[entity] ?? entity), scope: open.at(-1) ?? ''});
+  }
+  return spans;
+}

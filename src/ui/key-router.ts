@@ -1,0 +1,140 @@
+/** Where a key goes: the keys that always mean the same, then a question, then the completion list, then the editor. */
+import type {Key} from 'ink';
+import {type Command, commandQuery} from './completion.ts';
+import {type Controller, currentQuestion, type LocalState} from './controller.ts';
+import {type EditorAction, edit} from './editor.ts';
+import {editorAction, type KeyPress, keysOf} from './keys.ts';
+import {questionKey} from './question-keys.ts';
+import type {UiState} from './ui-state.ts';
+
+export const LEAVE_HINT = 'press Ctrl+C again to leave';
+/** Milliseconds in which the second Ctrl+C leaves. */
+const LEAVE_MS = 2000;
+
+/** @param width columns of the prompt's rows */
+export function pressKeys(controller: Controller, input: string, key: Key, width: number): void {
+  for (const press of keysOf(input, key)) {
+    const {local} = controller;
+    if (local.get().isLeaving) return;
+    const isLeaveKey = press.ctrl && press.text === 'c';
+    if (!isLeaveKey && local.get().hint === LEAVE_HINT) controller.hint('', 0);
+    if (pressControl(controller, press)) continue;
+    if (pressQuestion(controller, press)) continue;
+    if (pressCompletion(controller, press)) continue;
+    pressEditor(controller, press, width);
+  }
+}
+
+export function pasteText(controller: Controller, text: string): void {
+  const {focus, editor} = controller.local.get();
+  const action: EditorAction = {type: 'paste', text};
+  if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: oneLine(text)})}});
+  else controller.change({editor: edit(editor, action)});
+}
+
+/** The commands offered under the prompt; empty when the list is closed. */
+export function offeredCommands(ui: UiState, local: LocalState): readonly Command[] {
+  const query = commandQuery(local.editor);
+  if (query === undefined || !ui.session || local.dismissed === local.editor.text || local.focus?.note) return [];
+  return local.search(query, ui.session.commands);
+}
+
+function pressControl(controller: Controller, press: KeyPress): boolean {
+  if (!press.ctrl) return false;
+  const {local} = controller;
+  switch (press.text) {
+    case 'c':
+      pressInterrupt(controller);
+      return true;
+    case 'd':
+      if (local.get().editor.text !== '' || local.get().focus?.note) return false;
+      controller.leave(0);
+      return true;
+    case 'l':
+      controller.repaint();
+      return true;
+    case 't':
+      controller.change({showTodos: !local.get().showTodos});
+      return true;
+    default:
+      return false;
+  }
+}
+
+function pressInterrupt(controller: Controller): void {
+  const {local} = controller;
+  if (controller.interrupt()) return;
+  if (local.get().editor.text !== '') {
+    controller.change({editor: edit(local.get().editor, {type: 'set', text: ''}), dismissed: undefined});
+  } else if (local.get().hint === LEAVE_HINT) {
+    controller.leave(0);
+  } else {
+    controller.hint(LEAVE_HINT, LEAVE_MS);
+  }
+}
+
+function pressQuestion(controller: Controller, press: KeyPress): boolean {
+  const {ui, local} = controller;
+  const {question} = currentQuestion(ui.get(), local.get());
+  const {focus, editor} = local.get();
+  if (!question || focus?.id !== question.id) return false;
+  const step = questionKey(focus, question, press, {isPromptEmpty: editor.text === '', now: controller.now()});
+  if (step.answer) controller.answer(question.id, step.answer);
+  else controller.change({focus: step.focus});
+  return step.isHandled;
+}
+
+function pressCompletion(controller: Controller, press: KeyPress): boolean {
+  const {ui, local} = controller;
+  const offered = offeredCommands(ui.get(), local.get());
+  if (offered.length === 0) return false;
+  const {editor} = local.get();
+  const selected = Math.min(local.get().selected, offered.length - 1);
+  switch (press.name) {
+    case 'up':
+    case 'down':
+      controller.change({selected: (selected + (press.name === 'up' ? -1 : 1) + offered.length) % offered.length});
+      return true;
+    case 'escape':
+      controller.change({dismissed: editor.text});
+      return true;
+    case 'tab':
+    case 'return': {
+      const isTyped = ({name}: Command) => `/${name}` === editor.text;
+      const isWhole = isTyped(offered[selected]!) || (selected === 0 && offered.some(isTyped));
+      if (press.name === 'return' && isWhole) return false;
+      controller.change({editor: edit(editor, {type: 'set', text: `/${offered[selected]!.name} `}), selected: 0});
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+function pressEditor(controller: Controller, press: KeyPress, width: number): void {
+  const {local} = controller;
+  const {editor} = local.get();
+  if (press.name === 'escape') {
+    controller.interrupt();
+    return;
+  }
+  if (press.name === 'return' && !press.shift && !press.meta) {
+    if (editor.text[editor.cursor - 1] === '\\') {
+      const stepped = edit(editor, {type: 'backspace'});
+      controller.change({editor: edit(stepped, {type: 'insert', text: '\n'})});
+    } else {
+      controller.submitEditor();
+    }
+    return;
+  }
+  const action = editorAction(press, width);
+  if (!action) return;
+  const next = edit(editor, action);
+  const isChanged = next.text !== editor.text;
+  controller.change({editor: next, ...(isChanged && {selected: 0, dismissed: undefined})});
+  if (isChanged && commandQuery(next) !== undefined) controller.loadSearch();
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}

@@ -1,0 +1,122 @@
+/** Keys as the parts of the screen take them, from what Ink hands on. */
+import type {Key} from 'ink';
+import type {EditorAction} from './editor.ts';
+
+export interface KeyPress {
+  readonly name:
+    | 'text'
+    | 'return'
+    | 'tab'
+    | 'escape'
+    | 'up'
+    | 'down'
+    | 'left'
+    | 'right'
+    | 'home'
+    | 'end'
+    | 'backspace'
+    | 'delete'
+    | 'other';
+  /** What was typed; with `ctrl` or `meta` the letter of the key. */
+  readonly text: string;
+  readonly ctrl: boolean;
+  readonly meta: boolean;
+  readonly shift: boolean;
+}
+
+/**
+ * One chunk of input may hold several keys, when somebody types faster than the program reads or a terminal has no
+ * bracketed paste. An Enter at the end of a chunk is the key; one within it is a new line.
+ */
+export function keysOf(input: string, key: Key): KeyPress[] {
+  if (key.eventType === 'release') return [];
+  const name = nameOf(key);
+  const {ctrl, meta, shift} = key;
+  if (name !== undefined) return [{name, text: '', ctrl, meta, shift}];
+  if (key.super || key.hyper || input === '') return [];
+  if (ctrl || meta) return [{name: 'text', text: input, ctrl, meta, shift}];
+  // What holds a line end before its end was pasted, in a terminal that doesn't say so: its tabs are text.
+  const isPasted = /[\r\n](?!\n?$)/.test(input);
+  const parts = input.match(isPasted ? /\r\n?|[^\0-\x08\x0b-\x1f]+|[\0-\x1f]/g : /\r\n?|[^\0-\x1f]+|[\0-\x1f]/g) ?? [];
+  return parts.map((part, index) => keyOfPart(part, index === parts.length - 1));
+}
+
+function keyOfPart(part: string, isLast: boolean): KeyPress {
+  const plain = {ctrl: false, meta: false, shift: false};
+  if (part.startsWith('\r')) return {name: isLast ? 'return' : 'text', text: isLast ? '' : '\n', ...plain};
+  if (part === '\t') return {name: 'tab', text: '', ...plain};
+  const code = part.charCodeAt(0);
+  if (part.length === 1 && code < 0x20 && part !== '\n') {
+    return {name: 'text', text: String.fromCharCode(code + 0x60), ...plain, ctrl: true};
+  }
+  return {name: 'text', text: part, ...plain};
+}
+
+function nameOf(key: Key): KeyPress['name'] | undefined {
+  if (key.return) return 'return';
+  if (key.escape) return 'escape';
+  if (key.tab) return 'tab';
+  if (key.upArrow) return 'up';
+  if (key.downArrow) return 'down';
+  if (key.leftArrow) return 'left';
+  if (key.rightArrow) return 'right';
+  if (key.home) return 'home';
+  if (key.end) return 'end';
+  if (key.backspace) return 'backspace';
+  if (key.delete) return 'delete';
+  if (key.pageUp || key.pageDown) return 'other';
+  return undefined;
+}
+
+const CTRL_LETTERS: Readonly<Record<string, EditorAction>> = {
+  a: {type: 'line-start'},
+  e: {type: 'line-end'},
+  b: {type: 'left'},
+  f: {type: 'right'},
+  k: {type: 'kill-to-end'},
+  u: {type: 'kill-to-start'},
+  w: {type: 'kill-blank-left'},
+  y: {type: 'yank'},
+  d: {type: 'delete'},
+  h: {type: 'backspace'},
+  j: {type: 'insert', text: '\n'},
+};
+
+const ALT_LETTERS: Readonly<Record<string, EditorAction>> = {
+  b: {type: 'word-left'},
+  f: {type: 'word-right'},
+  d: {type: 'kill-word-right'},
+};
+
+/**
+ * What a key does to the text; undefined for a key that is none of the editor's, such as Enter without a modifier.
+ * @param width columns of the editor's rows, for Up and Down
+ */
+export function editorAction(press: KeyPress, width: number): EditorAction | undefined {
+  const isModified = press.ctrl || press.meta;
+  switch (press.name) {
+    case 'text':
+      if (press.ctrl) return CTRL_LETTERS[press.text];
+      if (press.meta) return ALT_LETTERS[press.text];
+      return {type: 'insert', text: press.text};
+    case 'return':
+      return press.shift || press.meta ? {type: 'insert', text: '\n'} : undefined;
+    case 'up':
+    case 'down':
+      return {type: press.name, width};
+    case 'left':
+      return {type: isModified ? 'word-left' : 'left'};
+    case 'right':
+      return {type: isModified ? 'word-right' : 'right'};
+    case 'home':
+      return {type: 'line-start'};
+    case 'end':
+      return {type: 'line-end'};
+    case 'backspace':
+      return {type: isModified ? 'kill-word-left' : 'backspace'};
+    case 'delete':
+      return {type: isModified ? 'kill-word-right' : 'delete'};
+    default:
+      return undefined;
+  }
+}

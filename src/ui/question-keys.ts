@@ -1,0 +1,89 @@
+/**
+ * Which keys a question takes, as a pure function. It never takes keys that were meant for the prompt: none in its
+ * first moments, none while something is typed there, unless the person went to it by Tab.
+ */
+import type {Answer, Question} from '../core/events.ts';
+import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
+import {editorAction, type KeyPress} from './keys.ts';
+
+/** Milliseconds in which a question that has just come up takes no key. */
+export const QUIET_MS = 300;
+
+/** The digit of each answer, the same in every question. */
+export const DIGITS: Readonly<Record<Answer['choice'], number>> = {yes: 1, session: 2, always: 3, no: 4};
+
+export interface QuestionFocus {
+  readonly id: string;
+  /** When it came to the screen, by a monotonic clock, in milliseconds. */
+  readonly shownAt: number;
+  /** The person went to it by Tab though something is typed in the prompt. */
+  readonly isTaken: boolean;
+  /** Which option the arrows marked; nothing at first. */
+  readonly marked: number | undefined;
+  /** The word to the model, while it is typed. */
+  readonly note: EditorState | undefined;
+}
+
+export interface QuestionStep {
+  readonly focus: QuestionFocus;
+  /** False: the key is the prompt's. */
+  readonly isHandled: boolean;
+  readonly answer?: Answer;
+}
+
+export function focusOn(question: Question, now: number): QuestionFocus {
+  return {id: question.id, shownAt: now, isTaken: false, marked: undefined, note: undefined};
+}
+
+export function questionKey(
+  focus: QuestionFocus,
+  question: Question,
+  press: KeyPress,
+  {isPromptEmpty, now}: {readonly isPromptEmpty: boolean; readonly now: number},
+): QuestionStep {
+  if (focus.note) return noteKey(focus, focus.note, press);
+  const mine = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
+  const notMine: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
+  if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: false};
+  if (press.name === 'tab' && !isPromptEmpty && !press.shift) return mine({isTaken: !focus.isTaken});
+  if (!isPromptEmpty && !focus.isTaken) return notMine;
+
+  switch (press.name) {
+    case 'escape':
+      return {...mine(), answer: {choice: 'no'}};
+    case 'up':
+    case 'down':
+      return mine({marked: nextMark(focus.marked, question.options.length, press.name === 'up' ? -1 : 1)});
+    case 'return':
+      return focus.marked === undefined ? mine() : choose(focus, question.options[focus.marked]?.choice);
+    case 'text': {
+      if (!/^[1-4]$/.test(press.text)) return notMine;
+      const digit = Number(press.text);
+      return choose(focus, question.options.find(({choice}) => DIGITS[choice] === digit)?.choice);
+    }
+    default:
+      return notMine;
+  }
+}
+
+function choose(focus: QuestionFocus, choice: Answer['choice'] | undefined): QuestionStep {
+  if (choice === undefined) return {focus, isHandled: true};
+  if (choice === 'no') return {focus: {...focus, note: createEditor()}, isHandled: true};
+  return {focus, isHandled: true, answer: {choice}};
+}
+
+function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress): QuestionStep {
+  if (press.name === 'escape') return {focus, isHandled: true, answer: {choice: 'no'}};
+  if (press.name === 'return') {
+    const word = expandedText(note).trim();
+    return {focus, isHandled: true, answer: word === '' ? {choice: 'no'} : {choice: 'no', note: word}};
+  }
+  // One row, wrapped nowhere: Up and Down have nowhere to go.
+  const action = press.name === 'up' || press.name === 'down' ? undefined : editorAction(press, 1000);
+  return {focus: action ? {...focus, note: edit(note, action)} : focus, isHandled: true};
+}
+
+function nextMark(marked: number | undefined, count: number, step: 1 | -1): number {
+  if (marked === undefined) return step === 1 ? 0 : count - 1;
+  return (marked + step + count) % count;
+}

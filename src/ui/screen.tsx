@@ -1,0 +1,96 @@
+/** The life of the screen: from the first frame to the terminal as it was before. */
+import {type Instance, render} from 'ink';
+import {messageOf} from '../core/errors.ts';
+import type {FrontEndSession} from '../core/front-end.ts';
+import {App} from './app.tsx';
+import {createController} from './controller.ts';
+import type {ReplOptions} from './repl.tsx';
+import {screenLine} from './screen-text.ts';
+import {terminalInput} from './terminal-input.ts';
+import type {HeaderInfo} from './ui-state.ts';
+
+interface Failure {
+  readonly exitCode: number;
+  readonly line: string;
+}
+
+export interface Terminal {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WritableStream;
+}
+
+export async function runScreen(options: ReplOptions, terminal: Terminal = process): Promise<number> {
+  const header: HeaderInfo = {
+    version: options.version,
+    cwd: screenLine(options.cwd),
+    ...(options.model !== undefined && {model: screenLine(options.model)}),
+    ...(options.offline !== undefined && {offline: options.offline}),
+  };
+  const left = Promise.withResolvers<number>();
+  let instance: Instance | undefined;
+  let failure: Failure | undefined;
+  let session: FrontEndSession | undefined;
+
+  const controller = createController({
+    header,
+    ...(options.history && {history: options.history}),
+    ...(options.onSubmit && {onSubmit: options.onSubmit}),
+    onLeave: left.resolve,
+    onRepaint: () => instance?.clear(),
+  });
+  if (options.initialPrompt) controller.submit(options.initialPrompt);
+
+  instance = render(<App controller={controller} header={header} />, {
+    stdin: terminalInput(terminal.stdin),
+    stdout: terminal.stdout,
+    exitOnCtrlC: false,
+    patchConsole: false,
+    incrementalRendering: true,
+    kittyKeyboard: {mode: 'auto'},
+  });
+  const fail = (exitCode: number) => (error: unknown) => {
+    failure ??= {exitCode, line: `mini-cc: ${screenLine(messageOf(error))}`};
+    controller.leave(exitCode);
+  };
+  // A component that throws ends Ink's instance.
+  instance.waitUntilExit().then(() => controller.leave(0), fail(1));
+  await instance.waitUntilRenderFlush();
+  options.onFirstFrame?.();
+
+  options.session.then(
+    (opened) => {
+      session = opened;
+      controller.open(opened);
+    },
+    (error: unknown) => fail(isUsageError(error) ? 2 : 1)(error),
+  );
+
+  const exitCode = await left.promise;
+  await restore(instance);
+  await (session ?? (await settled(options.session, failure)))?.close();
+  if (failure) terminal.stderr.write(`${failure.line}\n`);
+  const {hasRun, session: info} = controller.ui.get();
+  if (hasRun && info) terminal.stdout.write(`Resume this session: mini-cc --resume ${info.sessionId}\n`);
+  return exitCode;
+}
+
+/** Prints what is finished, takes the live part away, and gives the terminal back. */
+async function restore(instance: Instance): Promise<void> {
+  await instance.waitUntilRenderFlush();
+  instance.clear();
+  instance.unmount();
+}
+
+/** The session that came after the person had left, so that it can be closed. */
+async function settled(
+  session: Promise<FrontEndSession>,
+  failure: Failure | undefined,
+): Promise<FrontEndSession | undefined> {
+  if (failure) return undefined;
+  return session.catch(() => undefined);
+}
+
+function isUsageError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'USAGE';
+}

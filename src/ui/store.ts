@@ -1,0 +1,192 @@
+/**
+ * The screen's state is a pure function of the events. Finished things go to the end of `finished` and stay as they
+ * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
+ */
+import type {AgentEvent, Question, SessionInfo} from '../core/events.ts';
+import {textOf} from '../core/messages.ts';
+import {addItem, addItems, feedText, finishText} from './finished.ts';
+import {screenLine, screenText} from './screen-text.ts';
+import {EMPTY_STREAM} from './stream-blocks.ts';
+import {reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
+import type {FinishedTool, HeaderInfo, RunningTool, UiState} from './ui-state.ts';
+import {wrapText} from './wrap.ts';
+
+/** Rows of a question's detail, at 40 columns, beyond which it is printed whole before the question. */
+const MAX_DETAIL_ROWS = 6;
+const MAX_PROGRESS = 2000;
+
+export function reduce(state: UiState, event: AgentEvent): UiState {
+  switch (event.type) {
+    case 'ask':
+      return withQuestions(state, [...state.questions, safeQuestion(event.question)]);
+    case 'ask_end':
+      return withQuestions(
+        state,
+        state.questions.filter((question) => question.id !== event.askId),
+      );
+    case 'queued_prompt':
+      return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
+    case 'queued_prompt_taken':
+      return takeQueued(state, event.id);
+    case 'session':
+      return withSession(state, event.info);
+    case 'cleared':
+      return {...finishText(state), todos: [], contextTokens: 0, hasRun: false};
+    case 'notice':
+      return addItem(state, {kind: 'notice', level: event.level, text: nameOf(state, event) + screenText(event.text)});
+    default:
+      return event.parent === undefined ? reduceMain(state, event) : reduceSubagent(state, event);
+  }
+}
+
+function reduceMain(state: UiState, event: AgentEvent): UiState {
+  switch (event.type) {
+    case 'run_start':
+      return {...state, busy: true, busySince: event.at, hasRun: true, hasStreamed: false};
+    case 'text_delta': {
+      const {stream, items} = feedText(state, event.text);
+      return addItems({...state, stream, hasStreamed: true}, items);
+    }
+    case 'message': {
+      if (event.role === 'user') return state;
+      const {usage} = event;
+      const contextTokens =
+        usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
+      const text = state.hasStreamed ? '' : textOf(event.content);
+      const {stream, items} = feedText(state, text);
+      return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};
+    }
+    case 'retry': {
+      const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
+      return addItem(stopped, {kind: 'notice', level: 'warning', text: retryText(event.waitMs, event.reason)});
+    }
+    case 'tool_start':
+      return {...finishText(state), tools: [...state.tools, startedTool(event)]};
+    case 'tool_progress':
+      return {
+        ...state,
+        tools: state.tools.map((tool) =>
+          tool.callId === event.callId
+            ? {...tool, progress: (tool.progress + screenText(event.text)).slice(-MAX_PROGRESS)}
+            : tool,
+        ),
+      };
+    case 'tool_end':
+      return endTool(state, event);
+    case 'run_end':
+      return endTurn(state, event);
+    default:
+      return state;
+  }
+}
+
+/** The person's own words go to the screen as they are sent. */
+export function addPrompt(state: UiState, text: string): UiState {
+  return addItem(finishText(state), {kind: 'prompt', text: screenText(text)});
+}
+
+/** The session is there: the header is known and printed for good. */
+export function openSession(state: UiState, info: SessionInfo, header: HeaderInfo): UiState {
+  const {model, offline, cwd} = safeInfo(info);
+  return addItem({...state, session: safeInfo(info)}, {kind: 'header', header: {...header, model, offline, cwd}});
+}
+
+function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {
+  return {callId: event.callId, tool: screenLine(event.tool), title: screenLine(event.title), progress: ''};
+}
+
+function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiState {
+  const running = state.tools.find((tool) => tool.callId === event.callId);
+  const next = {
+    ...state,
+    tools: state.tools.filter((tool) => tool !== running),
+    dispatched: state.dispatched.filter((callId) => callId !== event.callId),
+    todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
+  };
+  // The subagent's line has told it already.
+  if (state.dispatched.includes(event.callId)) return next;
+  const tool: FinishedTool = {
+    tool: screenLine(event.tool),
+    title: running?.title ?? '',
+    isError: event.isError,
+    preview: screenText(event.preview),
+    ...(event.display && {display: safeDisplay(event.display)}),
+  };
+  return addItem(finishText(next), {kind: 'tool', tool});
+}
+
+function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState {
+  let next: UiState = {...finishText(state), busy: false, tools: [], dispatched: [], hasStreamed: false};
+  next = settleSubagents(next);
+  const reason = screenText(event.reason ?? '');
+  switch (event.outcome) {
+    case 'success':
+      return next;
+    case 'stopped':
+      return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
+    case 'limit':
+      return addItem(next, {kind: 'notice', level: 'warning', text: `limit reached: ${reason}`});
+    case 'timeout':
+      return addItem(next, {kind: 'notice', level: 'warning', text: reason || 'timed out'});
+    default:
+      return addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
+  }
+}
+
+/** The first question is the one shown; its detail is printed before it when it is long. */
+function withQuestions(state: UiState, questions: readonly Question[]): UiState {
+  const next = {...state, questions};
+  const first = questions[0];
+  if (!first || first.id === state.questions[0]?.id || !isLongDetail(first)) return next;
+  return addItem(finishText(next), {kind: 'detail', question: first});
+}
+
+export function isLongDetail(question: Question): boolean {
+  return wrapText(question.detail, 36).length > MAX_DETAIL_ROWS;
+}
+
+function takeQueued(state: UiState, id: string): UiState {
+  const prompt = state.queued.find((queued) => queued.id === id);
+  const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
+  // A command was shown when it was sent.
+  return prompt && !prompt.text.startsWith('/') ? addItem(finishText(next), {kind: 'prompt', text: prompt.text}) : next;
+}
+
+function withSession(state: UiState, info: SessionInfo): UiState {
+  return {...state, session: safeInfo(info)};
+}
+
+function safeInfo(info: SessionInfo): SessionInfo {
+  return {
+    ...info,
+    model: screenLine(info.model),
+    cwd: screenLine(info.cwd),
+    commands: info.commands.map(({name, description}) => ({
+      name: screenLine(name).replace(/^\//, ''),
+      description: screenLine(description),
+    })),
+  };
+}
+
+function safeQuestion(question: Question): Question {
+  return {
+    ...question,
+    agent: screenLine(question.agent),
+    tool: screenLine(question.tool),
+    title: screenLine(question.title),
+    detail: screenText(question.detail).replace(/\n+$/, ''),
+    options: question.options.map(({choice, label}) => ({choice, label: screenLine(label)})),
+  };
+}
+
+function safeDisplay<T extends NonNullable<FinishedTool['display']>>(display: T): T {
+  if (display.type === 'diff') return {...display, path: screenLine(display.path), patch: screenText(display.patch)};
+  if (display.type === 'text') return {...display, text: screenText(display.text)};
+  return {...display, todos: display.todos.map((todo) => ({...todo, content: screenLine(todo.content)}))};
+}
+
+/** `[explore] ` before what a subagent says; the main agent speaks for itself. */
+function nameOf(state: UiState, event: AgentEvent): string {
+  const run = event.parent === undefined ? undefined : state.subagents.find((one) => one.agentId === event.agentId);
+  return run ? `[${run.agent}] ` : '';
+}

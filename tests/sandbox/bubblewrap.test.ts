@@ -1,0 +1,312 @@
+/** Real commands in the real sandbox: each of these was a way out of a weaker one. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {createSandbox, type Sandbox} from '../../src/sandbox/index.ts';
+import {createBash} from '../../src/tools/bash.ts';
+import {ProcessGroups} from '../../src/tools/process-groups.ts';
+import {type Fixture, fixture, isRunning, until} from '../tools/fixture.ts';
+
+const usable = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
+
+/** A read-only agent with a home of its own, and a function that runs its commands. */
+function confined(
+  more: {hide?: string[]; extraRoots?: (base: string) => string[]; root?: (f: Fixture) => string} = {},
+) {
+  const outer = fixture();
+  const base = join(outer.root, '..');
+  const home = join(base, 'home');
+  const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hide: more.hide ?? []});
+  const root = more.root?.(outer) ?? outer.root;
+  const workspace = {
+    ...outer.workspace,
+    ...{root, cwd: root, confinement: 'read-only' as const, extraRoots: more.extraRoots?.(base) ?? []},
+  };
+  const bash = createBash(sandbox, new ProcessGroups());
+  const run = (command: string, signal = new AbortController().signal) =>
+    outer.call(bash, {command, timeout_seconds: 20}, {workspace, signal});
+  return {...outer, workspace, home, sandbox, run};
+}
+
+describe.runIf(usable.available)('a confined command', () => {
+  test('reads the workspace and has its environment', async () => {
+    const {run, put} = confined();
+    put({'a.txt': 'hello'});
+    expect((await run('cat a.txt')).text).toBe('hello');
+    expect((await run('echo $HOME; exit 3')).text).toMatch(/\/home\nexit code 3$/);
+  });
+
+  test.each([
+    ['the workspace', 'touch made'],
+    ['an existing file', 'echo x >> a.txt'],
+    ['its mode', 'chmod 777 a.txt'],
+    ['by deleting', 'rm -f a.txt'],
+    ['after a remount', 'mount -o remount,rw / ; mount -o remount,rw,bind "$PWD"; touch made'],
+    ['in a namespace of its own', 'unshare -Urm sh -c "mount -o remount,rw,bind $PWD; touch $PWD/made"'],
+    ['through /proc/1/root', 'touch "/proc/1/root$PWD/made"'],
+    ['/run', 'touch /run/made'],
+    ['/usr', 'touch /usr/made'],
+    ['/var/tmp', 'touch /var/tmp/made-by-mini-cc'],
+    ['hidden directories', 'touch ~/.ssh/made'],
+  ])('cannot write: %s', async (_name, command) => {
+    const {run, put, root, home} = confined();
+    put({'a.txt': 'hello'});
+    mkdirSync(join(home, '.ssh'));
+    const {isError, text} = await run(command);
+    expect(isError).toBe(true);
+    expect(text).toContain('(this agent is read-only: the file system cannot be written and there is no network)');
+    expect(readdirSync(root)).toEqual(['a.txt']);
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello');
+    expect(readdirSync(join(home, '.ssh'))).toEqual([]);
+  });
+
+  test('cannot write to the home of the user who runs mini-cc', async () => {
+    const {run} = confined();
+    const made = join(homedir(), 'made-by-mini-cc-test');
+    onTestFinished(() => rmSync(made, {force: true}));
+    expect((await run(`touch ${made}`)).isError).toBe(true);
+    expect(existsSync(made)).toBe(false);
+  });
+
+  test('has a /tmp of its own, which is empty each time and TMPDIR names', async () => {
+    const {run, workspace} = confined();
+    const {text} = await run(
+      'echo secret > /tmp/made && cat /tmp/made && cat "$(mktemp -p "$TMPDIR")" && echo $TMPDIR',
+    );
+    expect(text).toBe('secret\n/tmp');
+    expect(existsSync('/tmp/made')).toBe(false);
+    expect((await run('ls /tmp/made')).isError).toBe(true);
+    expect(workspace.root.startsWith('/tmp/')).toBe(true);
+  });
+
+  test('sees no processes but its own', async () => {
+    const {run} = confined();
+    const {text} = await run(
+      'ls /proc | grep -c "^[0-9]"; ls /proc | grep -x ' + process.pid + '; kill -0 ' + process.pid,
+    );
+    expect(Number(text.split('\n')[0])).toBeLessThan(8);
+    expect(text).toMatch(/No such process/);
+  });
+
+  test('cannot reach a server on this machine', async () => {
+    const server = createServer((_request, response) => response.end('reached'));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const {port} = server.address() as AddressInfo;
+    const command = `exec 5<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&5 && cat <&5`;
+    const open = fixture();
+    const bash = createBash(createSandbox({home: '/x', miniCcHome: '/x'}), new ProcessGroups());
+    expect((await open.call(bash, {command})).text).toContain('reached');
+    const {text, isError} = await confined().run(command);
+    expect(isError).toBe(true);
+    expect(text).not.toContain('reached');
+    expect(text).toContain('there is no network');
+  });
+
+  test('cannot reach a socket in /tmp', async () => {
+    const {run, outside} = confined();
+    const server = createServer((_request, response) => response.end('reached'));
+    const socket = join(outside, 'socket');
+    await new Promise<void>((listening) => server.listen(socket, listening));
+    onTestFinished(() => void server.close());
+    const {text} = await run(`ls ${socket}; ls ${outside}`);
+    expect(text).toMatch(/No such file or directory/);
+  });
+
+  test('does not see keys', async () => {
+    const {run, home} = confined({hide: ['own-keys', '~/own-file']});
+    const directories = ['.ssh', '.gnupg', '.aws', '.config/gcloud', '.azure', '.kube', '.docker', '.mozilla'];
+    const all = [...directories, '.config/google-chrome', '.config/chromium', '.mini-cc', 'own-keys'];
+    const files = ['.netrc', '.git-credentials', '.npmrc', 'own-file'];
+    for (const directory of all) {
+      mkdirSync(join(home, directory), {recursive: true});
+      writeFileSync(join(home, directory, 'key'), 'SECRET');
+    }
+    for (const file of files) writeFileSync(join(home, file), 'SECRET');
+    // Binds the home as a workspace, so that it is seen although it lies in /tmp.
+    const seen = confined();
+    expect(seen.home).not.toBe(home);
+    const {text} = await run(`cd ${home} && ls -A; grep -rs SECRET ${home}; echo searched`);
+    expect(text).not.toContain('SECRET');
+  });
+
+  test('does not see keys inside its own workspace', async () => {
+    const {run, home} = confined({root: ({root}) => realpathSync(join(root, '../home')), hide: ['own-file']});
+    mkdirSync(join(home, '.ssh'));
+    for (const file of ['.ssh/id', '.netrc', '.npmrc', 'own-file', 'code.ts'])
+      writeFileSync(join(home, file), 'SECRET');
+    const {text} = await run('grep -rs SECRET .; ls -A .ssh; ls');
+    expect(text).toBe('./code.ts:SECRET\ncode.ts\nown-file');
+  });
+
+  test('does not see keys behind a link', async () => {
+    const {run, home} = confined({root: ({root}) => realpathSync(join(root, '..'))});
+    mkdirSync(join(home, '../real-keys'));
+    writeFileSync(join(home, '../real-keys/id'), 'SECRET');
+    symlinkSync(join(home, '../real-keys'), join(home, '.ssh'));
+    const {text} = await run('cat home/.ssh/id real-keys/id; ls real-keys');
+    expect(text).not.toContain('SECRET');
+  });
+
+  test('sees its workspace also inside a hidden directory, and not the rest of that', async () => {
+    const {run, home} = confined({
+      root({root}) {
+        const tree = join(realpathSync(join(root, '../home')), '.mini-cc/worktrees/run');
+        mkdirSync(tree, {recursive: true});
+        return tree;
+      },
+    });
+    writeFileSync(join(home, '.mini-cc/settings.json'), 'SECRET');
+    writeFileSync(join(home, '.mini-cc/worktrees/run/a.txt'), 'mine');
+    expect((await run('cat a.txt; ls -A ../..')).text).toBe('mine\nworktrees');
+    expect((await run('touch b.txt')).isError).toBe(true);
+  });
+
+  test('sees further roots', async () => {
+    const {run, outside} = confined({extraRoots: (base) => [join(base, 'outside'), join(base, 'missing')]});
+    writeFileSync(join(outside, 'b.txt'), 'further');
+    expect((await run(`cat ${outside}/b.txt`)).text).toBe('further');
+    expect((await run(`touch ${outside}/made`)).isError).toBe(true);
+  });
+
+  test('keeps its working directory between calls', async () => {
+    const {run, put, root} = confined();
+    put({'sub/a.txt': 'hello'});
+    await run('cd sub; exit 3');
+    expect((await run('pwd; cat a.txt')).text).toBe(`${root}/sub\nhello`);
+    await run('cd /usr');
+    expect((await run('pwd')).text).toBe('/usr');
+  });
+
+  test('goes back to the root when its directory was its own, and says so', async () => {
+    const {run, root} = confined();
+    const {text} = await run('mkdir /tmp/mine; cd /tmp/mine');
+    expect(text).toBe(`(/tmp/mine was private to this command; cwd is back at ${root})`);
+    expect((await run('cd /tmp')).text).toBe('(no output)');
+    expect((await run('pwd')).text).toBe('/tmp');
+  });
+
+  test('is gone within a second of an abort, with what left its group or ignores signals', async () => {
+    const {run} = confined();
+    const abort = new AbortController();
+    const mark = `6${process.pid}${Math.floor(performance.now())}`;
+    const running = run(
+      `trap '' TERM; setsid sleep ${mark} & nohup setsid sleep ${mark} >/dev/null 2>&1 & echo started; wait`,
+      abort.signal,
+    );
+    const ours = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandOf(name).includes(mark));
+    await until(() => ours().filter((name) => commandOf(name).startsWith('sleep')).length === 2);
+    const pids = ours().map(Number);
+    const start = performance.now();
+    abort.abort();
+    expect((await running).text).toBe('started\ninterrupted');
+    expect(performance.now() - start).toBeLessThan(1000);
+    await until(() => !pids.some(isRunning), 500);
+  });
+
+  test('leaves nothing behind when it ends by itself', async () => {
+    const {run} = confined();
+    const mark = `7${process.pid}${Math.floor(performance.now())}`;
+    await run(`setsid nohup sleep ${mark} >/dev/null 2>&1 & sleep 0.1`);
+    const left = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandOf(name).includes(mark));
+    await until(() => left().length === 0, 1000);
+  });
+
+  test('gives all of its output', async () => {
+    const {run} = confined();
+    expect((await run('seq 1 5000')).text.split('\n')).toHaveLength(5000);
+  });
+});
+
+describe('without a working sandbox', () => {
+  const at = (searchPath: string) => createSandbox({home: '/x', miniCcHome: '/x', searchPath, platform: 'linux'});
+
+  async function refuses(sandbox: Sandbox, words: RegExp) {
+    const {call, workspace, root} = fixture({confinement: 'read-only'});
+    workspace.cwd = root;
+    const held = {...workspace, confinement: 'read-only' as const};
+    const bash = createBash(sandbox, new ProcessGroups());
+    const {text, isError} = await call(bash, {command: 'touch made'}, {workspace: held});
+    expect(isError).toBe(true);
+    expect(text).toMatch(words);
+    expect(readdirSync(root)).toEqual([]);
+  }
+
+  test('bash of a read-only agent says how to get it, and runs nothing', async () => {
+    await refuses(
+      at('/nonexistent'),
+      /^bash of a read-only agent needs a sandbox, and bubblewrap is not installed: apt-get install bubblewrap/,
+    );
+  });
+
+  test('one that fails is not used, and its reason is given', async () => {
+    const {root} = fixture();
+    const script = '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n';
+    writeFileSync(join(root, 'bwrap'), script, {mode: 0o755});
+    await refuses(at(root), /does not work here \(bwrap: setting up uid map: Permission denied\): allow unprivileged/);
+  });
+
+  test('nothing can be confined before the sandbox was found to work', () => {
+    const options = {cwd: '/', root: '/', extraRoots: []};
+    expect(() => at('/usr/bin').confine('read-only', ['true'], options)).toThrow('was not found to work');
+  });
+
+  test('a project cannot bring its own bwrap by a relative PATH', async () => {
+    expect(await at('.:node_modules/.bin').status()).toMatchObject({available: false});
+  });
+
+  test('it is tried once', async () => {
+    const {root} = fixture();
+    writeFileSync(join(root, 'bwrap'), `#!/bin/sh\necho x >> ${root}/tries\n`, {mode: 0o755});
+    const sandbox = at(root);
+    await Promise.all([sandbox.status(), sandbox.status()]);
+    await sandbox.status();
+    expect(readFileSync(join(root, 'tries'), 'utf8')).toBe('x\n');
+  });
+
+  test('macOS says that it is not yet available, and what to do', async () => {
+    const sandbox = createSandbox({home: '/x', miniCcHome: '/x', platform: 'darwin'});
+    expect(await sandbox.status()).toMatchObject({available: false, reason: expect.stringContaining('macOS')});
+    await refuses(sandbox, /not yet available: run it on Linux/);
+  });
+});
+
+test.runIf(usable.available)('confinement costs little', async () => {
+  const {run, call, workspace, root} = confined();
+  const free = createBash(createSandbox({home: '/x', miniCcHome: '/x'}), new ProcessGroups());
+  const median = async (once: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let index = 0; index < 15; index += 1) {
+      const start = performance.now();
+      await once();
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[7] as number;
+  };
+  const held = await median(() => run('true'));
+  const open = await median(() =>
+    call(free, {command: 'true'}, {workspace: {...workspace, cwd: root, confinement: 'none'}}),
+  );
+  expect(held - open).toBeLessThan(100);
+  if (process.env.MINI_CC_FIGURES) console.log(`bash true: confined ${held.toFixed(2)} ms, open ${open.toFixed(2)} ms`);
+});
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,154 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, rm, utimes} from 'node:fs/promises';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, onTestFinished, test} from 'vitest';
+import {distIsFresh, listInputs, stampDist} from '../../scripts/freshness.mjs';
+import {environmentBeforeNpm} from '../../scripts/npm-environment.mjs';
+import {nodeIsNewEnough, packagesFit} from '../../scripts/packages.mjs';
+import {withSetupLock} from '../../scripts/setup-lock.mjs';
+import {emptyFolder, type Workspace} from '../support/workspace.ts';
+
+async function checkout(): Promise<Workspace> {
+  const folder = await emptyFolder();
+  onTestFinished(folder.remove);
+  await folder.write('src/cli.ts', 'main');
+  await folder.write('src/core/a.ts', 'a');
+  await folder.write('package-lock.json', lockFile({zod: '1.0.0'}));
+  return folder;
+}
+
+async function builtCheckout(): Promise<Workspace> {
+  const folder = await checkout();
+  await folder.write('dist/cli.js', 'built');
+  stampDist(folder.path, listInputs(folder.path));
+  return folder;
+}
+
+function lockFile(versions: Record<string, string>, more: Record<string, unknown> = {}): string {
+  const packages = Object.fromEntries(
+    Object.entries(versions).map(([name, version]) => [`node_modules/${name}`, {version, integrity: `of ${version}`}]),
+  );
+  return JSON.stringify({packages: {...packages, ...more}});
+}
+
+test('dist is fresh right after a build', async () => {
+  expect(distIsFresh((await builtCheckout()).path)).toBe(true);
+});
+
+test('dist is stale in a fresh clone, and when its entry is gone', async () => {
+  expect(distIsFresh((await checkout()).path)).toBe(false);
+  const folder = await builtCheckout();
+  await rm(path.join(folder.path, 'dist/cli.js'));
+  expect(distIsFresh(folder.path)).toBe(false);
+});
+
+test.each([
+  ['changed', (folder: Workspace) => folder.write('src/core/a.ts', 'other')],
+  ['added', (folder: Workspace) => folder.write('src/core/prompts/new.md', '')],
+  ['deleted', (folder: Workspace) => rm(path.join(folder.path, 'src/core/a.ts'))],
+  ['put back to an older one', (folder: Workspace) => utimes(path.join(folder.path, 'src/core/a.ts'), 1, 1)],
+  ['of a dependency changed', (folder: Workspace) => folder.write('package-lock.json', lockFile({zod: '1.0.1'}))],
+])('dist is stale when a source is %s', async (_, change) => {
+  const folder = await builtCheckout();
+  await change(folder);
+  expect(distIsFresh(folder.path)).toBe(false);
+});
+
+test('a source that changes during a build makes the next start build again', async () => {
+  const folder = await builtCheckout();
+  const inputs = listInputs(folder.path);
+  await folder.write('src/core/a.ts', 'changed while building');
+  stampDist(folder.path, inputs);
+  expect(distIsFresh(folder.path)).toBe(false);
+});
+
+test('packages fit when what is installed is what is locked, without those of other platforms', async () => {
+  const folder = await checkout();
+  const forOthers = {'node_modules/only-mac': {version: '1.0.0', optional: true}};
+  await folder.write('package-lock.json', lockFile({zod: '1.0.0'}, {'': {name: 'root'}, ...forOthers}));
+  expect(packagesFit(folder.path)).toBe(false);
+  await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}));
+  expect(packagesFit(folder.path)).toBe(true);
+  expect(packagesFit(folder.path)).toBe(true);
+});
+
+test('packages no longer fit when the lock file or the installation moves on', async () => {
+  const folder = await checkout();
+  await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}));
+  expect(packagesFit(folder.path)).toBe(true);
+  await folder.write('package-lock.json', lockFile({zod: '1.0.1'}));
+  expect(packagesFit(folder.path)).toBe(false);
+  await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.1'}));
+  expect(packagesFit(folder.path)).toBe(true);
+  await folder.write('node_modules/.package-lock.json', lockFile({}));
+  expect(packagesFit(folder.path)).toBe(false);
+});
+
+test('Node is new enough from 22.12 on', () => {
+  const versions = ['16.20.0', '20.20.2', '22.11.0', '22.12.0', '24.0.0'];
+  expect(versions.map(nodeIsNewEnough)).toEqual([false, false, false, true, true]);
+});
+
+test('what npm adds to the environment is taken out again, what the user set stays', () => {
+  const env = {
+    npm_lifecycle_event: 'start',
+    npm_config_loglevel: 'silent',
+    npm_config_registry: 'https://registry.example.com',
+    npm_node_execpath: '/usr/bin/node',
+    NODE: '/usr/bin/node',
+    INIT_CWD: '/home/ada/work',
+    HOME: '/home/ada',
+    PATH: '/opt/mini-cc/node_modules/.bin:/opt/node_modules/.bin:/usr/lib/npm/node-gyp-bin:/home/ada/node_modules/.bin:/usr/bin',
+  };
+  expect(environmentBeforeNpm(env, '/opt/mini-cc')).toEqual({
+    npm_config_registry: 'https://registry.example.com',
+    HOME: '/home/ada',
+    PATH: '/home/ada/node_modules/.bin:/usr/bin',
+  });
+});
+
+test('without npm the environment stays as it is', () => {
+  const env = {INIT_CWD: '/x', PATH: '/opt/mini-cc/node_modules/.bin:/usr/bin'};
+  expect(environmentBeforeNpm(env, '/opt/mini-cc')).toEqual(env);
+});
+
+test('two set-ups run one after the other, and the second hears that it waits', async () => {
+  const folder = await checkout();
+  const steps: string[] = [];
+  const first = withSetupLock(folder.path, async () => {
+    steps.push('first begins');
+    await sleep(150);
+    steps.push('first ends');
+  });
+  const second = withSetupLock(
+    folder.path,
+    async () => {
+      steps.push('second');
+    },
+    () => steps.push('waits'),
+  );
+  await Promise.all([first, second]);
+  expect(steps).toEqual(['first begins', 'waits', 'first ends', 'second']);
+});
+
+test('a set-up that throws leaves no lock', async () => {
+  const folder = await checkout();
+  await expect(withSetupLock(folder.path, () => Promise.reject(new Error('no disk')))).rejects.toThrow('no disk');
+  await withSetupLock(folder.path, async () => undefined);
+});
+
+test('the lock of a process that is gone is taken over, that of a child that still works is not', async () => {
+  const folder = await checkout();
+  const gone = spawn('true');
+  await once(gone, 'exit');
+  const child = spawn('sleep', ['0.3']);
+  await mkdir(path.join(folder.path, 'dist'), {recursive: true});
+  await folder.write('dist/.setup-lock/owners', `${gone.pid}\n${child.pid}\n`);
+  let ended = false;
+  child.once('exit', () => {
+    ended = true;
+  });
+  await withSetupLock(folder.path, async () => expect(ended).toBe(true));
+});

@@ -1,0 +1,92 @@
+import {appendFileSync, existsSync, mkdtempSync, readFileSync, statSync, utimesSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {History} from '../../src/core/history.ts';
+import {SessionStore} from '../../src/storage/session-store.ts';
+import {messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
+
+const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
+const header = {id: 'one', agent: 'main', cwd: '/work'};
+
+describe('a transcript', () => {
+  it('holds what was appended, in order, after a header with its version', () => {
+    const file = path.join(home(), 'deep', 'session.jsonl');
+    const history = new History(new TranscriptWriter(file, header));
+    history.append({role: 'user', content: 'first'});
+    history.append({role: 'assistant', content: 'second'});
+    const read = readTranscript(file);
+    expect(read.header).toMatchObject({type: 'session', version: 1, id: 'one'});
+    expect(messagesOf(read)).toEqual([
+      {role: 'user', content: 'first'},
+      {role: 'assistant', content: 'second'},
+    ]);
+  });
+
+  it('comes into being with its first line, readable by the user alone', () => {
+    const file = path.join(home(), 'deep', 'session.jsonl');
+    const writer = new TranscriptWriter(file, header);
+    expect(existsSync(file)).toBe(false);
+    new History(writer).append({role: 'user', content: 'x'});
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+  });
+
+  it('skips a torn last line on reading, and does not grow onto it', () => {
+    const file = path.join(home(), 'session.jsonl');
+    new History(new TranscriptWriter(file, header)).append({role: 'user', content: 'whole'});
+    appendFileSync(file, '{"type":"message","message":{"role":"assis');
+    expect(messagesOf(readTranscript(file))).toHaveLength(1);
+    new History(new TranscriptWriter(file, header)).append({role: 'user', content: 'after'});
+    expect(messagesOf(readTranscript(file)).map(message => message.content)).toEqual(['whole', 'after']);
+  });
+
+  it('of a newer version is refused with one clear line', () => {
+    const file = path.join(home(), 'session.jsonl');
+    writeFileSync(file, '{"type":"session","version":99,"id":"x","agent":"main","cwd":"/","at":""}\n');
+    expect(() => readTranscript(file)).toThrow(/newer mini-cc \(format 99/);
+  });
+
+  it('cut off amid tool calls gets a result for each when it goes on', () => {
+    const file = path.join(home(), 'session.jsonl');
+    const history = new History(new TranscriptWriter(file, header), [
+      {role: 'user', content: 'go'},
+      {role: 'assistant', content: [{type: 'tool_use', id: 'a', name: 'bash', input: {}}, {type: 'tool_use', id: 'b', name: 'bash', input: {}}]},
+    ]);
+    history.settleOpenCalls('cut off');
+    expect(history.messages.at(-1)).toMatchObject({role: 'user', content: [{tool_use_id: 'a'}, {tool_use_id: 'b'}]});
+    expect(readFileSync(file, 'utf8')).toContain('cut off');
+  });
+});
+
+describe('the session store', () => {
+  it('finds a session by its id or the beginning of one', () => {
+    const store = new SessionStore(home(), '/work/x');
+    for (const id of ['aaa-1', 'aaa-2', 'bbb-1']) new History(store.openSession(id).writer).append({role: 'user', content: id});
+    expect(store.find('bbb').id).toBe('bbb-1');
+    expect(() => store.find('aaa')).toThrow('Ambiguous session id: aaa');
+    expect(() => store.find('ccc')).toThrow('No session ccc');
+    utimesSync(store.find('aaa-2').transcript, 4_000_000_000, 4_000_000_000);
+    expect(store.latest()?.id).toBe('aaa-2');
+  });
+
+  it.each(['..', '../x', '/etc', 'a/../../b', '', '.', 'a/b'])('refuses the id %j, which could leave the folder', id => {
+    const store = new SessionStore(home(), '/work/x');
+    expect(() => store.openSession(id)).toThrow('Not a session id');
+    expect(() => store.find(id)).toThrow('Not a session id');
+  });
+
+  it('puts the runs of subagents and cut outputs under their session', () => {
+    const place = home();
+    const store = new SessionStore(place, '/work/x');
+    const run = store.runStore(() => 's1').openRun('r1', 'explore', 'look');
+    run.journal.append({type: 'end', at: '', outcome: 'success'});
+    expect(run.transcript).toBe(path.join(place, 'projects', '-work-x', 's1', 'subagents', 'r1', 'session.jsonl'));
+    expect(readTranscript(run.transcript).header).toMatchObject({agent: 'explore', parent: 's1', description: 'look'});
+    const kept = run.output.open('toolu/../1');
+    kept.write('long');
+    kept.close();
+    expect(readFileSync(kept.path, 'utf8')).toBe('long');
+    expect(path.dirname(kept.path)).toBe(path.join(path.dirname(run.transcript), 'output'));
+  });
+});

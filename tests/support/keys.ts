@@ -1,0 +1,37 @@
+/** Keys as a terminal sends them. */
+
+const NAMED = {
+  enter: '\r',
+  escape: '\x1b',
+  tab: '\t',
+  'shift-tab': '\x1b[Z',
+  space: ' ',
+  backspace: '\x7f',
+  delete: '\x1b[3~',
+  home: '\x1b[H',
+  end: '\x1b[F',
+  'page-up': '\x1b[5~',
+  'page-down': '\x1b[6~',
+  up: '\x1b[A',
+  down: '\x1b[B',
+  right: '\x1b[C',
+  left: '\x1b[D',
+  'shift-enter': '\x1b[13;2u',
+  'alt-enter': '\x1b\r',
+} as const;
+
+type Letter =
+  | ('a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm')
+  | ('n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z');
+
+export type Key = keyof typeof NAMED | `ctrl-${Letter}` | `alt-${Letter}`;
+
+/** @param applicationCursor the program has asked for the other form of the arrow keys */
+export function bytesOf(key: Key, applicationCursor = false): string {
+  if (key in NAMED) {
+    const bytes = NAMED[key as keyof typeof NAMED];
+    return applicationCursor ? bytes.replace(/^\x1b\[([ABCDHF])$/, '\x1bO$1') : bytes;
+  }
+  const letter = key.at(-1) ?? '';
+  return key.startsWith('ctrl-') ? String.fromCharCode(letter.charCodeAt(0) - 96) : `\x1b${letter}`;
+}

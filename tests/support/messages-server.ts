@@ -1,0 +1,244 @@
+/**
+ * A real HTTP server on loopback that speaks the Messages API by a script: an array of replies in order, or a function
+ * that decides by the request. It records every request, and can misbehave in all the ways of `scripted-replies.ts`.
+ */
+import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {eventsOf, messageOf, type ServerEvent, TokenCounter, tokensIn} from './reply-stream.ts';
+import {type MessageReply, type Reply, type StatusReply, type StreamFault, status} from './scripted-replies.ts';
+
+export * from './scripted-replies.ts';
+
+export interface RequestBlock {
+  readonly type: string;
+  readonly text?: string;
+  readonly tool_use_id?: string;
+  readonly content?: string | readonly RequestBlock[];
+  readonly is_error?: boolean;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+}
+
+export interface RequestMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string | readonly RequestBlock[];
+}
+
+/** The body of `POST /v1/messages`, as far as tests look at it. */
+export interface MessagesBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly stream?: boolean;
+  readonly system?: string | readonly RequestBlock[];
+  readonly messages: readonly RequestMessage[];
+  readonly tools?: readonly {readonly name: string; readonly description?: string; readonly input_schema?: unknown}[];
+  readonly tool_choice?: unknown;
+  readonly thinking?: unknown;
+}
+
+export interface RecordedRequest {
+  readonly body: MessagesBody;
+  readonly headers: IncomingHttpHeaders;
+  /** Bytes of the body. */
+  readonly bytes: number;
+  /** Milliseconds since the server started. */
+  readonly at: number;
+  /** Milliseconds until the answer had been handed to the socket or the connection was gone; undefined until then. */
+  durationMs: number | undefined;
+  /** The client closed the connection before the answer was whole. */
+  abandoned: boolean;
+}
+
+export type Script = readonly Reply[] | ((body: MessagesBody, index: number) => Reply | Promise<Reply>);
+
+export interface MessagesServer {
+  /** For `ANTHROPIC_BASE_URL`. */
+  readonly url: string;
+  /** Every `POST /v1/messages` so far, in order of arrival. */
+  readonly requests: readonly RecordedRequest[];
+  /** Requests that are being answered now, and the most there ever were. */
+  readonly underWay: number;
+  readonly maxUnderWay: number;
+  /** Resolves when so many requests have arrived. Rejects after `timeoutMs`. */
+  waitForRequests(count: number, timeoutMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startMessagesServer(script: Script): Promise<MessagesServer> {
+  const began = performance.now();
+  const requests: RecordedRequest[] = [];
+  const arrivals = new Set<() => void>();
+  const tokens = new TokenCounter();
+  let underWay = 0;
+  let maxUnderWay = 0;
+
+  async function answerMessages(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+    const body = JSON.parse(text) as MessagesBody;
+    const index = requests.length;
+    const record: RecordedRequest = {
+      body,
+      headers: request.headers,
+      bytes: Buffer.byteLength(text),
+      at: performance.now() - began,
+      durationMs: undefined,
+      abandoned: false,
+    };
+    requests.push(record);
+    underWay += 1;
+    maxUnderWay = Math.max(maxUnderWay, underWay);
+    for (const check of arrivals) check();
+    response.once('close', () => {
+      underWay -= 1;
+      record.durationMs = performance.now() - began - record.at;
+      record.abandoned = !response.writableFinished;
+    });
+    const reply = await replyTo(script, body, index);
+    await send(response, reply, body, index, tokens);
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response, answerMessages).catch((error: unknown) => {
+      // A mistake in a test's script: the client shows it, and doesn't ask again.
+      sendStatus(response, status(400, {message: `the script failed: ${String(error)}`}));
+    });
+  });
+  // Keep-alive is left to the client: a test that takes a minute must not lose its connection.
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const {port} = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    get underWay() {
+      return underWay;
+    },
+    get maxUnderWay() {
+      return maxUnderWay;
+    },
+    waitForRequests(count, timeoutMs = 10_000) {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          arrivals.delete(check);
+          reject(new Error(`${requests.length} of ${count} requests came within ${timeoutMs} ms`));
+        }, timeoutMs);
+        function check(): void {
+          if (requests.length < count) return;
+          clearTimeout(timer);
+          arrivals.delete(check);
+          resolve();
+        }
+        arrivals.add(check);
+        check();
+      });
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function replyTo(script: Script, body: MessagesBody, index: number): Promise<Reply> {
+  if (typeof script === 'function') return script(body, index);
+  return script[index] ?? status(400, {message: `the script has no reply ${index + 1}`});
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answerMessages: (request: IncomingMessage, response: ServerResponse, text: string) => Promise<void>,
+): Promise<void> {
+  const text = await readAll(request);
+  const route = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
+  if (route === 'POST /v1/messages') await answerMessages(request, response, text);
+  else if (route === 'POST /v1/messages/count_tokens') sendJson(response, 200, {input_tokens: tokensIn(text)});
+  else if (route === 'GET /v1/models') sendJson(response, 200, MODELS);
+  else sendStatus(response, status(404, {message: `no such route: ${route}`}));
+}
+
+const MODELS = {
+  data: [{type: 'model', id: 'claude-sonnet-5-5', display_name: 'Sonnet', created_at: '2026-01-01T00:00:00Z'}],
+  has_more: false,
+  first_id: 'claude-sonnet-5-5',
+  last_id: 'claude-sonnet-5-5',
+};
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function send(
+  response: ServerResponse,
+  reply: Reply,
+  body: MessagesBody,
+  index: number,
+  tokens: TokenCounter,
+): Promise<void> {
+  if (reply.type === 'hang') return;
+  if (reply.type === 'reset') response.destroy();
+  else if (reply.type === 'status') sendStatus(response, reply);
+  else if (reply.type === 'empty') response.writeHead(200, STREAM_HEADERS).end();
+  else if (body.stream === true) await sendStream(response, reply, body, index, tokens);
+  else if (reply.fault?.type === 'cut') response.destroy();
+  else if (reply.fault === undefined) {
+    sendJson(response, 200, messageOf(reply, body, index, tokens.usageOf(reply, body)));
+  }
+}
+
+const STREAM_HEADERS = {'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache'};
+
+async function sendStream(
+  response: ServerResponse,
+  reply: MessageReply,
+  body: MessagesBody,
+  index: number,
+  tokens: TokenCounter,
+): Promise<void> {
+  response.writeHead(200, {...STREAM_HEADERS, 'request-id': `req_scripted_${index + 1}`});
+  response.flushHeaders();
+  const {fault, msPerEvent} = reply;
+  const events = eventsOf(reply, body, index, tokens.usageOf(reply, body));
+  for (const event of fault === undefined ? events : events.slice(0, fault.afterEvents)) {
+    if (msPerEvent !== undefined) await sleep(msPerEvent);
+    if (response.destroyed) return;
+    await writeEvent(response, event);
+  }
+  if (fault === undefined) response.end();
+  else await misbehave(response, fault);
+}
+
+async function misbehave(response: ServerResponse, fault: StreamFault): Promise<void> {
+  if (fault.type === 'stall') return;
+  if (fault.type === 'error') {
+    await writeEvent(response, {type: 'error', error: {type: fault.errorType, message: fault.message}});
+    response.end();
+    return;
+  }
+  // What was written is on its way by then, so that the client sees a stream that breaks off.
+  await sleep(20);
+  response.destroy();
+}
+
+function writeEvent(response: ServerResponse, event: ServerEvent): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`, () => resolve());
+  });
+}
+
+function sendStatus(response: ServerResponse, reply: StatusReply): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (reply.retryAfter !== undefined) response.setHeader('retry-after', String(reply.retryAfter));
+  sendJson(response, reply.status, {type: 'error', error: {type: reply.errorType, message: reply.message}});
+}
+
+function sendJson(response: ServerResponse, code: number, value: unknown): void {
+  response.writeHead(code, {'content-type': 'application/json'}).end(JSON.stringify(value));
+}

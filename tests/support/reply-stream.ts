@@ -1,0 +1,100 @@
+/** A scripted reply as the events of a stream, or as one JSON message. */
+import type {MessagesBody} from './messages-server.ts';
+import type {MessageReply, ScriptedBlock, ScriptedUsage} from './scripted-replies.ts';
+
+export type ServerEvent = {readonly type: string} & Readonly<Record<string, unknown>>;
+
+const CHARS_PER_DELTA = 20;
+const CHARS_PER_TOKEN = 4;
+
+/** The events in the order and the pieces in which the real server sends them. */
+export function eventsOf(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage): ServerEvent[] {
+  const started = {...messageOf(reply, body, index, usage), content: [], stop_reason: null};
+  return [
+    {type: 'message_start', message: {...started, usage: {...usage, output_tokens: 1}}},
+    ...reply.blocks.flatMap(blockEvents),
+    {
+      type: 'message_delta',
+      delta: {stop_reason: reply.stopReason, stop_sequence: null},
+      usage: {output_tokens: usage.output_tokens},
+    },
+    {type: 'message_stop'},
+  ];
+}
+
+export function messageOf(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage) {
+  return {
+    id: `msg_scripted_${String(index + 1).padStart(4, '0')}`,
+    type: 'message',
+    role: 'assistant',
+    model: reply.model ?? body.model,
+    content: reply.blocks.map(wholeBlock),
+    stop_reason: reply.stopReason,
+    stop_sequence: null,
+    usage,
+  };
+}
+
+function wholeBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
+  if (block.type !== 'tool_use') return {...block};
+  return {type: 'tool_use', id: block.id, name: block.name, input: block.input};
+}
+
+function blockEvents(block: ScriptedBlock, index: number): ServerEvent[] {
+  return [
+    {type: 'content_block_start', index, content_block: emptyBlock(block)},
+    ...deltasOf(block).map((delta) => ({type: 'content_block_delta', index, delta})),
+    {type: 'content_block_stop', index},
+  ];
+}
+
+function emptyBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
+  if (block.type === 'text') return {type: 'text', text: ''};
+  if (block.type === 'thinking') return {type: 'thinking', thinking: '', signature: ''};
+  return {type: 'tool_use', id: block.id, name: block.name, input: {}};
+}
+
+function deltasOf(block: ScriptedBlock): Readonly<Record<string, string>>[] {
+  if (block.type === 'text') return pieces(block.text).map((text) => ({type: 'text_delta', text}));
+  if (block.type === 'thinking') {
+    const thoughts = pieces(block.thinking).map((thinking) => ({type: 'thinking_delta', thinking}));
+    return [...thoughts, {type: 'signature_delta', signature: block.signature}];
+  }
+  const json = block.rawInput ?? JSON.stringify(block.input);
+  return pieces(json).map((partial_json) => ({type: 'input_json_delta', partial_json}));
+}
+
+/** Splits by code points: no piece ends within a surrogate pair. */
+function pieces(text: string): string[] {
+  const characters = [...text];
+  const parts: string[] = [];
+  for (let at = 0; at < characters.length; at += CHARS_PER_DELTA) {
+    parts.push(characters.slice(at, at + CHARS_PER_DELTA).join(''));
+  }
+  return parts;
+}
+
+/** Counts tokens as four characters each, and remembers which prefixes it has seen, as a prompt cache does. */
+export class TokenCounter {
+  readonly #cached = new Set<string>();
+
+  usageOf(reply: MessageReply, body: MessagesBody): ScriptedUsage {
+    const prefix = JSON.stringify([body.tools ?? [], body.system ?? '']);
+    const all = tokensIn(prefix) + tokensIn(JSON.stringify(body.messages ?? []));
+    const asksForCache = JSON.stringify([body.system, body.tools]).includes('"cache_control"');
+    const inCache = asksForCache ? tokensIn(prefix) : 0;
+    const known = this.#cached.has(prefix);
+    if (asksForCache) this.#cached.add(prefix);
+    return {
+      input_tokens: all - inCache,
+      output_tokens: Math.max(1, tokensIn(JSON.stringify(reply.blocks))),
+      cache_read_input_tokens: known ? inCache : 0,
+      cache_creation_input_tokens: known ? 0 : inCache,
+      ...reply.usage,
+    };
+  }
+}
+
+export function tokensIn(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}

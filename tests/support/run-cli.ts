@@ -1,0 +1,140 @@
+/** The built program as people run it: by arguments and pipes, or in a terminal. Builds dist/ where it is stale. */
+import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
+import path from 'node:path';
+import {ensureBuilt} from '../../scripts/setup.mjs';
+import {type Environment, environmentOfAPerson, type Home, makeHome} from './environment.ts';
+import type {MessagesServer} from './messages-server.ts';
+import {startTerminal, type Terminal} from './terminal.ts';
+
+export const root = path.resolve(import.meta.dirname, '../..');
+export const cliPath = path.join(root, 'dist', 'cli.js');
+
+export interface CliOptions {
+  /** Default: the home. */
+  readonly cwd?: string;
+  /** Laid over everything else; undefined removes. */
+  readonly env?: Environment;
+  /** The model's server; without one nothing is configured, and the offline model answers. */
+  readonly server?: Pick<MessagesServer, 'url'>;
+  /** Default: an empty one, removed at the end. */
+  readonly home?: Home;
+}
+
+export interface RunOptions extends CliOptions {
+  /** Standard input; without it, standard input is at its end from the start. */
+  readonly input?: string;
+  /** After this time it is killed, and the run rejects. Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+export interface CliRun {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly durationMs: number;
+}
+
+let built: Promise<void> | undefined;
+
+/** Once a process: dist/ is what the sources are. */
+export function buildOnce(): Promise<void> {
+  built ??= ensureBuilt(root);
+  return built;
+}
+
+export function cliEnvironment(home: Home, {env = {}, server}: CliOptions): Record<string, string> {
+  const toServer = server && {ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'test-key'};
+  const all: Environment = {...environmentOfAPerson(), ...home.env, ...toServer, ...env};
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** The running process, for tests that signal it or close its pipes. The caller removes the home. */
+export async function spawnCli(
+  args: readonly string[],
+  options: CliOptions & {readonly home: Home},
+): Promise<ChildProcessWithoutNullStreams> {
+  await buildOnce();
+  const {home, cwd = home.path} = options;
+  // A group of its own, so that a test can end it with all that it started.
+  return spawn(process.execPath, [cliPath, ...args], {cwd, env: cliEnvironment(home, options), detached: true});
+}
+
+/** Runs it to its end. */
+export async function runCli(args: readonly string[], options: RunOptions = {}): Promise<CliRun> {
+  const home = options.home ?? (await makeHome());
+  try {
+    const child = await spawnCli(args, {...options, home});
+    return await followToEnd(child, args, options);
+  } finally {
+    if (options.home === undefined) await home.remove();
+  }
+}
+
+function followToEnd(
+  child: ChildProcessWithoutNullStreams,
+  args: readonly string[],
+  {input, timeoutMs = 30_000}: RunOptions,
+): Promise<CliRun> {
+  const began = performance.now();
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  // It may end without having read its input.
+  child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') throw error;
+  });
+  child.stdin.end(input ?? '');
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      killGroup(child);
+      const said = `standard output:\n${stdout}\nstandard error:\n${stderr}`;
+      reject(new Error(`mini-cc ${args.join(' ')} did not end within ${timeoutMs} ms; ${said}`));
+    }, timeoutMs);
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({stdout, stderr, code, signal, durationMs: performance.now() - began});
+    });
+  });
+}
+
+/** Ends a process that `spawnCli` started, with its children. */
+export function killGroup(child: {readonly pid?: number | undefined}): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export interface StartOptions extends CliOptions {
+  readonly cols?: number;
+  readonly rows?: number;
+}
+
+/** Starts it in a terminal. The home is removed when the program has ended, unless it was given. */
+export async function startCli(args: readonly string[], options: StartOptions = {}): Promise<Terminal> {
+  await buildOnce();
+  const home = options.home ?? (await makeHome());
+  const {cols, rows, cwd = home.path} = options;
+  const terminal = startTerminal(process.execPath, [cliPath, ...args], {
+    cwd,
+    env: {...withoutOurs(), ...cliEnvironment(home, options)},
+    ...(cols === undefined ? {} : {cols}),
+    ...(rows === undefined ? {} : {rows}),
+  });
+  if (options.home === undefined) terminal.exit.then(home.remove, home.remove);
+  return terminal;
+}
+
+/** `env` of a test may remove variables: the terminal's own default must not bring them back. */
+function withoutOurs(): Record<string, undefined> {
+  return Object.fromEntries(Object.keys(environmentOfAPerson()).map((name) => [name, undefined]));
+}

@@ -1,0 +1,198 @@
+/**
+ * What the scripted server can answer: replies as a model would write them, and the ways in which a server misbehaves.
+ * Builders only; how a reply becomes bytes is in `reply-stream.ts`, the server in `messages-server.ts`.
+ */
+
+export type ScriptedBlock =
+  | {readonly type: 'text'; readonly text: string}
+  | {readonly type: 'thinking'; readonly thinking: string; readonly signature: string}
+  | {
+      readonly type: 'tool_use';
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+      /** Sent instead of the input's JSON. */
+      readonly rawInput?: string;
+    };
+
+export type ScriptedStop = 'end_turn' | 'tool_use' | 'max_tokens' | 'refusal' | 'pause_turn' | 'stop_sequence';
+
+/** What happens to the stream after so many of its events. */
+export type StreamFault =
+  | {readonly type: 'cut'; readonly afterEvents: number}
+  | {readonly type: 'stall'; readonly afterEvents: number}
+  | {readonly type: 'error'; readonly afterEvents: number; readonly errorType: string; readonly message: string};
+
+export interface MessageReply {
+  readonly type: 'message';
+  readonly blocks: readonly ScriptedBlock[];
+  readonly stopReason: ScriptedStop;
+  /** The model that answers; otherwise the one that was asked for. */
+  readonly model?: string;
+  readonly usage?: Partial<ScriptedUsage>;
+  readonly msPerEvent?: number;
+  readonly fault?: StreamFault;
+}
+
+export interface ScriptedUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+}
+
+export interface StatusReply {
+  readonly type: 'status';
+  readonly status: number;
+  readonly errorType: string;
+  readonly message: string;
+  /** The `Retry-After` header: seconds, or a date. */
+  readonly retryAfter?: number | string;
+}
+
+export type Reply =
+  | MessageReply
+  | StatusReply
+  /** Status 200, the headers of a stream, and not one event. */
+  | {readonly type: 'empty'}
+  /** The connection stays open and nothing comes, not even headers. */
+  | {readonly type: 'hang'}
+  /** The connection is closed before any answer. */
+  | {readonly type: 'reset'};
+
+/** The model says this and is done. */
+export function say(text: string): MessageReply {
+  return {type: 'message', blocks: [{type: 'text', text}], stopReason: 'end_turn'};
+}
+
+export interface ScriptedCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly id?: string;
+}
+
+/** One tool call, with `before` said ahead of it. */
+export function callTool(name: string, input: unknown, id?: string, before?: string): MessageReply {
+  return callTools([id === undefined ? {name, input} : {name, input, id}], before);
+}
+
+/** Several tool calls in one reply. Calls without an id get one that is unique in the process. */
+export function callTools(calls: readonly ScriptedCall[], before?: string): MessageReply {
+  const blocks: ScriptedBlock[] = before === undefined ? [] : [{type: 'text', text: before}];
+  for (const {name, input, id} of calls) blocks.push({type: 'tool_use', id: id ?? newCallId(), name, input});
+  return {type: 'message', blocks, stopReason: 'tool_use'};
+}
+
+/** Puts a thinking block ahead of the reply. */
+export function thinkingThen(thinking: string, reply: MessageReply): MessageReply {
+  return {...reply, blocks: [{type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'}, ...reply.blocks]};
+}
+
+/** The model declines: some words, and the stop reason `refusal`. */
+export function refuse(text = ''): MessageReply {
+  return {...say(text), blocks: text === '' ? [] : [{type: 'text', text}], stopReason: 'refusal'};
+}
+
+/** The answer is cut off by the limit of tokens. */
+export function maxTokens(text: string): MessageReply {
+  return {...say(text), stopReason: 'max_tokens'};
+}
+
+/** A long turn is paused; the client is to send the conversation again as it is. */
+export function pauseTurn(text = 'Still at it.'): MessageReply {
+  return {...say(text), stopReason: 'pause_turn'};
+}
+
+/** A tool call whose input is no valid JSON. */
+export function garbledJson(name: string, rawInput = '{"path": "src/', id = newCallId()): MessageReply {
+  return {type: 'message', blocks: [{type: 'tool_use', id, name, input: {}, rawInput}], stopReason: 'tool_use'};
+}
+
+/** The reply, with these numbers in its usage. */
+export function withUsage(reply: MessageReply, usage: Partial<ScriptedUsage>): MessageReply {
+  return {...reply, usage};
+}
+
+/** The reply, from another model than the one that was asked for. */
+export function fromModel(reply: MessageReply, model: string): MessageReply {
+  return {...reply, model};
+}
+
+/** The reply, with a pause ahead of each event of its stream. */
+export function slow(reply: MessageReply, msPerEvent: number): MessageReply {
+  return {...reply, msPerEvent};
+}
+
+const LONG_ENOUGH = say('This sentence is long enough to be on its way in several pieces when it happens.');
+
+/** The socket is destroyed after so many events. Event 1 is `message_start`, 2 `content_block_start`, then deltas. */
+export function cut(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
+  return {...reply, fault: {type: 'cut', afterEvents}};
+}
+
+/** After so many events nothing more comes, and the connection stays open. */
+export function stall(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
+  return {...reply, fault: {type: 'stall', afterEvents}};
+}
+
+/** After so many events an `error` event comes, and the stream ends. */
+export function errorEvent(
+  errorType = 'overloaded_error',
+  afterEvents = 3,
+  reply: MessageReply = LONG_ENOUGH,
+): MessageReply {
+  return {...reply, fault: {type: 'error', afterEvents, errorType, message: messageFor(errorType)}};
+}
+
+export function emptyStream(): Reply {
+  return {type: 'empty'};
+}
+
+export function hangBeforeHeaders(): Reply {
+  return {type: 'hang'};
+}
+
+export function resetConnection(): Reply {
+  return {type: 'reset'};
+}
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+/** An HTTP error as the API words it. */
+export function status(
+  code: number,
+  {retryAfter, message}: {readonly retryAfter?: number | string; readonly message?: string} = {},
+): StatusReply {
+  const errorType = ERROR_TYPES[code] ?? (code >= 500 ? 'api_error' : 'invalid_request_error');
+  return {
+    type: 'status',
+    status: code,
+    errorType,
+    message: message ?? messageFor(errorType),
+    ...(retryAfter === undefined ? {} : {retryAfter}),
+  };
+}
+
+function messageFor(errorType: string): string {
+  if (errorType === 'authentication_error') return 'invalid x-api-key';
+  const words = errorType.replace(/_error$/, '').replaceAll('_', ' ');
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+}
+
+let callsSoFar = 0;
+
+function newCallId(): string {
+  callsSoFar += 1;
+  return `toolu_scripted_${String(callsSoFar).padStart(4, '0')}`;
+}

@@ -1,0 +1,208 @@
+/**
+ * A program in a real pseudo-terminal, its screen read through a terminal emulator. Wait for text, never for time;
+ * type only after the prompt shows.
+ */
+import {setTimeout as sleep} from 'node:timers/promises';
+import {type IPty, spawn} from '@lydell/node-pty';
+import headless from '@xterm/headless';
+import {environmentOfAPerson} from './environment.ts';
+import {bytesOf, type Key} from './keys.ts';
+
+export type {Key} from './keys.ts';
+
+export interface TerminalOptions {
+  /** Default 100. */
+  readonly cols?: number;
+  /** Default 30. */
+  readonly rows?: number;
+  readonly cwd?: string;
+  /** Laid over the environment of a person at a terminal; undefined removes. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Exit {
+  /** As a shell reports it: 128 + the signal's number after a signal. */
+  readonly code: number;
+  readonly signal: number | undefined;
+}
+
+export type Awaited = string | RegExp | ((terminal: Terminal) => boolean);
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** Starts the program; its emulator answers the questions that programs ask a terminal. */
+export function startTerminal(command: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
+  const {cols = 100, rows = 30, cwd = process.cwd(), env = {}} = options;
+  const clean = Object.entries({...environmentOfAPerson(), ...env}).filter(([, value]) => value !== undefined);
+  const pty = spawn(command, [...args], {
+    name: 'xterm-256color',
+    cols,
+    rows,
+    cwd,
+    env: Object.fromEntries(clean),
+  });
+  return new Terminal(pty, cols, rows);
+}
+
+export class Terminal {
+  readonly exit: Promise<Exit>;
+  readonly #pty: IPty;
+  readonly #emulator: headless.Terminal;
+  readonly #watchers = new Set<() => void>();
+  #raw = '';
+  #title = '';
+  #exit: Exit | undefined;
+
+  constructor(pty: IPty, cols: number, rows: number) {
+    this.#pty = pty;
+    this.#emulator = new headless.Terminal({cols, rows, scrollback: 100_000, allowProposedApi: true});
+    this.#emulator.onTitleChange((title) => {
+      this.#title = title;
+    });
+    this.#emulator.onData((reply) => {
+      if (this.#exit === undefined) pty.write(reply);
+    });
+    pty.onData((data) => {
+      this.#raw += data;
+      this.#emulator.write(data, () => this.#wakeWatchers());
+    });
+    this.exit = new Promise((resolve) => {
+      pty.onExit(({exitCode, signal}) => {
+        this.#exit = {code: signal ? 128 + signal : exitCode, signal: signal || undefined};
+        resolve(this.#exit);
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  /** Types the text as it is; `\r` is Enter. */
+  type(text: string): void {
+    this.#pty.write(text);
+  }
+
+  press(...keys: readonly Key[]): void {
+    for (const key of keys) this.#pty.write(bytesOf(key, this.#emulator.modes.applicationCursorKeysMode));
+  }
+
+  /** As one piece, where the program has asked to be told. */
+  paste(text: string): void {
+    const lines = text.replaceAll('\n', '\r');
+    this.#pty.write(this.#emulator.modes.bracketedPasteMode ? `\x1b[200~${lines}\x1b[201~` : lines);
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#emulator.resize(cols, rows);
+    this.#pty.resize(cols, rows);
+  }
+
+  /** The lines of the window, without spaces at their ends. */
+  screen(): string[] {
+    const {baseY} = this.#emulator.buffer.active;
+    return this.#lines(baseY, baseY + this.#emulator.rows);
+  }
+
+  /** All lines from the first on, with what has left the window upwards; wrapped lines are joined. */
+  scrollback(): string[] {
+    const buffer = this.#emulator.buffer.active;
+    const joined: string[] = [];
+    for (let y = 0; y < buffer.length; y++) {
+      const line = buffer.getLine(y);
+      if (line === undefined) continue;
+      const goesOn = buffer.getLine(y + 1)?.isWrapped === true;
+      const text = line.translateToString(!goesOn);
+      if (line.isWrapped && joined.length > 0) joined[joined.length - 1] += text;
+      else joined.push(text);
+    }
+    while (joined.at(-1) === '') joined.pop();
+    return joined;
+  }
+
+  /** All lines as one text. */
+  text(): string {
+    return this.scrollback().join('\n');
+  }
+
+  /** Every byte that the program wrote, decoded. */
+  raw(): string {
+    return this.#raw;
+  }
+
+  title(): string {
+    return this.#title;
+  }
+
+  /** Counted from 0, in the window. */
+  get cursor(): {readonly x: number; readonly y: number} {
+    const {cursorX, cursorY} = this.#emulator.buffer.active;
+    return {x: cursorX, y: cursorY};
+  }
+
+  /**
+   * Waits until the text stands on the screen or in the scrollback, or the condition holds.
+   * @throws Error that shows the screen, when the time is over or the program has ended without it
+   */
+  waitFor(awaited: Awaited, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void) => {
+        clearTimeout(timer);
+        this.#watchers.delete(check);
+        finish();
+      };
+      const fail = (why: string) => settle(() => reject(new Error(this.#report(awaited, why))));
+      const check = () => {
+        if (this.#shows(awaited)) settle(resolve);
+      };
+      const timer = setTimeout(() => fail(`did not come within ${timeoutMs} ms`), timeoutMs);
+      this.#watchers.add(check);
+      check();
+      this.exit
+        // What the program wrote last may still be on its way.
+        .then(({code}) => sleep(150).then(() => fail(`never came: the program ended with ${code}`)))
+        .catch(reject);
+    });
+  }
+
+  /** Resolves with how it ended. @throws Error that shows the screen, when the program is still there by then */
+  async waitForExit(timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Exit> {
+    await this.waitFor(() => this.#exit !== undefined, timeoutMs).catch((error: unknown) => {
+      if (this.#exit === undefined) throw error;
+    });
+    return this.exit;
+  }
+
+  /** Ends the program, first by hanging up. For `onTestFinished(terminal.close)`. */
+  readonly close = async (): Promise<void> => {
+    if (this.#exit === undefined) {
+      this.#pty.kill('SIGHUP');
+      await Promise.race([this.exit, sleep(1000)]);
+    }
+    if (this.#exit === undefined) this.#pty.kill('SIGKILL');
+    await this.exit;
+    this.#emulator.dispose();
+  };
+
+  #shows(awaited: Awaited): boolean {
+    if (typeof awaited === 'function') return awaited(this);
+    if (typeof awaited === 'string') return this.text().includes(awaited);
+    return new RegExp(awaited.source, awaited.flags.replace(/[gy]/g, '')).test(this.text());
+  }
+
+  #wakeWatchers(): void {
+    for (const check of [...this.#watchers]) check();
+  }
+
+  #lines(from: number, to: number): string[] {
+    const lines: string[] = [];
+    for (let y = from; y < to; y++) lines.push(this.#emulator.buffer.active.getLine(y)?.translateToString(true) ?? '');
+    return lines;
+  }
+
+  #report(awaited: Awaited, why: string): string {
+    const what = typeof awaited === 'function' ? 'the condition' : String(awaited);
+    const frame = this.screen().map((line) => `│${line}`);
+    return [`${what} ${why}. The screen:`, ...frame].join('\n');
+  }
+}

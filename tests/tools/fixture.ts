@@ -1,0 +1,110 @@
+/** A workspace on disk and a context to call tools in: nothing is mocked. */
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {onTestFinished} from 'vitest';
+import type {AgentEventBody} from '../../src/core/events.ts';
+import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
+import type {Tool, ToolContext, ToolResult, Workspace} from '../../src/core/tool.ts';
+
+export interface Fixture {
+  readonly root: string;
+  /** A second directory, for what must lie outside the workspace. */
+  readonly outside: string;
+  readonly workspace: Workspace;
+  readonly events: AgentEventBody[];
+  readonly log: WriteLog;
+  /** Writes files of the workspace, given by their relative paths. */
+  put(files: Readonly<Record<string, string | Buffer>>): void;
+  context(more?: Partial<ToolContext>): ToolContext;
+  /** Runs the tool as the loop does: the input is parsed, thrown errors are results. */
+  call<Input>(tool: Tool<Input>, input: unknown, more?: Partial<ToolContext>): Promise<Called>;
+}
+
+export interface Called extends ToolResult {
+  readonly text: string;
+}
+
+export function fixture(given: Partial<Workspace> = {}): Fixture {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'mini-cc-tools-')));
+  onTestFinished(() => rmSync(base, {recursive: true, force: true}));
+  const root = join(base, 'workspace');
+  const outside = join(base, 'outside');
+  for (const directory of [root, outside, join(base, 'home')]) mkdirSync(directory);
+  const env = {PATH: process.env.PATH ?? '', HOME: join(base, 'home'), LANG: 'C.UTF-8'};
+  const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env, ...given};
+  const events: AgentEventBody[] = [];
+  const log = new WriteLog();
+  const files = new FileLedger(log, 'main');
+  const context = (more: Partial<ToolContext> = {}): ToolContext => ({
+    agentId: 'main',
+    callId: 'call-1',
+    signal: new AbortController().signal,
+    workspace,
+    files,
+    output: {open: (callId) => outputFile(join(base, `${callId}.txt`))},
+    emit: (event) => void events.push(event),
+    ...more,
+  });
+  return {
+    ...{root, outside, workspace, events, log, context},
+    put(given) {
+      for (const [path, content] of Object.entries(given)) {
+        mkdirSync(dirname(join(root, path)), {recursive: true});
+        writeFileSync(join(root, path), content);
+      }
+    },
+    async call(tool, input, more) {
+      try {
+        const result = await tool.run(tool.input.parse(input), context(more));
+        const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
+        return {...result, text};
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        return {content: text, text, isError: true};
+      }
+    },
+  };
+}
+
+function outputFile(path: string) {
+  const descriptor = openSync(path, 'w');
+  return {path, write: (chunk: string) => void writeSync(descriptor, chunk), close: () => closeSync(descriptor)};
+}
+
+/** Waits until the condition holds. @throws when it does not within `timeoutMs`. */
+export async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`not so within ${timeoutMs} ms: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** False for a process that is gone, and for one that has ended and was not yet taken note of. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return process.platform !== 'linux' || !isZombie(pid);
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
