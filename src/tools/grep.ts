@@ -56,7 +56,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
     given,
     limit: given.limit ?? DEFAULT_LIMIT,
     args: ['--regexp', given.pattern, ...(given['-i'] ? ['--ignore-case'] : []), ...fileFilter(given)],
-    path: shown === base ? base : `./${shown}`,
+    path: shown === base || shown === '.' ? shown : `./${shown}`,
     wants: wantedPaths(given.glob, base, context),
   };
   const {found, end} = await (given.mode === 'content' || given.mode === 'count'

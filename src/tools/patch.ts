@@ -15,7 +15,8 @@ export function patchOf(before: string, after: string): string {
   });
   if (patch === undefined) return '(the change is too large to be shown line by line)';
   const lines = patch.hunks.flatMap(({oldStart, oldLines, newStart, newLines, lines}) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    // A range without lines is named by the line before it.
+    `@@ -${oldLines === 0 ? oldStart - 1 : oldStart},${oldLines} +${newLines === 0 ? newStart - 1 : newStart},${newLines} @@`,
     ...lines.map((line) => line.replace(/\r$/, '')),
   ]);
   return boundedPatch(lines.join('\n'), MAX_CHARS);

@@ -1,5 +1,4 @@
 /** `Task`: the main agent's way to its subagents. */
-import leven from 'leven';
 import {z} from 'zod';
 import type {AgentCatalog} from '../core/agent-types.ts';
 import {MiniCcError} from '../core/errors.ts';
@@ -7,6 +6,7 @@ import type {Model} from '../core/model.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
 import prose from './task.md';
+import {repairTaskInput} from './task-input.ts';
 
 export interface TaskDeps {
   readonly agents: AgentCatalog;
@@ -42,12 +42,14 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     title: (input) => input.description,
     access: (input) => [{kind: 'dispatch', agent: input.agent_type}],
     repair(input) {
-      assertDispatchable(input, deps.agents);
-      return {input, notes: []};
+      const repaired = repairTaskInput(input, deps.agents.list().map(agent => agent.name));
+      const later = LATER.find(key => ![undefined, false, 'none'].includes(repaired.input[key] as undefined));
+      if (later) throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
+      return repaired;
     },
     async run(input, context) {
       const agent = deps.agents.get(input.agent_type);
-      if (!agent) throw invalidType(input.agent_type, deps.agents);
+      if (!agent) throw new MiniCcError('TASK_INPUT', `The agent ${input.agent_type} is gone. Nothing was dispatched.`);
       const {model, warning} = deps.modelFor(agent.name, input.model);
       const ended = await deps.manager().spawn({
         agent,
@@ -77,36 +79,4 @@ function schemaFor(names: readonly string[]) {
     timeout_seconds: z.int().min(0).optional(),
     max_turns: z.int().min(1).max(400).optional(),
   });
-}
-
-/** The errors that SPEC words, before any model call. @throws MiniCcError `TASK_INPUT`. */
-function assertDispatchable(input: unknown, agents: AgentCatalog): void {
-  const fields: Record<string, unknown> = typeof input === 'object' && input !== null ? {...input} : {};
-  const type = fields.agent_type;
-  if (type === undefined || type === null || type === '') {
-    throw new MiniCcError('TASK_INPUT', `Missing agent_type parameter. Valid types: ${validTypes(agents)}`);
-  }
-  if (typeof type !== 'string' || !agents.get(type)) throw invalidType(String(type), agents);
-  if (typeof fields.prompt !== 'string' || fields.prompt.trim() === '') {
-    throw new MiniCcError('TASK_INPUT', 'Missing or empty prompt parameter');
-  }
-  const later = LATER.find((key) => fields[key] !== undefined && fields[key] !== false && fields[key] !== 'none');
-  if (later)
-    throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
-}
-
-function invalidType(type: string, agents: AgentCatalog): MiniCcError {
-  const [nearest] = agents
-    .list()
-    .map((agent) => agent.name)
-    .sort((a, b) => leven(type, a) - leven(type, b));
-  const meant = nearest && leven(type.toLowerCase(), nearest) <= 2 ? ` Did you mean "${nearest}"?` : '';
-  return new MiniCcError('TASK_INPUT', `Invalid agent_type: "${type}".${meant} Valid types: ${validTypes(agents)}`);
-}
-
-function validTypes(agents: AgentCatalog): string {
-  return agents
-    .list()
-    .map((agent) => agent.name)
-    .join(', ');
 }

@@ -147,8 +147,8 @@ export class Terminal {
   waitFor(awaited: Awaited, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => {
+        if (!this.#watchers.delete(check)) return;
         clearTimeout(timer);
-        this.#watchers.delete(check);
         finish();
       };
       const fail = (why: string) => settle(() => reject(new Error(this.#report(awaited, why))));
