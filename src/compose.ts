@@ -39,7 +39,10 @@ export interface SessionOptions {
   readonly home: string;
   /** A person can be asked. Without one, what would be asked is refused. */
   readonly interactive: boolean;
-  readonly which: {readonly type: 'new'; readonly id?: string} | {readonly type: 'continue'} | {readonly type: 'resume'; readonly id: string};
+  readonly which:
+    | {readonly type: 'new'; readonly id?: string}
+    | {readonly type: 'continue'}
+    | {readonly type: 'resume'; readonly id: string};
   readonly model?: string;
   readonly offline?: boolean;
   readonly permissionMode?: PermissionMode;
@@ -75,12 +78,12 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const store = new SessionStore(options.home, root);
   const firstConversation = openFirst(store, options);
   const debugLog = options.debug ? new DebugLog(options.home) : undefined;
-  const bus = new EventBus(message => debugLog?.write(`a listener failed: ${message}`));
-  if (debugLog) bus.subscribe(event => debugLog.event(event));
+  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`));
+  if (debugLog) bus.subscribe((event) => debugLog.event(event));
 
   const workspace: Workspace = {
     root,
-    extraRoots: (options.addDirs ?? []).map(folder => existingFolder(folder, root)),
+    extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),
     cwd: root,
     confinement: 'none',
     env: withoutKeys(options.env),
@@ -122,8 +125,8 @@ export async function compose(options: SessionOptions): Promise<Session> {
     agentId: MAIN,
     info: {
       cwd: root,
-      tools: tools.map(tool => tool.name),
-      agents: builtInAgents.list().map(agent => agent.name),
+      tools: tools.map((tool) => tool.name),
+      agents: builtInAgents.list().map((agent) => agent.name),
       commands: commands.map(({name, description}) => ({name, description})),
       warnings: model.offline && !options.offline ? [...warnings, OFFLINE_BY_DEFAULT] : warnings,
     },
@@ -136,7 +139,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     limits: options.limits ?? {},
     firstConversation,
     openConversation: () => openConversation(store, randomUUID(), []),
-    resolveModel: name => resolver.resolve(name),
+    resolveModel: (name) => resolver.resolve(name),
     model,
     run: {
       agentId: MAIN,
@@ -192,8 +195,8 @@ function poolSize(settings: Settings, model: Model): number {
 }
 
 function rulesOf(options: SessionOptions, settings: Settings, tools: readonly Tool[]) {
-  const known = [...tools.map(tool => tool.name), 'Task'];
-  const read = (names: readonly string[], where: string) => new Set(names.map(name => ruleName(name, known, where)));
+  const known = [...tools.map((tool) => tool.name), 'Task'];
+  const read = (names: readonly string[], where: string) => new Set(names.map((name) => ruleName(name, known, where)));
   return {
     allowed: read([...(options.allowedTools ?? []), ...(settings.permissions?.allow ?? [])], 'allowed tools'),
     disallowed: read([...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])], 'disallowed tools'),
@@ -201,7 +204,8 @@ function rulesOf(options: SessionOptions, settings: Settings, tools: readonly To
 }
 
 function ruleName(rule: string, known: readonly string[], where: string): string {
-  if (rule.includes('(')) throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
+  if (rule.includes('('))
+    throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
   const name = toolName(rule);
   if (known.includes(name)) return name;
   const nearest = known.toSorted((a, b) => leven(name, a) - leven(name, b))[0];

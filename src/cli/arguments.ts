@@ -3,10 +3,10 @@ import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import leven from 'leven';
 import meow from 'meow';
+import type {SessionOptions} from '../compose.ts';
 import {UsageError} from '../core/errors.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
 import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
-import type {SessionOptions} from '../compose.ts';
 
 export interface Arguments {
   readonly print: boolean;
@@ -18,7 +18,17 @@ export interface Arguments {
 }
 
 /** In the contract, with an engine that comes later. */
-const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'agent', 'agents', 'fanOut', 'jsonSchema', 'trust', 'yes'];
+const LATER = [
+  'fallbackModel',
+  'maxBudgetUsd',
+  'forkSession',
+  'agent',
+  'agents',
+  'fanOut',
+  'jsonSchema',
+  'trust',
+  'yes',
+];
 const SUBCOMMANDS = ['agents', 'sessions', 'config', 'doctor'];
 
 const FLAGS = {
@@ -75,11 +85,13 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
       limits: {...(maxTurns ? {maxTurns} : {}), ...(timeoutSeconds ? {timeoutSeconds} : {})},
       allowedTools: list(flags.allowedTools),
       disallowedTools: list(flags.disallowedTools),
-      addDirs: (flags.addDir ?? []).map(dir => folder(path.resolve(cwd, dir))),
+      addDirs: (flags.addDir ?? []).map((dir) => folder(path.resolve(cwd, dir))),
       offline: flags.offline ?? false,
       rawStream: flags.includePartialMessages ?? false,
       debug,
-      ...(mode === undefined ? {} : {permissionMode: oneOf<PermissionMode>('--permission-mode', mode, PERMISSION_MODES)}),
+      ...(mode === undefined
+        ? {}
+        : {permissionMode: oneOf<PermissionMode>('--permission-mode', mode, PERMISSION_MODES)}),
       ...optional('model', flags.model),
       ...optional('appendSystemPrompt', flags.appendSystemPrompt),
       ...optional('settingsFile', flags.settings),
@@ -91,14 +103,18 @@ function assertKnown(name: string): void {
   if (Object.hasOwn(FLAGS, name) || name.length === 1) {
     if (name.length > 1 || ['p', 'c', 'r'].includes(name)) return;
   }
-  const kebab = (flag: string) => `--${flag.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+  const kebab = (flag: string) => `--${flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   if (LATER.includes(name)) throw new UsageError(`${kebab(name)} is not yet available`);
   const nearest = Object.keys(FLAGS).sort((a, b) => leven(name, a) - leven(name, b))[0]!;
   const flag = name.length === 1 ? `-${name}` : kebab(name);
   throw new UsageError(`Unknown flag ${flag} (did you mean ${kebab(nearest)}?). --help lists them`);
 }
 
-function which(flags: {continue?: boolean | undefined; resume?: string | undefined; sessionId?: string | undefined}): SessionOptions['which'] {
+function which(flags: {
+  continue?: boolean | undefined;
+  resume?: string | undefined;
+  sessionId?: string | undefined;
+}): SessionOptions['which'] {
   if (flags.resume !== undefined) {
     if (flags.resume === '') throw new UsageError('--resume needs the id of a session; --continue takes the last one');
     return {type: 'resume', id: flags.resume};
@@ -112,7 +128,7 @@ function which(flags: {continue?: boolean | undefined; resume?: string | undefin
 }
 
 function oneOf<T extends string>(flag: string, value: string, values: readonly T[]): T {
-  const found = values.find(candidate => candidate === value);
+  const found = values.find((candidate) => candidate === value);
   if (found === undefined) throw new UsageError(`${flag}: ${JSON.stringify(value)} is none of ${values.join(', ')}`);
   return found;
 }
@@ -128,13 +144,14 @@ function wholeNumber(flag: string, value: string | undefined, least: number): nu
 
 function folder(dir: string): string {
   const absolute = path.resolve(dir);
-  if (!existsSync(absolute) || !statSync(absolute).isDirectory()) throw new UsageError(`No such directory: ${absolute}`);
+  if (!existsSync(absolute) || !statSync(absolute).isDirectory())
+    throw new UsageError(`No such directory: ${absolute}`);
   return absolute;
 }
 
 /** Names apart by commas or spaces, but not within the parentheses of a pattern. */
 function list(values: readonly string[] | undefined): string[] {
-  return (values ?? []).flatMap(value => value.match(/[^\s,(]+(\([^)]*\))?/g) ?? []);
+  return (values ?? []).flatMap((value) => value.match(/[^\s,(]+(\([^)]*\))?/g) ?? []);
 }
 
 function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {

@@ -1,5 +1,5 @@
 /** Picks the front end, holds the signals, and turns how it ended into an exit code. */
-import {UsageError, messageOf} from '../core/errors.ts';
+import {messageOf, UsageError} from '../core/errors.ts';
 import type {Arguments} from './arguments.ts';
 
 export interface Start {
@@ -18,7 +18,7 @@ export async function main(start: Start): Promise<void> {
     if (debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return error instanceof UsageError ? 2 : 1;
   };
-  process.on('uncaughtException', error => process.exit(fail(error)));
+  process.on('uncaughtException', (error) => process.exit(fail(error)));
   try {
     process.exitCode = await run(start);
   } catch (error) {

@@ -15,8 +15,8 @@ export async function runPrint(start: Start, parsed: Arguments, prompt: string):
       prompt,
       format: parsed.format,
       verbose: parsed.verbose,
-      stdout: text => void process.stdout.write(text),
-      stderr: line => void process.stderr.write(`${line}\n`),
+      stdout: (text) => void process.stdout.write(text),
+      stderr: (line) => void process.stderr.write(`${line}\n`),
       stdoutIsTerminal: Boolean(process.stdout.isTTY),
     });
   } finally {

@@ -10,7 +10,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const options = parsed?.session ?? {cwd: process.cwd(), which: {type: 'new' as const}};
   const history = new PromptHistory(start.home, options.cwd);
   let firstFrameShown: () => void = () => undefined;
-  const firstFrame = new Promise<void>(resolve => {
+  const firstFrame = new Promise<void>((resolve) => {
     firstFrameShown = resolve;
   });
   const session = (async () => {
@@ -27,12 +27,12 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     version: start.version,
     cwd: options.cwd,
     history: history.read(),
-    onSubmit: text => history.add(text),
+    onSubmit: (text) => history.add(text),
     onFirstFrame: firstFrameShown,
     ...(parsed?.prompt ? {initialPrompt: parsed.prompt} : {}),
   });
   await session.then(
-    opened => opened.close(),
+    (opened) => opened.close(),
     // The screen has said why there was none.
     () => undefined,
   );

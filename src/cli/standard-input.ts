@@ -6,7 +6,7 @@ const FIRST_BYTE_MS = 3_000;
 
 export async function readPrompt(typed: string): Promise<string> {
   const piped = process.stdin.isTTY || !isReadable() ? '' : await readAll(typed.trim() !== '');
-  return [typed.trim(), piped.trim()].filter(part => part !== '').join('\n\n');
+  return [typed.trim(), piped.trim()].filter((part) => part !== '').join('\n\n');
 }
 
 function isReadable(): boolean {
@@ -30,13 +30,15 @@ async function readAll(mayGoWithout: boolean): Promise<string> {
     }
     return true;
   })();
-  const silent = new Promise<false>(resolve => {
+  const silent = new Promise<false>((resolve) => {
     if (mayGoWithout) timer = setTimeout(() => resolve(false), FIRST_BYTE_MS);
   });
   const complete = await Promise.race([ended, silent]);
   clearTimeout(timer);
   if (!complete) {
-    process.stderr.write('mini-cc: nothing came on standard input within 3 s: going on without it (< /dev/null avoids the wait)\n');
+    process.stderr.write(
+      'mini-cc: nothing came on standard input within 3 s: going on without it (< /dev/null avoids the wait)\n',
+    );
     process.stdin.unref();
   }
   return Buffer.concat(chunks).toString('utf8');

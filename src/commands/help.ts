@@ -12,8 +12,8 @@ export function createHelpCommand(others: readonly Command[]): Command {
     name: 'help',
     description: 'the commands and keys',
     run() {
-      const width = Math.max(...others.map(command => command.name.length));
-      const lines = [help, ...others].map(command => `  /${command.name.padEnd(width)}  ${command.description}`);
+      const width = Math.max(...others.map((command) => command.name.length));
+      const lines = [help, ...others].map((command) => `  /${command.name.padEnd(width)}  ${command.description}`);
       return {ok: true, text: `Commands:\n${lines.join('\n')}\n\n${KEYS}`};
     },
   };

@@ -4,7 +4,7 @@ import type {Command} from '../core/session.ts';
 const NAMES =
   'agents subagents tasks mode permissions compact context cost resume rewind export fanout init memory mcp doctor';
 
-export const laterCommands: readonly Command[] = NAMES.split(' ').map(name => ({
+export const laterCommands: readonly Command[] = NAMES.split(' ').map((name) => ({
   name,
   description: 'not yet available',
   run: () => ({ok: false, text: `/${name} is not yet available.`}),

@@ -22,9 +22,9 @@ export function memoryFiles(cwd: string, home: string): MemoryFile[] {
       break;
     }
   }
-  const ofProject = folders.map(folder =>
-    ['AGENTS.md', 'CLAUDE.md'].map(name => path.join(folder, name)).find(file => existsSync(file)),
+  const ofProject = folders.map((folder) =>
+    ['AGENTS.md', 'CLAUDE.md'].map((name) => path.join(folder, name)).find((file) => existsSync(file)),
   );
-  const files = [path.join(home, 'AGENTS.md'), ...ofProject].filter(file => file !== undefined && existsSync(file));
-  return files.map(file => ({path: file!, text: readFileSync(file!, 'utf8').slice(0, MAX_CHARS)}));
+  const files = [path.join(home, 'AGENTS.md'), ...ofProject].filter((file) => file !== undefined && existsSync(file));
+  return files.map((file) => ({path: file!, text: readFileSync(file!, 'utf8').slice(0, MAX_CHARS)}));
 }

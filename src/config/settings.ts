@@ -9,12 +9,12 @@ const settingsSchema = z.object({
   model: z.string().min(1).optional(),
   subagentModel: z.string().min(1).optional(),
   agents: z.record(z.string(), z.object({model: z.string().min(1).optional()})).optional(),
-  permissions: z
-    .object({allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional()})
-    .optional(),
+  permissions: z.object({allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional()}).optional(),
   subagents: z.object({maxConcurrent: z.union([z.literal('auto'), z.int().min(1).max(64)]).optional()}).optional(),
   limits: z.object({idleSeconds: z.int().min(0).optional()}).optional(),
-  retry: z.object({maxAttempts: z.int().min(1).max(20).optional(), maxWaitSeconds: z.number().min(0).optional()}).optional(),
+  retry: z
+    .object({maxAttempts: z.int().min(1).max(20).optional(), maxWaitSeconds: z.number().min(0).optional()})
+    .optional(),
   maxOutputTokens: z.int().min(256).optional(),
 });
 

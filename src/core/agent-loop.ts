@@ -68,8 +68,8 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
       const outcomes = mayRun
         ? await runToolCalls(calls, run, signal, reply.garbledInputs)
         : refuseAll(calls, 'Not run: the limit of this run is reached.');
-      tally.records.push(...outcomes.map(outcome => outcome.record));
-      const content = outcomes.map(outcome => outcome.block);
+      tally.records.push(...outcomes.map((outcome) => outcome.record));
+      const content = outcomes.map((outcome) => outcome.block);
       run.history.append({role: 'user', content});
       run.emit({type: 'message', role: 'user', content});
       if (mayRun) continue;
@@ -106,7 +106,7 @@ async function ask(run: AgentRun, signal: AbortSignal, tally: Tally, mayCallTool
   try {
     return await run.model.reply(
       {system: run.system, tools: toolSpecs(run.tools), messages: run.history.messages, mayCallTools, signal},
-      progress => {
+      (progress) => {
         if (progress.type === 'retry') tally.dropStreamed();
         else if (progress.type === 'text') tally.streamed(progress.text);
         const event = eventOf(progress, run.rawStream);
@@ -118,7 +118,10 @@ async function ask(run: AgentRun, signal: AbortSignal, tally: Tally, mayCallTool
   }
 }
 
-function eventOf(progress: Parameters<Parameters<Model['reply']>[1]>[0], rawStream: boolean): AgentEventBody | undefined {
+function eventOf(
+  progress: Parameters<Parameters<Model['reply']>[1]>[0],
+  rawStream: boolean,
+): AgentEventBody | undefined {
   switch (progress.type) {
     case 'text':
       return {type: 'text_delta', text: progress.text};

@@ -52,5 +52,5 @@ export interface AgentCatalog {
 
 export const builtInAgents: AgentCatalog = {
   list: () => Object.values(AGENT_TYPES),
-  get: name => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
+  get: (name) => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
 };

@@ -92,7 +92,7 @@ export class History {
     if (last?.role !== 'assistant' || typeof last.content === 'string') return;
     const open = last.content.filter((block): block is ToolUse => block.type === 'tool_use');
     if (open.length === 0) return;
-    const results: ToolResultBlock[] = open.map(call => ({
+    const results: ToolResultBlock[] = open.map((call) => ({
       type: 'tool_result',
       tool_use_id: call.id,
       content: words,

@@ -52,7 +52,7 @@ export class PermissionPolicy {
     if (this.rules.disallowed.has(request.tool)) {
       return {verdict: 'deny', why: `${request.tool} is not allowed in this session`};
     }
-    const verdicts = request.accesses.map(access => this.#judge(access, request.tool, workspace));
+    const verdicts = request.accesses.map((access) => this.#judge(access, request.tool, workspace));
     return (
       verdicts.find(({verdict}) => verdict === 'deny') ??
       verdicts.find(({verdict}) => verdict === 'ask') ?? {verdict: 'allow'}
@@ -110,7 +110,7 @@ function grantKey(access: Access, workspace: Workspace): string {
 
 /** The words beside `2`, so that a person knows what the yes covers. */
 export function grantWords(request: PermitRequest, workspace: Workspace): string {
-  const keys = new Set(request.accesses.map(access => grantKey(access, workspace)));
+  const keys = new Set(request.accesses.map((access) => grantKey(access, workspace)));
   const [key = ''] = keys;
   if (key === EDITS) return 'yes, all edits in this workspace for this session';
   if (key.startsWith('run ')) return 'yes, this command for this session';
@@ -140,7 +140,7 @@ export function resolveLinks(target: string, cwd: string): string {
 }
 
 function isInside(target: string, folders: readonly string[]): boolean {
-  return folders.some(folder => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
+  return folders.some((folder) => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }
 
 const PROTECTED_FOLDERS = ['.git', '.mini-cc', '.claude', '.ssh', '.gnupg', '.aws'];
@@ -151,5 +151,5 @@ const PROTECTED_FILES = new Set([
 
 function isProtected(target: string): boolean {
   const parts = target.split('/');
-  return PROTECTED_FOLDERS.some(folder => parts.includes(folder)) || PROTECTED_FILES.has(path.basename(target));
+  return PROTECTED_FOLDERS.some((folder) => parts.includes(folder)) || PROTECTED_FILES.has(path.basename(target));
 }

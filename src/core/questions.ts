@@ -12,7 +12,7 @@ export class Questions {
   /** @returns the answer, or `withdrawn` when the run was stopped first. */
   async ask(question: Question, emit: Emit, signal: AbortSignal): Promise<Answer | 'withdrawn'> {
     if (signal.aborted) return 'withdrawn';
-    return new Promise(resolve => {
+    return new Promise((resolve) => {
       const withdraw = () => this.#settle(question.id, 'withdrawn');
       signal.addEventListener('abort', withdraw, {once: true});
       this.#open.set(question.id, {

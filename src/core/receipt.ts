@@ -15,10 +15,10 @@ export interface Receipt {
 
 /** @param mayWriteByBash its bash is not confined, so that commands may have changed more than the tools know. */
 export function makeReceipt(result: RunResult, root: string, mayWriteByBash: boolean): Receipt {
-  const facts = result.tools.map(record => record.facts);
-  const filesRead = [...new Set(facts.flatMap(fact => fact.read ?? []))];
-  const filesChanged = [...new Set(facts.flatMap(fact => fact.changed ?? []))];
-  const exits = facts.flatMap(fact => (fact.exitCode === undefined ? [] : [fact.exitCode]));
+  const facts = result.tools.map((record) => record.facts);
+  const filesRead = [...new Set(facts.flatMap((fact) => fact.read ?? []))];
+  const filesChanged = [...new Set(facts.flatMap((fact) => fact.changed ?? []))];
+  const exits = facts.flatMap((fact) => (fact.exitCode === undefined ? [] : [fact.exitCode]));
   const parts = [
     count(result.tools.length, 'tool'),
     `read ${count(filesRead.length, 'file')}`,
@@ -31,7 +31,12 @@ export function makeReceipt(result: RunResult, root: string, mayWriteByBash: boo
   ];
   if (mayWriteByBash && exits.length > 0) parts[2] += ' by its tools (what commands changed is not counted)';
   const unverified = result.tools.length === 0;
-  return {line: `Receipt: ${parts.join(' · ')}${unverified ? ' · UNVERIFIED' : ''}`, filesRead, filesChanged, unverified};
+  return {
+    line: `Receipt: ${parts.join(' · ')}${unverified ? ' · UNVERIFIED' : ''}`,
+    filesRead,
+    filesChanged,
+    unverified,
+  };
 }
 
 function count(n: number, noun: string): string {
@@ -39,14 +44,16 @@ function count(n: number, noun: string): string {
 }
 
 function names(files: readonly string[], root: string): string {
-  const shown = files.slice(0, 5).map(file => path.relative(root, file));
+  const shown = files.slice(0, 5).map((file) => path.relative(root, file));
   const more = files.length > shown.length ? `, and ${files.length - shown.length} more` : '';
   return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }
 
 /** `path:line` in the text, checked against the disk: the file is there and has that line. */
 function citations(text: string, root: string): string {
-  const cited = new Map([...text.matchAll(CITATION)].map(([all, file, line]) => [all, {file: file!, line: Number(line)}]));
+  const cited = new Map(
+    [...text.matchAll(CITATION)].map(([all, file, line]) => [all, {file: file!, line: Number(line)}]),
+  );
   if (cited.size === 0) return 'citations 0';
   const missing = [...cited].filter(([, {file, line}]) => !hasLine(path.resolve(root, file), line)).map(([all]) => all);
   const named = missing.length > 0 ? ` (missing: ${missing.slice(0, 3).join(', ')})` : '';

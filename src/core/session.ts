@@ -10,14 +10,14 @@ import type {AgentEvent, Answer, Emit, SessionInfo} from './events.ts';
 import type {FrontEndSession, SubmitResult} from './front-end.ts';
 import type {History} from './history.ts';
 import {Inbox} from './inbox.ts';
-import {MAIN_LIMITS, type Limits} from './limits.ts';
-import {type Message, NO_USAGE, type ToolUse} from './messages.ts';
+import {type Limits, MAIN_LIMITS} from './limits.ts';
+import {type Message, NO_USAGE} from './messages.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
 import type {Questions} from './questions.ts';
 import {CutOff, type RunResult, reasonOf} from './run-result.ts';
 import type {RunRecord, SubagentManager} from './subagent-manager.ts';
-import {runToolCalls} from './tool-calls.ts';
+import {parseTypedTask, runTypedTask} from './typed-task.ts';
 
 /** What a slash command may do. Its words come back; the session emits them. */
 export interface CommandContext {
@@ -68,8 +68,6 @@ export interface Conversation {
   close(): void;
 }
 
-const TYPED_TASK = /^Task\(\s*([^)]*?)\s*\)\s*:\s*([\s\S]*)$/;
-
 export class Session implements FrontEndSession {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
@@ -85,7 +83,7 @@ export class Session implements FrontEndSession {
     this.#conversation = parts.firstConversation;
     this.#model = parts.model;
     this.#emit = parts.bus.emitFor(parts.agentId);
-    this.#inbox = new Inbox(letter => this.#emit({type: 'queued_prompt_taken', id: letter.id}));
+    this.#inbox = new Inbox((letter) => this.#emit({type: 'queued_prompt_taken', id: letter.id}));
   }
 
   get info(): SessionInfo {
@@ -132,10 +130,7 @@ export class Session implements FrontEndSession {
       this.#emit({type: 'queued_prompt', ...letter});
       return {type: 'queued'};
     }
-    const task = TYPED_TASK.exec(prompt);
-    const turn = this.#run(signal =>
-      task ? this.#typedTask(prompt, task[1]!, task[2]!, signal) : this.#prompt(prompt, signal),
-    );
+    const turn = this.#run((signal) => this.#prompt(prompt, signal));
     this.#turnEnded = turn;
     return {type: 'turn', result: await turn};
   }
@@ -189,7 +184,7 @@ export class Session implements FrontEndSession {
 
   async #command(line: string): Promise<SubmitResult> {
     const [, name = '', args = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
-    const command = this.#parts.commands.find(candidate => candidate.name === name.toLowerCase());
+    const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
     let result: CommandResult;
     try {
       result = command
@@ -218,45 +213,24 @@ export class Session implements FrontEndSession {
     }
     const {outcome, tools, durationMs, usage} = result;
     this.#emit({type: 'run_end', outcome, reason: reasonOf(result), tools: tools.length, durationMs, usage});
-    const [late] = this.#closed ? [] : [this.#inbox.take().map(letter => letter.text).join('\n\n')];
+    const [late] = this.#closed
+      ? []
+      : [
+          this.#inbox
+            .take()
+            .map((letter) => letter.text)
+            .join('\n\n'),
+        ];
     if (late) void this.submit(late);
     return result;
   }
 
   async #prompt(text: string, signal: AbortSignal): Promise<RunResult> {
     this.#appendUser(text);
-    return runAgent(this.#runWith(signal));
-  }
-
-  /** `Task(agent): …` typed by a person: the same call that the model would make, with no model turn around it. */
-  async #typedTask(text: string, agent: string, prompt: string, signal: AbortSignal): Promise<RunResult> {
-    this.#appendUser(text);
-    const call: ToolUse = {
-      type: 'tool_use',
-      id: `toolu_typed_${randomUUID().replaceAll('-', '')}`,
-      name: 'Task',
-      input: {description: prompt.split(/\s+/).slice(0, 5).join(' '), prompt, agent_type: agent},
-      caller: {type: 'direct'},
-    };
     const run = this.#runWith(signal);
-    run.history.append({role: 'assistant', content: [call]});
-    const startedAt = performance.now();
-    const [outcome] = await runToolCalls([call], run, signal, new Map());
-    const content = [outcome!.block];
-    run.history.append({role: 'user', content});
-    this.#emit({type: 'message', role: 'user', content});
-    const said = typeof outcome!.block.content === 'string' ? outcome!.block.content : '';
-    const record = this.runs.findLast(candidate => candidate.callId === call.id);
-    return {
-      ...(record ? endingOf(record) : {outcome: 'error' as const, code: 'TASK_REFUSED', error: said}),
-      text: said,
-      usage: record?.result?.usage ?? NO_USAGE,
-      usageByModel: record?.result?.usageByModel ?? {},
-      turns: record?.result?.turns ?? 0,
-      tools: [outcome!.record],
-      durationMs: performance.now() - startedAt,
-      modelMs: record?.result?.modelMs ?? 0,
-    };
+    const task = parseTypedTask(text);
+    if (!task) return runAgent(run);
+    return runTypedTask(task, run, (callId) => this.runs.findLast((record) => record.callId === callId));
   }
 
   #runWith(signal: AbortSignal): AgentRun {
@@ -274,22 +248,6 @@ export class Session implements FrontEndSession {
   #appendUser(text: string): void {
     this.#conversation.history.append({role: 'user', content: text});
     this.#emit({type: 'message', role: 'user', content: text});
-  }
-}
-
-/** How a typed Task ended is how its run ended. */
-function endingOf(record: RunRecord) {
-  const reason = record.reason ?? '';
-  switch (record.outcome) {
-    case 'success':
-    case 'stopped':
-      return {outcome: record.outcome};
-    case 'limit':
-      return {outcome: record.outcome, limit: reason};
-    case 'timeout':
-      return {outcome: record.outcome, seconds: Math.round((record.result?.durationMs ?? 0) / 1000)};
-    default:
-      return {outcome: 'error' as const, code: 'TASK_FAILED', error: reason};
   }
 }
 

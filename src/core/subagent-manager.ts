@@ -31,7 +31,11 @@ export interface RunRecord {
 
 /** Opens what a run writes to; `storage/` does it. */
 export interface RunStore {
-  openRun(runId: string, agent: string, description: string): {
+  openRun(
+    runId: string,
+    agent: string,
+    description: string,
+  ): {
     readonly journal: Journal;
     readonly output: OutputStore;
     readonly transcript: string;
@@ -84,7 +88,7 @@ export class SubagentManager {
 
   /** Results in the order of the requests; one failure leaves the others be. */
   async spawnParallel(requests: readonly SpawnRequest[]): Promise<SubagentResult[]> {
-    return Promise.all(requests.map(request => this.spawn(request)));
+    return Promise.all(requests.map((request) => this.spawn(request)));
   }
 
   get(runId: string): RunRecord | undefined {
@@ -112,7 +116,7 @@ export class SubagentManager {
   }
 
   async stopAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map(runId => this.stop(runId)));
+    await Promise.all([...this.#running.keys()].map((runId) => this.stop(runId)));
   }
 
   async waitAll(): Promise<void> {
@@ -124,7 +128,7 @@ export class SubagentManager {
     const seat = this.options.store.openRun(runId, agent.name, description);
     const busEmit = this.options.bus.emitFor(runId, this.options.mainAgentId);
     let tools = 0;
-    const emit: typeof busEmit = event => {
+    const emit: typeof busEmit = (event) => {
       if (event.type === 'tool_end') {
         tools += 1;
         this.#update(runId, {tools});

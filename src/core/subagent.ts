@@ -1,6 +1,7 @@
 /** One subagent's run: a fresh history, filtered tools, its own limits; text and a receipt come back. */
-import type {AgentDefinition} from './agent-types.ts';
+
 import {type AgentRun, runAgent} from './agent-loop.ts';
+import type {AgentDefinition} from './agent-types.ts';
 import type {Emit} from './events.ts';
 import {FileLedger, type WriteLog} from './file-ledger.ts';
 import {History, type Journal} from './history.ts';
@@ -55,7 +56,11 @@ export interface SubagentResult {
 }
 
 /** Runs the task to its end. Never rejects. */
-export async function runSubagent(task: SubagentTask, house: SubagentHouse, seat: SubagentSeat): Promise<SubagentResult> {
+export async function runSubagent(
+  task: SubagentTask,
+  house: SubagentHouse,
+  seat: SubagentSeat,
+): Promise<SubagentResult> {
   const {agent} = task;
   const label = `[${agent.name}] ${task.description}`;
   const workspace: Workspace = {
@@ -93,7 +98,7 @@ export async function runSubagent(task: SubagentTask, house: SubagentHouse, seat
 export function toolsFor(agent: AgentDefinition, baseTools: readonly Tool[]): readonly Tool[] {
   if (agent.tools === '*') return baseTools;
   const {tools} = agent;
-  return baseTools.filter(tool => tools.includes(tool.name));
+  return baseTools.filter((tool) => tools.includes(tool.name));
 }
 
 /** Task call > definition > profile. */

@@ -6,7 +6,7 @@ import {z} from 'zod';
 import {MiniCcError, messageOf} from './errors.ts';
 import type {Emit} from './events.ts';
 import type {FileLedger} from './file-ledger.ts';
-import {textOf, type ToolResultBlock, type ToolUse} from './messages.ts';
+import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
 import {cutMiddle, type OutputStore} from './output.ts';
 import type {Permit} from './permissions.ts';
 import type {ToolRecord} from './run-result.ts';
@@ -52,10 +52,10 @@ export async function runToolCalls(
   signal: AbortSignal,
   garbled: ReadonlyMap<string, string>,
 ): Promise<CallOutcome[]> {
-  const prepared = calls.map(call => prepare(call, caller, garbled));
+  const prepared = calls.map((call) => prepare(call, caller, garbled));
   const outcomes: CallOutcome[] = [];
   for (const group of groupForOrder(prepared)) {
-    const ended = group.map(index => runOne(calls[index]!, prepared[index]!, caller, signal));
+    const ended = group.map((index) => runOne(calls[index]!, prepared[index]!, caller, signal));
     outcomes.push(...(await Promise.all(ended)));
   }
   return outcomes;
@@ -63,7 +63,7 @@ export async function runToolCalls(
 
 /** Results for calls that must not run, e.g. in a reporting turn. */
 export function refuseAll(calls: readonly ToolUse[], words: string): CallOutcome[] {
-  return calls.map(call => ({
+  return calls.map((call) => ({
     block: {type: 'tool_result', tool_use_id: call.id, content: words, is_error: true},
     record: {tool: call.name, isError: true, facts: {}},
   }));
@@ -76,9 +76,9 @@ function prepare(call: ToolUse, caller: Caller, garbled: ReadonlyMap<string, str
       `The input of ${call.name} is no valid JSON: ${JSON.stringify(raw.slice(0, 200))}. Nothing was run; send the call again, complete.`,
     );
   }
-  const tool = caller.tools.find(candidate => candidate.name === call.name);
+  const tool = caller.tools.find((candidate) => candidate.name === call.name);
   if (!tool) {
-    const names = caller.tools.map(candidate => candidate.name).join(', ');
+    const names = caller.tools.map((candidate) => candidate.name).join(', ');
     return errorResult(`${call.name} is not a tool of this agent; nothing was run. Its tools: ${names}`);
   }
   try {
@@ -101,8 +101,7 @@ function groupForOrder(prepared: readonly (Prepared | ToolResult)[]): number[][]
   const groups: number[][] = [];
   let sideBySide = false;
   for (const [index, call] of prepared.entries()) {
-    const quiet =
-      isResult(call) || call.accesses.every(access => access.kind !== 'write' && access.kind !== 'run');
+    const quiet = isResult(call) || call.accesses.every((access) => access.kind !== 'write' && access.kind !== 'run');
     if (quiet && sideBySide) groups.at(-1)?.push(index);
     else groups.push([index]);
     sideBySide = quiet;
@@ -147,7 +146,13 @@ async function resultOf(
   if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
   try {
     const permission = await caller.permit(
-      {callId: call.id, tool: prepared.tool.name, input: prepared.input, title: prepared.title, accesses: prepared.accesses},
+      {
+        callId: call.id,
+        tool: prepared.tool.name,
+        input: prepared.input,
+        title: prepared.title,
+        accesses: prepared.accesses,
+      },
       signal,
     );
     if (!permission.allowed) return errorResult(permission.message);
@@ -174,7 +179,7 @@ async function resultOf(
 async function orAfterAbort(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
-  const abandoned = new Promise<ToolResult>(resolve => {
+  const abandoned = new Promise<ToolResult>((resolve) => {
     onAbort = () => {
       timer = setTimeout(() => resolve(errorResult(`Cut off: ${messageOf(signal.reason)}.`)), ABORT_GRACE_MS);
     };

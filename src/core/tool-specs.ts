@@ -5,7 +5,7 @@ import type {Tool} from './tool.ts';
 
 /** The specs keep their bytes as long as the tools do, so that the server's prompt cache holds. */
 export function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
-  return tools.map(tool => ({
+  return tools.map((tool) => ({
     name: tool.name,
     description: tool.description.trim(),
     input_schema: inputSchema(tool),

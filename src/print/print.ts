@@ -1,6 +1,7 @@
 /** Print mode: one answer and out. The answer alone goes to standard output; progress and troubles to standard error. */
-import {showControls} from '../core/progress-line.ts';
+
 import {OFFLINE_CANNOT} from '../core/model.ts';
+import {showControls} from '../core/progress-line.ts';
 import {type RunResult, reasonOf} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
 import {createProgress} from './progress.ts';
@@ -28,8 +29,9 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   const startedAt = performance.now();
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(createProgress(stderr));
-  session.subscribe(event => {
-    if (event.type === 'retry') stderr(`retrying in ${Math.ceil(event.waitMs / 1000)}s (${showControls(event.reason)})`);
+  session.subscribe((event) => {
+    if (event.type === 'retry')
+      stderr(`retrying in ${Math.ceil(event.waitMs / 1000)}s (${showControls(event.reason)})`);
     if (event.type === 'notice' && event.level !== 'info') stderr(`mini-cc: ${showControls(event.text)}`);
     if (options.verbose && event.type === 'tool_start') stderr(showControls(`* ${event.tool} ${event.title}`));
     if (options.verbose && event.type === 'tool_end' && event.isError) {
@@ -39,7 +41,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   if (format === 'stream-json') {
     line(initObject(session));
     const toObject = createStreamJson(session);
-    session.subscribe(event => {
+    session.subscribe((event) => {
       const object = toObject(event);
       if (object) line(object);
     });
@@ -48,7 +50,14 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   if (submitted.type === 'command') {
     // An error went out as a notice already.
     if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
-    if (format !== 'text') line({type: 'result', subtype: submitted.ok ? 'success' : 'error_during_execution', is_error: !submitted.ok, result: submitted.text, session_id: session.info.sessionId});
+    if (format !== 'text')
+      line({
+        type: 'result',
+        subtype: submitted.ok ? 'success' : 'error_during_execution',
+        is_error: !submitted.ok,
+        result: submitted.text,
+        session_id: session.info.sessionId,
+      });
     return submitted.ok ? 0 : 1;
   }
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
@@ -59,14 +68,17 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   } else {
     line(resultObject(session, result, performance.now() - startedAt));
   }
-  if (result.outcome !== 'success') stderr(`mini-cc: ${result.outcome === 'limit' ? 'limit reached: ' : ''}${showControls(firstLine(reasonOf(result)))}`);
+  if (result.outcome !== 'success')
+    stderr(
+      `mini-cc: ${result.outcome === 'limit' ? 'limit reached: ' : ''}${showControls(firstLine(reasonOf(result)))}`,
+    );
   return exitCode(session, result);
 }
 
 function exitCode(session: Session, result: RunResult): number {
   switch (result.outcome) {
     case 'success':
-      return session.info.offline && result.text.split('\n').some(line => line.startsWith(OFFLINE_CANNOT)) ? 1 : 0;
+      return session.info.offline && result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT)) ? 1 : 0;
     case 'limit':
     case 'timeout':
       return 3;

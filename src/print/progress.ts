@@ -8,10 +8,16 @@ import {type ProgressState, progressLine, taskHeader} from '../core/progress-lin
  */
 export function createProgress(write: (line: string) => void): (event: AgentEvent) => void {
   const runs = new Map<string, ProgressState>();
-  return event => {
+  return (event) => {
     if (event.type === 'run_start' && event.parent !== undefined) {
       const {agent, description} = event;
-      runs.set(event.agentId, {agent, description, state: event.queued ? 'queued' : 'running', tools: 0, durationMs: 0});
+      runs.set(event.agentId, {
+        agent,
+        description,
+        state: event.queued ? 'queued' : 'running',
+        tools: 0,
+        durationMs: 0,
+      });
       write(taskHeader(description));
       write(progressLine(runs.get(event.agentId)!));
       return;

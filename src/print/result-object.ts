@@ -7,7 +7,7 @@ import type {RunRecord} from '../core/subagent-manager.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
   const runs = session.runs;
-  const byModel = sumByModel([result.usageByModel, ...runs.map(run => run.result?.usageByModel ?? {})]);
+  const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
     type: 'result',

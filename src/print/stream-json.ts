@@ -22,7 +22,7 @@ export function initObject(session: Session): Record<string, unknown> {
 /** Events as objects; a subagent's carry the id of the Task call that dispatched it. */
 export function createStreamJson(session: Session): (event: AgentEvent) => Record<string, unknown> | undefined {
   const callOf = new Map<string, string>();
-  return event => {
+  return (event) => {
     if (event.type === 'run_start' && event.callId !== undefined) callOf.set(event.agentId, event.callId);
     const tags = {
       parent_tool_use_id: callOf.get(event.agentId) ?? null,
@@ -33,7 +33,16 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
     if (event.type !== 'message') return undefined;
     if (event.role === 'user') return {type: 'user', message: {role: 'user', content: event.content}, ...tags};
     const {id, model, content, usage, stopReason} = event;
-    const message = {id, type: 'message', role: 'assistant', model, content, stop_reason: stopReason, stop_sequence: null, usage};
+    const message = {
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
+      content,
+      stop_reason: stopReason,
+      stop_sequence: null,
+      usage,
+    };
     return {type: 'assistant', message, ...tags};
   };
 }

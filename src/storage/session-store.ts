@@ -48,12 +48,13 @@ export class SessionStore {
   /** The transcript of a session by its id or the unique beginning of one. @throws UsageError when there is none. */
   find(id: string): {id: string; transcript: string} {
     assertPlainName(id);
-    const matches = this.#ids().filter(candidate => candidate === id || candidate.startsWith(id));
+    const matches = this.#ids().filter((candidate) => candidate === id || candidate.startsWith(id));
     const match = matches.includes(id) ? id : matches[0];
     if (match === undefined) {
       throw new UsageError(`No session ${id} in ${this.cwd}. Sessions of this directory are in ${this.folder}`);
     }
-    if (matches.length > 1 && match !== id) throw new UsageError(`Ambiguous session id: ${id} (${matches.length} begin so)`);
+    if (matches.length > 1 && match !== id)
+      throw new UsageError(`Ambiguous session id: ${id} (${matches.length} begin so)`);
     return {id: match, transcript: path.join(this.folder, match, TRANSCRIPT)};
   }
 
@@ -64,15 +65,15 @@ export class SessionStore {
   /** The session of this directory that was written to last. */
   latest(): {id: string; transcript: string} | undefined {
     const byAge = this.#ids()
-      .map(id => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
-      .map(session => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
+      .map((id) => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
+      .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
     return byAge[0];
   }
 
   #ids(): string[] {
     if (!existsSync(this.folder)) return [];
-    return readdirSync(this.folder).filter(id => existsSync(path.join(this.folder, id, TRANSCRIPT)));
+    return readdirSync(this.folder).filter((id) => existsSync(path.join(this.folder, id, TRANSCRIPT)));
   }
 }
 
@@ -95,7 +96,7 @@ function outputsIn(folder: string): OutputStore {
       mkdirSync(dir, {recursive: true, mode: 0o700});
       const file = path.join(dir, `${callId.replaceAll(/[^\w-]/g, '_').slice(0, 120)}.txt`);
       const fd = openSync(file, 'w', 0o600);
-      return {path: file, write: chunk => void writeSync(fd, chunk), close: () => closeSync(fd)};
+      return {path: file, write: (chunk) => void writeSync(fd, chunk), close: () => closeSync(fd)};
     },
   };
 }

@@ -2,7 +2,17 @@
  * Transcripts: JSON lines, appended, one whole event a line. A line is handed to the kernel before the call returns,
  * so it survives the end of the process by any signal; it is synced to the disk when the transcript is closed.
  */
-import {closeSync, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, readSync, writeSync} from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import {UsageError} from '../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
@@ -36,7 +46,12 @@ export class TranscriptWriter implements Journal {
     const isNew = !existsSync(this.path);
     const fd = openSync(this.path, 'a+', 0o600);
     if (isNew) {
-      const header: Header = {type: 'session', version: TRANSCRIPT_VERSION, at: new Date().toISOString(), ...this.header};
+      const header: Header = {
+        type: 'session',
+        version: TRANSCRIPT_VERSION,
+        at: new Date().toISOString(),
+        ...this.header,
+      };
       writeSync(fd, `${JSON.stringify(header)}\n`);
     } else if (endsTorn(fd)) {
       // A crash tore the last line: what follows must not grow onto it.
@@ -70,7 +85,8 @@ export function readTranscript(file: string): Transcript {
     if (entry) entries.push(entry);
   }
   const [header, ...rest] = entries;
-  if (header?.type !== 'session') throw new UsageError(`${file} is no transcript of mini-cc: its first line says no version`);
+  if (header?.type !== 'session')
+    throw new UsageError(`${file} is no transcript of mini-cc: its first line says no version`);
   if (header.version > TRANSCRIPT_VERSION) {
     throw new UsageError(
       `${file} was written by a newer mini-cc (format ${header.version}, this one knows ${TRANSCRIPT_VERSION}): it can be read, not continued`,
@@ -91,5 +107,5 @@ function parseLine(line: string): TranscriptEntry | undefined {
 }
 
 export function messagesOf(transcript: Transcript): Message[] {
-  return transcript.entries.flatMap(entry => (entry.type === 'message' ? [entry.message] : []));
+  return transcript.entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
 }

@@ -2,22 +2,22 @@ import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import {ModelError} from '../../src/core/errors.ts';
 import type {Message, ToolResultBlock} from '../../src/core/messages.ts';
-import {CutOff, type RunResult} from '../../src/core/run-result.ts';
+import {CutOff} from '../../src/core/run-result.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {fixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 
 function resultsIn(message: Message | undefined): ToolResultBlock[] {
   if (!message || typeof message.content === 'string') return [];
-  return message.content.flatMap(block => (block.type === 'tool_result' ? [block] : []));
+  return message.content.flatMap((block) => (block.type === 'tool_result' ? [block] : []));
 }
 
 /** Every call has its one result in the next message, in order: else no server takes the history back. */
 function expectWholeHistory(messages: readonly Message[]): void {
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant' || typeof message.content === 'string') continue;
-    const ids = message.content.flatMap(block => (block.type === 'tool_use' ? [block.id] : []));
-    expect(resultsIn(messages[index + 1]).map(block => block.tool_use_id)).toEqual(ids);
+    const ids = message.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+    expect(resultsIn(messages[index + 1]).map((block) => block.tool_use_id)).toEqual(ids);
   }
 }
 
@@ -34,7 +34,7 @@ describe('the agent loop', () => {
     expect(result).toMatchObject({outcome: 'success', text: 'seen', turns: 2});
     expect(resultsIn(model.requests[1]?.messages.at(-1))).toMatchObject([{content: 'saw x'}]);
     expect(result.usage.input_tokens).toBe(20);
-    expect(lines.filter(line => line.type === 'message')).toHaveLength(4);
+    expect(lines.filter((line) => line.type === 'message')).toHaveLength(4);
   });
 
   it('runs calls that only read side by side, and gives the results in the order of the calls', async () => {
@@ -43,7 +43,7 @@ describe('the agent loop', () => {
     const reader = tool('reader', async (_, value) => {
       atWork += 1;
       most = Math.max(most, atWork);
-      await new Promise(resolve => setTimeout(resolve, value === 'slow' ? 40 : 5));
+      await new Promise((resolve) => setTimeout(resolve, value === 'slow' ? 40 : 5));
       atWork -= 1;
       return textResult(value);
     });
@@ -54,25 +54,21 @@ describe('the agent loop', () => {
     const {run} = fixture(model, [reader]);
     await runAgent(run);
     expect(most).toBe(2);
-    expect(resultsIn(run.history.messages[2]).map(block => block.content)).toEqual(['slow', 'quick']);
+    expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual(['slow', 'quick']);
   });
 
   it('runs calls that write one after the other, in their place among the readers', async () => {
     const log: string[] = [];
     const step = async (name: string) => {
       log.push(`${name} begins`);
-      await new Promise(resolve => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 5));
       log.push(`${name} ends`);
       return textResult(name);
     };
     const writer = tool('writer', (_, value) => step(value), [{kind: 'write', path: '/tmp/x'}]);
     const reader = tool('reader', (_, value) => step(value), [{kind: 'read', path: '/tmp/x'}]);
     const model = new ScriptedModel([
-      calls(
-        call('writer', {value: 'w1'}, '1'),
-        call('writer', {value: 'w2'}, '2'),
-        call('reader', {value: 'r'}, '3'),
-      ),
+      calls(call('writer', {value: 'w1'}, '1'), call('writer', {value: 'w2'}, '2'), call('reader', {value: 'r'}, '3')),
       say('ok'),
     ]);
     await runAgent(fixture(model, [writer, reader]).run);
@@ -83,7 +79,10 @@ describe('the agent loop', () => {
     const model = new ScriptedModel([calls(call('fly', {})), say('walked')]);
     const {run} = fixture(model, [tool('walk')]);
     expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'walked'});
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: expect.stringContaining('walk')});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining('walk'),
+    });
   });
 
   it('runs nothing when the input of a call is no JSON, and quotes it', async () => {
@@ -92,7 +91,12 @@ describe('the agent loop', () => {
       {content: [call('look', {}, 'broken')], stop: 'tool_use', garbled: {broken: '{"value": "rm -rf /home'}},
       say('again'),
     ]);
-    const {run} = fixture(model, [tool('look', () => ((ran = true), textResult('')))]);
+    const {run} = fixture(model, [
+      tool('look', () => {
+        ran = true;
+        return textResult('');
+      }),
+    ]);
     await runAgent(run);
     expect(ran).toBe(false);
     expect(resultsIn(run.history.messages[2])[0]?.content).toContain('no valid JSON');
@@ -102,7 +106,10 @@ describe('the agent loop', () => {
     const model = new ScriptedModel([calls(call('look', {value: 7})), say('ok')]);
     const {run} = fixture(model, [tool('look')]);
     await runAgent(run);
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: expect.stringContaining('value')});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining('value'),
+    });
   });
 
   it('turns what a tool throws into its result', async () => {
@@ -113,12 +120,17 @@ describe('the agent loop', () => {
       }),
     ]);
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'look failed: the disk is full'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: 'look failed: the disk is full',
+    });
   });
 
   it('gives a refused call its one result and goes on', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [tool('look')], {permit: async () => ({allowed: false, message: 'Permission denied: no.'})});
+    const {run} = fixture(model, [tool('look')], {
+      permit: async () => ({allowed: false, message: 'Permission denied: no.'}),
+    });
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'Permission denied: no.'});
   });
@@ -140,12 +152,15 @@ describe('the agent loop', () => {
     );
     const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 4, timeoutSeconds: 0}});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
-    expect(model.requests.map(request => request.mayCallTools)).toEqual([true, true, true, false]);
+    expect(model.requests.map((request) => request.mayCallTools)).toEqual([true, true, true, false]);
     expectWholeHistory(run.history.messages);
   });
 
   it('ends at the limit also when the model calls tools in its report', async () => {
-    const model = new ScriptedModel((_, index) => ({content: [text(`step ${index}`), call('look', {}, `c${index}`)], stop: 'tool_use'}));
+    const model = new ScriptedModel((_, index) => ({
+      content: [text(`step ${index}`), call('look', {}, `c${index}`)],
+      stop: 'tool_use',
+    }));
     const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 3, timeoutSeconds: 0}});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', text: 'step 2', turns: 3});
     expectWholeHistory(run.history.messages);
@@ -153,7 +168,9 @@ describe('the agent loop', () => {
 
   it('lets a run of one turn answer, and ends it when it calls a tool', async () => {
     const limits = {maxTurns: 1, timeoutSeconds: 0};
-    expect(await runAgent(fixture(new ScriptedModel([say('yes')]), [], {limits}).run)).toMatchObject({outcome: 'success'});
+    expect(await runAgent(fixture(new ScriptedModel([say('yes')]), [], {limits}).run)).toMatchObject({
+      outcome: 'success',
+    });
     const {run} = fixture(new ScriptedModel([calls(call('look', {}))]), [tool('look')], {limits});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '1 turn'});
     expectWholeHistory(run.history.messages);
@@ -161,7 +178,10 @@ describe('the agent loop', () => {
 
   it('asks an answer that was cut at the output limit to go on, and joins the parts', async () => {
     const model = new ScriptedModel([{content: [text('one, ')], stop: 'max_tokens'}, say('two')]);
-    expect(await runAgent(fixture(model).run)).toMatchObject({outcome: 'success', text: expect.stringMatching(/^one,\s?two$/)});
+    expect(await runAgent(fixture(model).run)).toMatchObject({
+      outcome: 'success',
+      text: expect.stringMatching(/^one,\s?two$/),
+    });
   });
 
   it('goes on after pause_turn, and calls a refusal an error', async () => {
@@ -189,7 +209,10 @@ describe('the agent loop', () => {
   it('gives every call a result when it is interrupted amid tools, also those that had not begun', async () => {
     const wait = tool(
       'wait',
-      ({signal}) => new Promise(resolve => signal.addEventListener('abort', () => resolve(textResult('partial output')), {once: true})),
+      ({signal}) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve(textResult('partial output')), {once: true}),
+        ),
       [{kind: 'run', command: 'sleep'}],
     );
     const {run, abort} = fixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait]);
@@ -197,7 +220,7 @@ describe('the agent loop', () => {
     setTimeout(() => abort.abort(new CutOff('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped'});
     expectWholeHistory(run.history.messages);
-    expect(resultsIn(run.history.messages[2]).map(block => block.content)).toEqual([
+    expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual([
       'partial output',
       'Not run: interrupted by the user.',
     ]);
@@ -213,14 +236,16 @@ describe('the agent loop', () => {
   });
 
   it('times out with what it has, and names the limit', async () => {
-    const {run} = fixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {limits: {maxTurns: 9, timeoutSeconds: 0.05}});
+    const {run} = fixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {
+      limits: {maxTurns: 9, timeoutSeconds: 0.05},
+    });
     expect(await runAgent(run)).toMatchObject({outcome: 'timeout', seconds: 0.05, text: 'found a.ts:1'});
   });
 
   it('does not count the time in which a person is asked', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
     const slowPermit: AgentRun['permit'] = () =>
-      new Promise(resolve => setTimeout(() => resolve({allowed: true}), 120));
+      new Promise((resolve) => setTimeout(() => resolve({allowed: true}), 120));
     const {run} = fixture(model, [tool('look')], {permit: slowPermit, limits: {maxTurns: 9, timeoutSeconds: 0.1}});
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
   });

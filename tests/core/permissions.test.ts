@@ -19,10 +19,17 @@ symlinkSync(outside, path.join(root, 'link'));
 const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 
-function verdict(mode: PermissionMode, access: Access, options: {tool?: string; allowed?: string[]; disallowed?: string[]; in?: Workspace} = {}) {
+function verdict(
+  mode: PermissionMode,
+  access: Access,
+  options: {tool?: string; allowed?: string[]; disallowed?: string[]; in?: Workspace} = {},
+) {
   const rules = {allowed: new Set(options.allowed), disallowed: new Set(options.disallowed)};
   const policy = new PermissionPolicy(mode, rules, []);
-  return policy.decide({callId: 'c', input: {}, tool: options.tool ?? 'a_tool', title: 't', accesses: [access]}, options.in ?? workspace).verdict;
+  return policy.decide(
+    {callId: 'c', input: {}, tool: options.tool ?? 'a_tool', title: 't', accesses: [access]},
+    options.in ?? workspace,
+  ).verdict;
 }
 
 describe('permissions', () => {
@@ -31,7 +38,9 @@ describe('permissions', () => {
     expect(verdict('default', {kind: 'read', path: '../outside/secret'})).toBe('ask');
     expect(verdict('default', {kind: 'read', path: 'link/secret'})).toBe('ask');
     expect(verdict('acceptEdits', {kind: 'read', path: '/etc/passwd'})).toBe('ask');
-    expect(verdict('default', {kind: 'read', path: '../outside/secret'}, {in: {...workspace, extraRoots: [outside]}})).toBe('allow');
+    expect(
+      verdict('default', {kind: 'read', path: '../outside/secret'}, {in: {...workspace, extraRoots: [outside]}}),
+    ).toBe('allow');
   });
 
   it('asks before it writes or runs, by mode', () => {
@@ -71,20 +80,30 @@ describe('a permit', () => {
     const denials: Denial[] = [];
     const questions = new Questions();
     const policy = new PermissionPolicy('default', {allowed: new Set(), disallowed: new Set()}, []);
-    const deps = {policy, questions: interactive ? questions : undefined, onDenied: (denial: Denial) => void denials.push(denial)};
-    const permit = createPermit(deps, '[code] mend it', workspace, event => void events.push(event));
+    const deps = {
+      policy,
+      questions: interactive ? questions : undefined,
+      onDenied: (denial: Denial) => void denials.push(denial),
+    };
+    const permit = createPermit(deps, '[code] mend it', workspace, (event) => void events.push(event));
     return {permit, events, denials, questions, policy};
   }
-  const request = {callId: 'c', input: {command: 'npm test'}, tool: 'bash', title: 'npm test', accesses: [{kind: 'run', command: 'npm test'}] as const};
+  const request = {
+    callId: 'c',
+    input: {command: 'npm test'},
+    tool: 'bash',
+    title: 'npm test',
+    accesses: [{kind: 'run', command: 'npm test'}] as const,
+  };
   const never = new AbortController().signal;
-  const asked = (events: AgentEventBody[]) => events.flatMap(event => (event.type === 'ask' ? [event.question] : []));
+  const asked = (events: AgentEventBody[]) => events.flatMap((event) => (event.type === 'ask' ? [event.question] : []));
 
   it('asks the person, names the agent, and shows the command', async () => {
     const {permit, events, questions} = asking(true);
     const answer = permit(request, never);
     const [question] = asked(events);
     expect(question).toMatchObject({agent: '[code] mend it', tool: 'bash', detail: 'npm test', detailType: 'command'});
-    expect(question?.options.map(option => option.choice)).toEqual(['yes', 'session', 'no']);
+    expect(question?.options.map((option) => option.choice)).toEqual(['yes', 'session', 'no']);
     questions.answer(question!.id, {choice: 'yes'});
     expect(await answer).toEqual({allowed: true});
   });
@@ -115,12 +134,15 @@ describe('a permit', () => {
     expect(await answer).toMatchObject({allowed: false});
     expect(events.at(-1)).toMatchObject({type: 'ask_end', answer: 'withdrawn'});
     questions.answer(asked(events)[0]!.id, {choice: 'yes'});
-    expect(events.filter(event => event.type === 'ask_end')).toHaveLength(1);
+    expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(1);
   });
 
   it('refuses what it would ask where nobody can be asked', async () => {
     const {permit, denials} = asking(false);
-    expect(await permit(request, never)).toMatchObject({allowed: false, message: expect.stringContaining('nobody can be asked')});
+    expect(await permit(request, never)).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('nobody can be asked'),
+    });
     expect(denials).toHaveLength(1);
   });
 });

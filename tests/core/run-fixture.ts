@@ -22,7 +22,7 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
   const lines: TranscriptEntry[] = [];
   const kept = new Map<string, string>();
   const abort = new AbortController();
-  const history = new History({append: entry => void lines.push(structuredClone(entry))});
+  const history = new History({append: (entry) => void lines.push(structuredClone(entry))});
   history.append({role: 'user', content: 'the task'});
   const run: AgentRun = {
     agentId: 'test',
@@ -42,13 +42,13 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
         kept.set(callId, '');
         return {
           path: `/kept/${callId}`,
-          write: chunk => void kept.set(callId, kept.get(callId) + chunk),
+          write: (chunk) => void kept.set(callId, kept.get(callId) + chunk),
           close: () => undefined,
         };
       },
     },
     permit: async () => ({allowed: true}),
-    emit: event => void events.push(event),
+    emit: (event) => void events.push(event),
     ...change,
   };
   return {run, events, lines, kept, abort};
@@ -64,7 +64,7 @@ export function tool(
     name,
     description: `${name} for tests`,
     input: z.object({value: z.string().default('')}),
-    title: input => input.value,
+    title: (input) => input.value,
     access: () => access,
     run: async (input, context) => work(context, input.value),
   };

@@ -22,7 +22,7 @@ function house(options: {tools?: readonly Tool[]; maxConcurrent?: number} = {}) 
   const events: AgentEvent[] = [];
   const transcripts = new Map<string, TranscriptEntry[]>();
   const bus = new EventBus(() => undefined);
-  bus.subscribe(event => void events.push(event));
+  bus.subscribe((event) => void events.push(event));
   const manager = new SubagentManager({
     maxConcurrent: options.maxConcurrent ?? 3,
     mainAgentId: 'main',
@@ -32,7 +32,7 @@ function house(options: {tools?: readonly Tool[]; maxConcurrent?: number} = {}) 
         const lines: TranscriptEntry[] = [];
         transcripts.set(runId, lines);
         return {
-          journal: {append: entry => void lines.push(entry)},
+          journal: {append: (entry) => void lines.push(entry)},
           output: {open: () => ({path: '', write: () => undefined, close: () => undefined})},
           transcript: `/transcripts/${runId}`,
           close: () => undefined,
@@ -53,7 +53,10 @@ function house(options: {tools?: readonly Tool[]; maxConcurrent?: number} = {}) 
       rawStream: false,
     },
   });
-  const spawn = (model: ScriptedModel, change: {agent?: AgentDefinition; prompt?: string; signal?: AbortSignal; timeoutSeconds?: number} = {}) =>
+  const spawn = (
+    model: ScriptedModel,
+    change: {agent?: AgentDefinition; prompt?: string; signal?: AbortSignal; timeoutSeconds?: number} = {},
+  ) =>
     manager.spawn({
       agent: AGENT_TYPES.explore!,
       description: 'look around',
@@ -75,10 +78,10 @@ describe('a subagent', () => {
 
   it('has only the tools of its definition, and is refused all others when it calls them', async () => {
     const model = new ScriptedModel([calls(call('write_file', {}), call('Task', {}, 'task')), say('I may not')]);
-    const tools = ['bash', 'read_file', 'write_file', 'grep', 'glob'].map(name => tool(name));
+    const tools = ['bash', 'read_file', 'write_file', 'grep', 'glob'].map((name) => tool(name));
     const {result} = await house({tools}).spawn(model);
-    expect(model.requests[0]?.tools.map(spec => spec.name)).toEqual(['bash', 'read_file', 'grep', 'glob']);
-    expect(result.tools.map(record => record.isError)).toEqual([true, true]);
+    expect(model.requests[0]?.tools.map((spec) => spec.name)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+    expect(result.tools.map((record) => record.isError)).toEqual([true, true]);
     expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Task is not a tool of this agent');
   });
 
@@ -103,7 +106,9 @@ describe('a subagent', () => {
   });
 
   it('reports what it had and why it did not finish', async () => {
-    const {report, result} = await house().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 0.05});
+    const {report, result} = await house().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {
+      timeoutSeconds: 0.05,
+    });
     expect(result.outcome).toBe('timeout');
     expect(report).toMatch(/^The run did not finish: timed out after 0.05 s\.\nWhat it had by then:\nhalf/);
   });
@@ -134,7 +139,7 @@ describe('the pool', () => {
         order.push(index);
         atWork += 1;
         most = Math.max(most, atWork);
-        await new Promise(resolve => setTimeout(resolve, ms));
+        await new Promise((resolve) => setTimeout(resolve, ms));
         atWork -= 1;
         return reply(...args);
       };
@@ -144,7 +149,7 @@ describe('the pool', () => {
     expect(most).toBe(3);
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
     // Waves would have held the fourth until the first had ended.
-    expect(results.map(({result}) => result.text)).toEqual([0, 1, 2, 3, 4, 5, 6].map(index => `answer ${index}`));
+    expect(results.map(({result}) => result.text)).toEqual([0, 1, 2, 3, 4, 5, 6].map((index) => `answer ${index}`));
     expect(results[3]!.result.durationMs).toBeLessThan(250);
     expect(manager.count()).toBe(0);
     expect(new Set(results.map(({runId}) => runId)).size).toBe(7);
@@ -152,23 +157,29 @@ describe('the pool', () => {
 
   it('leaves the others be when one fails', async () => {
     const {spawn, manager} = house();
-    const outcomes = await Promise.all([spawn(new ScriptedModel([say('a')])), spawn(new ScriptedModel([])), spawn(new ScriptedModel([say('c')]))]);
+    const outcomes = await Promise.all([
+      spawn(new ScriptedModel([say('a')])),
+      spawn(new ScriptedModel([])),
+      spawn(new ScriptedModel([say('c')])),
+    ]);
     expect(outcomes.map(({result}) => result.outcome)).toEqual(['success', 'error', 'success']);
-    expect(manager.list().map(run => run.state)).toEqual(['idle', 'error', 'idle']);
+    expect(manager.list().map((run) => run.state)).toEqual(['idle', 'error', 'idle']);
   });
 
   it('tells of a run that waits, and when it begins', async () => {
     const {spawn, events} = house({maxConcurrent: 1});
     await Promise.all([spawn(new ScriptedModel([say('a')])), spawn(new ScriptedModel([say('b')]))]);
-    const starts = events.filter(event => event.type === 'run_start');
-    expect(starts.map(event => event.type === 'run_start' && event.queued)).toEqual([false, true]);
-    expect(events.filter(event => event.type === 'run_active').map(event => event.agentId)).toEqual([starts[1]!.agentId]);
+    const starts = events.filter((event) => event.type === 'run_start');
+    expect(starts.map((event) => event.type === 'run_start' && event.queued)).toEqual([false, true]);
+    expect(events.filter((event) => event.type === 'run_active').map((event) => event.agentId)).toEqual([
+      starts[1]!.agentId,
+    ]);
   });
 
   it('stops a run within a second, with outcome stopped, and it never comes back', async () => {
     const {spawn, manager} = house();
     const ended = spawn(new ScriptedModel([{hang: true}]));
-    await new Promise(resolve => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 20));
     const [run] = manager.list();
     expect(await manager.stop(run!.runId)).toBe(true);
     expect((await ended).result.outcome).toBe('stopped');
@@ -180,7 +191,7 @@ describe('the pool', () => {
     const {spawn, manager} = house({maxConcurrent: 1});
     const waiting = new ScriptedModel([say('never')]);
     const ended = Promise.all([spawn(new ScriptedModel([{hang: true}])), spawn(waiting)]);
-    await new Promise(resolve => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 20));
     await manager.stopAll();
     expect((await ended).map(({result}) => result.outcome)).toEqual(['stopped', 'stopped']);
     expect(waiting.requests).toHaveLength(0);

@@ -1,0 +1,76 @@
+/** `Task(agent): …` typed by a person: the same call that the model would make, with no turn of the model around it. */
+import {randomUUID} from 'node:crypto';
+import type {AgentRun} from './agent-loop.ts';
+import {NO_USAGE, type ToolUse} from './messages.ts';
+import type {RunResult} from './run-result.ts';
+import type {RunRecord} from './subagent-manager.ts';
+import {runToolCalls} from './tool-calls.ts';
+
+export interface TypedTask {
+  readonly agent: string;
+  readonly prompt: string;
+}
+
+/** Undefined when the text is no typed Task. */
+export function parseTypedTask(text: string): TypedTask | undefined {
+  const [, agent, prompt] = /^Task\(\s*([^)]*?)\s*\)\s*:\s*([\s\S]*)$/.exec(text) ?? [];
+  return agent === undefined || prompt === undefined ? undefined : {agent, prompt: unquoted(prompt)};
+}
+
+/**
+ * Runs it in the main agent's conversation, which then holds the call and its result.
+ * @param findRun the run that a call dispatched, if it got so far.
+ */
+export async function runTypedTask(
+  task: TypedTask,
+  run: AgentRun,
+  findRun: (callId: string) => RunRecord | undefined,
+): Promise<RunResult> {
+  const call: ToolUse = {
+    type: 'tool_use',
+    id: `toolu_typed_${randomUUID().replaceAll('-', '')}`,
+    name: 'Task',
+    input: {prompt: task.prompt, agent_type: task.agent},
+    caller: {type: 'direct'},
+  };
+  run.history.append({role: 'assistant', content: [call]});
+  const startedAt = performance.now();
+  const [outcome] = await runToolCalls([call], run, run.signal, new Map());
+  const content = [outcome!.block];
+  run.history.append({role: 'user', content});
+  run.emit({type: 'message', role: 'user', content});
+  const said = typeof outcome!.block.content === 'string' ? outcome!.block.content : '';
+  const record = findRun(call.id);
+  return {
+    ...(record ? endingOf(record) : {outcome: 'error' as const, code: 'TASK_REFUSED', error: said}),
+    text: said,
+    usage: record?.result?.usage ?? NO_USAGE,
+    usageByModel: {},
+    turns: record?.result?.turns ?? 0,
+    tools: [outcome!.record],
+    durationMs: performance.now() - startedAt,
+    modelMs: 0,
+  };
+}
+
+/** How a typed Task ended is how its run ended. */
+function endingOf(record: RunRecord) {
+  const reason = record.reason ?? '';
+  switch (record.outcome) {
+    case 'success':
+    case 'stopped':
+      return {outcome: record.outcome};
+    case 'limit':
+      return {outcome: record.outcome, limit: reason};
+    case 'timeout':
+      return {outcome: record.outcome, seconds: Math.round((record.result?.durationMs ?? 0) / 1000)};
+    default:
+      return {outcome: 'error' as const, code: 'TASK_FAILED', error: reason};
+  }
+}
+
+/** People quote the prompt, as the examples do. */
+function unquoted(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"') ? trimmed.slice(1, -1) : trimmed;
+}

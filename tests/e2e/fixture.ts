@@ -1,0 +1,30 @@
+/** What end-to-end tests share: a server, a project and a home that go with the test. */
+import {onTestFinished} from 'vitest';
+import {type Home, makeHome} from '../support/environment.ts';
+import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
+import {typescriptProject, type Workspace} from '../support/workspace.ts';
+
+export async function serve(script: Script): Promise<MessagesServer> {
+  const server = await startMessagesServer(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+export async function project(): Promise<Workspace> {
+  const workspace = await typescriptProject();
+  onTestFinished(workspace.remove);
+  return workspace;
+}
+
+export async function home(): Promise<Home> {
+  const made = await makeHome();
+  onTestFinished(made.remove);
+  return made;
+}
+
+export const explore = (prompt = 'look', description = 'explore codebase') => ({
+  name: 'Task',
+  input: {description, prompt, agent_type: 'explore'},
+});
+export const isSubagent = (body: {tools?: readonly {name: string}[]}) =>
+  !body.tools?.some((tool) => tool.name === 'Task');
