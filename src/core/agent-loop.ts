@@ -4,11 +4,11 @@ import type {AgentEventBody} from './events.ts';
 import type {History} from './history.ts';
 import type {Inbox} from './inbox.ts';
 import {type Clock, Deadline, isReportingTurn, type Limits} from './limits.ts';
-import {type AssistantBlock, addUsage, NO_USAGE, type ToolUse, textOf, type Usage} from './messages.ts';
+import {type AssistantBlock, addUsage, NO_USAGE, type ToolSpec, type ToolUse, textOf, type Usage} from './messages.ts';
 import type {Model, ModelReply} from './model.ts';
 import {CutOff, type RunResult, type ToolRecord} from './run-result.ts';
 import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
-import {toolSpecs} from './tool-specs.ts';
+import {ToolSpecs} from './tool-specs.ts';
 
 /** One run's arguments: made once, never changed. */
 export interface AgentRun extends Caller {
@@ -52,6 +52,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
 
 async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tally: Tally): Promise<RunResult> {
   let continuations = 0;
+  const specs = new ToolSpecs();
   for (;;) {
     signal.throwIfAborted();
     for (const letter of run.inbox.take()) appendUser(run, letter.text);
@@ -59,7 +60,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
     const outOfTurns = isReportingTurn(turn, run.limits);
     const reporting = outOfTurns || (turn > 1 && deadline.reportDue);
     if (reporting) appendUser(run, REPORT_NOW);
-    const reply = await ask(run, signal, tally, !reporting);
+    const reply = await ask(run, specs.of(run.tools), signal, tally, !reporting);
     appendReply(run, reply, tally);
 
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
@@ -101,11 +102,17 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
 }
 
 /** One model call; text is shown while it comes. */
-async function ask(run: AgentRun, signal: AbortSignal, tally: Tally, mayCallTools: boolean): Promise<ModelReply> {
+async function ask(
+  run: AgentRun,
+  tools: readonly ToolSpec[],
+  signal: AbortSignal,
+  tally: Tally,
+  mayCallTools: boolean,
+): Promise<ModelReply> {
   tally.beginCall();
   try {
     return await run.model.reply(
-      {system: run.system, tools: toolSpecs(run.tools), messages: run.history.messages, mayCallTools, signal},
+      {system: run.system, tools, messages: run.history.messages, mayCallTools, signal},
       (progress) => {
         if (progress.type === 'retry') tally.dropStreamed();
         else if (progress.type === 'text') tally.streamed(progress.text);

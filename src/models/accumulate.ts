@@ -56,23 +56,23 @@ export class ReplyBuilder {
     if (this.#id === '' && this.#blocks.length === 0) throw broken('the server sent an empty stream');
     if (!this.#ended && this.#stopReason === null) throw broken('the stream ended in the middle of the reply');
     const garbledInputs = new Map<string, string>();
-    const content = this.#blocks.filter(block => block !== undefined).map((block, index) => {
-      if (block.type !== 'tool_use') return block;
+    // Some servers leave indexes out.
+    const content = this.#blocks.flatMap((block, index) => {
+      // An empty text block is refused when it is sent back.
+      if (block === undefined || (block.type === 'text' && block.text === '')) return [];
       const json = this.#json.get(index);
-      if (json === undefined || json === '') return block;
+      if (block.type !== 'tool_use' || json === undefined || json === '') return [block];
       try {
-        return {...block, input: JSON.parse(json) as unknown};
+        return [{...block, input: JSON.parse(json) as unknown}];
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         garbledInputs.set(block.id, json);
-        return {...block, input: {}};
+        return [{...block, input: {}}];
       }
     });
-    // An empty text block is refused when it is sent back.
-    const sendable = content.filter(block => block.type !== 'text' || block.text !== '');
     return {
       id: this.#id,
-      content: sendable,
+      content,
       stopReason: this.#stopReason,
       usage: this.#usage,
       model: this.#model || fallbackModel,

@@ -124,7 +124,10 @@ function withCacheMark(messages: readonly Message[]): Message[] {
   const blocks = typeof last.content === 'string' ? [{type: 'text' as const, text: last.content}] : last.content;
   const end = blocks.at(-1);
   if (!end || end.type === 'thinking' || end.type === 'redacted_thinking') return [...messages];
-  return [...messages.slice(0, -1), {...last, content: [...blocks.slice(0, -1), {...end, cache_control: CACHED}]} as Message];
+  return [
+    ...messages.slice(0, -1),
+    {...last, content: [...blocks.slice(0, -1), {...end, cache_control: CACHED}]} as Message,
+  ];
 }
 
 /** Ends a call when the server falls silent. */
@@ -180,4 +183,3 @@ class IdleWatch {
     }, this.seconds * 1000);
   }
 }
-

@@ -39,7 +39,7 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   const sent = fields.get('agent_type');
   const agentType = sent === undefined ? '' : clean(sent);
   if (agentType === '') throw failure(`Missing agent_type parameter. Valid types: ${agents.join(', ')}`);
-  const agent = agents.includes(agentType) ? agentType : agents.find(name => name === agentType.toLowerCase());
+  const agent = agents.includes(agentType) ? agentType : agents.find((name) => name === agentType.toLowerCase());
   if (agent === undefined) throw invalidType(String(sent), agentType, agents);
   if (agent !== sent) notes.push(`agent_type from ${JSON.stringify(sent)}`);
   fields.set('agent_type', agent);
@@ -47,7 +47,10 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   const prompt = fields.get('prompt');
   if (typeof prompt !== 'string' || prompt.trim() === '') throw failure('Missing or empty prompt parameter');
   const description = fields.get('description');
-  fields.set('description', typeof description === 'string' && description.trim() !== '' ? description : firstWords(prompt));
+  fields.set(
+    'description',
+    typeof description === 'string' && description.trim() !== '' ? description : firstWords(prompt),
+  );
   for (const name of NUMBERS) mend(fields, name, asNumber, notes);
   for (const name of FLAGS) mend(fields, name, asFlag, notes);
   // An optional field with nothing in it is one that was left out.
@@ -61,7 +64,7 @@ function collect(raw: Readonly<Record<string, unknown>>, notes: string[]): Map<s
   const entries = Object.entries(raw).map(([key, value]) => ({key, plain: plainKey(key), value}));
   for (const [name, spellings] of Object.entries(SPELLINGS)) {
     for (const spelling of spellings) {
-      const entry = entries.find(candidate => candidate.plain === spelling && !isEmpty(candidate.value));
+      const entry = entries.find((candidate) => candidate.plain === spelling && !isEmpty(candidate.value));
       if (!entry) continue;
       if (entry.key !== name) notes.push(`${name} from key ${JSON.stringify(entry.key)}`);
       fields.set(name, entry.value);
@@ -81,7 +84,7 @@ function splitJoinedKeys(
   for (const {key, value} of entries) {
     const [, left, right] = /^\W*([A-Za-z_-]+)\s*[=:]\s*(.+)$/s.exec(key) ?? [];
     if (left === undefined || right === undefined) continue;
-    const name = Object.keys(SPELLINGS).find(candidate => SPELLINGS[candidate]!.includes(plainKey(left)));
+    const name = Object.keys(SPELLINGS).find((candidate) => SPELLINGS[candidate]!.includes(plainKey(left)));
     if (name === undefined || fields.has(name)) continue;
     fields.set(name, name === 'agent_type' ? clean(right) : right);
     if (name === 'agent_type' && !fields.has('prompt') && typeof value === 'string') fields.set('prompt', value);
@@ -106,7 +109,8 @@ function clean(value: unknown): string {
 
 function invalidType(sent: string, cleaned: string, agents: readonly string[]): MiniCcError {
   const [nearest] = agents.toSorted((a, b) => leven(cleaned, a) - leven(cleaned, b));
-  const near = nearest !== undefined && leven(cleaned.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3));
+  const near =
+    nearest !== undefined && leven(cleaned.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3));
   const meant = near ? ` Did you mean "${nearest}"?` : '';
   return failure(`Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`);
 }

@@ -28,6 +28,7 @@ interface TaskInput {
 const LATER = ['background', 'thinking', 'label', 'cleanup', 'isolation'];
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
+  let schema: {readonly names: string; readonly input: ReturnType<typeof schemaFor>} | undefined;
   return {
     name: 'Task',
     get description() {
@@ -37,14 +38,21 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         .join('\n')}`;
     },
     get input() {
-      return schemaFor(deps.agents.list().map((agent) => agent.name));
+      const names = deps.agents.list().map((agent) => agent.name);
+      // The same agents, the same schema: it is turned into JSON Schema once.
+      if (schema?.names !== names.join()) schema = {names: names.join(), input: schemaFor(names)};
+      return schema.input;
     },
     title: (input) => input.description,
     access: (input) => [{kind: 'dispatch', agent: input.agent_type}],
     repair(input) {
-      const repaired = repairTaskInput(input, deps.agents.list().map(agent => agent.name));
-      const later = LATER.find(key => ![undefined, false, 'none'].includes(repaired.input[key] as undefined));
-      if (later) throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
+      const repaired = repairTaskInput(
+        input,
+        deps.agents.list().map((agent) => agent.name),
+      );
+      const later = LATER.find((key) => ![undefined, false, 'none'].includes(repaired.input[key] as undefined));
+      if (later)
+        throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
       return repaired;
     },
     async run(input, context) {

@@ -43,7 +43,9 @@ describe('settings', () => {
   });
 
   it('that are wrong name the file and the key', () => {
-    expect(() => loadSettings(places({'home/settings.json': {retry: {maxAttempts: 'many'}}}))).toThrow(/settings\.json: retry\.maxAttempts: /);
+    expect(() => loadSettings(places({'home/settings.json': {retry: {maxAttempts: 'many'}}}))).toThrow(
+      /settings\.json: retry\.maxAttempts: /,
+    );
     expect(() => loadSettings(places({'home/settings.json': '{"model": '}))).toThrow(/settings\.json: /);
   });
 
@@ -66,7 +68,7 @@ describe('memory files', () => {
       'repo/CLAUDE.md': 'hidden by AGENTS.md',
       'repo/pkg/CLAUDE.md': 'near',
     });
-    const texts = memoryFiles(path.join(base, 'repo', 'pkg'), path.join(base, 'home')).map(file => file.text);
+    const texts = memoryFiles(path.join(base, 'repo', 'pkg'), path.join(base, 'home')).map((file) => file.text);
     expect(texts).toEqual(['mine', 'root', 'near']);
   });
 });

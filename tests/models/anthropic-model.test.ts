@@ -22,7 +22,7 @@ import {
 
 const servers: MessagesServer[] = [];
 afterEach(async () => {
-  await Promise.all(servers.splice(0).map(server => server.close()));
+  await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
 interface Asked {
@@ -31,7 +31,11 @@ interface Asked {
   readonly reply: Promise<ModelReply>;
 }
 
-async function ask(script: Script, change: Partial<ModelSettings> = {}, request: Partial<ModelRequest> = {}): Promise<Asked> {
+async function ask(
+  script: Script,
+  change: Partial<ModelSettings> = {},
+  request: Partial<ModelRequest> = {},
+): Promise<Asked> {
   const server = await startMessagesServer(script);
   servers.push(server);
   const model = new AnthropicModel(
@@ -57,20 +61,25 @@ async function ask(script: Script, change: Partial<ModelSettings> = {}, request:
       signal: new AbortController().signal,
       ...request,
     },
-    step => void progress.push(step),
+    (step) => void progress.push(step),
   );
   reply.catch(() => undefined);
   return {server, progress, reply};
 }
 
-const texts = (progress: readonly ModelProgress[]) => progress.flatMap(step => (step.type === 'text' ? [step.text] : [])).join('');
-const retries = (progress: readonly ModelProgress[]) => progress.filter(step => step.type === 'retry').length;
+const texts = (progress: readonly ModelProgress[]) =>
+  progress.flatMap((step) => (step.type === 'text' ? [step.text] : [])).join('');
+const retries = (progress: readonly ModelProgress[]) => progress.filter((step) => step.type === 'retry').length;
 
 describe('a model behind a server', () => {
   it('streams its text and returns the whole reply with its usage', async () => {
     const usage = {input_tokens: 100, output_tokens: 7, cache_read_input_tokens: 50, cache_creation_input_tokens: 3};
     const {reply, progress} = await ask([withUsage(say('Hello, world.'), usage)]);
-    expect(await reply).toMatchObject({content: [{type: 'text', text: 'Hello, world.'}], stopReason: 'end_turn', usage});
+    expect(await reply).toMatchObject({
+      content: [{type: 'text', text: 'Hello, world.'}],
+      stopReason: 'end_turn',
+      usage,
+    });
     expect(texts(progress)).toBe('Hello, world.');
   });
 
@@ -138,7 +147,10 @@ describe('a model behind a server', () => {
   });
 
   it('ends a call in which no byte comes', async () => {
-    const {reply} = await ask([stall(4), hangBeforeHeaders()], {idleSeconds: 0.2, retry: {maxAttempts: 2, maxWaitSeconds: 5}});
+    const {reply} = await ask([stall(4), hangBeforeHeaders()], {
+      idleSeconds: 0.2,
+      retry: {maxAttempts: 2, maxWaitSeconds: 5},
+    });
     await expect(reply).rejects.toMatchObject({kind: 'idle', message: 'no byte from the model for 0.2 s'});
   });
 
@@ -166,9 +178,19 @@ describe('a model behind a server', () => {
     servers.splice(0);
     const model = new AnthropicModel(
       {baseURL: server.url, apiKey: 'key'},
-      {name: 'm', id: 'm', offline: false, local: true, maxOutputTokens: 9, idleSeconds: 5, retry: {maxAttempts: 1, maxWaitSeconds: 0}},
+      {
+        name: 'm',
+        id: 'm',
+        offline: false,
+        local: true,
+        maxOutputTokens: 9,
+        idleSeconds: 5,
+        retry: {maxAttempts: 1, maxWaitSeconds: 0},
+      },
     );
     const request = {system: '', tools: [], messages: [], mayCallTools: true, signal: new AbortController().signal};
-    await expect(model.reply(request, () => undefined)).rejects.toThrow(/cannot reach 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
+    await expect(model.reply(request, () => undefined)).rejects.toThrow(
+      /cannot reach 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
+    );
   });
 });

@@ -38,7 +38,7 @@ describe('a transcript', () => {
     appendFileSync(file, '{"type":"message","message":{"role":"assis');
     expect(messagesOf(readTranscript(file))).toHaveLength(1);
     new History(new TranscriptWriter(file, header)).append({role: 'user', content: 'after'});
-    expect(messagesOf(readTranscript(file)).map(message => message.content)).toEqual(['whole', 'after']);
+    expect(messagesOf(readTranscript(file)).map((message) => message.content)).toEqual(['whole', 'after']);
   });
 
   it('of a newer version is refused with one clear line', () => {
@@ -51,7 +51,13 @@ describe('a transcript', () => {
     const file = path.join(home(), 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header), [
       {role: 'user', content: 'go'},
-      {role: 'assistant', content: [{type: 'tool_use', id: 'a', name: 'bash', input: {}}, {type: 'tool_use', id: 'b', name: 'bash', input: {}}]},
+      {
+        role: 'assistant',
+        content: [
+          {type: 'tool_use', id: 'a', name: 'bash', input: {}},
+          {type: 'tool_use', id: 'b', name: 'bash', input: {}},
+        ],
+      },
     ]);
     history.settleOpenCalls('cut off');
     expect(history.messages.at(-1)).toMatchObject({role: 'user', content: [{tool_use_id: 'a'}, {tool_use_id: 'b'}]});
@@ -62,7 +68,8 @@ describe('a transcript', () => {
 describe('the session store', () => {
   it('finds a session by its id or the beginning of one', () => {
     const store = new SessionStore(home(), '/work/x');
-    for (const id of ['aaa-1', 'aaa-2', 'bbb-1']) new History(store.openSession(id).writer).append({role: 'user', content: id});
+    for (const id of ['aaa-1', 'aaa-2', 'bbb-1'])
+      new History(store.openSession(id).writer).append({role: 'user', content: id});
     expect(store.find('bbb').id).toBe('bbb-1');
     expect(() => store.find('aaa')).toThrow('Ambiguous session id: aaa');
     expect(() => store.find('ccc')).toThrow('No session ccc');
@@ -70,11 +77,14 @@ describe('the session store', () => {
     expect(store.latest()?.id).toBe('aaa-2');
   });
 
-  it.each(['..', '../x', '/etc', 'a/../../b', '', '.', 'a/b'])('refuses the id %j, which could leave the folder', id => {
-    const store = new SessionStore(home(), '/work/x');
-    expect(() => store.openSession(id)).toThrow('Not a session id');
-    expect(() => store.find(id)).toThrow('Not a session id');
-  });
+  it.each(['..', '../x', '/etc', 'a/../../b', '', '.', 'a/b'])(
+    'refuses the id %j, which could leave the folder',
+    (id) => {
+      const store = new SessionStore(home(), '/work/x');
+      expect(() => store.openSession(id)).toThrow('Not a session id');
+      expect(() => store.find(id)).toThrow('Not a session id');
+    },
+  );
 
   it('puts the runs of subagents and cut outputs under their session', () => {
     const place = home();

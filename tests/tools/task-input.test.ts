@@ -31,8 +31,12 @@ describe('the input of a Task call', () => {
   });
 
   it('notes what it mended, quoting what was sent', () => {
-    expect(repair({agent_type: '<arg_value>coder', prompt: 'x', description: 'd'}).notes).toEqual(['agent_type from "<arg_value>coder"']);
-    expect(repair({subagent_type: 'plan', prompt: 'x', run_in_background: 'true', runTimeoutSeconds: '30'})).toMatchObject({
+    expect(repair({agent_type: '<arg_value>coder', prompt: 'x', description: 'd'}).notes).toEqual([
+      'agent_type from "<arg_value>coder"',
+    ]);
+    expect(
+      repair({subagent_type: 'plan', prompt: 'x', run_in_background: 'true', runTimeoutSeconds: '30'}),
+    ).toMatchObject({
       input: {agent_type: 'plan', background: true, timeout_seconds: 30},
       notes: [
         'agent_type from key "subagent_type"',
@@ -62,12 +66,14 @@ describe('the input of a Task call', () => {
     expect(() => repair(input)).toThrow(`${words}explore, code, plan, reviewer, coder, code-review`);
   });
 
-  it.each([[undefined], [''], ['  \n'], [7], [null], [{}]])('without a prompt (%j) says so', prompt => {
+  it.each([[undefined], [''], ['  \n'], [7], [null], [{}]])('without a prompt (%j) says so', (prompt) => {
     expect(() => repair({agent_type: 'explore', prompt})).toThrow(/^Missing or empty prompt parameter$/);
   });
 
   it('makes a description of the first words where there is none', () => {
-    expect(repair({agent_type: 'explore', prompt: 'find all files that use the auth module'}).input.description).toBe('find all files that use');
+    expect(repair({agent_type: 'explore', prompt: 'find all files that use the auth module'}).input.description).toBe(
+      'find all files that use',
+    );
   });
 
   it('whatever it is, ends in a dispatchable input or in one of the error texts', () => {
@@ -99,8 +105,43 @@ function generator(seed: number): () => number {
 
 function randomInput(random: () => number): unknown {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-  const keys = ['agent_type', 'subagent_type', 'agentId', 'agent', 'type', 'prompt', 'task', '__proto__', 'toString', 'a=b', 'agent_type="explore', 'background', 'timeout_seconds', '', '日本'];
-  const pieces = ['explore', 'coder', 'exploer', '<arg_value>', '</arg_value', '"', "'", ' ', '\n', '__proto__', 'constructor', '审查', '<', '>', '=', '\u0000', '{}', 'x'.repeat(500)];
+  const keys = [
+    'agent_type',
+    'subagent_type',
+    'agentId',
+    'agent',
+    'type',
+    'prompt',
+    'task',
+    '__proto__',
+    'toString',
+    'a=b',
+    'agent_type="explore',
+    'background',
+    'timeout_seconds',
+    '',
+    '日本',
+  ];
+  const pieces = [
+    'explore',
+    'coder',
+    'exploer',
+    '<arg_value>',
+    '</arg_value',
+    '"',
+    "'",
+    ' ',
+    '\n',
+    '__proto__',
+    'constructor',
+    '审查',
+    '<',
+    '>',
+    '=',
+    '\u0000',
+    '{}',
+    'x'.repeat(500),
+  ];
   const value = (): unknown =>
     pick<() => unknown>([
       () => Array.from({length: Math.floor(random() * 5)}, () => pick(pieces)).join(''),
