@@ -1,6 +1,6 @@
 /** Which files a few words are about: by their contents and by their names. */
 import {definitionIn, escapeRegExp, isComment} from './definitions.ts';
-import {isLumber, isTest, rankOf} from './languages.ts';
+import {isLumber, rankOf} from './languages.ts';
 import type {Hit} from './results.ts';
 import {readHits, readPaths} from './results.ts';
 import type {Toolbox} from './toolbox.ts';
@@ -15,6 +15,8 @@ export interface ConcernedFile {
   /** Lines that define something named by one of the words. */
   readonly definitions: readonly Hit[];
   readonly words: readonly string[];
+  /** The line that says the most; undefined when only the name fits. */
+  readonly best: Hit | undefined;
 }
 
 export interface Concerned {
@@ -45,6 +47,7 @@ export function* concernedFiles(toolbox: Toolbox, text: string): Work<Concerned>
       words,
       stems,
       found.map((one) => one.hits),
+      found.map((one) => one.hits.length + (one.more ?? 1000)),
       named.map((one) => one.paths),
     ),
     searched: found.some((one) => one.known),
@@ -55,6 +58,7 @@ function rank(
   words: readonly string[],
   stems: readonly string[],
   found: readonly (readonly Hit[])[],
+  totals: readonly number[],
   named: readonly (readonly string[])[],
 ): readonly ConcernedFile[] {
   const paths = new Set([...found.flat().map((hit) => hit.path), ...named.flat()]);
@@ -67,13 +71,14 @@ function rank(
       const scores = own.map((hits, index) => {
         if (hits.length === 0 && !inName[index]) return 0;
         // A word that is everywhere says little about where.
-        const rarity = 1 / Math.log2(2 + found[index]!.length);
-        return 3 + (12 * Math.min(hits.length, 6) * rarity) / 6 + (inName[index] ? 8 : 0);
+        const rarity = 3 / Math.log2(2 + totals[index]!);
+        return (3 + 2 * Math.min(hits.length, 6) + (inName[index] ? 8 : 0)) * rarity;
       });
       const place = [1, 0.6, 0.5, 0.1][rankOf(path)]!;
       const score = (scores.reduce((sum, one) => sum + one, 0) + Math.min(definitions.length, 4) * 2) * place;
       const matched = words.filter((_, index) => scores[index]! > 0);
-      return {path, score, hits: unique(own.flat()), definitions: unique(definitions), words: matched};
+      const hits = unique(own.flat());
+      return {path, score, hits, definitions: unique(definitions), words: matched, best: bestOf(hits, stems)};
     });
   return files.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
 }
@@ -95,15 +100,11 @@ function globWord(word: string): string {
     .join('');
 }
 
-/** The most telling line of a file: a definition, else code, else any. */
-export function bestHit(file: ConcernedFile): Hit | undefined {
-  return (
-    file.definitions[0] ??
-    file.hits.find((hit) => !isComment(hit.text) && !/^\s*import\b/.test(hit.text)) ??
-    file.hits[0]
-  );
-}
-
-export function testsAmong(files: readonly ConcernedFile[]): readonly ConcernedFile[] {
-  return files.filter((file) => isTest(file.path));
+function bestOf(hits: readonly Hit[], stems: readonly string[]): Hit | undefined {
+  const worth = ({text}: Hit): number => {
+    const held = stems.filter((stem) => text.toLowerCase().includes(stem.toLowerCase())).length;
+    const passive = isComment(text) || /^\s*import\b/.test(text) ? -6 : 0;
+    return held * 3 + (definitionIn(text) ? 2 : 0) + (/^\S/.test(text) ? 1 : 0) + passive;
+  };
+  return hits.toSorted((a, b) => worth(b) - worth(a) || a.line - b.line)[0];
 }

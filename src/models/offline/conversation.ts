@@ -25,8 +25,8 @@ interface Said {
   readonly announcement: string | undefined;
 }
 
-const ANNOUNCEMENT = /<task_announcement\b[^>]*>([\s\S]*?)<\/task_announcement>/g;
-const RUNTIME_TAGS = /<(system-reminder|system_reminder|runtime|environment|limit)\b[^>]*>[\s\S]*?<\/\1>/g;
+const ANNOUNCEMENT = /<task_announcement\b[^<>]*>([\s\S]*?)<\/task_announcement>/g;
+const RUNTIME_TAGS = /<(system-reminder|system_reminder|runtime|environment|limit)\b[^<>]*>[\s\S]*?<\/\1>/g;
 const GO_ON = /^(please\s+)?(continue|go on|keep going|resume|продолжай|продолжи|继续)[\s.!。]*$/iu;
 
 export function readConversation(messages: readonly Message[], mayCallTools: boolean): Conversation {

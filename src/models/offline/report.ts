@@ -1,11 +1,12 @@
 /** How answers are worded: the notice, what cannot be done, places, fences. */
+import {OFFLINE_CANNOT} from '../../core/model.ts';
 import type {Hit, Line} from './results.ts';
 
 /** First line of the first answer of a conversation. */
 export const OFFLINE_NOTICE = '(offline model: rule-based, no API key or server is set)';
 
 /** An answer that begins so did not do what was asked. Print mode exits 1 on it. */
-export const CANNOT_PREFIX = 'I cannot do this offline:';
+export const CANNOT_PREFIX = OFFLINE_CANNOT;
 
 export const HOW_TO_SET_UP = [
   'To set up a real model: `export ANTHROPIC_API_KEY=…`, or point it at a server that speaks the Messages API,',

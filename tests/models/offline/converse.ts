@@ -29,6 +29,7 @@ export async function converse(prompt: string, talk: Talk): Promise<Told> {
   const anthropic = client();
   const messages: Anthropic.MessageParam[] = [...(talk.before ?? []), {role: 'user', content: prompt}];
   const replies: {name: string; input: Record<string, unknown>}[][] = [];
+  const seen = new Set<string>();
   const tools = specs(talk.tools, talk.agents);
   for (;;) {
     const reply = await anthropic.messages
@@ -43,7 +44,7 @@ export async function converse(prompt: string, talk: Talk): Promise<Told> {
     replies.push(calls.map((call) => ({name: call.name, input: call.input as Record<string, unknown>})));
     if (replies.length > 25) throw new Error(`no end of: ${prompt}`);
     const results = await Promise.all(
-      calls.map((call) => result(call.name, call.input as Record<string, unknown>, talk)),
+      calls.map((call) => result(call.name, call.input as Record<string, unknown>, talk, seen)),
     );
     messages.push({
       role: 'user',
@@ -57,10 +58,10 @@ export async function converse(prompt: string, talk: Talk): Promise<Told> {
   }
 }
 
-async function result(name: string, input: Record<string, unknown>, talk: Talk): Promise<Result> {
+async function result(name: string, input: Record<string, unknown>, talk: Talk, seen: Set<string>): Promise<Result> {
   const given = talk.intercept?.(name, input);
   if (given) return given;
-  if (name !== 'Task') return runTool(talk.root, name, input);
+  if (name !== 'Task') return runTool(talk.root, name, input, seen);
   const agent = String(input.agent_type);
   const system =
     {explore: 'You explore a codebase for another agent.', plan: 'You design a change for another agent.'}[agent] ?? '';

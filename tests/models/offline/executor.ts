@@ -2,7 +2,7 @@
 import {execFileSync, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {dirname, join, matchesGlob} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {rgPath} from '@vscode/ripgrep';
 
@@ -54,11 +54,16 @@ export function folder(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-export function runTool(root: string, name: string, input: Input): Result {
+/** @param seen paths that were read so far: only these may be overwritten. */
+export function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Result {
   try {
     if (name === 'bash') return bash(root, String(input.command));
-    if (name === 'read_file') return {text: readNumbered(root, input)};
-    if (name === 'write_file') return write(root, String(input.path), String(input.content));
+    if (name === 'read_file') {
+      const text = readNumbered(root, input);
+      seen.add(String(input.path));
+      return {text};
+    }
+    if (name === 'write_file') return write(root, String(input.path), String(input.content), seen);
     if (name === 'edit_file') return edit(root, input);
     if (name === 'grep') return {text: grep(root, input)};
     if (name === 'glob') return {text: glob(root, input)};
@@ -87,8 +92,8 @@ function readNumbered(root: string, input: Input): string {
   return left > 0 ? `${shown}\n(${left} more lines; read on with offset ${from + part.length})` : shown;
 }
 
-function write(root: string, path: string, content: string): Result {
-  if (existsSync(join(root, path)))
+function write(root: string, path: string, content: string, seen: ReadonlySet<string>): Result {
+  if (existsSync(join(root, path)) && !seen.has(path))
     return {text: `${path} exists and you have not read it: read_file it first.`, isError: true};
   mkdirSync(dirname(join(root, path)), {recursive: true});
   writeFileSync(join(root, path), content);
@@ -136,19 +141,16 @@ function grep(root: string, input: Input): string {
   return limited(lines, Number(input.limit ?? 250), 'No matches');
 }
 
+/** A pattern without a slash matches at any depth, as the real tool's. */
 function glob(root: string, input: Input): string {
   const base = join(root, String(input.path ?? '.'));
-  const list = spawnSync(
-    rgPath,
-    ['--files', '--no-require-git', '--hidden', '--glob', '!.git', '--glob', `/${String(input.pattern)}`],
-    {cwd: base, encoding: 'utf8', maxBuffer: 1 << 28},
-  );
+  const pattern = String(input.pattern);
+  const list = spawnSync(rgPath, ['--files', '--no-require-git'], {cwd: base, encoding: 'utf8', maxBuffer: 1 << 28});
   const prefix = input.path && input.path !== '.' ? `${String(input.path)}/` : '';
-  const files = list.stdout.split('\n').filter((line) => line !== '');
-  const newest =
-    files.length > 2000
-      ? files
-      : files.toSorted((a, b) => statSync(join(base, b)).mtimeMs - statSync(join(base, a)).mtimeMs);
+  const whole = pattern.includes('/') ? pattern : `**/${pattern}`;
+  const files = list.stdout.split('\n').filter((line) => line !== '' && matchesGlob(line, whole));
+  const age = (file: string) => statSync(join(base, file)).mtimeMs;
+  const newest = files.length > 2000 ? files : files.toSorted((a, b) => age(b) - age(a));
   return limited(
     newest.map((file) => prefix + file),
     Number(input.limit ?? 100),

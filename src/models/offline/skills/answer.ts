@@ -1,6 +1,6 @@
 /** Everything else: names and words of the request are searched for, and what was found is shown, no more. */
 import type {ConcernedFile} from '../concerned.ts';
-import {bestHit, concernedFiles} from '../concerned.ts';
+import {concernedFiles} from '../concerned.ts';
 import {definitionIn} from '../definitions.ts';
 import {docOf, headerOf} from '../doc-comment.ts';
 import type {Job} from '../job.ts';
@@ -50,7 +50,7 @@ function described(file: ConcernedFile, words: readonly string[], lines: readonl
       ? named
       : file.definitions.length > 0
         ? file.definitions
-        : [bestHit(file)].filter((hit) => hit !== undefined);
+        : [file.best].filter((hit) => hit !== undefined);
   const items = places.slice(0, lines ? 6 : 2).map((hit) => {
     const doc = lines && docOf(lines, 'line' in hit ? hit.line : 0);
     const kind = definitionIn(hit.text)?.kind;

@@ -46,7 +46,8 @@ export function* delegate(job: Job, assignments: readonly Assignment[]): Work<st
   const calls = assignments.map((one) => job.toolbox.task(one.agent, one.description, one.prompt, background));
   const results = yield* ask(calls);
   if (results.length === 1) return found(assignments[0]!, results[0]!);
-  return paragraphs(...assignments.map((one, index) => found(one, results[index]!)));
+  // Two that found the same, as in an empty folder, say it once.
+  return paragraphs(...new Set(assignments.map((one, index) => found(one, results[index]!))));
 }
 
 function found(assignment: Assignment, result: Observation): string {

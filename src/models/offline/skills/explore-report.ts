@@ -25,6 +25,7 @@ export interface ProjectView {
     readonly total: number | undefined;
     readonly extensions: ReadonlyMap<string, number>;
     readonly folders: ReadonlyMap<string, number>;
+    readonly ci: readonly string[];
   };
   readonly facts: readonly ManifestFacts[];
   readonly readme: {readonly path: string; readonly lines: readonly Line[]} | undefined;
@@ -56,12 +57,21 @@ function identity({facts, readme, place}: ProjectView): string | undefined {
   const name = main?.name && `**${main.name.value}** (${main.path}:${main.name.line})`;
   const description =
     main?.description && `“${clip(main.description.value, 200)}” (${main.path}:${main.description.line})`;
-  const prose = readme?.lines.find(
-    (line) => /^[\p{L}\p{N}*_[]/u.test(line.text) && !/^\[?!?\[|^\*\*?\s*$/.test(line.text) && line.text.length > 15,
-  );
+  const prose = readme && opening(readme.lines);
   const said = prose && readme && `${readme.path}:${prose.number} says: “${firstSentence(prose.text)}”`;
-  const place_ = place === undefined ? undefined : `In ${place}:`;
-  return [place_, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
+  const where = place === undefined ? undefined : `In ${place}:`;
+  return [where, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
+}
+
+/** The first paragraph that is prose, as one text at its first line. */
+function opening(lines: readonly Line[]): Line | undefined {
+  const start = lines.findIndex(
+    (line) => /^[\p{L}\p{N}*_`>]/u.test(line.text) && !/^\*\*?\s*$/.test(line.text) && line.text.length > 15,
+  );
+  if (start < 0) return undefined;
+  const end = lines.findIndex((line, index) => index > start && /^\s*$|^#|^```/.test(line.text));
+  const text = lines.slice(start, end < 0 ? undefined : end).map((line) => line.text.replace(/^>\s*/, ''));
+  return {number: lines[start]!.number, text: text.join(' ').replaceAll('**', '')};
 }
 
 function languages({paths, complete, counted}: ProjectView): string {

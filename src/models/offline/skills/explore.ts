@@ -73,6 +73,9 @@ const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun))';
 /** Counts by extension and folder, for projects too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
+/** Hidden files, which globs leave out. */
+const CI_FILES =
+  "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
 
 /** At most 14 calls in three replies. */
 function* looking(job: Job, scope: string | undefined, focus: Focus): Work<string> {
@@ -80,7 +83,7 @@ function* looking(job: Job, scope: string | undefined, focus: Focus): Work<strin
   const {toolbox} = job;
   const counting = job.main
     ? undefined
-    : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}`, 'Count files');
+    : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}; ${CI_FILES}`, 'Count files');
   const [all, manifests, documents, starters, ci, counts] = yield* ask([
     toolbox.files('**/*', {path, limit: 400}),
     toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path, limit: 60}),
@@ -103,8 +106,8 @@ function* looking(job: Job, scope: string | undefined, focus: Focus): Work<strin
     return `${path ?? 'This folder'} is empty: no files were found (hidden and ignored ones aside).`;
 
   const near = nearest(readPaths(manifests!).paths).slice(0, 3);
-  const readme = nearest(readPaths(documents!).paths.filter((one) => /(^|\/)readme/i.test(one)))[0];
-  const workflows = readPaths(ci!).paths;
+  const readme = nearest(readPaths(documents!).paths).find((one) => /^readme/i.test(withoutPlace(one, path)));
+  const workflows = [...new Set([...readPaths(ci!).paths, ...counted.ci])];
   const second = yield* ask([
     ...near.map((one) => toolbox.read(one, undefined, 300)),
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
@@ -142,6 +145,11 @@ function* looking(job: Job, scope: string | undefined, focus: Focus): Work<strin
   return exploreReport(view);
 }
 
+/** The path as seen from the folder that was asked about. */
+function withoutPlace(path: string, place: string | undefined): string {
+  return place !== undefined && path.startsWith(`${place}/`) ? path.slice(place.length + 1) : path;
+}
+
 function nearest(paths: readonly string[]): readonly string[] {
   return paths
     .filter((one) => !isLumber(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
@@ -165,7 +173,7 @@ function entryCandidates(
       .replace(/\.\w+$/, '');
   const declared = new Set(facts.flatMap((fact) => fact.entries.map((entry) => stem(entry.value))));
   const sources = nearest([...new Set([...named, ...mains])]).filter(
-    (path) => !isTest(path) && !path.endsWith('.d.ts'),
+    (path) => !isTest(path) && !/\.d\.ts$|(^|\/)\./.test(path),
   );
   const rank = (path: string) =>
     declared.has(stem(path))
@@ -176,7 +184,7 @@ function entryCandidates(
           ? 2
           : 3;
   return sources
-    .filter((path) => path.split('/').length <= 4)
+    .filter((path) => path.split('/').length <= 4 && (rank(path) < 3 || path.split('/').length <= 2))
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, 4);
 }
@@ -193,12 +201,14 @@ function entryOf(path: string, lines: readonly Line[] | undefined): readonly Ent
 function countsIn(text: string): ProjectView['counted'] {
   const extensions = new Map<string, number>();
   const folders = new Map<string, number>();
+  const ci: string[] = [];
   let total: number | undefined;
   for (const line of text.split('\n')) {
-    const match = /^(total|ext|dir) (\d+)(?: (.+))?$/.exec(line.trim());
+    const match = /^(total|ext|dir|ci) (\d+)(?: (.+))?$/.exec(line.trim());
     if (match?.[1] === 'total') total = Number(match[2]);
     else if (match?.[1] === 'ext') extensions.set(match[3]!, Number(match[2]));
     else if (match?.[1] === 'dir') folders.set(match[3]!, Number(match[2]));
+    else if (match?.[1] === 'ci') ci.push(match[3]!);
   }
-  return {total, extensions, folders};
+  return {total, extensions, folders, ci};
 }

@@ -3,7 +3,8 @@ import {identifiersIn, looksLikeFile, pathsIn, plainRequest, quotedIn, unquote} 
 
 export interface FindRequest {
   readonly subjects: readonly string[];
-  readonly want: 'definition' | 'uses' | 'what';
+  /** `text`: every line with it is of interest. */
+  readonly want: 'definition' | 'uses' | 'what' | 'text';
   readonly scope: string | undefined;
 }
 
@@ -11,6 +12,10 @@ type Want = FindRequest['want'];
 
 /** In order: the first that fits decides. The first group is the subject. */
 const FORMS: readonly (readonly [RegExp, Want])[] = [
+  [
+    /^(?:find|show|list|search(?: for)?|grep(?: for)?|which|what)(?: me)?(?: all| the| every)*\s+(?:lines?|places|files|code)\s+(?:with|containing|(?:that |which )?(?:contains?|mentions?|says?)|mentioning)\s+(.+)/i,
+    'text',
+  ],
   [
     /^where(?:'s| is| are| was| were| do(?:es)? (?:we|i|you|it|they)?)?\s+(.+?)\s+(?:being\s+)?(?:used|called|referenced|imported|invoked|consumed)\b/i,
     'uses',
@@ -38,7 +43,7 @@ const FORMS: readonly (readonly [RegExp, Want])[] = [
   ],
   [
     /^(?:find|locate|look for|look up|search(?: for)?|grep(?: for)?)\s+(?:where\s+)?(.+?)(?:\s+(?:is|are)\s+(?:defined|declared|implemented|located))?[\s?.!]*$/i,
-    'definition',
+    'text',
   ],
   [
     /^(?:what(?:'s| is| are| does| do)|explain|describe|tell me about|define)\s+(.+?)(?:\s+(?:do|does|mean|for|about))?[\s?.!]*$/i,
@@ -47,14 +52,14 @@ const FORMS: readonly (readonly [RegExp, Want])[] = [
   [/^(.+?)\s*(?:是)?(?:在哪里|在哪儿|在哪)(?:定义|声明|实现)?[的?？。\s]*$/u, 'definition'],
   [/^(?:哪里|在哪里)(?:定义|声明|实现)了?\s*(.+?)[?？。\s]*$/u, 'definition'],
   [/^(?:谁|哪里|哪些文件)(?:调用|使用|用到)了?\s*(.+?)[?？。\s]*$/u, 'uses'],
-  [/^(?:查找|寻找|搜索|找到|找)\s*(.+?)[?？。\s]*$/u, 'definition'],
+  [/^(?:查找|寻找|搜索|找到|找)\s*(.+?)[?？。\s]*$/u, 'text'],
   [/^(?:什么是\s*(.+?)|解释\s*(.+?)|(.+?)是什么|(.+?)(?:做什么|干什么))[?？。\s]*$/u, 'what'],
   [/^(?:где|кто)\s+(?:используется|используются|вызывается|вызывает|использует|применяется)\s+(.+)/iu, 'uses'],
   [
     /^где\s+(?:определ[её]н[аоы]?|объявлен[аоы]?|находится|реализован[аоы]?|лежит|описан[аоы]?)?\s*(.+?)(?:\s+(?:определ[её]н[аоы]?|объявлен[аоы]?|находится|реализован[аоы]?))?[\s?.!]*$/iu,
     'definition',
   ],
-  [/^(?:найди|найти|ищи)\s+(.+)/iu, 'definition'],
+  [/^(?:найди|найти|ищи)\s+(.+)/iu, 'text'],
   [/^(?:что такое|что делает|объясни|опиши)\s+(.+)/iu, 'what'],
   [/^où\s+(?:est|sont|se trouve)\s+(?:utilisée?s?|appelée?s?)\s+(.+)/iu, 'uses'],
   [/^(?:qui|quoi|qu'est-ce qui)\s+(?:appelle|utilise)\s+(.+)/iu, 'uses'],
@@ -62,7 +67,7 @@ const FORMS: readonly (readonly [RegExp, Want])[] = [
     /^où\s+(?:est|sont|se trouve(?:nt)?)\s+(?:défini(?:e|s|es)?|déclarée?s?)?\s*(.+?)(?:\s+(?:défini(?:e|s|es)?|déclarée?s?|implémentée?s?))?[\s?.!]*$/iu,
     'definition',
   ],
-  [/^(?:trouve|trouver|cherche|chercher)\s+(.+)/iu, 'definition'],
+  [/^(?:trouve|trouver|cherche|chercher)\s+(.+)/iu, 'text'],
   [/^(?:qu'est-ce que(?: c'est que)?|que fait|c'est quoi|explique)\s+(.+)/iu, 'what'],
 ];
 

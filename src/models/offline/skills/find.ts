@@ -1,6 +1,6 @@
 /** Where is it, what is it, who uses it: answered from searches, definitions first. */
 import {definitionOf, definitionPattern, escapeRegExp, isComment, isQuoted, wordPattern} from '../definitions.ts';
-import {docOf} from '../doc-comment.ts';
+import {docOf, headerOf} from '../doc-comment.ts';
 import type {Job} from '../job.ts';
 import {isCode, rankOf} from '../languages.ts';
 import {bullets, citeHit, count, countOf, fenced, numbered, paragraphs} from '../report.ts';
@@ -9,6 +9,7 @@ import {readHits, readLines, readPaths} from '../results.ts';
 import {looksLikeFile} from '../words.ts';
 import type {Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
+import {answer} from './answer.ts';
 import type {FindRequest} from './find-request.ts';
 
 interface Definition extends Hit {
@@ -46,7 +47,9 @@ function* findOne(subject: string, request: FindRequest, job: Job): Work<string>
   const {definitions, mentions, uses} = found;
   if (definitions.length + uses.length + mentions.length === 0) return yield* findLike(subject, job, request.scope);
   if (request.want === 'uses') return usesOf(subject, found);
-  if (definitions.length === 0) return mentionsOf(subject, found);
+  // A plain word without a definition is a topic, not a name.
+  if (definitions.length === 0 && request.want !== 'text' && /^\p{Ll}{3,}$/u.test(subject)) return yield* answer(job);
+  if (definitions.length === 0) return mentionsOf(subject, found, request.want === 'text');
   if (request.want === 'what') return yield* explain(subject, found, job);
   return paragraphs(definitionLines(definitions), usedLine(subject, found));
 }
@@ -133,10 +136,10 @@ function usesOf(subject: string, {definitions, uses, imports, mentions, more}: F
   );
 }
 
-function mentionsOf(subject: string, {uses, imports, mentions, more}: Found): string {
+function mentionsOf(subject: string, {uses, imports, mentions, more}: Found, asText: boolean): string {
   const all = [...uses, ...imports, ...mentions];
   return paragraphs(
-    `I found no definition of \`${subject}\` here, but ${countOf(all.length, more, 'line')} with it:`,
+    `${asText ? '' : `I found no definition of \`${subject}\` here, but `}${countOf(all.length, more, 'line')} with ${asText ? `\`${subject}\`` : 'it'}:`,
     bullets(
       all.map((hit) => citeHit(hit)),
       12,
@@ -148,14 +151,17 @@ function* explain(subject: string, found: Found, job: Job): Work<string> {
   const best = found.definitions[0]!;
   const from = Math.max(1, best.line - 30);
   const lines = readLines(yield* askOne(job.toolbox.read(best.path, from, 60)));
-  const doc = lines && docOf(lines, best.line);
+  const own = lines && docOf(lines, best.line);
+  // Without words of its own, those at the head of its file, if they were read.
+  const header = own === undefined && from === 1 && lines ? headerOf(lines) : undefined;
+  const doc = own ?? header;
   const body = lines?.filter((line) => line.number >= best.line).slice(0, 14) ?? [];
   const end = body.findIndex((line, index) => index > 0 && /^\S/.test(line.text) && !/^\s*[)\]>]/.test(line.text));
   const shown = end > 0 ? body.slice(0, /^[}\])]/.test(body[end]!.text) ? end + 1 : end) : body;
   return paragraphs(
     `${definitionLines([best])}`,
     doc &&
-      `Its comment says:\n${doc
+      `${header === undefined ? 'Its comment says' : `The head of ${best.path} says`}:\n${doc
         .split('\n')
         .slice(0, 8)
         .map((line) => `> ${line}`)

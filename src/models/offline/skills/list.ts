@@ -4,21 +4,34 @@ import type {Job, Route} from '../job.ts';
 import {extensionsOf, isCode, isTest, rankOf} from '../languages.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
 import {bullets, citeHit, code, count, countOf, paragraphs} from '../report.ts';
-import {readHits, readLines, readPaths} from '../results.ts';
+import {readCounts, readHits, readLines, readPaths} from '../results.ts';
 import {globsIn, looksLikeFile, pathsIn} from '../words.ts';
 import type {Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
+import {isMarkedUnfinished} from './review-checks.ts';
 
 const VERBS =
   /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get)\b(?:\s+(?:me|all|every|the|of|any|out))*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi))*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 const TODO = '\\b(TODO|FIXME|XXX|HACK)\\b';
-const DEFINING =
-  '^\\s*(export\\s+|default\\s+|pub\\s+|public\\s+|private\\s+|static\\s+|async\\s+|abstract\\s+)*(function|class|interface|type|enum|const|def|fn|func|fun|struct|trait|record|module|sub)\\b';
+const MODIFIERS =
+  '(export\\s+|default\\s+|declare\\s+|pub\\s+|public\\s+|private\\s+|static\\s+|async\\s+|abstract\\s+|final\\s+)*';
+const KEYWORDS: Readonly<Record<string, string>> = {
+  function: 'function|const|def|fn|func|fun|sub',
+  class: 'class',
+  interface: 'interface',
+  type: 'type',
+  enum: 'enum',
+  struct: 'struct|type',
+  constant: 'const|static',
+  method: 'def|fn|func|fun|\\w+\\(',
+};
+const ANY_KEYWORD = 'function|class|interface|type|enum|const|def|fn|func|fun|struct|trait|record|module|sub';
 
-type Kind = 'files' | 'folders' | 'scripts' | 'dependencies' | 'tests' | 'todos' | 'definitions';
+type Kind = 'lines' | 'files' | 'folders' | 'scripts' | 'dependencies' | 'tests' | 'todos' | 'definitions';
 
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
+  [/^(lines|loc)\b(?!\s+(?:\d|with\b|containing|that\b|of code with))|строк|多少行/iu, 'lines'],
   [/\b(todos?|fixmes?|hacks?)\b(?! list)/i, 'todos'],
   [/\b((npm |package |build )?scripts?|commands)\b(?!.*\.(sh|py))|скрипт|脚本/iu, 'scripts'],
   [/\b(dev ?)?(dependenc(y|ies)|deps|packages|libraries)\b|зависимост|dépendances|依赖/iu, 'dependencies'],
@@ -58,6 +71,7 @@ function* listed(kind: Kind, text: string, scope: string | undefined, job: Job):
   if (kind === 'todos') return yield* todos(scope, job);
   if (kind === 'scripts' || kind === 'dependencies') return yield* fromManifests(kind, scope, job);
   if (kind === 'definitions') return yield* definitions(scope, job, text);
+  if (kind === 'lines') return yield* lineCount(scope, job);
   return yield* files(kind, text, scope, job);
 }
 
@@ -133,9 +147,21 @@ function folders(paths: readonly string[], more: number | undefined, place: stri
   return paragraphs(`${count(counts.size, 'folder')} with files${place}${newest}:`, bullets(lines, 60));
 }
 
+function* lineCount(scope: string | undefined, job: Job): Work<string> {
+  const result = yield* askOne(job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800}));
+  const {more, known} = readHits(result);
+  if (!known) return 'I have no tool here that counts lines.';
+  const counts = [...readCounts(result)];
+  const sum = (some: typeof counts) => some.reduce((total, [, lines]) => total + lines, 0);
+  const inCode = counts.filter(([path]) => isCode(path));
+  const least = more === 0 ? '' : 'At least ';
+  return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
+}
+
 function* todos(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: TODO, path: scope, limit: 100});
-  const {hits, more, known} = readHits(yield* askOne(call));
+  const {hits: all, more, known} = readHits(yield* askOne(call));
+  const hits = all.filter((hit) => !isCode(hit.path) || isMarkedUnfinished(hit.text));
   if (!known) return 'I have no tool here that can search for TODOs.';
   const place = scope === undefined ? 'here' : `in ${scope}`;
   if (hits.length === 0) return `No TODO, FIXME, XXX or HACK ${place}.`;
@@ -194,7 +220,9 @@ function* definitions(scope: string | undefined, job: Job, text: string): Work<s
       ? `No such definitions in ${scope}.`
       : paragraphs(`${count(found.length, 'definition')} in ${scope}:`, bullets(found, 60));
   }
-  const {hits, more, known} = readHits(yield* askOne(job.toolbox.search({pattern: DEFINING, path: scope, limit: 250})));
+  const keyword = (wanted && KEYWORDS[wanted]) ?? ANY_KEYWORD;
+  const pattern = `^\\s*${MODIFIERS}(${keyword})${wanted === 'method' ? '' : '\\b'}`;
+  const {hits, more, known} = readHits(yield* askOne(job.toolbox.search({pattern, path: scope, limit: 300})));
   if (!known) return 'I have no tool here that can search for definitions.';
   const found = hits.flatMap((hit) => {
     const definition = isCode(hit.path) && !isComment(hit.text) ? definitionIn(hit.text) : undefined;

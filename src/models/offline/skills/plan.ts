@@ -1,6 +1,6 @@
 /** "plan X": the files that X concerns, the steps, the tests, the risks. From searches, not from understanding. */
 import type {ConcernedFile} from '../concerned.ts';
-import {bestHit, concernedFiles} from '../concerned.ts';
+import {concernedFiles} from '../concerned.ts';
 import {definitionIn, wordPattern} from '../definitions.ts';
 import type {Job, Route} from '../job.ts';
 import {isCode, isTest} from '../languages.ts';
@@ -44,7 +44,7 @@ export function* planning(goal: string, job: Job): Work<string> {
   const tests = files.filter((file) => isTest(file.path)).slice(0, 4);
   const names = definedIn(sources).slice(0, 3);
   const [manifests, ...using] = yield* ask([
-    job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 30}),
+    job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300}),
     ...names.map((name) => job.toolbox.search({pattern: wordPattern(name), mode: 'files', limit: 60})),
   ]);
   const manifest = readPaths(manifests!).paths.filter((path) => !path.includes('/'))[0];
@@ -67,18 +67,20 @@ export function* planning(goal: string, job: Job): Work<string> {
 }
 
 function line(file: ConcernedFile): string {
-  const best = bestHit(file);
+  const best = file.best;
   const kind = best && definitionIn(best.text)?.kind;
   return best ? `${citeHit(best, kind)} (${file.words.join(', ')})` : `${file.path} (by its name)`;
 }
 
 function place(file: ConcernedFile): string {
-  const best = bestHit(file);
+  const best = file.best;
   return best ? `${file.path}:${best.line}` : file.path;
 }
 
 function definedIn(files: readonly ConcernedFile[]): readonly string[] {
-  const names = files.flatMap((file) => file.definitions.flatMap((hit) => definitionIn(hit.text)?.name ?? []));
+  const names = files.flatMap((file) =>
+    file.definitions.flatMap((hit) => (/^\S/.test(hit.text) ? (definitionIn(hit.text)?.name ?? []) : [])),
+  );
   return [...new Set(names)].filter((name) => name.length > 3);
 }
 

@@ -21,7 +21,7 @@ const END = '(?=$|[\\s,;.!?。，])';
 
 const RENAME = [
   new RegExp(
-    `^(?:refactor[:,]?\\s+)?(?:rename|renomme[rz]?|переименуй|переименовать|重命名)\\s+${KIND}${TERM}\\s*(?:to|into|as|in|en|vers|в|на|->|→|=>|为|成)\\s+${TERM}${END}`,
+    `^(?:refactor[:,]?\\s+)?(?:rename|renomme[rz]?|переименуй|переименовать|重命名)\\s+${KIND}${TERM}\\s*(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\\s+${TERM}${END}`,
     'iu',
   ),
   /^(?:(?:在|将)\s*(?:\S+?)\s*(?:中|里)[的,，]?\s*)?(?:把|将)?\s*(.+?)\s*(?:重命名|改名)(?:为|成)\s*([^\s，。,]+)/u,

@@ -86,10 +86,11 @@ function* readAll(paths: readonly string[], job: Job): Work<readonly FileText[]>
       text.open = lines !== undefined && lines.length > 0 && goesOn(result);
     }
   }
-  return texts.map((text) => ({
-    lines: text.problem === '' && !text.open ? text.lines : undefined,
-    problem: text.open ? 'too long to be read whole' : text.problem,
-  }));
+  return texts.map(({lines, problem, open}) => {
+    const clipped = lines.some((line) => /\[\.\.\. \d+ more characters in this line\]$/.test(line));
+    const why = open ? 'too long to be read whole' : clipped ? 'its lines are too long to be read whole' : problem;
+    return {lines: why === '' ? lines : undefined, problem: why};
+  });
 }
 
 interface Plan {

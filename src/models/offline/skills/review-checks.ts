@@ -25,6 +25,18 @@ function isInRegExp(line: string, at: number): boolean {
   );
 }
 
+/** The mark stands in a comment, not in a text or a pattern. */
+export function isMarkedUnfinished(line: string): boolean {
+  if (isComment(line)) return /\b(TODO|FIXME|XXX|HACK)\b/.test(line);
+  const comment = /(?:^|\s)(?:\/\/|\/\*|#)\s*(?=\S)/.exec(line);
+  return (
+    comment !== null &&
+    !isQuoted(line, comment.index) &&
+    /\b(TODO|FIXME|XXX|HACK)\b/.test(line.slice(comment.index)) &&
+    !/['"`|]$|\|/.test(line.slice(comment.index))
+  );
+}
+
 export const CHECKS: readonly Check[] = [
   {
     title: 'Possible secrets in code',
@@ -78,7 +90,7 @@ export const CHECKS: readonly Check[] = [
   {
     title: 'Marked as unfinished',
     pattern: '\\b(TODO|FIXME|XXX|HACK)\\b',
-    isReal: (line) => /(\/\/|\/\*|^\s*\*|#|--|<!--).*\b(TODO|FIXME|XXX|HACK)\b/.test(line),
+    isReal: isMarkedUnfinished,
     inTests: true,
   },
 ];

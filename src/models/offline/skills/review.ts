@@ -102,7 +102,7 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
     section('Without a test of the same name', untested(files, readPaths(results[1]!), oneFile)),
   ].filter((one) => one !== '');
   const where = `${scope ?? 'this project'}${oneFile ? '' : ` (${count(files.length, 'code file')})`}`;
-  if (files.length === 0) return `No code files in ${where}: nothing to review.`;
+  if (files.length === 0) return `No code files in ${scope ?? 'this project'}: nothing to review.`;
   return paragraphs(
     `Review of ${where}: ${titled.length === 0 ? 'the simple checks found nothing.' : `${count(titled.length, 'kind')} of findings.`}`,
     ...titled,

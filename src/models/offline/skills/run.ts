@@ -7,9 +7,9 @@ import type {Observation, Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
 
 const VERB =
-  /^(?:run|execute|exec|lance[rz]?|exécute[rz]?|запусти|выполни|运行|执行|跑一下)\s*(?:the )?(?:following )?(?:shell )?(?:command|cmd|commande|команду|命令)?\s*[:：]?\s*/iu;
+  /^(?:(?:run|execute|exec|lance[rz]?|exécute[rz]?|запусти|выполни)(?=[\s:`"])|运行|执行|跑一下)\s*[:：]?\s*(?:the )?(?:following )?(?:shell )?(?:command|cmd|commande|команду|命令)?\s*[:：]?\s*/iu;
 const NAMED =
-  /^(?:all |the |our |my |les |все |所有)*(?:unit |whole |full )*(tests?|test suite|linter|lint|type ?check|build|benchmarks?|bench|тесты|测试)[\s.!。]*$/iu;
+  /^(?:all |the |our |my |les |все |所有)*(?:unit |whole |full )*(tests?|test suite|linter|lint|type ?check|build|benchmarks?|bench|тесты|测试)(?:\s+(?:in the background|please|now|again|for me|once more|here))*[\s.!。]*$/iu;
 const REPORT =
   /\s*(?:,|;)?\s*\b(?:and|then|et)\s+(?:then\s+)?(?:show|tell|report|say|give|print|explain|summari[sz]e|see|check whether)\b.*$/is;
 const SHOWN_LINES = 60;
@@ -51,7 +51,11 @@ function told(command: string, result: Observation): string {
     exit === undefined ? 'failed' : exit === '0' ? 'ended with exit code 0' : `failed with exit code ${exit}`;
   const shown =
     lines.length > SHOWN_LINES ? [...lines.slice(0, 20), `… ${lines.length - 50} lines …`, ...lines.slice(-30)] : lines;
-  const output = shown.join('\n').trim();
+  const told = /^(exit code \d+|\(no output\)|<no output>)$/;
+  const output = shown
+    .filter((line, index) => index < shown.length - 1 || !told.test(line.trim()))
+    .join('\n')
+    .trim();
   return paragraphs(
     `\`${command.split('\n')[0]}\` ${ending}${output === '' ? ', without output.' : '.'}`,
     output !== '' && fenced(output),
@@ -60,7 +64,7 @@ function told(command: string, result: Observation): string {
 
 /** "the tests", "the linter": as the manifests name them. */
 function* runningNamed(what: string, job: Job): Work<string> {
-  const found = readPaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 60})));
+  const found = readPaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300})));
   const near = found.paths.filter((path) => !path.includes('/')).slice(0, 4);
   const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 400)));
   const facts = near.flatMap((path, index) => {

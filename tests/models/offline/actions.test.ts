@@ -1,0 +1,182 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {CANNOT_PREFIX} from '../../../src/models/offline/fetch.ts';
+import {client, converse} from './converse.ts';
+import type {ToolName} from './executor.ts';
+import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs} from './executor.ts';
+
+const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
+const at = (root: string, prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});
+
+describe('running', () => {
+  it('runs a command and tells its exit code and output', async () => {
+    const root = folder({});
+    expect((await at(root, 'run `echo hi`')).text).toMatch(/`echo hi` ended with exit code 0\.\n\n```\nhi\n```/);
+    expect((await at(root, 'please execute exit 3')).text).toContain('failed with exit code 3');
+  });
+
+  it('finds the command for the tests in the manifest', async () => {
+    const root = folder({Makefile: 'test:\n\techo tested\n'});
+    const {replies, text: told} = await at(root, 'run the tests');
+    expect(replies.at(-1)).toMatchObject([{name: 'bash', input: {command: 'make test'}}]);
+    expect(told).toContain('tested');
+  });
+
+  it('says so when there is no bash', async () => {
+    expect((await at(folder({}), 'run ls', PART_TOOLS)).text.startsWith(CANNOT_PREFIX)).toBe(true);
+  });
+});
+
+describe('creating', () => {
+  it.each([
+    ['create a.txt with "hello"', 'hello'],
+    ["create a file a.txt containing 'x y'", 'x y'],
+    ['create a.txt with:\n```\none\ntwo\n```', 'one\ntwo\n'],
+    ['Создай файл a.txt с "да"', 'да'],
+    ['创建 a.txt 内容为 "好"', '好'],
+    ['create an empty file a.txt', ''],
+    ['write a.txt: plain words', 'plain words'],
+  ])('%s', async (prompt, expected) => {
+    const root = folder({});
+    expect((await at(root, prompt)).text).toContain('Created a.txt');
+    expect(text(root, 'a.txt')).toBe(expected);
+  });
+
+  it('leaves a file that exists, and overwrites it only when told', async () => {
+    const root = folder({'a.txt': 'old'});
+    expect((await at(root, 'create a.txt with "new"')).text.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect(text(root, 'a.txt')).toBe('old');
+    await at(root, 'overwrite a.txt with "new"');
+    expect(text(root, 'a.txt')).toBe('new');
+  });
+
+  it('does not write what is only described', async () => {
+    const root = folder({});
+    expect((await at(root, 'create server.ts with a web server')).text.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect(existsSync(join(root, 'server.ts'))).toBe(false);
+  });
+
+  it('does one thing after the other', async () => {
+    const root = folder({});
+    const {text: told} = await at(root, 'create a.txt with "x then y", then run `cat a.txt`');
+    expect(told).toMatch(/Created a\.txt[\s\S]*x then y/);
+  });
+});
+
+describe('renaming and replacing', () => {
+  const files = {
+    'src/a.ts': 'export const foo = 1;\nexport const fooBar = foo + foo;\n',
+    'src/b.ts': "import {foo} from './a.ts';\n\nfoo;\nfoo;\nconst myfoo = foo;\n",
+    'docs/c.md': 'About foo and fooBar.\n',
+  };
+
+  it('renames whole words only, in all files, and counts truly', async () => {
+    const root = folder(files);
+    const {text: told} = await at(root, 'rename foo to bar in all files');
+    expect(told).toContain('Renamed `foo` to `bar` in 8 places in 3 files');
+    expect(text(root, 'src/a.ts')).toBe('export const bar = 1;\nexport const fooBar = bar + bar;\n');
+    expect(text(root, 'src/b.ts')).toBe("import {bar} from './a.ts';\n\nbar;\nbar;\nconst myfoo = bar;\n");
+    expect(text(root, 'docs/c.md')).toBe('About bar and fooBar.\n');
+  });
+
+  it('keeps to the folder or file that is named', async () => {
+    const root = folder(files);
+    await at(root, 'rename the constant foo to bar in src/');
+    expect(text(root, 'docs/c.md')).toBe(files['docs/c.md']);
+    await at(root, 'переименуй fooBar в barFoo в docs/c.md');
+    expect(text(root, 'docs/c.md')).toBe('About foo and barFoo.\n');
+    expect(text(root, 'src/a.ts')).toContain('fooBar');
+  });
+
+  it('changes only the files of its part, with the tools of a part', async () => {
+    const root = folder(files);
+    const {text: told, replies} = await at(
+      root,
+      'Rename foo to bar in all files.\n\nFiles: src/a.ts, docs/c.md',
+      PART_TOOLS,
+    );
+    expect(told).toContain('in 2 files');
+    expect(text(root, 'src/b.ts')).toBe(files['src/b.ts']);
+    expect(replies.map((calls) => calls.length)).toEqual([2, 2]);
+  });
+
+  it('replaces quoted text as it stands', async () => {
+    const root = folder(files);
+    const {text: told} = await at(root, 'replace "foo" with "$& b" in docs/c.md');
+    expect(text(root, 'docs/c.md')).toBe('About $& b and $& bBar.\n');
+    expect(told).toContain('docs/c.md: 2');
+  });
+
+  it('changes nothing when the text is not there', async () => {
+    const root = folder(files);
+    const {text: told, replies} = await at(root, 'rename ghost to bar in src/a.ts');
+    expect(told).toContain('Nothing was changed: `ghost` is not in src/a.ts.');
+    expect(replies.flat().map((call) => call.name)).toEqual(['read_file']);
+  });
+
+  it('reads a long file to its end before it changes it', async () => {
+    const lines = Array.from({length: 4500}, (_, index) =>
+      index % 1500 === 7 ? `let foo = ${index}; fooBar();` : `line ${index}`,
+    );
+    const root = folder({'long.js': `${lines.join('\n')}\n`});
+    expect((await at(root, 'rename foo to bar in long.js')).text).toContain('in 3 places');
+    expect(text(root, 'long.js').match(/let bar = \d+; fooBar\(\);/g)).toHaveLength(3);
+  });
+
+  it('reports what could not be edited', async () => {
+    const root = folder(files);
+    const {text: told} = await converse('rename foo to bar in src/', {
+      root,
+      tools: CODE_TOOLS,
+      intercept: (name, input) =>
+        name === 'edit_file' && input.path === 'src/b.ts'
+          ? {text: 'src/b.ts changed since you read it', isError: true}
+          : undefined,
+    });
+    expect(told).toContain('in 3 places in 1 file');
+    expect(told).toContain('src/b.ts: src/b.ts changed since you read it');
+  });
+});
+
+describe('drafting an agent', () => {
+  const draft = async (description: string) => {
+    const reply = await client().messages.create({
+      model: 'offline',
+      max_tokens: 1000,
+      system: 'Draft an agent definition. Answer with JSON: {name, description, tools, prompt}.',
+      messages: [{role: 'user', content: description}],
+    });
+    const [block] = reply.content;
+    return JSON.parse(block?.type === 'text' ? block.text : '') as {
+      name: string;
+      tools: unknown;
+      prompt: string;
+      description: string;
+    };
+  };
+
+  it('answers with JSON alone, read-only where that was asked', async () => {
+    const agent = await draft('create a code review agent with read-only access, focusing on quality');
+    expect(agent).toMatchObject({name: 'reviewer', tools: ['bash', 'read_file', 'grep', 'glob']});
+    expect(agent.prompt).toContain('Never modify files');
+    expect(agent.description.length).toBeGreaterThan(10);
+  });
+
+  it('gives all tools to an agent that writes, and makes a name from its words', async () => {
+    expect(await draft('an agent that writes unit tests')).toMatchObject({name: 'tester', tools: '*'});
+    expect((await draft('updates Dockerfile versions weekly')).name).toMatch(/^[a-z][a-z0-9-]{0,63}$/);
+  });
+
+  it('is also asked for by the schema of the answer', async () => {
+    const properties = {name: {}, description: {}, tools: {}, prompt: {}};
+    const reply = await client().messages.create({
+      model: 'offline',
+      max_tokens: 1000,
+      tools: specs(MAIN_TOOLS),
+      messages: [{role: 'user', content: 'finds dead links in docs'}],
+      output_config: {format: {type: 'json_schema', schema: {type: 'object', properties}}},
+    });
+    expect(reply.content[0]?.type === 'text' && JSON.parse(reply.content[0].text)).toHaveProperty('name');
+  });
+});

@@ -1,0 +1,187 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {converse} from './converse.ts';
+import type {ToolName} from './executor.ts';
+import {EXPLORE_TOOLS, MAIN_TOOLS} from './executor.ts';
+import {project} from './project.ts';
+
+const NOTICE = '(offline model: rule-based, no API key or server is set)';
+const root = project();
+const main = (prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});
+
+/** Every `path:line` of the text is there; with a quoted line of code, it is that line. */
+function expectTrueCitations(text: string): void {
+  const cited = [...text.matchAll(/([\w./-]+\.\w+):(\d+)(?: — (?:\w+ · )?`([^`]+)`)?/g)];
+  expect(cited.length).toBeGreaterThan(0);
+  for (const [, path, line, quoted] of cited) {
+    const text = readFileSync(join(root, path!), 'utf8').split('\n')[Number(line) - 1];
+    expect(text, `${path}:${line}`).toBeDefined();
+    if (quoted && /[({=]/.test(quoted)) expect(text).toContain(quoted.slice(0, 20));
+  }
+}
+
+describe('finding', () => {
+  it('says where a name is defined, source before tests, without asking for permission', async () => {
+    const {text, replies} = await main('where is track defined?');
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      NOTICE,
+      'src/core/track.ts:7 — function · `export function track(id: string): string {`',
+    ]);
+    expect(replies.flat().map((call) => call.name)).not.toContain('bash');
+    expectTrueCitations(text);
+  });
+
+  it.each([
+    'where is `track`?',
+    'Can you find the definition of track?',
+    'où est défini track ?',
+    'Где определена функция track?',
+    'track在哪里定义？',
+  ])('understands "%s"', async (prompt) => {
+    expect((await main(prompt)).text).toContain('src/core/track.ts:7');
+  });
+
+  it('lists who calls a name, without its definition, comments and imports', async () => {
+    const {text} = await main('who calls track?');
+    expect(text).toContain('3 uses of `track` in 3 files');
+    expect(text).toContain('src/cli.ts:5');
+    expect(text).not.toContain('tests/track.test.ts:2');
+    expectTrueCitations(text);
+  });
+
+  it('explains a name with its own comment', async () => {
+    const {text} = await main('what is track?');
+    expect(text).toContain('> Finds out where a parcel is.');
+    expect((await main('what is scan_label?')).text).toContain('> Reads one label.');
+  });
+
+  it('knows what "it" was in the request before', async () => {
+    const before = [
+      {role: 'user' as const, content: 'where is retry defined?'},
+      {role: 'assistant' as const, content: 'src/core/retry.ts:2'},
+    ];
+    const {text} = await converse('where is it used?', {root, tools: MAIN_TOOLS, before});
+    expect(text).toContain('src/core/track.ts:9');
+    expect(text).not.toContain(NOTICE);
+  });
+
+  it('says so when nothing has that name', async () => {
+    expect((await main('where is parcelGhost defined?')).text).toContain('`parcelGhost` is not found');
+  });
+
+  it('finds files by name', async () => {
+    expect((await main('where is retry.ts?')).text).toContain('src/core/retry.ts');
+  });
+
+  it('works through bash where grep and glob are missing', async () => {
+    const {text, replies} = await main('where is track defined?', ['bash', 'read_file']);
+    expect(text.split('\n')[0]).toContain('src/core/track.ts:7');
+    expect(new Set(replies.flat().map((call) => call.name))).toEqual(new Set(['bash']));
+  });
+});
+
+describe('listing and reading', () => {
+  it.each([
+    ['list files in src/core', 'src/core/config.ts'],
+    ['list all *.py files', 'tools/scan.py'],
+    ['how many TypeScript files are there?', '5 files'],
+    ['列出 src/core 的文件', 'src/core/track.ts'],
+    ['list the scripts', 'package.json:7 — `test`: `vitest run`'],
+    ['list dependencies', 'package.json:9 — `zod`: `4.0.0`'],
+    ['list the tests', 'tests/track.test.ts'],
+    ['list TODOs', 'src/core/track.ts:8'],
+    ['list functions in src/core/track.ts', 'src/core/track.ts:7 — function `track`'],
+    ['list folders', 'src/core/ (3 files)'],
+  ])('%s', async (prompt, expected) => {
+    expect((await main(prompt)).text).toContain(expected);
+  });
+
+  it('shows a file with its lines, and the lines that are asked for', async () => {
+    expect((await main('read src/core/retry.ts')).text).toContain('2  export function retry');
+    const {text} = await main('show lines 2-3 of src/core/track.ts');
+    expect(text).toContain('3  /**');
+    expect(text).not.toContain('7  export');
+  });
+
+  it('finds the file when only its name is given', async () => {
+    expect((await main('summarise retry.ts')).text).toContain('src/core/retry.ts:2 — function `retry`');
+    expect((await main('read nowhere.ts')).text).toContain('I could not read nowhere.ts');
+  });
+
+  it('tells what a file does from its header and definitions', async () => {
+    const {text} = await main('what does src/cli.ts do?');
+    expect(text).toContain('> The command line of parcel desk.');
+    expect(text).toContain('src/cli.ts:4 — function `main`');
+  });
+});
+
+describe('exploring', () => {
+  it('sends explore agents side by side and answers from what they found', async () => {
+    const {text, replies} = await main('help me understand this project');
+    expect(replies.map((calls) => calls.map((call) => call.name))).toEqual([['Task', 'Task']]);
+    expect(text.startsWith(NOTICE)).toBe(true);
+    expect(text).toContain('**parcel-desk** (package.json:2)');
+    expect(text).toContain('TypeScript 5 files');
+    expect(text).toContain('src/cli.ts:4 — “The command line of parcel desk.”');
+    expect(text).toContain('README.md:3 says: “Parcel desk tracks parcels.”');
+    expect(text).toContain('Run with `npm test` (`vitest run`), package.json:7.');
+    expect(text).not.toMatch(/Receipt:|Run: abc/);
+    expectTrueCitations(text);
+  });
+
+  it('explores by itself as a subagent, in a short report without the notice', async () => {
+    const {text, replies} = await main('Explore this codebase', EXPLORE_TOOLS);
+    expect(text).not.toContain(NOTICE);
+    expect(text).toContain('README.md:7 “holds the tracking rules”');
+    expect(replies.flat().length).toBeLessThanOrEqual(16);
+    expect(text.length).toBeLessThan(4000);
+    expectTrueCitations(text);
+  });
+
+  it('shows what concerns an open question, with the comments of the code', async () => {
+    const {text} = await main('how does the retry logic work?');
+    expect(text).toContain('src/core/retry.ts:2');
+    expect(text).toContain('Tries again after a failure.');
+    expectTrueCitations(text);
+  });
+});
+
+describe('planning and reviewing', () => {
+  it('gives a plan to the plan agent, whose steps name files with lines', async () => {
+    const {text, replies} = await main('plan a limit for retries of track');
+    expect(replies[0]![0]!.input).toMatchObject({agent_type: 'plan'});
+    expect(text).toContain('**Steps**\n1. Read ');
+    expect(text).toContain('tests/track.test.ts:');
+    expect(text).toContain('`npm test` (package.json:7)');
+    expectTrueCitations(text);
+  });
+
+  it('reviews by simple checks', async () => {
+    const {text} = await main('review src/');
+    expect(text).toContain('src/core/config.ts:1');
+    expect(text).toMatch(/\*\*Errors swallowed\*\* \(1\)\n- src\/core\/retry.ts:5/);
+    expect(text).toContain('simple checks');
+    expectTrueCitations(text);
+  });
+
+  it('leaves a review to a reviewer agent where there is one', async () => {
+    const {replies} = await converse('review src/core', {root, tools: MAIN_TOOLS, agents: ['explore', 'reviewer']});
+    expect(replies[0]).toMatchObject([{name: 'Task', input: {agent_type: 'reviewer', prompt: 'review src/core'}}]);
+  });
+
+  it('keeps to the role of its agent when the prompt says no verb', async () => {
+    const plan = await converse('limit the retries of track', {
+      root,
+      tools: EXPLORE_TOOLS,
+      system: 'You design a change.',
+    });
+    expect(plan.text).toContain('**Steps**');
+    const review = await converse('src/core', {
+      root,
+      tools: ['bash', 'read_file'],
+      system: 'You are a code review expert.',
+    });
+    expect(review.text).toContain('src/core/retry.ts:5');
+  });
+});
