@@ -18,6 +18,8 @@ export interface AgentDefinition {
   readonly maxTurns?: number;
   /** Seconds of wall time; 0 = none. */
   readonly timeoutSeconds?: number;
+  /** Its colour on the screen; without one it is given one. */
+  readonly color?: string;
 }
 
 export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {

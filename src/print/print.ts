@@ -78,13 +78,18 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
 function exitCode(session: Session, result: RunResult): number {
   switch (result.outcome) {
     case 'success':
-      return session.info.offline && result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT)) ? 1 : 0;
+      return session.info.offline && !wasDone(session, result) ? 1 : 0;
     case 'limit':
     case 'timeout':
       return 3;
     default:
       return 1;
   }
+}
+
+/** The offline model says when it could not do what was asked; a refused call is another way to fail at it. */
+function wasDone(session: Session, result: RunResult): boolean {
+  return session.denials.length === 0 && !result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT));
 }
 
 function firstLine(text: string): string {

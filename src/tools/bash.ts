@@ -85,7 +85,7 @@ async function runBash(
   const output = capture.end();
   if (end.ended === 'itself') {
     notes.push(...(await moveTo(end, workspace, sandbox)));
-    if (end.exitCode !== 0) notes.push(...hints(output, confined));
+    if (end.exitCode !== 0) notes.push(...hints(given.command, output, confined));
   }
   notes.push(...endLine(end, seconds, signal));
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
@@ -135,10 +135,13 @@ async function isDirectory(path: string): Promise<boolean> {
 const CONFINEMENT_SIGNS =
   /read-only file system|permission denied|operation not permitted|network is unreachable|could not resolve host|name resolution|connection refused|\b(?:EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|ECONNREFUSED)\b/i;
 
+/** Programs that may fail for want of a network without a word. */
+const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
+
 /** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
-function hints(output: string, confined: boolean): string[] {
+function hints(command: string, output: string, confined: boolean): string[] {
   const found: string[] = [];
-  if (confined && CONFINEMENT_SIGNS.test(output)) {
+  if (confined && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
     found.push('(this agent is read-only: the file system cannot be written and there is no network)');
   }
   if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {

@@ -3,20 +3,19 @@ import {structuredPatch} from 'diff';
 
 const CONTEXT_LINES = 3;
 /** Texts that have little in common take long to compare. */
-const TIME_LIMIT_MS = 300;
+const TIME_LIMIT_MS = 200;
 /** More is no use to a person either. */
 const MAX_CHARS = 100_000;
 
-/** Empty when nothing changed; one line that says so when comparing would take too long. */
+/** Empty when nothing changed; at most 100,000 characters. */
 export function patchOf(before: string, after: string): string {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
     context: CONTEXT_LINES,
     timeout: TIME_LIMIT_MS,
   });
-  if (patch === undefined) return '(the change is too large to be shown line by line)';
-  const lines = patch.hunks.flatMap(({oldStart, oldLines, newStart, newLines, lines}) => [
-    // A range without lines is named by the line before it.
-    `@@ -${oldLines === 0 ? oldStart - 1 : oldStart},${oldLines} +${newLines === 0 ? newStart - 1 : newStart},${newLines} @@`,
+  const hunks = patch?.hunks ?? [oneHunk(before.split('\n'), after.split('\n'))];
+  const lines = hunks.flatMap(({oldStart, oldLines, newStart, newLines, lines}) => [
+    `@@ -${rangeOf(oldStart, oldLines)} +${rangeOf(newStart, newLines)} @@`,
     ...lines.map((line) => line.replace(/\r$/, '')),
   ]);
   return boundedPatch(lines.join('\n'), MAX_CHARS);
@@ -28,4 +27,43 @@ export function boundedPatch(patch: string, maxChars: number): string {
   const kept = patch.slice(0, Math.max(0, patch.lastIndexOf('\n', maxChars)));
   const more = patch.slice(kept.length).split('\n').length - 1;
   return `${kept}\n(${more} more lines of the diff)`;
+}
+
+/** A range without lines is named by the line before it. */
+function rangeOf(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
+}
+
+interface Hunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly string[];
+}
+
+/** Where comparing takes too long: all between the common beginning and the common end counts as changed. */
+function oneHunk(before: readonly string[], after: readonly string[]): Hunk {
+  const shorter = Math.min(before.length, after.length);
+  let same = 0;
+  while (same < shorter && before[same] === after[same]) same += 1;
+  let sameAtEnd = 0;
+  while (sameAtEnd < shorter - same && before.at(-1 - sameAtEnd) === after.at(-1 - sameAtEnd)) sameAtEnd += 1;
+  const from = Math.max(0, same - CONTEXT_LINES);
+  const context = Math.min(sameAtEnd, CONTEXT_LINES);
+  const removed = before.slice(same, before.length - sameAtEnd);
+  const added = after.slice(same, after.length - sameAtEnd);
+  const kept = (lines: readonly string[]): string[] => lines.map((line) => ` ${line}`);
+  return {
+    oldStart: from + 1,
+    newStart: from + 1,
+    oldLines: same - from + removed.length + context,
+    newLines: same - from + added.length + context,
+    lines: [
+      ...kept(before.slice(from, same)),
+      ...removed.map((line) => `-${line}`),
+      ...added.map((line) => `+${line}`),
+      ...kept(before.slice(before.length - sameAtEnd, before.length - sameAtEnd + context)),
+    ],
+  };
 }

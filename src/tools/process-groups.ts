@@ -9,7 +9,9 @@ import {codeOf} from './paths.ts';
 
 /** How long a group has to end by itself before it is killed, in milliseconds. */
 const TERM_MS = 400;
-const POLL_MS = 15;
+/** How long the system may take to end what was killed. */
+const KILL_MS = 300;
+const POLL_MS = 10;
 
 export class ProcessGroups {
   /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
@@ -42,15 +44,16 @@ export class ProcessGroups {
 
   /**
    * Ends the group and the descendants that left it (`setsid`): asked first, killed after 400 ms.
-   * Resolves when they are gone, or killed.
+   * Resolves when they are gone, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
-    const tree = treeOf(pid, processTable());
-    signalAll(pid, tree, 'SIGTERM');
-    const killAt = performance.now() + TERM_MS;
-    while (tree.some(isRunning) && performance.now() < killAt) await delay(POLL_MS);
+    const asked = treeOf(pid, processTable());
+    signalAll(pid, asked, 'SIGTERM');
+    await endOf(asked, TERM_MS);
     // What was started meanwhile dies with the rest: the group's id stays taken while any of it is there.
-    signalAll(pid, [...tree.filter(isRunning), ...treeOf(pid, processTable())], 'SIGKILL');
+    const killed = [...asked.filter(isRunning), ...treeOf(pid, processTable())];
+    signalAll(pid, killed, 'SIGKILL');
+    await endOf(killed, KILL_MS);
     if (!isThere(-pid)) this.#remove(pid);
   }
 
@@ -63,6 +66,12 @@ export class ProcessGroups {
   #prune(): void {
     for (const pid of [...this.#groups.keys()]) if (!isThere(-pid)) this.#remove(pid);
   }
+}
+
+/** Waits until none of them runs any more, at most `limitMs`. */
+async function endOf(pids: readonly number[], limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs;
+  while (pids.some(isRunning) && performance.now() < until) await delay(POLL_MS);
 }
 
 interface ProcessRow {

@@ -1,5 +1,5 @@
 /** Shows a file to the model: text with line numbers, images as images. */
-import {open, readFile, realpath, stat} from 'node:fs/promises';
+import {access, constants, open, readFile, realpath, stat} from 'node:fs/promises';
 import {z} from 'zod';
 import {MiniCcError} from '../core/errors.ts';
 import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../core/tool.ts';
@@ -86,6 +86,7 @@ async function regularFile(
     }
     // A pipe or a device may never end, or never begin.
     if (!about.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not read.`);
+    await access(path, constants.R_OK);
     return {path, size: about.size};
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(named, workspace);

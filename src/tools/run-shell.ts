@@ -28,8 +28,8 @@ export function shellArguments(command: string): readonly string[] {
 
 /** How long output may still come after the shell has ended: what it left in the background holds the pipe open. */
 const GRACE_MS = 150;
-/** After a kill, how long to wait for the system to confirm it. */
-const KILL_CONFIRM_MS = 300;
+/** After a kill, how long Node may take to notice. */
+const KILL_NOTICE_MS = 100;
 
 export interface ShellRun {
   readonly file: string;
@@ -76,8 +76,13 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   const child = subprocess.nodeChildProcess;
   const output = [child.stdout, child.stderr].map((stream) => listen(stream as Readable, run.onText));
   let reported = '';
+  let saidCwd = (): void => undefined;
+  const cwdKnown = new Promise<void>((resolve) => {
+    saidCwd = resolve;
+  });
   const cwdStream = listen(child.stdio[3] as Readable, (text) => {
     reported += text;
+    saidCwd();
   });
   const exited = exitOf(child);
   const {cut, release} = cutOff(run);
@@ -85,9 +90,10 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   release();
   if (ended !== 'itself') {
     await run.processes.end(pid);
-    await Promise.race([exited, delay(KILL_CONFIRM_MS)]);
+    await Promise.race([exited, delay(KILL_NOTICE_MS)]);
   }
-  await drained([...output, cwdStream]);
+  // What runs on in the background holds the cwd's pipe too, also where its output goes elsewhere.
+  await drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
   const left = run.processes.leave(pid, run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) child.unref();
@@ -148,11 +154,11 @@ function cutOff({signal, timeoutMs}: ShellRun): {cut: Promise<'timeout' | 'abort
 }
 
 /** Waits for the end of the streams, at most for the grace; then once more for what lies ready to be read. */
-async function drained(streams: readonly Listened[]): Promise<void> {
+async function drained(ends: readonly Promise<void>[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const grace = new Promise<void>((resolve) => {
     timer = setTimeout(() => setImmediate(resolve), GRACE_MS);
   });
-  await Promise.race([Promise.all(streams.map(({ended}) => ended)), grace]);
+  await Promise.race([Promise.all(ends), grace]);
   clearTimeout(timer);
 }

@@ -5,10 +5,10 @@
 import type {Answer} from '../core/events.ts';
 import type {FrontEndSession} from '../core/front-end.ts';
 import {type Cell, createCell} from './cell.ts';
-import {type CommandSearch, loadFuzzySearch, prefixSearch} from './completion.ts';
+import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './completion.ts';
 import {createEditor, type EditorState, expandedText, submitted} from './editor.ts';
 import {createEventPump} from './event-pump.ts';
-import {forgetPrinted} from './finished.ts';
+import {addText, forgetPrinted} from './finished.ts';
 import {focusOn, type QuestionFocus} from './question-keys.ts';
 import {addPrompt, openSession, reduce} from './store.ts';
 import {type HeaderInfo, INITIAL_STATE, type UiState} from './ui-state.ts';
@@ -68,6 +68,8 @@ export interface Controller {
   readonly loadSearch: () => void;
 }
 
+const TYPED_TASK = /^Task\([^)]*\)\s*:/;
+
 /** How many printed items may keep their text before it is freed. */
 const PRINTED_KEPT = 200;
 
@@ -99,7 +101,7 @@ export function createController(options: ControllerOptions): Controller {
 
   const send = async (to: FrontEndSession, text: string) => {
     pump.flush();
-    const isCommand = text.startsWith('/');
+    const isCommand = isCommandLine(text);
     const isIdle = !ui.get().busy && local.get().inFlight === 0;
     // What waits in the core's queue is shown there, and here when it is taken up.
     if (isCommand || isIdle) ui.set(addPrompt(ui.get(), text));
@@ -108,6 +110,10 @@ export function createController(options: ControllerOptions): Controller {
     if (!isCommand) change({inFlight: local.get().inFlight - 1});
     pump.flush();
     if (result.type === 'command' && result.exit) leave(0);
+    // No model wrote around a Task that was typed: what its agent found is the answer.
+    if (result.type === 'turn' && TYPED_TASK.test(text) && result.result.outcome !== 'error') {
+      ui.set(addText(ui.get(), result.result.text));
+    }
   };
 
   const submit = (text: string) => {

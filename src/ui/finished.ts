@@ -26,6 +26,13 @@ export function feedText(state: UiState, text: string) {
   return {stream, items: blocks.map(markdownItem)};
 }
 
+/** A whole text at once. */
+export function addText(state: UiState, text: string): UiState {
+  const before = finishText(state);
+  const {stream, items} = feedText(before, text);
+  return finishText(addItems({...before, stream}, items));
+}
+
 /** What the model wrote so far is all there will be: the tail is printed. */
 export function finishText(state: UiState): UiState {
   if (state.stream === EMPTY_STREAM) return state;

@@ -44,6 +44,8 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   instance = render(<App controller={controller} header={header} />, {
     stdin: terminalInput(terminal.stdin),
     stdout: terminal.stdout,
+    // Whoever starts the REPL has a terminal, also where a variable called CI is set.
+    interactive: true,
     exitOnCtrlC: false,
     patchConsole: false,
     incrementalRendering: true,
@@ -68,7 +70,9 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
 
   const exitCode = await left.promise;
   await restore(instance);
-  await (session ?? (await settled(options.session, failure)))?.close();
+  // One that is still on its way is closed when it comes; nobody who has left waits for it.
+  if (session) await session.close();
+  else options.session.then((late) => late.close()).catch(() => undefined);
   if (failure) terminal.stderr.write(`${failure.line}\n`);
   const {hasRun, session: info} = controller.ui.get();
   if (hasRun && info) terminal.stdout.write(`Resume this session: mini-cc --resume ${info.sessionId}\n`);
@@ -80,15 +84,6 @@ async function restore(instance: Instance): Promise<void> {
   await instance.waitUntilRenderFlush();
   instance.clear();
   instance.unmount();
-}
-
-/** The session that came after the person had left, so that it can be closed. */
-async function settled(
-  session: Promise<FrontEndSession>,
-  failure: Failure | undefined,
-): Promise<FrontEndSession | undefined> {
-  if (failure) return undefined;
-  return session.catch(() => undefined);
 }
 
 function isUsageError(error: unknown): boolean {

@@ -3,8 +3,9 @@
  * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
  */
 import type {AgentEvent, Question, SessionInfo} from '../core/events.ts';
-import {textOf} from '../core/messages.ts';
-import {addItem, addItems, feedText, finishText} from './finished.ts';
+import {type Message, textOf} from '../core/messages.ts';
+import {isCommandLine} from './completion.ts';
+import {addItem, addItems, addText, feedText, finishText} from './finished.ts';
 import {screenLine, screenText} from './screen-text.ts';
 import {EMPTY_STREAM} from './stream-blocks.ts';
 import {reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
@@ -14,6 +15,8 @@ import {wrapText} from './wrap.ts';
 /** Rows of a question's detail, at 40 columns, beyond which it is printed whole before the question. */
 const MAX_DETAIL_ROWS = 6;
 const MAX_PROGRESS = 2000;
+/** Of a conversation that goes on, so many messages are shown again. */
+const MAX_RESTORED = 12;
 
 export function reduce(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
@@ -87,8 +90,21 @@ export function addPrompt(state: UiState, text: string): UiState {
 
 /** The session is there: the header is known and printed for good. */
 export function openSession(state: UiState, info: SessionInfo, header: HeaderInfo): UiState {
-  const {model, offline, cwd} = safeInfo(info);
-  return addItem({...state, session: safeInfo(info)}, {kind: 'header', header: {...header, model, offline, cwd}});
+  const safe = safeInfo(info);
+  const {model, offline, cwd} = safe;
+  const opened = addItem({...state, session: safe}, {kind: 'header', header: {...header, model, offline, cwd}});
+  const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
+  return addRestored(addItems(opened, warned), info.restored);
+}
+
+/** The end of what was said before, as it was said: prompts and answers. */
+function addRestored(state: UiState, messages: readonly Message[]): UiState {
+  const said = messages.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
+  const shown = said.slice(-MAX_RESTORED);
+  const hidden = said.length - shown.length;
+  const start =
+    hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
+  return shown.reduce((next, {role, text}) => (role === 'user' ? addPrompt(next, text) : addText(next, text)), start);
 }
 
 function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {
@@ -149,7 +165,7 @@ function takeQueued(state: UiState, id: string): UiState {
   const prompt = state.queued.find((queued) => queued.id === id);
   const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
   // A command was shown when it was sent.
-  return prompt && !prompt.text.startsWith('/') ? addItem(finishText(next), {kind: 'prompt', text: prompt.text}) : next;
+  return prompt && !isCommandLine(prompt.text) ? addItem(finishText(next), {kind: 'prompt', text: prompt.text}) : next;
 }
 
 function withSession(state: UiState, info: SessionInfo): UiState {

@@ -93,9 +93,7 @@ describe.runIf(usable.available)('a confined command', () => {
 
   test('sees no processes but its own', async () => {
     const {run} = confined();
-    const {text} = await run(
-      'ls /proc | grep -c "^[0-9]"; ls /proc | grep -x ' + process.pid + '; kill -0 ' + process.pid,
-    );
+    const {text} = await run(`ls /proc | grep -c "^[0-9]"; ls /proc | grep -x ${process.pid}; kill -0 ${process.pid}`);
     expect(Number(text.split('\n')[0])).toBeLessThan(8);
     expect(text).toMatch(/No such process/);
   });
@@ -115,6 +113,12 @@ describe.runIf(usable.available)('a confined command', () => {
     expect(text).toContain('there is no network');
   });
 
+  test('is told about the network also where its program fails without a word', async () => {
+    const {text} = await confined().run('curl() { return 6; }; curl -s http://example.com');
+    expect(text).toMatch(/there is no network\)\nexit code 6$/);
+    expect((await confined().run('false')).text).toBe('exit code 1');
+  });
+
   test('cannot reach a socket in /tmp', async () => {
     const {run, outside} = confined();
     const server = createServer((_request, response) => response.end('reached'));
@@ -126,20 +130,22 @@ describe.runIf(usable.available)('a confined command', () => {
   });
 
   test('does not see keys', async () => {
-    const {run, home} = confined({hide: ['own-keys', '~/own-file']});
-    const directories = ['.ssh', '.gnupg', '.aws', '.config/gcloud', '.azure', '.kube', '.docker', '.mozilla'];
-    const all = [...directories, '.config/google-chrome', '.config/chromium', '.mini-cc', 'own-keys'];
+    // The home is one of its roots, so that it is seen although it lies in /tmp.
+    const {run, home} = confined({
+      hide: ['own-keys', '~/own-file'],
+      extraRoots: (base) => [realpathSync(join(base, 'home'))],
+    });
+    const keys = ['.ssh', '.gnupg', '.aws', '.config/gcloud', '.azure', '.kube', '.docker', '.mini-cc', 'own-keys'];
+    const directories = [...keys, '.mozilla', '.config/google-chrome', '.config/chromium'];
     const files = ['.netrc', '.git-credentials', '.npmrc', 'own-file'];
-    for (const directory of all) {
+    for (const directory of directories) {
       mkdirSync(join(home, directory), {recursive: true});
       writeFileSync(join(home, directory, 'key'), 'SECRET');
     }
-    for (const file of files) writeFileSync(join(home, file), 'SECRET');
-    // Binds the home as a workspace, so that it is seen although it lies in /tmp.
-    const seen = confined();
-    expect(seen.home).not.toBe(home);
-    const {text} = await run(`cd ${home} && ls -A; grep -rs SECRET ${home}; echo searched`);
-    expect(text).not.toContain('SECRET');
+    for (const file of [...files, 'notes']) writeFileSync(join(home, file), 'SECRET');
+    const {text} = await run(`cd ${home} && grep -rls SECRET .; ls -A ${directories.join(' ')}`);
+    expect(text.split('\n\n')[0]).toMatch(/^\.\/notes\n/);
+    expect(text).not.toContain('key\n');
   });
 
   test('does not see keys inside its own workspace', async () => {
@@ -169,7 +175,7 @@ describe.runIf(usable.available)('a confined command', () => {
       },
     });
     writeFileSync(join(home, '.mini-cc/settings.json'), 'SECRET');
-    writeFileSync(join(home, '.mini-cc/worktrees/run/a.txt'), 'mine');
+    writeFileSync(join(home, '.mini-cc/worktrees/run/a.txt'), 'mine\n');
     expect((await run('cat a.txt; ls -A ../..')).text).toBe('mine\nworktrees');
     expect((await run('touch b.txt')).isError).toBe(true);
   });

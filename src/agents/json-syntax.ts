@@ -1,0 +1,60 @@
+/** JSON with comments and trailing commas, as a tree whose nodes know their places; what breaks it in plain words. */
+import {type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
+import {type ProblemList, placeAt, quote, START} from './problem.ts';
+
+/** The object that the text holds; undefined with a problem for anything else. Never throws. */
+export function parseRoot(text: string, problems: ProblemList): Node | undefined {
+  if (text.trim() === '') {
+    problems.error('syntax', START, 'is empty');
+    return undefined;
+  }
+  const errors: ParseError[] = [];
+  const root = parseDeep(text, errors, problems);
+  if (problems.failed) return undefined;
+  const [first] = errors;
+  // What follows the first mistake mostly follows from it.
+  if (first) problems.error('syntax', placeAt(text, first.offset), syntaxText(first, text));
+  else if (root?.type !== 'object')
+    problems.error('syntax', placeAt(text, root?.offset ?? 0), 'must hold one object: { … }');
+  else return root;
+  return undefined;
+}
+
+/** The parser calls itself for each level, so text of a million brackets ends its stack. */
+function parseDeep(text: string, errors: ParseError[], problems: ProblemList): Node | undefined {
+  try {
+    return parseTree(text, errors, {allowTrailingComma: true});
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    problems.error('syntax', START, 'is nested too deeply');
+    return undefined;
+  }
+}
+
+/** Keys and values of an object, in the order of the text. */
+export function propertiesOf(node: Node): (readonly [key: Node, value: Node | undefined])[] {
+  return (node.children ?? []).flatMap(({children}) => (children?.[0] ? [[children[0], children[1]] as const] : []));
+}
+
+function syntaxText({error, offset, length}: ParseError, text: string): string {
+  const found = text.slice(offset, offset + length).split(/[\r\n]/)[0] ?? '';
+  const here = found === '' ? '' : ` before ${quote(found)}`;
+  const texts: Readonly<Record<string, string>> = {
+    InvalidSymbol: `${quote(found)} is no JSON: text stands in double quotes`,
+    InvalidNumberFormat: 'this is no number',
+    PropertyNameExpected: `a key in double quotes is expected${here}`,
+    ValueExpected: `a value is missing${here}`,
+    ColonExpected: `a colon is missing${here}`,
+    CommaExpected: `a comma is missing${here}`,
+    CloseBraceExpected: `a closing } is missing${here}`,
+    CloseBracketExpected: `a closing ] is missing${here}`,
+    EndOfFileExpected: `the definition ends before this, but ${quote(found)} follows`,
+    UnexpectedEndOfComment: 'this comment does not end',
+    UnexpectedEndOfString: 'this text has no closing double quote on its line',
+    UnexpectedEndOfNumber: 'this number breaks off',
+    InvalidUnicode: String.raw`\u must be followed by four hexadecimal digits`,
+    InvalidEscapeCharacter: String.raw`unknown escape: a backslash in text is written \\`,
+    InvalidCharacter: String.raw`a control character must be escaped: a new line in text is \n, a tab \t`,
+  };
+  return texts[printParseErrorCode(error)] ?? 'this is no JSON';
+}

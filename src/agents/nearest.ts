@@ -1,0 +1,24 @@
+/** The known word that a wrong one was probably meant to be. */
+import leven from 'leven';
+
+/** The nearest of `known`, however far; undefined only when there is none. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const folded = fold(word);
+  return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
+}
+
+/** The nearest of `known` if it could be a slip: a third of its letters may differ, at least one, at most three. */
+export function slipOf(word: string, known: readonly string[]): string | undefined {
+  const found = nearest(word, known);
+  if (found === undefined) return undefined;
+  const allowed = Math.min(3, Math.max(1, Math.floor(found.length / 3)));
+  return leven(fold(word), fold(found)) <= allowed ? found : undefined;
+}
+
+/** `max_turns`, `max-turns` and `maxTurns` are one word. Long words are cut: distance costs the product of lengths. */
+function fold(word: string): string {
+  return word
+    .slice(0, 80)
+    .replace(/[-_\s]/g, '')
+    .toLowerCase();
+}

@@ -1,0 +1,23 @@
+/** Fields of the contract whose engine comes with a later release. An entry goes when its engine is there. */
+import type {AgentFile, AgentKey} from './schema.ts';
+
+export const NOT_YET: ReadonlySet<AgentKey> = new Set([
+  'thinking',
+  'maxTokens',
+  'maxBudgetUsd',
+  'contextTokens',
+  'background',
+  'permissionMode',
+  'apiKeyEnv',
+  'outputSchema',
+]);
+
+/** Without its engine, an agent with this would run unsafely: it is refused. */
+export function needsMissingEngine(fields: Partial<AgentFile>): AgentKey | undefined {
+  return fields.isolation === 'worktree' ? 'isolation' : undefined;
+}
+
+/** The field is set to what happens anyway, so nobody misses its engine. */
+export function changesNothing(key: AgentKey, value: unknown): boolean {
+  return (key === 'background' && value === false) || (key === 'permissionMode' && value === 'default');
+}

@@ -1,0 +1,65 @@
+/** What is wrong in a definition, and where: for a person to mend and for scripts to read. */
+
+/** Line and column count from 1, columns in UTF-16 units as editors do. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Problem extends Place {
+  /** A path, or `--agents` for what was typed there. */
+  readonly file: string;
+  readonly severity: 'error' | 'warning';
+  /** Stable word for scripts: `syntax`, `unknown-key`, `unknown-tool`, … */
+  readonly rule: string;
+  readonly message: string;
+  /** What was probably meant. */
+  readonly meant?: string;
+}
+
+export const START: Place = {line: 1, column: 1};
+
+/** `PATH:LINE:COL: what is wrong (did you mean …?)` */
+export function formatProblem({file, line, column, message, meant}: Problem): string {
+  return `${file}:${line}:${column}: ${message}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+}
+
+export function hasError(problems: readonly Problem[]): boolean {
+  return problems.some(({severity}) => severity === 'error');
+}
+
+/** Collects what is wrong in one file. */
+export class ProblemList {
+  readonly all: Problem[] = [];
+
+  constructor(readonly file: string) {}
+
+  error(rule: string, place: Place, message: string, meant?: string): void {
+    this.#add('error', rule, place, message, meant);
+  }
+
+  warn(rule: string, place: Place, message: string, meant?: string): void {
+    this.#add('warning', rule, place, message, meant);
+  }
+
+  get failed(): boolean {
+    return hasError(this.all);
+  }
+
+  #add(severity: Problem['severity'], rule: string, {line, column}: Place, message: string, meant?: string): void {
+    this.all.push({file: this.file, line, column, severity, rule, message, ...(meant === undefined ? {} : {meant})});
+  }
+}
+
+/** Where `offset` lies in `text`. Lines end with LF, CRLF or CR. */
+export function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset).split(/\r\n|\n|\r/);
+  // An offset between CR and LF is still on the line that they end.
+  return {line: before.length, column: before.at(-1)!.length + 1};
+}
+
+/** A piece of a file inside a message: quoted, control characters escaped, cut at 60 characters. */
+export function quote(value: unknown): string {
+  const text = typeof value === 'string' ? value : String(JSON.stringify(value));
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
+}

@@ -1,0 +1,159 @@
+/** The one schema of an agent definition: TypeScript type, JSON Schema and error texts all come from it. */
+import {z} from 'zod';
+import {builtInNames, NAME_PATTERN, NAME_RULE} from './agent-name.ts';
+import {STANDARD_TOOLS} from './known-tools.ts';
+
+/** The newest format that this program reads and the one that it writes. */
+export const FORMAT_VERSION = 1;
+
+export const SCHEMA_ID = `urn:mini-cc:schema:agent:${FORMAT_VERSION}`;
+
+export const COLORS = [
+  'red',
+  'orange',
+  'yellow',
+  'green',
+  'cyan',
+  'blue',
+  'purple',
+  'magenta',
+  'pink',
+  'white',
+  'gray',
+];
+
+type ErrorText = (issue: {readonly input: unknown}) => string;
+
+/** Zod gives the text to the issue of this field only; what the value was is part of it. */
+function mustBe(what: string): {error: ErrorText} {
+  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${kindOf(input)}`)};
+}
+
+function text(what: string) {
+  return z.string(mustBe(what)).refine((value) => value.trim() !== '', {error: `must be ${what}, and is empty`});
+}
+
+function toolList(what: string) {
+  return z.array(z.string(mustBe('the name of a tool')), mustBe(what)).min(1, {error: `must be ${what}, and is empty`});
+}
+
+function positive(what: string) {
+  return z.number(mustBe(what)).positive(mustBe(what));
+}
+
+const positiveInt = (what: string) => z.int(mustBe(what)).positive(mustBe(what));
+
+export const agentFileSchema = z.object({
+  $schema: z.string(mustBe('an address')).optional().meta({description: 'Where editors find the schema of this file.'}),
+  version: positiveInt('a whole number from 1')
+    .optional()
+    .meta({description: `Version of this format, ${FORMAT_VERSION} if absent.`}),
+  name: z
+    .string(mustBe('text'))
+    .regex(NAME_PATTERN, {error: ({input}) => `${JSON.stringify(input)} is no name for an agent: ${NAME_RULE}`})
+    .meta({description: `The name to dispatch it by, and of the file without .json: ${NAME_RULE}.`}),
+  description: text('text').meta({
+    description: 'When to choose this agent. The main model reads it, so say what it is for and what it cannot do.',
+  }),
+  tools: z
+    .union([z.literal('*', mustBe('"*"')), toolList('a list of tool names')], mustBe('"*" or a list of tool names'))
+    .meta({description: '"*" for all base tools, or their names. A subagent never has Task.'}),
+  prompt: text('text').meta({description: 'Its system prompt: how to work, what to check, how to report.'}),
+  disallowedTools: toolList('a list of tool names')
+    .optional()
+    .meta({description: 'Tools that it may not have, taken from "tools".'}),
+  model: text('the name of a model')
+    .optional()
+    .meta({description: 'opus, sonnet, haiku, inherit, or the name of a model. Default: the main agent’s.'}),
+  thinking: z
+    .enum(['off', 'low', 'medium', 'high'], mustBe('off, low, medium or high'))
+    .optional()
+    .meta({description: 'How much the model thinks before it answers.'}),
+  maxTurns: z
+    .int(mustBe('a whole number from 1 to 400'))
+    .min(1, mustBe('a whole number from 1 to 400'))
+    .max(400, mustBe('a whole number from 1 to 400'))
+    .optional()
+    .meta({description: 'Model calls, 1 to 400.'}),
+  timeoutSeconds: z
+    .number(mustBe('a number of seconds, 0 for no limit'))
+    .min(0, mustBe('a number of seconds, 0 for no limit'))
+    .optional()
+    .meta({description: 'Wall time in seconds; 0 = no limit.'}),
+  maxTokens: positiveInt('a whole number of tokens').optional().meta({description: 'Tokens of a run, in and out.'}),
+  maxBudgetUsd: positive('an amount in US dollars').optional().meta({description: 'Cost of a run in US dollars.'}),
+  contextTokens: positiveInt('a whole number of tokens')
+    .optional()
+    .meta({description: 'Binds a run to a smaller context window.'}),
+  readOnly: z
+    .boolean(mustBe('true or false'))
+    .optional()
+    .meta({description: 'Nothing it calls may write. Default: true when "tools" lists no writing tool.'}),
+  isolation: z
+    .enum(['none', 'worktree'], mustBe('none or worktree'))
+    .optional()
+    .meta({description: 'worktree: each run works in its own git worktree.'}),
+  background: z.boolean(mustBe('true or false')).optional().meta({description: 'Nobody waits for its runs.'}),
+  permissionMode: z
+    .enum(
+      ['default', 'acceptEdits', 'plan', 'bypassPermissions'],
+      mustBe('default, acceptEdits, plan or bypassPermissions'),
+    )
+    .optional()
+    .meta({description: 'What it may do unasked. Counts for nothing in a project that is not trusted.'}),
+  apiKeyEnv: text('the name of an environment variable')
+    .optional()
+    .meta({description: 'Environment variable with its own key. Counts for nothing in a project that is not trusted.'}),
+  outputSchema: z
+    .record(z.string(), z.unknown(), mustBe('a JSON Schema object'))
+    .optional()
+    .meta({description: 'JSON Schema that its answer must match.'}),
+  color: z
+    .enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`))
+    .optional()
+    .meta({description: 'Its colour on the screen.'}),
+});
+
+/** A definition as a file holds it. */
+export type AgentFile = z.infer<typeof agentFileSchema>;
+export type AgentKey = keyof AgentFile;
+
+export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKey[];
+
+/** A wrong value in these is a warning: the agent works without them. */
+export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);
+
+/** JSON Schema (draft 2020-12) for editors. `toolNames` are offered for completion; others stay allowed. */
+export function agentJsonSchema(toolNames: readonly string[] = STANDARD_TOOLS): Record<string, unknown> {
+  const {$schema, properties = {}, ...rest} = z.toJSONSchema(agentFileSchema, {io: 'input'});
+  const name = {...asObject(properties.name), not: {enum: builtInNames}};
+  const list = {type: 'array', minItems: 1, items: {anyOf: [{enum: [...toolNames]}, {type: 'string'}]}};
+  return {
+    $schema,
+    $id: SCHEMA_ID,
+    title: 'mini-cc agent definition',
+    ...rest,
+    properties: {
+      ...properties,
+      name,
+      description: {...asObject(properties.description), minLength: 1},
+      prompt: {...asObject(properties.prompt), minLength: 1},
+      tools: {description: asObject(properties.tools).description, anyOf: [{const: '*'}, list]},
+      disallowedTools: {description: asObject(properties.disallowedTools).description, ...list},
+    },
+    additionalProperties: false,
+  };
+}
+
+function asObject(schema: unknown): Record<string, unknown> {
+  return typeof schema === 'object' && schema !== null ? {...schema} : {};
+}
+
+/** A value as an error text names it: `a list`, `-3`, `"fast"`. */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
+  return String(value);
+}

@@ -1,0 +1,66 @@
+/** Limits that nobody named: by the kind of agent, and in the `graded` profile by the size of the task. */
+import type {Limits} from './limits.ts';
+
+export type LimitProfile = 'standard' | 'graded';
+export type Complexity = 'simple' | 'moderate' | 'complex';
+
+/** Seconds of wall time in the `standard` profile. */
+const STANDARD_SECONDS = {code: 900, other: 300, background: 1800};
+const STANDARD_TURNS = 50;
+
+/** Turns of a moderate task of 200 characters in the `graded` profile. */
+const GRADED_TURNS = new Map([
+  ['explore', 8],
+  ['code-explore', 8],
+  ['doc-reader', 6],
+  ['plan', 10],
+  ['architect', 10],
+  ['code-review', 12],
+  ['reviewer', 12],
+  ['coder', 15],
+  ['code', 15],
+  ['debugger', 15],
+]);
+const GRADED_SECONDS = new Map([
+  ['explore', 30],
+  ['code-review', 60],
+  ['code', 90],
+  ['coder', 90],
+]);
+const OTHER_TURNS = 10;
+const OTHER_SECONDS = 60;
+const FACTORS: Readonly<Record<Complexity, number>> = {simple: 0.5, moderate: 1, complex: 1.5};
+const LEAST_TURNS = 3;
+const MOST_TURNS = 30;
+
+/** @param prompt the whole task, whose length and words the graded profile weighs. */
+export function profileLimits(profile: LimitProfile, agent: string, prompt: string, background: boolean): Limits {
+  if (profile === 'graded') {
+    return {
+      maxTurns: gradedTurns(agent, complexityOf(prompt), prompt.length),
+      timeoutSeconds: GRADED_SECONDS.get(agent) ?? OTHER_SECONDS,
+    };
+  }
+  const seconds = agent === 'code' ? STANDARD_SECONDS.code : STANDARD_SECONDS.other;
+  return {maxTurns: STANDARD_TURNS, timeoutSeconds: background ? STANDARD_SECONDS.background : seconds};
+}
+
+export function gradedTurns(agent: string, complexity: Complexity, promptLength: number): number {
+  const base = GRADED_TURNS.get(agent) ?? OTHER_TURNS;
+  const lengthFactor = Math.min(1.5, 1 + (promptLength - 200) / 1000);
+  return Math.max(LEAST_TURNS, Math.min(MOST_TURNS, Math.round(base * FACTORS[complexity] * lengthFactor)));
+}
+
+/** Whole words: `widget` holds no `get`. Chinese has no borders between words. */
+const COMPLEX_WORDS =
+  /(?<![\p{L}\d_])(?:analy[sz](?:e|es|ing|is)|audit(?:s|ing|er|ez)?|refactor(?:s|ing|iser|isez)?|redesign|design(?:s|ing)?|analyser|analysez|concevoir|concevez|détaillée?|проанализируй(?:те)?|анализ|аудит|рефакторинг|спроектируй(?:те)?|подробно)(?![\p{L}\d_])|分析|审计|重构|设计|全面|详细/iu;
+const SIMPLE_WORDS =
+  /(?<![\p{L}\d_])(?:find|list|read|get|trouver?|trouvez|lister?|lire|lis|найди(?:те)?|прочитай(?:те)?|перечисли(?:те)?)(?![\p{L}\d_])|查找|读取|列出/iu;
+/** `1. a 2. b 3. c`, and not `1.2.3.4`. */
+const NUMBERED_ITEM = /(?:^|\s)\d+[.)]\s/g;
+const SIMPLE_LENGTH = 100;
+
+export function complexityOf(prompt: string): Complexity {
+  if (COMPLEX_WORDS.test(prompt) || (prompt.match(NUMBERED_ITEM)?.length ?? 0) >= 3) return 'complex';
+  return SIMPLE_WORDS.test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
+}

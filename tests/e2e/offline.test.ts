@@ -1,0 +1,89 @@
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {runCli} from '../support/run-cli.ts';
+import {emptyFolder, manyFiles, typescriptProject} from '../support/workspace.ts';
+import {project, serve} from './fixture.ts';
+
+describe('with no key and no server', () => {
+  it('answers where a symbol is defined by file:line, first on standard output', async () => {
+    const run = await runCli(['-p', 'where is greet defined?'], {cwd: (await project()).path});
+    expect(run.code).toBe(0);
+    expect(run.stdout.split('\n')[0]).toMatch(/^src\/greet\.ts:4 /);
+    expect(run.stderr).toBe(
+      'mini-cc: no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.\n',
+    );
+  });
+
+  it('explores by subagents, and each file:line that it names is there', async () => {
+    const workspace = await project();
+    const run = await runCli(['-p', 'Explore this codebase'], {cwd: workspace.path});
+    expect(run.code).toBe(0);
+    expect(run.stderr).toMatch(/^ {2}\[explore\] .* - done \(\d+ tools, \d+\.\ds\)$/m);
+    expect(run.stdout).toContain('TypeScript');
+    const cited = [...run.stdout.matchAll(/([\w./-]+\.\w+):(\d+)/g)];
+    expect(cited.length).toBeGreaterThan(2);
+    for (const [, file, line] of cited) {
+      const lines = readFileSync(path.join(workspace.path, file!), 'utf8').split('\n');
+      expect(lines.length, `${file}:${line}`).toBeGreaterThanOrEqual(Number(line));
+    }
+  });
+
+  it('exits with 1 when it cannot do what was asked, or may not', async () => {
+    const cannot = await runCli(['-p', 'write me a poem about monads'], {cwd: (await project()).path});
+    expect(cannot).toMatchObject({code: 1, stdout: expect.stringMatching(/^I cannot do this offline: /)});
+    const denied = await runCli(['-p', 'run touch x'], {cwd: (await project()).path});
+    expect(denied).toMatchObject({code: 1, stdout: expect.stringContaining('not permitted')});
+  });
+
+  it('runs, creates and renames what it is told, with permission', async () => {
+    const workspace = await project();
+    const at = {cwd: workspace.path};
+    const run = await runCli(['-p', 'run `echo it ran > ran.txt; cat ran.txt`', '--dangerously-skip-permissions'], at);
+    expect(run).toMatchObject({code: 0, stdout: expect.stringContaining('it ran')});
+    await runCli(['-p', 'create notes.md with "# Notes"', '--permission-mode', 'acceptEdits'], at);
+    expect(await workspace.read('notes.md')).toContain('# Notes');
+    await runCli(['-p', 'rename greet to salute in src/greet.ts', '--permission-mode', 'acceptEdits'], at);
+    expect(await workspace.read('src/greet.ts')).toContain('export function salute(');
+  });
+
+  it('works in an empty folder, without git, and among 20,000 files', async () => {
+    const empty = await emptyFolder();
+    onTestFinished(empty.remove);
+    expect(await runCli(['-p', 'explore this codebase'], {cwd: empty.path})).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('empty'),
+    });
+    const plain = await typescriptProject({git: false});
+    onTestFinished(plain.remove);
+    expect((await runCli(['-p', 'where is wordFor?'], {cwd: plain.path})).stdout).toContain('src/languages.ts:3');
+    const many = await manyFiles(20_000, {git: false});
+    onTestFinished(many.remove);
+    const run = await runCli(['-p', 'where is work12345 defined?'], {cwd: many.path});
+    expect(run.stdout).toContain('src/123/file-12345.ts:1');
+    expect(await runCli(['-p', 'explore this codebase'], {cwd: many.path})).toMatchObject({code: 0});
+  });
+
+  it('is never what answers after a failed call', async () => {
+    const server = await serve([]);
+    const run = await runCli(['-p', 'where is greet defined?'], {server, cwd: (await project()).path});
+    expect(run).toMatchObject({code: 1, stdout: ''});
+  });
+
+  it('answers by --offline whatever keys are set', async () => {
+    const server = await serve([]);
+    const run = await runCli(['-p', 'where is greet defined?', '--offline'], {server, cwd: (await project()).path});
+    expect(run).toMatchObject({code: 0, stderr: ''});
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('what escape sequences bring', () => {
+  it('is not obeyed on standard error', async () => {
+    const workspace = await project();
+    const name = 'evil\u001b]0;title\u0007';
+    const run = await runCli(['-p', `Task(explore): look at ${name}`], {cwd: workspace.path});
+    expect(run.stderr).not.toContain('\u001b');
+    expect(existsSync(workspace.path)).toBe(true);
+  });
+});

@@ -1,0 +1,429 @@
+import {afterEach, describe, expect, test} from 'vitest';
+import type {AgentEventBody, Question} from '../../src/core/events.ts';
+import type {FrontEndSession} from '../../src/core/front-end.ts';
+import {NO_USAGE} from '../../src/core/messages.ts';
+import type {ReplOptions} from '../../src/ui/repl.tsx';
+import {runScreen} from '../../src/ui/screen.tsx';
+import {createFakeSession, type FakeSession, question} from './fake-session.ts';
+import {createScreen, type TestScreen} from './screen.ts';
+
+const ESC = '\x1b';
+const CTRL_C = '\x03';
+const CTRL_D = '\x04';
+
+interface Opened {
+  readonly screen: TestScreen;
+  readonly session: FakeSession;
+  readonly exit: Promise<number>;
+}
+
+const opened: Opened[] = [];
+
+/** Starts the REPL and waits for its prompt. */
+async function open(
+  options: Partial<ReplOptions> & {columns?: number; rows?: number; opening?: Promise<FrontEndSession>} = {},
+): Promise<Opened> {
+  const {columns = 80, rows = 24, opening, ...rest} = options;
+  const screen = createScreen(columns, rows);
+  const session = createFakeSession();
+  const exit = runScreen(
+    {session: opening ?? Promise.resolve(session), version: '1.2.3', cwd: '/home/me/project', ...rest},
+    screen,
+  );
+  const repl = {screen, session, exit};
+  opened.push(repl);
+  await screen.shows(opening ? '> Ask about' : 'default · sonnet');
+  return repl;
+}
+
+afterEach(async () => {
+  for (const {screen, exit} of opened.splice(0)) {
+    // A turn under way, then what is typed, then the hint, then out.
+    for (let round = 0; round < 8; round++) screen.type(CTRL_C);
+    await exit;
+  }
+});
+
+const task = (id: string, description: string, queued = false): [AgentEventBody, string] => [
+  {type: 'run_start', agent: 'explore', description, callId: `call ${id}`, model: 'sonnet', queued},
+  id,
+];
+const toolEnd: AgentEventBody = {
+  type: 'tool_end',
+  callId: 'x',
+  tool: 'grep',
+  isError: false,
+  preview: '',
+  durationMs: 1,
+};
+const runEnd = (tools: number): AgentEventBody => ({
+  type: 'run_end',
+  outcome: 'success',
+  tools,
+  durationMs: 5100,
+  usage: NO_USAGE,
+});
+
+describe('the prompt', () => {
+  test('is there before the session is; what is sent waits and is shown to wait', async () => {
+    const {promise, resolve} = Promise.withResolvers<FrontEndSession>();
+    const {screen, session} = await open({opening: promise});
+    screen.type('explain this\r');
+    await screen.shows('queued: explain this');
+    expect(session.submitted).toEqual([]);
+    resolve(session);
+    await screen.shows('default · sonnet');
+    expect(session.submitted).toEqual(['explain this']);
+    await screen.lacks('queued:');
+    await screen.shows('> explain this');
+  });
+
+  test('shows what is typed, with the cursor after it, and sends it by Enter', async () => {
+    const {screen, session} = await open();
+    screen.type('héllo 漢字');
+    const window = await screen.shows('> héllo 漢字');
+    const row = window.split('\n').findIndex((line) => line.startsWith('> héllo'));
+    expect(screen.cursor()).toEqual({x: 12, y: row});
+    screen.type('\r');
+    await screen.shows('working');
+    expect(session.submitted).toEqual(['héllo 漢字']);
+  });
+
+  test.each([
+    ['Ctrl+J', '\n'],
+    ['a backslash and Enter', '\\\r'],
+    ['Shift+Enter by the kitty protocol', '\x1b[13;2u'],
+    ['Shift+Enter by modifyOtherKeys', '\x1b[27;2;13~'],
+  ])('takes a new line by %s', async (_name, keys) => {
+    const {screen, session} = await open();
+    screen.type('one');
+    await screen.shows('> one');
+    screen.type(keys);
+    screen.type('two');
+    await screen.shows('> one\n  two');
+    screen.type('\r');
+    await screen.shows('working');
+    expect(session.submitted).toEqual(['one\ntwo']);
+  });
+
+  test('takes a big paste as one piece and sends it whole', async () => {
+    const {screen, session} = await open();
+    const content = Array.from({length: 42}, (_, index) => `line ${index}`).join('\n');
+    screen.type(`\x1b[200~${content}\x1b[201~`);
+    await screen.shows('> [pasted 42 lines]');
+    screen.type('\r');
+    await screen.shows('working');
+    expect(session.submitted).toEqual([content]);
+  });
+
+  test('gives back what was sent before', async () => {
+    const sent: string[] = [];
+    const {screen} = await open({history: ['older words'], onSubmit: (text) => sent.push(text)});
+    screen.type('/help\r');
+    await screen.shows('ran /help');
+    screen.type('\x1b[A');
+    await screen.shows(/\n> \/help\n/);
+    screen.type('\x1b[A\x1b[A');
+    await screen.shows('> older words');
+    expect(sent).toEqual(['/help']);
+  });
+
+  test('completes slash commands', async () => {
+    const {screen, session} = await open();
+    screen.type('/');
+    await screen.shows('/model  shows or sets the model');
+    screen.type('he');
+    await screen.lacks('/model');
+    screen.type('\t');
+    await screen.shows(/\n> \/help\s*\n/);
+    screen.type('\r');
+    await screen.shows('ran /help');
+    expect(session.submitted).toEqual(['/help']);
+  });
+
+  test('closes the completion list by Esc, and does not interrupt by that', async () => {
+    const {screen, session} = await open();
+    screen.type('/he');
+    await screen.shows('/help   lists');
+    screen.type(ESC);
+    await screen.lacks('/help   lists');
+    expect(session.aborts()).toBe(0);
+  });
+});
+
+describe('a turn', () => {
+  test('streams; what is finished stays as it is', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    session.emit({type: 'text_delta', text: '# Title\n\nSome **bo'});
+    await screen.shows('Some **bo');
+    session.emit({type: 'text_delta', text: 'ld** words.'});
+    session.endTurn();
+    await screen.shows('Some bold words.');
+    await screen.lacks('working');
+    expect(screen.scrollback()).toContain('> go\n\nTitle\n\nSome bold words.\n\n> Ask about');
+  });
+
+  test('takes prompts meanwhile; they wait where one sees them', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    screen.type('and this\r');
+    await screen.shows('queued: and this');
+    session.emit({type: 'queued_prompt_taken', id: 'and this'});
+    await screen.lacks('queued:');
+    await screen.shows(/\n> and this\n/);
+    expect(session.submitted).toEqual(['go', 'and this']);
+  });
+
+  test('is interrupted by Esc, and the REPL goes on', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    screen.type(ESC);
+    await screen.shows('interrupted');
+    expect(session.aborts()).toBe(1);
+    screen.type('again\r');
+    await screen.shows('working');
+    expect(session.submitted).toEqual(['go', 'again']);
+  });
+
+  test('shows what an agent found for a Task that was typed', async () => {
+    const {screen, session} = await open();
+    screen.type('Task(explore): look\r');
+    await screen.shows('working');
+    expect(session.submitted).toEqual(['Task(explore): look']);
+  });
+
+  test('shows each subagent on its line, in order, and keeps the lines', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    session.emit(...task('a', 'read tests'));
+    session.emit(...task('b', 'read docs', true));
+    session.emit(toolEnd, 'a');
+    await screen.shows(/\[explore\] read tests \.\.\. 1 tool, \d\.\ds\n {2}\[explore\] read docs \.\.\. queued/);
+    session.emit({type: 'run_active'}, 'b');
+    session.emit(runEnd(3), 'b');
+    await screen.shows('[explore] read docs - done (3 tools, 5.1s)');
+    session.emit(runEnd(8), 'a');
+    session.endTurn();
+    await screen.lacks('working');
+    expect(screen.window()).toContain(
+      '> Task: 2 agents\n' +
+        '  [explore] read tests - done (8 tools, 5.1s)\n' +
+        '  [explore] read docs - done (3 tools, 5.1s)\n\n> Ask',
+    );
+  });
+
+  test('of forty agents says how many more run, and stays below the window', async () => {
+    const {screen, session} = await open({columns: 40, rows: 15});
+    screen.type('go\r');
+    await screen.shows('working');
+    for (let index = 0; index < 40; index++) session.emit(...task(`s${index}`, `explore part ${index}`));
+    await screen.shows(/… and 3\d more running/);
+    const window = screen.window().split('\n');
+    expect(window.length).toBeLessThan(15);
+    expect(window.every((line) => line.length <= 40)).toBe(true);
+  });
+
+  test('cannot move the cursor or set the title', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    session.emit({type: 'tool_start', callId: 'c', tool: 'bash', title: 'cat \x1b]0;evil\x07'});
+    session.emit({type: 'tool_progress', callId: 'c', text: '\x1b[2J\x1b[H'});
+    session.emit({...toolEnd, callId: 'c', tool: 'bash', preview: 'a\x1b[10Ab\u202e'} as AgentEventBody);
+    session.emit({type: 'text_delta', text: 'x\x1b[2Jy `\x9b2J`\n\n'});
+    session.emit({type: 'notice', level: 'info', text: '\x1b]0;evil\x07'});
+    session.endTurn('error', 'bad \x1b[31m');
+    await screen.shows('bad ␛[31m');
+    const {written} = screen;
+    expect(written()).not.toContain('\x1b]0;');
+    expect(written()).not.toContain('\x1b[2J');
+    expect(written()).not.toContain('\x1b[10A');
+    expect(written()).not.toContain('\u202e');
+    expect(screen.scrollback()).toContain('x␛[2Jy \\u009B2J');
+  });
+});
+
+describe('a question', () => {
+  async function ask(change: Partial<Question> = {}, typed = '') {
+    const repl = await open();
+    repl.screen.type('go\r');
+    await repl.screen.shows('working');
+    if (typed) {
+      repl.screen.type(typed);
+      await repl.screen.shows(`> ${typed}`);
+    }
+    repl.session.emit({type: 'ask', question: question(change)});
+    await repl.screen.shows('main asks: run a command');
+    return repl;
+  }
+  const quiet = () => new Promise((resolve) => setTimeout(resolve, 320));
+
+  test('is answered by its digit', async () => {
+    const {screen, session} = await ask();
+    await quiet();
+    screen.type('2');
+    await screen.lacks('main asks');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
+  });
+
+  test('takes nothing in its first moments: that goes to the prompt', async () => {
+    const {screen, session} = await ask();
+    screen.type('1');
+    await screen.shows('> 1');
+    await quiet();
+    screen.type('2');
+    await screen.shows('> 12');
+    expect(session.answers).toEqual([]);
+  });
+
+  test('waits while something is typed, until Tab goes to it', async () => {
+    const {screen, session} = await ask({}, 'my words');
+    await quiet();
+    screen.type('1');
+    await screen.shows('> my words1');
+    screen.type('\t');
+    await screen.shows('digit, or arrows');
+    screen.type('1');
+    await screen.lacks('main asks');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'yes'}}]);
+    expect(screen.window()).toContain('> my words1');
+  });
+
+  test('takes a word to the model with no', async () => {
+    const {screen, session} = await ask();
+    await quiet();
+    screen.type('4');
+    await screen.shows('why:');
+    screen.type('use make');
+    const window = await screen.shows('why: use make');
+    const row = window.split('\n').findIndex((line) => line.includes('why: use make'));
+    expect(screen.cursor()).toEqual({x: 17, y: row});
+    screen.type('\r');
+    await screen.lacks('main asks');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'no', note: 'use make'}}]);
+  });
+
+  test('after the other: none is lost, a long diff is printed whole before it', async () => {
+    const {screen, session} = await ask();
+    const detail = Array.from({length: 60}, (_, index) => `+line ${index}`).join('\n');
+    session.emit({type: 'ask', question: question({id: 'ask-2', title: 'edit a file', detail, detailType: 'diff'})});
+    await screen.shows('(1 of 2)');
+    await quiet();
+    screen.type('1');
+    await screen.shows('main asks: edit a file');
+    expect(screen.scrollback()).toContain('+line 0\n');
+    expect(screen.scrollback()).toContain('+line 59\n');
+    screen.type('1');
+    await screen.shows('> 1');
+    screen.type('\x7f');
+    await screen.lacks('> 1');
+    await quiet();
+    screen.type(ESC);
+    await screen.lacks('main asks: edit a file\n  1');
+    expect(session.answers.map(({answer}) => answer.choice)).toEqual(['yes', 'no']);
+  });
+});
+
+describe('leaving', () => {
+  test('by Ctrl+C twice restores the terminal and says how to resume', async () => {
+    const {screen, session, exit} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    screen.type(CTRL_C);
+    await screen.shows('interrupted');
+    screen.type('half');
+    await screen.shows('> half');
+    screen.type(CTRL_C);
+    await screen.lacks('half');
+    screen.type(CTRL_C);
+    await screen.shows('press Ctrl+C again to leave');
+    expect(screen.isRaw()).toBe(true);
+    screen.type(CTRL_C);
+    expect(await exit).toBe(0);
+    await screen.shows(/interrupted\nResume this session: mini-cc --resume session-1$/);
+    expect(session.closed()).toBe(true);
+    expect(screen.isRaw()).toBe(false);
+    expect(screen.written()).toContain('\x1b[?2004l');
+    expect(screen.written().lastIndexOf('\x1b[?25h')).toBeGreaterThan(screen.written().lastIndexOf('\x1b[?25l'));
+  });
+
+  test('needs Ctrl+D with nothing typed', async () => {
+    const {screen, exit} = await open();
+    screen.type('x');
+    await screen.shows('> x');
+    screen.type(CTRL_D);
+    screen.type('\x7f');
+    await screen.lacks('> x');
+    screen.type(CTRL_D);
+    expect(await exit).toBe(0);
+    expect(screen.scrollback()).not.toContain('Resume');
+  });
+
+  test('by a command', async () => {
+    const {screen, exit} = await open();
+    screen.type('/exit');
+    screen.type('\r');
+    expect(await exit).toBe(0);
+  });
+
+  test.each([
+    [Object.assign(new Error('Unknown session: x'), {code: 'USAGE'}), 2],
+    [new Error('disk full'), 1],
+  ])('is forced by a session that does not come: %s', async (error, code) => {
+    const {screen, exit} = await open({opening: Promise.reject(error)}).catch(() => opened.at(-1)!);
+    expect(await exit).toBe(code);
+    expect(screen.errors()).toBe(`mini-cc: ${error.message}\n`);
+    expect(screen.isRaw()).toBe(false);
+  });
+});
+
+describe('the window', () => {
+  test('of a stream of 100,000 characters holds the end; the scrollback holds all of it, once', async () => {
+    const {screen, session} = await open({columns: 80, rows: 24});
+    screen.type('go\r');
+    await screen.shows('working');
+    const parts = Array.from(
+      {length: 400},
+      (_, index) => `Paragraph ${index} ${'words '.repeat(30)}\n\n\`\`\`js\ncode(${index});\n\`\`\`\n\n`,
+    );
+    const text = parts.join('');
+    for (let at = 0; at < text.length; at += 400) {
+      session.emit({type: 'text_delta', text: text.slice(at, at + 400)});
+      if (at % 4000 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    session.endTurn();
+    await screen.shows('code(399);');
+    await screen.lacks('working');
+    const lines = screen.scrollback().split('\n');
+    const codes = lines.filter((line) => /^ {2}code\(\d+\);$/.test(line));
+    expect(codes).toEqual(Array.from({length: 400}, (_, index) => `  code(${index});`));
+    expect(lines.filter((line) => line.startsWith('Paragraph '))).toHaveLength(400);
+    expect(screen.written()).not.toContain('\x1b[3J');
+    expect(screen.written()).not.toContain('\x1b[2J');
+    expect(lines.filter((line) => line.includes('working'))).toEqual([]);
+  });
+
+  test('keeps what was said when it is resized', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    session.emit({type: 'text_delta', text: 'First words.\n\nLast words.'});
+    session.endTurn();
+    await screen.shows('Last words.');
+    for (const [columns, rows] of [
+      [40, 15],
+      [100, 30],
+      [60, 10],
+    ] as const) {
+      screen.resize(columns, rows);
+      await screen.shows('> Ask about');
+    }
+    expect(screen.scrollback().match(/First words\./g)).toHaveLength(1);
+    expect(screen.scrollback().match(/Last words\./g)).toHaveLength(1);
+  });
+});

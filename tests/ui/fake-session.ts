@@ -1,0 +1,129 @@
+/** A session as a script: events are what the test says, and the verbs are written down. */
+import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/events.ts';
+import type {FrontEndSession, SubmitResult} from '../../src/core/front-end.ts';
+import {NO_USAGE} from '../../src/core/messages.ts';
+
+export const INFO: SessionInfo = {
+  sessionId: 'session-1',
+  cwd: '/home/me/project',
+  model: 'sonnet',
+  offline: false,
+  permissionMode: 'default',
+  tools: ['bash'],
+  agents: ['explore'],
+  commands: [
+    {name: 'help', description: 'lists commands and keys'},
+    {name: 'model', description: 'shows or sets the model'},
+    {name: 'exit', description: 'leaves'},
+  ],
+  transcript: '/tmp/session.jsonl',
+  warnings: [],
+  restored: [],
+};
+
+export interface FakeSession extends FrontEndSession {
+  readonly emit: (body: AgentEventBody, agentId?: string) => void;
+  readonly submitted: string[];
+  readonly answers: {id: string; answer: Answer}[];
+  readonly aborts: () => number;
+  readonly closed: () => boolean;
+  /** Ends the turn that the last `submit` began. */
+  readonly endTurn: (outcome?: 'success' | 'stopped' | 'error', reason?: string) => void;
+}
+
+/** Events as the core tags them: `main` has no parent, all others are its children. */
+export function createEvents() {
+  let seq = 0;
+  return (body: AgentEventBody, agentId = 'main', at = 1_000_000): AgentEvent => {
+    seq += 1;
+    return {...body, agentId, seq, at, ...(agentId !== 'main' && {parent: 'main'})};
+  };
+}
+
+export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession {
+  const listeners = new Set<(event: AgentEvent) => void>();
+  const event = createEvents();
+  const submitted: string[] = [];
+  const answers: {id: string; answer: Answer}[] = [];
+  let aborts = 0;
+  let isClosed = false;
+  let finish: ((result: SubmitResult) => void) | undefined;
+
+  const emit = (body: AgentEventBody, agentId?: string) => {
+    for (const listener of listeners) listener(event(body, agentId, Date.now()));
+  };
+  const endTurn = (outcome: 'success' | 'stopped' | 'error' = 'success', reason = '') => {
+    emit({type: 'run_end', outcome, reason, tools: 0, durationMs: 1, usage: NO_USAGE});
+    finish?.({
+      type: 'turn',
+      result: {
+        outcome: 'success',
+        text: '',
+        usage: NO_USAGE,
+        usageByModel: {},
+        turns: 1,
+        tools: [],
+        durationMs: 1,
+        modelMs: 1,
+      },
+    });
+    finish = undefined;
+  };
+  return {
+    info: {...INFO, ...info},
+    emit,
+    endTurn,
+    submitted,
+    answers,
+    aborts: () => aborts,
+    closed: () => isClosed,
+    submit: (text) => {
+      submitted.push(text);
+      if (text.startsWith('/')) {
+        emit({type: 'notice', level: 'info', text: `ran ${text}`});
+        return Promise.resolve({type: 'command', ok: true, text: '', exit: text === '/exit'});
+      }
+      if (finish) {
+        emit({type: 'queued_prompt', id: text, text});
+        return Promise.resolve({type: 'queued'});
+      }
+      emit({type: 'run_start', agent: 'main', description: text, model: 'sonnet', queued: false});
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    },
+    answer: (id, answer) => {
+      answers.push({id, answer});
+      emit({type: 'ask_end', askId: id, answer: answer.choice});
+    },
+    abort: () => {
+      aborts += 1;
+      endTurn('stopped', 'stopped');
+    },
+    close: () => {
+      isClosed = true;
+      return Promise.resolve();
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export function question(change: Partial<Question> = {}): Question {
+  return {
+    id: 'ask-1',
+    agent: 'main',
+    tool: 'bash',
+    title: 'run a command',
+    detail: 'npm test',
+    detailType: 'command',
+    options: [
+      {choice: 'yes', label: 'yes'},
+      {choice: 'session', label: 'yes for this session'},
+      {choice: 'no', label: 'no, and say why'},
+    ],
+    ...change,
+  };
+}

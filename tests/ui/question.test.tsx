@@ -1,0 +1,112 @@
+import {render} from 'ink-testing-library';
+import {describe, expect, test} from 'vitest';
+import {QuestionView, questionRows} from '../../src/ui/components/question.tsx';
+import type {KeyPress} from '../../src/ui/keys.ts';
+import {focusOn, QUIET_MS, type QuestionFocus, type QuestionStep, questionKey} from '../../src/ui/question-keys.ts';
+import {question} from './fake-session.ts';
+
+const asked = question();
+const START = 1000;
+
+function press(name: KeyPress['name'], text = ''): KeyPress {
+  return {name, text, ctrl: false, meta: false, shift: false};
+}
+const digit = (text: string) => press('text', text);
+
+function step(key: KeyPress, focus: QuestionFocus = focusOn(asked, START), isPromptEmpty = true, after = 1000) {
+  return questionKey(focus, asked, key, {isPromptEmpty, now: START + after});
+}
+
+/** Presses one key after the other. */
+function steps(...keys: KeyPress[]): QuestionStep {
+  let last: QuestionStep = {focus: focusOn(asked, START), isHandled: false};
+  for (const key of keys) last = step(key, last.focus);
+  return last;
+}
+
+describe('a question', () => {
+  test.each([
+    ['1', 'yes'],
+    ['2', 'session'],
+  ])('is answered by the digit %s with %s', (key, choice) => {
+    expect(step(digit(key)).answer).toEqual({choice});
+  });
+
+  test('does not answer to the digit of an option that it does not offer, nor gives it to the prompt', () => {
+    expect(step(digit('3'))).toMatchObject({isHandled: true});
+    expect(step(digit('3')).answer).toBeUndefined();
+  });
+
+  test('has nothing marked at first: Enter alone answers nothing', () => {
+    expect(step(press('return'))).toMatchObject({isHandled: true});
+    expect(step(press('return')).answer).toBeUndefined();
+  });
+
+  test('is answered by the arrows and Enter', () => {
+    expect(steps(press('down'), press('down'), press('return')).answer).toEqual({choice: 'session'});
+    expect(steps(press('up'), press('up'), press('up'), press('return')).answer).toEqual({choice: 'yes'});
+  });
+
+  test('is refused by Esc', () => {
+    expect(step(press('escape')).answer).toEqual({choice: 'no'});
+  });
+
+  test('takes a word to the model with no', () => {
+    const noted = steps(digit('4'), press('text', 'use '), press('text', 'make'), press('return'));
+    expect(noted.answer).toEqual({choice: 'no', note: 'use make'});
+    expect(steps(digit('4')).answer).toBeUndefined();
+    expect(steps(digit('4'), press('return')).answer).toEqual({choice: 'no'});
+    expect(steps(digit('4'), press('text', 'x'), press('escape')).answer).toEqual({choice: 'no'});
+  });
+
+  test('takes no key in its first moments', () => {
+    for (const key of [digit('1'), press('return'), press('escape'), press('down'), press('tab')]) {
+      expect(step(key, undefined, true, QUIET_MS - 1)).toMatchObject({isHandled: false});
+    }
+  });
+
+  test('takes no key while something is typed, until Tab goes to it', () => {
+    for (const key of [digit('1'), press('return'), press('escape'), press('up')]) {
+      expect(step(key, undefined, false)).toMatchObject({isHandled: false});
+    }
+    const taken = step(press('tab'), undefined, false);
+    expect(taken.focus.isTaken).toBe(true);
+    expect(step(digit('1'), taken.focus, false).answer).toEqual({choice: 'yes'});
+    expect(step(press('tab'), taken.focus, false).focus.isTaken).toBe(false);
+  });
+
+  test('leaves letters to the prompt', () => {
+    expect(step(press('text', 'w'))).toMatchObject({isHandled: false});
+  });
+});
+
+describe('on the screen', () => {
+  const view = {count: 3, focus: undefined, isPromptEmpty: true, columns: 60};
+
+  test('names the agent, shows the command and numbers the options as everywhere', () => {
+    const {rows} = questionRows({...view, question: question({agent: '[code] fix it'})});
+    expect(rows.map(({text}) => text)).toEqual([
+      '[code] fix it asks: run a command (1 of 3)',
+      'npm test',
+      '  1 yes',
+      '  2 yes for this session',
+      '  4 no, and say why',
+      '  digit, or arrows and Enter · Esc: no',
+    ]);
+  });
+
+  test('offers 3 only when it is offered', () => {
+    const options = [...asked.options, {choice: 'always', label: 'yes, always'} as const];
+    const {rows} = questionRows({...view, question: question({options})});
+    expect(rows.map(({text}) => text)).toContain('  3 yes, always');
+  });
+
+  test('in a low window the detail gives way, never the options', () => {
+    const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
+    const {lastFrame} = render(<QuestionView rows={rows} room={8} />);
+    const frame = lastFrame() ?? '';
+    expect(frame.split('\n')).toHaveLength(8);
+    expect(frame).toContain('… 3 more rows');
+    expect(frame).toContain('4 no, and say why');
+  });
+});

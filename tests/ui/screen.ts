@@ -1,0 +1,90 @@
+/** A terminal in memory: what the program writes goes through an emulator, and what is typed comes back as bytes. */
+import {PassThrough, Writable} from 'node:stream';
+import xterm from '@xterm/headless';
+
+export interface TestScreen {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WritableStream;
+  /** The window as it looks now, without blank rows at its end. */
+  readonly window: () => string;
+  /** All that was ever printed, the window included. */
+  readonly scrollback: () => string;
+  readonly cursor: () => {readonly x: number; readonly y: number};
+  readonly errors: () => string;
+  readonly written: () => string;
+  readonly isRaw: () => boolean;
+  readonly type: (bytes: string) => void;
+  readonly resize: (columns: number, rows: number) => void;
+  /** Waits until the window shows it. */
+  readonly shows: (text: string | RegExp) => Promise<string>;
+  readonly lacks: (text: string) => Promise<string>;
+}
+
+export function createScreen(columns = 80, rows = 24): TestScreen {
+  const terminal = new xterm.Terminal({cols: columns, rows, scrollback: 50_000, allowProposedApi: true});
+  let written = '';
+  let errors = '';
+  let isRaw = false;
+  const stdout = new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _encoding, done) => {
+      written += chunk;
+      // A real terminal's line discipline brings the cursor back to the left.
+      terminal.write(chunk.replace(/(?<!\r)\n/g, '\r\n'), done);
+    },
+  });
+  const stdin = new PassThrough();
+  const stderr = new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _encoding, done) => {
+      errors += chunk;
+      done();
+    },
+  });
+  Object.assign(stdout, {isTTY: true, columns, rows});
+  Object.assign(stdin, {
+    isTTY: true,
+    setRawMode: (raw: boolean) => {
+      isRaw = raw;
+    },
+    ref: () => stdin,
+    unref: () => stdin,
+  });
+
+  const lines = (from: number) => {
+    const {active} = terminal.buffer;
+    const all: string[] = [];
+    for (let row = from; row < active.length; row++) all.push(active.getLine(row)?.translateToString(true) ?? '');
+    return all.join('\n').trimEnd();
+  };
+  const window = () => lines(terminal.buffer.active.baseY);
+  const until = async (holds: () => boolean, what: string) => {
+    const deadline = performance.now() + 5000;
+    while (!holds()) {
+      if (performance.now() > deadline) throw new Error(`${what}; the window is:\n${window()}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return window();
+  };
+  return {
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    stderr,
+    window,
+    scrollback: () => lines(0),
+    cursor: () => ({x: terminal.buffer.active.cursorX, y: terminal.buffer.active.cursorY}),
+    errors: () => errors,
+    written: () => written,
+    isRaw: () => isRaw,
+    type: (bytes) => stdin.write(bytes),
+    resize: (newColumns, newRows) => {
+      terminal.resize(newColumns, newRows);
+      Object.assign(stdout, {columns: newColumns, rows: newRows});
+      stdout.emit('resize');
+    },
+    shows: (text) =>
+      until(() => (typeof text === 'string' ? window().includes(text) : text.test(window())), `not shown: ${text}`),
+    lacks: (text) => until(() => !window().includes(text), `still shown: ${text}`),
+  };
+}
