@@ -3,14 +3,8 @@
  * One ledger an agent; the log of who wrote what is shared by the agents of a session.
  */
 import {createHash} from 'node:crypto';
-import {readFile, stat} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import {MiniCcError} from './errors.ts';
-
-interface Version {
-  readonly mtimeMs: number;
-  readonly size: number;
-  readonly hash: string;
-}
 
 export class WriteLog {
   readonly #writers = new Map<string, {readonly agent: string; readonly hash: string}>();
@@ -27,7 +21,8 @@ export class WriteLog {
 }
 
 export class FileLedger {
-  readonly #seen = new Map<string, Version>();
+  /** Path to the hash of its content. Times of change are no proof: two writes may share one. */
+  readonly #seen = new Map<string, string>();
 
   constructor(
     private readonly log: WriteLog,
@@ -36,15 +31,15 @@ export class FileLedger {
   ) {}
 
   /** The agent has read this content of the file. `path` is absolute, links resolved. */
-  async sawRead(path: string, content: Buffer): Promise<void> {
-    this.#seen.set(path, await versionOf(path, content));
+  sawRead(path: string, content: Buffer): void {
+    this.#seen.set(path, hashOf(content));
   }
 
   /** The agent has written this content. */
-  async sawWrite(path: string, content: Buffer): Promise<void> {
-    const version = await versionOf(path, content);
-    this.#seen.set(path, version);
-    this.log.wrote(path, this.agent, version.hash);
+  sawWrite(path: string, content: Buffer): void {
+    const hash = hashOf(content);
+    this.#seen.set(path, hash);
+    this.log.wrote(path, this.agent, hash);
   }
 
   /**
@@ -53,22 +48,16 @@ export class FileLedger {
    */
   async assertFresh(path: string): Promise<void> {
     const seen = this.#seen.get(path);
-    if (!seen) throw new MiniCcError('NOT_READ', `${path} exists and you have not read it: read_file it first.`);
-    const now = await stat(path);
-    if (now.mtimeMs === seen.mtimeMs && now.size === seen.size) return;
+    if (seen === undefined)
+      throw new MiniCcError('NOT_READ', `${path} exists and you have not read it: read_file it first.`);
     const hash = hashOf(await readFile(path));
-    if (hash === seen.hash) return;
+    if (hash === seen) return;
     const writer = this.log.writerOf(path, hash) ?? 'outside mini-cc';
     throw new MiniCcError(
       'STALE',
       `${path} changed since you read it (by ${writer}). Nothing was written: read_file it again.`,
     );
   }
-}
-
-async function versionOf(path: string, content: Buffer): Promise<Version> {
-  const {mtimeMs, size} = await stat(path);
-  return {mtimeMs, size, hash: hashOf(content)};
 }
 
 function hashOf(content: Buffer): string {

@@ -17,7 +17,8 @@ export function cutMiddle(text: string, maxChars: number, keptAt: string): strin
   if (text.length <= maxChars) return text;
   const head = Math.floor(maxChars / 2);
   const tail = maxChars - head;
-  return joinCut(text.slice(0, head), text.slice(-tail), text.length - maxChars, keptAt);
+  // A cut may fall between the two halves of a character.
+  return joinCut(text.slice(0, head).toWellFormed(), text.slice(-tail).toWellFormed(), text.length - maxChars, keptAt);
 }
 
 export function joinCut(head: string, tail: string, missing: number, keptAt: string): string {

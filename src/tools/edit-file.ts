@@ -70,7 +70,7 @@ async function editFile(path: string, edits: readonly TextEdit[], context: ToolC
   if (edited.text === file.text) return errorResult(`${shown}: the edits cancel each other out. Nothing was changed.`);
   const content = encodeText({...file, text: edited.text});
   await replaceFile(path, content);
-  await files.sawWrite(path, content);
+  files.sawWrite(path, content);
   const count = edited.replacements === 1 ? '1 replacement' : `${edited.replacements} replacements`;
   const patch = patchOf(file.text, edited.text);
   return textResult(`Edited ${shown} (${count}).\n${boundedPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {

@@ -46,7 +46,7 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
       );
     }
     const bytes = await readFile(path);
-    await context.files.sawRead(path, bytes);
+    context.files.sawRead(path, bytes);
     const source = {type: 'base64' as const, media_type: image, data: bytes.toString('base64')};
     return {content: [{type: 'image', source}], facts: {read: [path]}};
   }
@@ -59,11 +59,11 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
     }
     isAll = await addLinesOf(path, lines, context.signal);
     // Its bytes were not all seen: should its time or size change, the ledger takes it for changed.
-    await context.files.sawRead(path, Buffer.alloc(0));
+    context.files.sawRead(path, Buffer.alloc(0));
   } else {
     const bytes = await readFile(path, {signal: context.signal});
     for (const line of linesOf(decodeText(bytes).text)) lines.add(line);
-    await context.files.sawRead(path, bytes);
+    context.files.sawRead(path, bytes);
   }
   const facts = {read: [path]};
   if (lines.count === 0) return textResult('(empty file)', {facts});

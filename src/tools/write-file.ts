@@ -52,7 +52,7 @@ async function write(path: string, content: string, {files, workspace}: ToolCont
   if (exists && old.equals(bytes))
     return textResult(`${shown} is unchanged: it had this content.`, {facts: {changed: []}});
   await replaceFile(path, bytes);
-  await files.sawWrite(path, bytes);
+  files.sawWrite(path, bytes);
   const lines = linesOf(content).length;
   return textResult(`${exists ? 'Updated' : 'Created'} ${shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`, {
     display: {type: 'diff', path, patch: patchOf(textOf(old), content)},
