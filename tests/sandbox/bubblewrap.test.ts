@@ -14,7 +14,7 @@ import type {AddressInfo} from 'node:net';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {createSandbox, type Sandbox} from '../../src/sandbox/index.ts';
+import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {type Fixture, fixture, isRunning, until} from '../tools/fixture.ts';
@@ -233,59 +233,6 @@ describe.runIf(usable.available)('a confined command', () => {
   test('gives all of its output', async () => {
     const {run} = confined();
     expect((await run('seq 1 5000')).text.split('\n')).toHaveLength(5000);
-  });
-});
-
-describe('without a working sandbox', () => {
-  const at = (searchPath: string) => createSandbox({home: '/x', miniCcHome: '/x', searchPath, platform: 'linux'});
-
-  async function refuses(sandbox: Sandbox, words: RegExp) {
-    const {call, workspace, root} = fixture({confinement: 'read-only'});
-    workspace.cwd = root;
-    const held = {...workspace, confinement: 'read-only' as const};
-    const bash = createBash(sandbox, new ProcessGroups());
-    const {text, isError} = await call(bash, {command: 'touch made'}, {workspace: held});
-    expect(isError).toBe(true);
-    expect(text).toMatch(words);
-    expect(readdirSync(root)).toEqual([]);
-  }
-
-  test('bash of a read-only agent says how to get it, and runs nothing', async () => {
-    await refuses(
-      at('/nonexistent'),
-      /^bash of a read-only agent needs a sandbox, and bubblewrap is not installed: apt-get install bubblewrap/,
-    );
-  });
-
-  test('one that fails is not used, and its reason is given', async () => {
-    const {root} = fixture();
-    const script = '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n';
-    writeFileSync(join(root, 'bwrap'), script, {mode: 0o755});
-    await refuses(at(root), /does not work here \(bwrap: setting up uid map: Permission denied\): allow unprivileged/);
-  });
-
-  test('nothing can be confined before the sandbox was found to work', () => {
-    const options = {cwd: '/', root: '/', extraRoots: []};
-    expect(() => at('/usr/bin').confine('read-only', ['true'], options)).toThrow('was not found to work');
-  });
-
-  test('a project cannot bring its own bwrap by a relative PATH', async () => {
-    expect(await at('.:node_modules/.bin').status()).toMatchObject({available: false});
-  });
-
-  test('it is tried once', async () => {
-    const {root} = fixture();
-    writeFileSync(join(root, 'bwrap'), `#!/bin/sh\necho x >> ${root}/tries\n`, {mode: 0o755});
-    const sandbox = at(root);
-    await Promise.all([sandbox.status(), sandbox.status()]);
-    await sandbox.status();
-    expect(readFileSync(join(root, 'tries'), 'utf8')).toBe('x\n');
-  });
-
-  test('macOS says that it is not yet available, and what to do', async () => {
-    const sandbox = createSandbox({home: '/x', miniCcHome: '/x', platform: 'darwin'});
-    expect(await sandbox.status()).toMatchObject({available: false, reason: expect.stringContaining('macOS')});
-    await refuses(sandbox, /not yet available: run it on Linux/);
   });
 });
 

@@ -1,0 +1,110 @@
+/** Real commands in the real sandbox: each of these was a way out of a weaker one. */
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {createSandbox, type Sandbox} from '../../src/sandbox/index.ts';
+import {createBash} from '../../src/tools/bash.ts';
+import {ProcessGroups} from '../../src/tools/process-groups.ts';
+import {type Fixture, fixture} from '../tools/fixture.ts';
+
+const usable = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
+
+/** A read-only agent with a home of its own, and a function that runs its commands. */
+function confined(
+  more: {hide?: string[]; extraRoots?: (base: string) => string[]; root?: (f: Fixture) => string} = {},
+) {
+  const outer = fixture();
+  const base = join(outer.root, '..');
+  const home = join(base, 'home');
+  const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hide: more.hide ?? []});
+  const root = more.root?.(outer) ?? outer.root;
+  const workspace = {
+    ...outer.workspace,
+    ...{root, cwd: root, confinement: 'read-only' as const, extraRoots: more.extraRoots?.(base) ?? []},
+  };
+  const bash = createBash(sandbox, new ProcessGroups());
+  const run = (command: string, signal = new AbortController().signal) =>
+    outer.call(bash, {command, timeout_seconds: 20}, {workspace, signal});
+  return {...outer, workspace, home, sandbox, run};
+}
+
+describe('without a working sandbox', () => {
+  const at = (searchPath: string) => createSandbox({home: '/x', miniCcHome: '/x', searchPath, platform: 'linux'});
+
+  async function refuses(sandbox: Sandbox, words: RegExp) {
+    const {call, workspace, root} = fixture({confinement: 'read-only'});
+    workspace.cwd = root;
+    const held = {...workspace, confinement: 'read-only' as const};
+    const bash = createBash(sandbox, new ProcessGroups());
+    const {text, isError} = await call(bash, {command: 'touch made'}, {workspace: held});
+    expect(isError).toBe(true);
+    expect(text).toMatch(words);
+    expect(readdirSync(root)).toEqual([]);
+  }
+
+  test('bash of a read-only agent says how to get it, and runs nothing', async () => {
+    await refuses(
+      at('/nonexistent'),
+      /^bash of a read-only agent needs a sandbox, and bubblewrap is not installed: apt-get install bubblewrap/,
+    );
+  });
+
+  test('one that fails is not used, and its reason is given', async () => {
+    const {root} = fixture();
+    const script = '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n';
+    writeFileSync(join(root, 'bwrap'), script, {mode: 0o755});
+    await refuses(at(root), /does not work here \(bwrap: setting up uid map: Permission denied\): allow unprivileged/);
+  });
+
+  test('nothing can be confined before the sandbox was found to work', () => {
+    const options = {cwd: '/', root: '/', extraRoots: []};
+    expect(() => at('/usr/bin').confine('read-only', ['true'], options)).toThrow('was not found to work');
+  });
+
+  test('a project cannot bring its own bwrap by a relative PATH', async () => {
+    expect(await at('.:node_modules/.bin').status()).toMatchObject({available: false});
+  });
+
+  test('it is tried once', async () => {
+    const {root} = fixture();
+    writeFileSync(join(root, 'bwrap'), `#!/bin/sh\necho x >> ${root}/tries\n`, {mode: 0o755});
+    const sandbox = at(root);
+    await Promise.all([sandbox.status(), sandbox.status()]);
+    await sandbox.status();
+    expect(readFileSync(join(root, 'tries'), 'utf8')).toBe('x\n');
+  });
+
+  test('macOS says that it is not yet available, and what to do', async () => {
+    const sandbox = createSandbox({home: '/x', miniCcHome: '/x', platform: 'darwin'});
+    expect(await sandbox.status()).toMatchObject({available: false, reason: expect.stringContaining('macOS')});
+    await refuses(sandbox, /not yet available: run it on Linux/);
+  });
+});
+
+test.runIf(usable.available)('confinement costs little', async () => {
+  const {run, call, workspace, root} = confined();
+  const free = createBash(createSandbox({home: '/x', miniCcHome: '/x'}), new ProcessGroups());
+  const median = async (once: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let index = 0; index < 15; index += 1) {
+      const start = performance.now();
+      await once();
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[7] as number;
+  };
+  const held = await median(() => run('true'));
+  const open = await median(() =>
+    call(free, {command: 'true'}, {workspace: {...workspace, cwd: root, confinement: 'none'}}),
+  );
+  expect(held - open).toBeLessThan(100);
+  if (process.env.MINI_CC_FIGURES) console.log(`bash true: confined ${held.toFixed(2)} ms, open ${open.toFixed(2)} ms`);
+});
+
+function _commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
