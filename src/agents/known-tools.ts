@@ -82,14 +82,14 @@ export function fateOf(written: string, toolNames: readonly string[]): ToolFate 
   const name = ourName(bare, available);
   if (available.includes(name)) return {kind: 'known', written, name, ...(pattern === undefined ? {} : {pattern})};
   if (DISPATCHING.has(name)) {
-    return {kind: 'dispatching', written, reason: 'subagents never have Task: only the main agent dispatches'};
+    return {kind: 'dispatching', written, reason: 'subagents never have Task, only the main agent dispatches'};
   }
   if (name.startsWith('mcp__')) {
     return {kind: 'unavailable', written, reason: 'tools of MCP servers are not yet available'};
   }
-  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: 'is not yet available'};
+  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: 'it is not yet available'};
   if (WITHOUT_COUNTERPART.includes(name)) {
-    return {kind: 'unavailable', written, reason: 'has no counterpart in mini-cc'};
+    return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }
   const meant = nearest(bare, available);
   return {

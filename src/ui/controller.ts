@@ -195,8 +195,12 @@ export function createController(options: ControllerOptions): Controller {
   };
 }
 
-/** The question that the person can answer now, and how many wait in all. */
+/**
+ * The question that the person can answer now, and how many wait in all. After an answer there is none until the core
+ * has taken it: the next one comes with its detail printed.
+ */
 export function currentQuestion(ui: UiState, local: LocalState) {
-  const open = ui.questions.filter(({id}) => !local.answered.includes(id));
-  return {question: open[0], count: open.length};
+  const first = ui.questions[0];
+  const isAnswered = first !== undefined && local.answered.includes(first.id);
+  return {question: isAnswered ? undefined : first, count: ui.questions.length};
 }

@@ -131,7 +131,12 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
   if (!action) return;
   const next = edit(editor, action);
   const isChanged = next.text !== editor.text;
-  controller.change({editor: next, ...(isChanged && {selected: 0, dismissed: undefined})});
+  // Up and Down go on through the history, also past a command: no list opens on it.
+  const isRecalled = action.type === 'up' || action.type === 'down';
+  controller.change({
+    editor: next,
+    ...(isChanged && {selected: 0, dismissed: isRecalled ? next.text : undefined}),
+  });
   if (isChanged && commandQuery(next) !== undefined) controller.loadSearch();
 }
 

@@ -18,9 +18,11 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WritableStream;
+  /** A monotonic clock in milliseconds, for a question's first moments. */
+  readonly now?: () => number;
 }
 
-export async function runScreen(options: ReplOptions, terminal: Terminal = process): Promise<number> {
+export async function runScreen(options: ReplOptions, terminal: Terminal = terminalOf(process)): Promise<number> {
   const header: HeaderInfo = {
     version: options.version,
     cwd: screenLine(options.cwd),
@@ -36,6 +38,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
     header,
     ...(options.history && {history: options.history}),
     ...(options.onSubmit && {onSubmit: options.onSubmit}),
+    ...(terminal.now && {now: terminal.now}),
     onLeave: left.resolve,
     onRepaint: () => instance?.clear(),
   });
@@ -77,6 +80,10 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   const {hasRun, session: info} = controller.ui.get();
   if (hasRun && info) terminal.stdout.write(`Resume this session: mini-cc --resume ${info.sessionId}\n`);
   return exitCode;
+}
+
+function terminalOf({stdin, stdout, stderr}: NodeJS.Process): Terminal {
+  return {stdin, stdout, stderr};
 }
 
 /** Prints what is finished, takes the live part away, and gives the terminal back. */

@@ -2,6 +2,7 @@ import {afterEach, describe, expect, test} from 'vitest';
 import type {AgentEventBody, Question} from '../../src/core/events.ts';
 import type {FrontEndSession} from '../../src/core/front-end.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
+import {QUIET_MS} from '../../src/ui/question-keys.ts';
 import type {ReplOptions} from '../../src/ui/repl.tsx';
 import {runScreen} from '../../src/ui/screen.tsx';
 import {createFakeSession, type FakeSession, question} from './fake-session.ts';
@@ -38,9 +39,15 @@ async function open(
 
 afterEach(async () => {
   for (const {screen, exit} of opened.splice(0)) {
+    let hasLeft = false;
+    void exit.then(() => {
+      hasLeft = true;
+    });
     // A turn under way, then what is typed, then the hint, then out.
-    for (let round = 0; round < 8; round++) screen.type(CTRL_C);
-    await exit;
+    while (!hasLeft) {
+      screen.type(CTRL_C);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 });
 
@@ -99,6 +106,7 @@ describe('the prompt', () => {
     screen.type('one');
     await screen.shows('> one');
     screen.type(keys);
+    await screen.shows(/> one\n\s*\n/);
     screen.type('two');
     await screen.shows('> one\n  two');
     screen.type('\r');
@@ -144,9 +152,9 @@ describe('the prompt', () => {
   test('closes the completion list by Esc, and does not interrupt by that', async () => {
     const {screen, session} = await open();
     screen.type('/he');
-    await screen.shows('/help   lists');
+    await screen.shows('> /help  lists');
     screen.type(ESC);
-    await screen.lacks('/help   lists');
+    await screen.lacks('> /help  lists');
     expect(session.aborts()).toBe(0);
   });
 });
@@ -193,7 +201,10 @@ describe('a turn', () => {
     const {screen, session} = await open();
     screen.type('Task(explore): look\r');
     await screen.shows('working');
-    expect(session.submitted).toEqual(['Task(explore): look']);
+    session.emit(...task('a', 'look'));
+    session.emit(runEnd(2), 'a');
+    session.endTurn('success', '', 'Found **it**.');
+    await screen.shows('[explore] look - done (2 tools, 5.1s)\n\nFound it.');
   });
 
   test('shows each subagent on its line, in order, and keeps the lines', async () => {
@@ -261,11 +272,10 @@ describe('a question', () => {
     await repl.screen.shows('main asks: run a command');
     return repl;
   }
-  const quiet = () => new Promise((resolve) => setTimeout(resolve, 320));
 
   test('is answered by its digit', async () => {
     const {screen, session} = await ask();
-    await quiet();
+    screen.pass(QUIET_MS);
     screen.type('2');
     await screen.lacks('main asks');
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
@@ -275,7 +285,7 @@ describe('a question', () => {
     const {screen, session} = await ask();
     screen.type('1');
     await screen.shows('> 1');
-    await quiet();
+    screen.pass(QUIET_MS);
     screen.type('2');
     await screen.shows('> 12');
     expect(session.answers).toEqual([]);
@@ -283,7 +293,7 @@ describe('a question', () => {
 
   test('waits while something is typed, until Tab goes to it', async () => {
     const {screen, session} = await ask({}, 'my words');
-    await quiet();
+    screen.pass(QUIET_MS);
     screen.type('1');
     await screen.shows('> my words1');
     screen.type('\t');
@@ -296,7 +306,7 @@ describe('a question', () => {
 
   test('takes a word to the model with no', async () => {
     const {screen, session} = await ask();
-    await quiet();
+    screen.pass(QUIET_MS);
     screen.type('4');
     await screen.shows('why:');
     screen.type('use make');
@@ -313,7 +323,7 @@ describe('a question', () => {
     const detail = Array.from({length: 60}, (_, index) => `+line ${index}`).join('\n');
     session.emit({type: 'ask', question: question({id: 'ask-2', title: 'edit a file', detail, detailType: 'diff'})});
     await screen.shows('(1 of 2)');
-    await quiet();
+    screen.pass(QUIET_MS);
     screen.type('1');
     await screen.shows('main asks: edit a file');
     expect(screen.scrollback()).toContain('+line 0\n');
@@ -322,7 +332,7 @@ describe('a question', () => {
     await screen.shows('> 1');
     screen.type('\x7f');
     await screen.lacks('> 1');
-    await quiet();
+    screen.pass(QUIET_MS);
     screen.type(ESC);
     await screen.lacks('main asks: edit a file\n  1');
     expect(session.answers.map(({answer}) => answer.choice)).toEqual(['yes', 'no']);
@@ -375,7 +385,9 @@ describe('leaving', () => {
     [Object.assign(new Error('Unknown session: x'), {code: 'USAGE'}), 2],
     [new Error('disk full'), 1],
   ])('is forced by a session that does not come: %s', async (error, code) => {
-    const {screen, exit} = await open({opening: Promise.reject(error)}).catch(() => opened.at(-1)!);
+    const {promise, reject} = Promise.withResolvers<FrontEndSession>();
+    const {screen, exit} = await open({opening: promise});
+    reject(error);
     expect(await exit).toBe(code);
     expect(screen.errors()).toBe(`mini-cc: ${error.message}\n`);
     expect(screen.isRaw()).toBe(false);

@@ -28,7 +28,7 @@ export interface FakeSession extends FrontEndSession {
   readonly aborts: () => number;
   readonly closed: () => boolean;
   /** Ends the turn that the last `submit` began. */
-  readonly endTurn: (outcome?: 'success' | 'stopped' | 'error', reason?: string) => void;
+  readonly endTurn: (outcome?: 'success' | 'stopped' | 'error', reason?: string, text?: string) => void;
 }
 
 /** Events as the core tags them: `main` has no parent, all others are its children. */
@@ -52,13 +52,13 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
   const emit = (body: AgentEventBody, agentId?: string) => {
     for (const listener of listeners) listener(event(body, agentId, Date.now()));
   };
-  const endTurn = (outcome: 'success' | 'stopped' | 'error' = 'success', reason = '') => {
+  const endTurn = (outcome: 'success' | 'stopped' | 'error' = 'success', reason = '', text = '') => {
     emit({type: 'run_end', outcome, reason, tools: 0, durationMs: 1, usage: NO_USAGE});
     finish?.({
       type: 'turn',
       result: {
         outcome: 'success',
-        text: '',
+        text,
         usage: NO_USAGE,
         usageByModel: {},
         turns: 1,

@@ -14,6 +14,9 @@ export interface TestScreen {
   readonly errors: () => string;
   readonly written: () => string;
   readonly isRaw: () => boolean;
+  /** A clock that stands still until it is moved. */
+  readonly now: () => number;
+  readonly pass: (ms: number) => void;
   readonly type: (bytes: string) => void;
   readonly resize: (columns: number, rows: number) => void;
   /** Waits until the window shows it. */
@@ -26,6 +29,7 @@ export function createScreen(columns = 80, rows = 24): TestScreen {
   let written = '';
   let errors = '';
   let isRaw = false;
+  let clock = 1000;
   const stdout = new Writable({
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => {
@@ -77,6 +81,10 @@ export function createScreen(columns = 80, rows = 24): TestScreen {
     errors: () => errors,
     written: () => written,
     isRaw: () => isRaw,
+    now: () => clock,
+    pass: (ms) => {
+      clock += ms;
+    },
     type: (bytes) => stdin.write(bytes),
     resize: (newColumns, newRows) => {
       terminal.resize(newColumns, newRows);
