@@ -4,6 +4,7 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import leven from 'leven';
 import {commandTable} from './commands/table.ts';
+import {isModelConfigured} from './config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {builtInAgents} from './core/agent-types.ts';
@@ -66,7 +67,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const {settings, warnings} = settingsOf(options, root);
   const resolver = new ModelResolver({
     env: options.env,
-    offline: options.offline ?? false,
+    offline: options.offline || !isModelConfigured(options.env),
     retry: {
       maxAttempts: settings.retry?.maxAttempts ?? 5,
       maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 60),

@@ -1,4 +1,5 @@
 import module from 'node:module';
+import {isModelConfigured} from '../config/environment.ts';
 import {PromptHistory} from '../ui/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
@@ -26,6 +27,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     session,
     version: start.version,
     cwd: options.cwd,
+    offline: parsed?.session.offline || !isModelConfigured(process.env),
     history: history.read(),
     onSubmit: (text) => history.add(text),
     onFirstFrame: firstFrameShown,

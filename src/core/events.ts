@@ -60,6 +60,8 @@ export type AgentEventBody =
   | {readonly type: 'ask_end'; readonly askId: string; readonly answer: Answer['choice'] | 'withdrawn'}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
   | {readonly type: 'queued_prompt_taken'; readonly id: string}
+  /** It was stopped before it was taken up; `text` is what was lost. */
+  | {readonly type: 'queued_prompt_dropped'; readonly id: string; readonly text: string}
   | {readonly type: 'notice'; readonly level: 'info' | 'warning' | 'error'; readonly text: string}
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
   | {readonly type: 'session'; readonly info: SessionInfo}

@@ -17,6 +17,13 @@ export class Inbox {
     this.#letters.push(letter);
   }
 
+  /** Nothing waits any more, and nothing was taken up. */
+  drop(): readonly Letter[] {
+    const letters = this.#letters;
+    this.#letters = [];
+    return letters;
+  }
+
   /** All that waits, in order; the inbox is empty afterwards. */
   take(): readonly Letter[] {
     const letters = this.#letters;

@@ -1,5 +1,6 @@
 /** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
 import type {Outcome} from './run-result.ts';
+import {showControls} from './visible-controls.ts';
 
 export interface ProgressState {
   readonly agent: string;
@@ -49,21 +50,6 @@ export function formatDuration(ms: number): string {
   if (Math.round(ms / 100) < 600) return `${(Math.max(0, ms) / 1000).toFixed(1)}s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
-}
-
-/** Control characters but newlines and tabs, and what turns the direction of writing. */
-const OBEYED_BY_TERMINALS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-/**
- * Makes what a terminal would obey visible: `␛` for ESC, `\u202E` for a bidi override. Newlines and tabs are kept.
- */
-export function showControls(text: string): string {
-  return text.replace(OBEYED_BY_TERMINALS, (character) => {
-    const code = character.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    if (code === 0x7f) return '\u2421';
-    return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
-  });
 }
 
 /** What a model wrote, fit for one line of the screen. */

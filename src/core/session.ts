@@ -146,7 +146,7 @@ export class Session implements FrontEndSession {
   /** Ends the turn and every run started from it; the session stays. */
   async stop(): Promise<boolean> {
     const wasBusy = this.#turn !== undefined || this.#parts.manager.count() > 0;
-    this.#inbox.take();
+    for (const letter of this.#inbox.drop()) this.#emit({type: 'queued_prompt_dropped', ...letter});
     this.#turn?.abort(new CutOff('stop'));
     await this.#parts.manager.stopAll();
     await this.#turnEnded;
@@ -156,7 +156,7 @@ export class Session implements FrontEndSession {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#inbox.take();
+    this.#inbox.drop();
     this.#turn?.abort(new CutOff('close'));
     await this.#parts.manager.stopAll();
     await this.#turnEnded;

@@ -7,7 +7,7 @@ import type {RetryPolicy} from './retry.ts';
 
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `--offline`: the built-in model, whatever is set. */
+  /** The built-in model answers, whatever is asked for: by `--offline`, or since nothing else could. */
   readonly offline: boolean;
   readonly retry: RetryPolicy;
   readonly idleSeconds: number;
@@ -29,15 +29,9 @@ export class ModelResolver {
 
   constructor(private readonly options: ModelOptions) {}
 
-  /** Nothing is set that could answer, so the built-in model does. */
-  get nothingConfigured(): boolean {
-    const {env} = this.options;
-    return !env.ANTHROPIC_API_KEY && !env.ANTHROPIC_AUTH_TOKEN && !env.ANTHROPIC_BASE_URL;
-  }
-
   /** @param name an alias or the name of a model; undefined: `ANTHROPIC_MODEL`, else sonnet. */
   resolve(name: string | undefined): Model {
-    if (this.options.offline || this.nothingConfigured || name === OFFLINE_NAME) return this.#offline();
+    if (this.options.offline || name === OFFLINE_NAME) return this.#offline();
     const id = this.#idOf(name ?? this.options.env.ANTHROPIC_MODEL ?? 'sonnet');
     const known = this.#models.get(id);
     if (known) return known;

@@ -1,9 +1,9 @@
 /** Print mode: one answer and out. The answer alone goes to standard output; progress and troubles to standard error. */
 
 import {OFFLINE_CANNOT} from '../core/model.ts';
-import {showControls} from '../core/progress-line.ts';
 import {type RunResult, reasonOf} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
+import {showControls} from '../core/visible-controls.ts';
 import {createProgress} from './progress.ts';
 import {resultObject} from './result-object.ts';
 import {createStreamJson, initObject} from './stream-json.ts';

@@ -6,15 +6,14 @@ import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
 import {type Controller, currentQuestion} from './controller.ts';
 import {pasteText, pressKeys} from './key-router.ts';
-import type {FinishedItem, HeaderInfo} from './ui-state.ts';
+import type {FinishedItem} from './ui-state.ts';
 import {useMarkdown} from './use-markdown.ts';
 
 export interface AppProps {
   readonly controller: Controller;
-  readonly header: HeaderInfo;
 }
 
-export function App({controller, header}: AppProps) {
+export function App({controller}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const {columns, rows} = useWindowSize();
@@ -30,7 +29,7 @@ export function App({controller, header}: AppProps) {
   useEffect(() => controller.questionShown(askId), [controller, askId]);
   useEffect(() => controller.printed(finished.length), [controller, finished.length]);
 
-  const layout = liveLayout({ui, local, header, columns, rows});
+  const layout = liveLayout({ui, local, columns, rows});
   setCursorPosition(local.isLeaving || isStill ? undefined : layout.cursor);
 
   return (
@@ -40,7 +39,7 @@ export function App({controller, header}: AppProps) {
       </Static>
       {!local.isLeaving && (
         <Box flexDirection="column">
-          <LiveParts layout={layout} ui={ui} local={local} header={header} columns={columns} isStill={isStill} />
+          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStill={isStill} />
         </Box>
       )}
     </>

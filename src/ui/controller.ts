@@ -11,7 +11,7 @@ import {createEventPump} from './event-pump.ts';
 import {addText, forgetPrinted} from './finished.ts';
 import {focusOn, type QuestionFocus} from './question-keys.ts';
 import {addPrompt, openSession, reduce} from './store.ts';
-import {type HeaderInfo, INITIAL_STATE, type UiState} from './ui-state.ts';
+import {INITIAL_STATE, type UiState} from './ui-state.ts';
 
 /** What is the screen's own: typed text, marks and hints. Nothing of it is the core's. */
 export interface LocalState {
@@ -37,7 +37,6 @@ export interface LocalState {
 }
 
 export interface ControllerOptions {
-  readonly header: HeaderInfo;
   readonly history?: readonly string[];
   /** Called for every prompt that is sent, for a history that lasts. */
   readonly onSubmit?: (text: string) => void;
@@ -74,7 +73,7 @@ const TYPED_TASK = /^Task\([^)]*\)\s*:/;
 const PRINTED_KEPT = 200;
 
 export function createController(options: ControllerOptions): Controller {
-  const {header, onSubmit, onLeave, onRepaint} = options;
+  const {onSubmit, onLeave, onRepaint} = options;
   const now = options.now ?? (() => performance.now());
   const ui = createCell<UiState>(INITIAL_STATE);
   const local = createCell<LocalState>({
@@ -147,7 +146,7 @@ export function createController(options: ControllerOptions): Controller {
     open: (opened) => {
       if (local.get().isLeaving) return;
       session = opened;
-      ui.set(openSession(ui.get(), opened.info, header));
+      ui.set(openSession(ui.get(), opened.info));
       unsubscribe = opened.subscribe(pump.push);
       const {waiting} = local.get();
       change({waiting: []});

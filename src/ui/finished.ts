@@ -15,7 +15,7 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
   for (const {continued, ...body} of bodies) {
     const before = finished.at(-1);
     const isPair = before?.kind === body.kind && (body.kind === 'tool' || body.kind === 'notice');
-    finished.push({...body, id: finished.length, gap: before !== undefined && !isPair && !continued} as FinishedItem);
+    finished.push({...body, id: finished.length, gap: !isPair && !continued} as FinishedItem);
   }
   return {...state, finished};
 }

@@ -16,7 +16,6 @@ export interface LiveRows {
   readonly subagents: number;
   readonly tools: number;
   readonly todos: number;
-  readonly header: number;
   readonly tail: number;
 }
 
@@ -43,10 +42,9 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   const subagents = take(wants.subagents, Math.max(2, left - others));
   const tools = take(wants.tools, wants.tail > 0 ? left - 1 : left);
   const todos = take(wants.todos, Math.min(MAX_TODOS, left - Math.min(2, wants.tail)));
-  const header = take(wants.header);
   const tail = take(wants.tail, MAX_TAIL);
   const lead = take(wants.lead, left > 1 ? 1 : 0);
-  return {lead, prompt, question, status, busy, gap, completion, queued, subagents, tools, todos, header, tail};
+  return {lead, prompt, question, status, busy, gap, completion, queued, subagents, tools, todos, tail};
 }
 
 /** The first of a list for so many rows; the last row says how many are missing. */

@@ -1,8 +1,9 @@
 /**
- * The REPL as a front end of a session. This module is light: what it draws with is loaded as it starts, and the
- * first frame is on the screen before there is a session.
+ * The REPL as a front end of a session. This module is light: the header is on the screen before what draws the rest
+ * is loaded, and the first frame before there is a session.
  */
 import type {FrontEndSession} from '../core/front-end.ts';
+import {headerText} from './header.ts';
 import {withoutDataFetch} from './quiet-fetch.ts';
 
 export interface ReplOptions {
@@ -10,11 +11,10 @@ export interface ReplOptions {
   readonly session: Promise<FrontEndSession>;
   readonly version: string;
   readonly cwd: string;
+  /** The built-in model will answer. */
+  readonly offline: boolean;
   /** Sent as if typed, as soon as there is a session. */
   readonly initialPrompt?: string;
-  /** The model's name, where it is known before the session is. */
-  readonly model?: string;
-  readonly offline?: boolean;
   /** Earlier prompts, oldest first. */
   readonly history?: readonly string[];
   /** Called for every prompt that is sent. */
@@ -27,6 +27,13 @@ export interface ReplOptions {
 export async function startRepl(options: ReplOptions): Promise<number> {
   // The screen reports a failed session; until it can, nobody else must.
   options.session.catch(() => undefined);
-  const {runScreen} = await withoutDataFetch(() => import('./screen.tsx'));
-  return runScreen(options);
+  // From now on keys are ours: a line typed this early would be echoed, and its Enter come as a new line.
+  process.stdin.setRawMode?.(true);
+  try {
+    process.stdout.write(headerText(options, process.env.NO_COLOR === undefined));
+    const {runScreen} = await withoutDataFetch(() => import('./screen.tsx'));
+    return await runScreen(options);
+  } finally {
+    process.stdin.setRawMode?.(false);
+  }
 }

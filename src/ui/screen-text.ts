@@ -2,7 +2,7 @@
  * What models, tools, files and names bring is text to be shown, never commands to the terminal.
  * Everything that comes from outside passes here before it reaches Ink.
  */
-import {showControls} from '../core/progress-line.ts';
+import {showControls} from '../core/visible-controls.ts';
 
 const TAB_STOP = 4;
 

@@ -7,7 +7,6 @@ import {createController} from './controller.ts';
 import type {ReplOptions} from './repl.tsx';
 import {screenLine} from './screen-text.ts';
 import {terminalInput} from './terminal-input.ts';
-import type {HeaderInfo} from './ui-state.ts';
 
 interface Failure {
   readonly exitCode: number;
@@ -23,19 +22,12 @@ export interface Terminal {
 }
 
 export async function runScreen(options: ReplOptions, terminal: Terminal = terminalOf(process)): Promise<number> {
-  const header: HeaderInfo = {
-    version: options.version,
-    cwd: screenLine(options.cwd),
-    ...(options.model !== undefined && {model: screenLine(options.model)}),
-    ...(options.offline !== undefined && {offline: options.offline}),
-  };
   const left = Promise.withResolvers<number>();
   let instance: Instance | undefined;
   let failure: Failure | undefined;
   let session: FrontEndSession | undefined;
 
   const controller = createController({
-    header,
     ...(options.history && {history: options.history}),
     ...(options.onSubmit && {onSubmit: options.onSubmit}),
     ...(terminal.now && {now: terminal.now}),
@@ -44,7 +36,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = termi
   });
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
-  instance = render(<App controller={controller} header={header} />, {
+  instance = render(<App controller={controller} />, {
     stdin: terminalInput(terminal.stdin),
     stdout: terminal.stdout,
     // Whoever starts the REPL has a terminal, also where a variable called CI is set.

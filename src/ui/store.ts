@@ -9,7 +9,7 @@ import {addItem, addItems, addText, feedText, finishText} from './finished.ts';
 import {screenLine, screenText} from './screen-text.ts';
 import {EMPTY_STREAM} from './stream-blocks.ts';
 import {reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
-import type {FinishedTool, HeaderInfo, RunningTool, UiState} from './ui-state.ts';
+import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
 import {wrapText} from './wrap.ts';
 
 /** Rows of a question's detail, at 40 columns, beyond which it is printed whole before the question. */
@@ -31,6 +31,11 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
     case 'queued_prompt_taken':
       return takeQueued(state, event.id);
+    case 'queued_prompt_dropped':
+      return addItem(
+        {...state, queued: state.queued.filter((queued) => queued.id !== event.id)},
+        {kind: 'notice', level: 'warning', text: `not sent: ${screenText(event.text)}`},
+      );
     case 'session':
       return withSession(state, event.info);
     case 'cleared':
@@ -88,13 +93,10 @@ export function addPrompt(state: UiState, text: string): UiState {
   return addItem(finishText(state), {kind: 'prompt', text: screenText(text)});
 }
 
-/** The session is there: the header is known and printed for good. */
-export function openSession(state: UiState, info: SessionInfo, header: HeaderInfo): UiState {
-  const safe = safeInfo(info);
-  const {model, offline, cwd} = safe;
-  const opened = addItem({...state, session: safe}, {kind: 'header', header: {...header, model, offline, cwd}});
+/** The session is there: what it has to say, and the end of what was said before. */
+export function openSession(state: UiState, info: SessionInfo): UiState {
   const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
-  return addRestored(addItems(opened, warned), info.restored);
+  return addRestored(addItems({...state, session: safeInfo(info)}, warned), info.restored);
 }
 
 /** The end of what was said before, as it was said: prompts and answers. */

@@ -4,19 +4,10 @@ import type {ProgressState} from '../core/progress-line.ts';
 import type {Todo, ToolDisplay} from '../core/tool.ts';
 import {EMPTY_STREAM, type StreamState} from './stream-blocks.ts';
 
-/** What is known before there is a session. */
-export interface HeaderInfo {
-  readonly version: string;
-  readonly cwd: string;
-  readonly model?: string;
-  readonly offline?: boolean;
-}
-
 /** One finished thing. It is printed once and never again; all its text is safe for the screen. */
 export type FinishedItem = {readonly id: number; readonly gap: boolean} & FinishedBody;
 
 export type FinishedBody =
-  | {readonly kind: 'header'; readonly header: HeaderInfo}
   | {readonly kind: 'prompt'; readonly text: string}
   | {readonly kind: 'markdown'; readonly text: string; readonly indent: number}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}

@@ -1,11 +1,11 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {BusyLine} from '../../src/ui/components/busy-line.tsx';
-import {Header} from '../../src/ui/components/header.tsx';
 import {Patch} from '../../src/ui/components/patch.tsx';
 import {StatusLine} from '../../src/ui/components/status-line.tsx';
 import {LiveSubagents} from '../../src/ui/components/subagent-lines.tsx';
 import {RunningTools, ToolLine} from '../../src/ui/components/tool-line.tsx';
+import {headerText} from '../../src/ui/header.ts';
 import type {FinishedTool, SubagentRun} from '../../src/ui/ui-state.ts';
 
 const drawn = (element: React.JSX.Element) => render(element).lastFrame() ?? '';
@@ -76,9 +76,12 @@ test('the status line leaves its last parts out where it is narrow', () => {
   expect(drawn(<StatusLine {...status} columns={30} />)).toBe('acceptEdits · 3 agents');
 });
 
-test('the header says that the offline model is rule-based', () => {
-  const header = {version: '1.0.0', cwd: '/x', model: 'offline', offline: true};
-  expect(drawn(<Header header={header} columns={60} />)).toContain('mini-cc 1.0.0 · offline model (rule-based)');
+test('the header says that the offline model is rule-based, and is plain without colours', () => {
+  const header = {version: '1.0.0', cwd: '/x\u001b[2J', offline: true};
+  expect(headerText(header, false)).toBe(
+    'mini-cc 1.0.0 · offline model (rule-based)\n/x␛[2J\n/help lists commands and keys\n',
+  );
+  expect(headerText(header, true)).toContain('\u001b[1;36mmini-cc');
 });
 
 test('for a screen reader nothing moves', () => {

@@ -13,7 +13,6 @@ const NONE: LiveRows = {
   subagents: 0,
   tools: 0,
   todos: 0,
-  header: 0,
   tail: 0,
 };
 const ALL: LiveRows = {
@@ -28,7 +27,6 @@ const ALL: LiveRows = {
   subagents: 40,
   tools: 30,
   todos: 15,
-  header: 3,
   tail: 200,
 };
 

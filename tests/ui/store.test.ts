@@ -231,6 +231,15 @@ describe('the rest', () => {
     expect(state.finished).toMatchObject([{kind: 'prompt', text: 'also this'}]);
   });
 
+  test('a queued prompt that was dropped is not shown as sent', () => {
+    const state = played(
+      {type: 'queued_prompt', id: '1', text: 'also'},
+      {type: 'queued_prompt_dropped', id: '1', text: 'also'},
+    );
+    expect(state.queued).toEqual([]);
+    expect(state.finished).toMatchObject([{kind: 'notice', text: 'not sent: also'}]);
+  });
+
   test.each([
     ['stopped', '', 'interrupted'],
     ['error', 'wrong key', 'wrong key'],
@@ -247,8 +256,8 @@ describe('the rest', () => {
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content: `words ${index}`,
     }));
-    const state = openSession(INITIAL_STATE, {...INFO, restored, warnings: ['unknown key']}, {version: '1', cwd: '/'});
-    expect(kinds(state).slice(0, 5)).toEqual(['header', 'notice', 'notice', 'prompt', 'markdown']);
+    const state = openSession(INITIAL_STATE, {...INFO, restored, warnings: ['unknown key']});
+    expect(kinds(state).slice(0, 5)).toEqual(['notice', 'notice', 'prompt', 'markdown', 'prompt']);
     expect(state.finished.at(-1)).toMatchObject({kind: 'markdown', text: 'words 19'});
   });
 

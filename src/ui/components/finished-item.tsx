@@ -2,7 +2,6 @@ import {Box} from 'ink';
 import type {ComponentType, ReactNode} from 'react';
 import type {MarkdownProps} from '../markdown.tsx';
 import type {FinishedItem} from '../ui-state.ts';
-import {Header} from './header.tsx';
 import {Notice} from './notice.tsx';
 import {QuestionDetail} from './question.tsx';
 import {SentPrompt} from './sent-prompt.tsx';
@@ -29,8 +28,6 @@ export function FinishedItemView({item, columns, Markdown}: FinishedProps) {
 
 function Body({item, columns, Markdown}: FinishedProps): ReactNode {
   switch (item.kind) {
-    case 'header':
-      return <Header header={item.header} columns={columns} />;
     case 'prompt':
       return <SentPrompt text={item.text} columns={columns} />;
     case 'markdown':

@@ -1,14 +1,13 @@
-import {Box, Text} from 'ink';
+import {Text} from 'ink';
 import type {Command} from '../completion.ts';
 import {currentQuestion, type LocalState} from '../controller.ts';
 import {offeredCommands} from '../key-router.ts';
 import {type LiveRows, shareRows} from '../live-rows.ts';
 import {hasEnded} from '../subagent-store.ts';
-import {type HeaderInfo, modeOf, type UiState} from '../ui-state.ts';
+import {modeOf, type UiState} from '../ui-state.ts';
 import {useNow} from '../use-now.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {HEADER_ROWS, Header} from './header.tsx';
 import {Prompt, type PromptRows, promptRows} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {QueuedPrompts} from './queued-prompts.tsx';
@@ -21,7 +20,6 @@ import {RunningTools, runningToolRows} from './tool-line.tsx';
 interface LayoutInput {
   readonly ui: UiState;
   readonly local: LocalState;
-  readonly header: HeaderInfo;
   readonly columns: number;
   readonly rows: number;
 }
@@ -57,20 +55,11 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     subagents: ui.subagents.length === 0 ? 0 : ui.subagents.length + 1,
     tools: runningToolRows(shownTools(ui)),
     todos: local.showTodos && ui.busy ? ui.todos.length : 0,
-    header: ui.session ? 0 : HEADER_ROWS,
     tail: tail.length,
   });
   const prompt = promptRows(local.editor, columns, given.prompt);
   const over =
-    given.lead +
-    given.header +
-    given.tail +
-    given.tools +
-    given.subagents +
-    given.todos +
-    given.queued +
-    given.gap +
-    given.busy;
+    given.lead + given.tail + given.tools + given.subagents + given.todos + given.queued + given.gap + given.busy;
   const note = asked?.cursor;
   const hidden = (asked?.rows.length ?? 0) - given.question;
   const cursor = note
@@ -93,14 +82,12 @@ interface LiveProps extends Omit<LayoutInput, 'rows'> {
 }
 
 /** All that is not finished. Each part has exactly the rows that the layout gave it. */
-export function LiveParts({layout, ui, local, header, columns, isStill}: LiveProps) {
+export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
   const {given, tail, question, prompt, commands, queued} = layout;
   const isTicking = !isStill && (ui.subagents.some((run) => !hasEnded(run)) || given.busy > 0);
   const now = useNow(isTicking, TICK_MS);
   return (
     <>
-      {given.header === HEADER_ROWS && <Header header={header} columns={columns} />}
-      {given.header > 0 && given.header < HEADER_ROWS && <Box height={given.header} />}
       {given.lead > 0 && <Text> </Text>}
       <StreamTail rows={tail} />
       <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />

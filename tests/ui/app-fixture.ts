@@ -1,0 +1,50 @@
+/** The whole screen over a fake session, and the way out of it after each test. */
+import {afterEach} from 'vitest';
+import type {FrontEndSession} from '../../src/core/front-end.ts';
+import type {ReplOptions} from '../../src/ui/repl.tsx';
+import {runScreen} from '../../src/ui/screen.tsx';
+import {createFakeSession, type FakeSession} from './fake-session.ts';
+import {createScreen, type TestScreen} from './screen.ts';
+
+export const ESC = '\x1b';
+export const CTRL_C = '\x03';
+export const CTRL_D = '\x04';
+
+export interface Opened {
+  readonly screen: TestScreen;
+  readonly session: FakeSession;
+  readonly exit: Promise<number>;
+}
+
+const opened: Opened[] = [];
+
+/** Starts the REPL and waits for its prompt. */
+export async function open(
+  options: Partial<ReplOptions> & {columns?: number; rows?: number; opening?: Promise<FrontEndSession>} = {},
+): Promise<Opened> {
+  const {columns = 80, rows = 24, opening, ...rest} = options;
+  const screen = createScreen(columns, rows);
+  const session = createFakeSession();
+  const exit = runScreen(
+    {session: opening ?? Promise.resolve(session), version: '1.2.3', cwd: '/home/me/project', offline: false, ...rest},
+    screen,
+  );
+  const repl = {screen, session, exit};
+  opened.push(repl);
+  await screen.shows(opening ? '> Ask about' : 'default · sonnet');
+  return repl;
+}
+
+afterEach(async () => {
+  for (const {screen, exit} of opened.splice(0)) {
+    let hasLeft = false;
+    void exit.then(() => {
+      hasLeft = true;
+    });
+    // A turn under way, then what is typed, then the hint, then out.
+    while (!hasLeft) {
+      screen.type(CTRL_C);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+});

@@ -1,0 +1,208 @@
+import {describe, expect, test} from 'vitest';
+import type {AgentEventBody, Question} from '../../src/core/events.ts';
+import type {FrontEndSession} from '../../src/core/front-end.ts';
+import {NO_USAGE} from '../../src/core/messages.ts';
+import {QUIET_MS} from '../../src/ui/question-keys.ts';
+import {CTRL_C, CTRL_D, ESC, open} from './app-fixture.ts';
+import {question} from './fake-session.ts';
+
+const _task = (id: string, description: string, queued = false): [AgentEventBody, string] => [
+  {type: 'run_start', agent: 'explore', description, callId: `call ${id}`, model: 'sonnet', queued},
+  id,
+];
+const _toolEnd: AgentEventBody = {
+  type: 'tool_end',
+  callId: 'x',
+  tool: 'grep',
+  isError: false,
+  preview: '',
+  durationMs: 1,
+};
+const _runEnd = (tools: number): AgentEventBody => ({
+  type: 'run_end',
+  outcome: 'success',
+  tools,
+  durationMs: 5100,
+  usage: NO_USAGE,
+});
+
+describe('a question', () => {
+  async function ask(change: Partial<Question> = {}, typed = '') {
+    const repl = await open();
+    repl.screen.type('go\r');
+    await repl.screen.shows('working');
+    if (typed) {
+      repl.screen.type(typed);
+      await repl.screen.shows(`> ${typed}`);
+    }
+    repl.session.emit({type: 'ask', question: question(change)});
+    await repl.screen.shows('main asks: run a command');
+    return repl;
+  }
+
+  test('is answered by its digit', async () => {
+    const {screen, session} = await ask();
+    screen.pass(QUIET_MS);
+    screen.type('2');
+    await screen.lacks('main asks');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
+  });
+
+  test('takes nothing in its first moments: that goes to the prompt', async () => {
+    const {screen, session} = await ask();
+    screen.type('1');
+    await screen.shows('> 1');
+    screen.pass(QUIET_MS);
+    screen.type('2');
+    await screen.shows('> 12');
+    expect(session.answers).toEqual([]);
+  });
+
+  test('waits while something is typed, until Tab goes to it', async () => {
+    const {screen, session} = await ask({}, 'my words');
+    screen.pass(QUIET_MS);
+    screen.type('1');
+    await screen.shows('> my words1');
+    screen.type('\t');
+    await screen.shows('digit, or arrows');
+    screen.type('1');
+    await screen.lacks('main asks');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'yes'}}]);
+    expect(screen.window()).toContain('> my words1');
+  });
+
+  test('takes a word to the model with no', async () => {
+    const {screen, session} = await ask();
+    screen.pass(QUIET_MS);
+    screen.type('4');
+    await screen.shows('why:');
+    screen.type('use make');
+    const window = await screen.shows('why: use make');
+    const row = window.split('\n').findIndex((line) => line.includes('why: use make'));
+    expect(screen.cursor()).toEqual({x: 17, y: row});
+    screen.type('\r');
+    await screen.lacks('main asks');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'no', note: 'use make'}}]);
+  });
+
+  test('after the other: none is lost, a long diff is printed whole before it', async () => {
+    const {screen, session} = await ask();
+    const detail = Array.from({length: 60}, (_, index) => `+line ${index}`).join('\n');
+    session.emit({type: 'ask', question: question({id: 'ask-2', title: 'edit a file', detail, detailType: 'diff'})});
+    await screen.shows('(1 of 2)');
+    screen.pass(QUIET_MS);
+    screen.type('1');
+    await screen.shows('main asks: edit a file');
+    expect(screen.scrollback()).toContain('+line 0\n');
+    expect(screen.scrollback()).toContain('+line 59\n');
+    screen.type('1');
+    await screen.shows('> 1');
+    screen.type('\x7f');
+    await screen.lacks('> 1');
+    screen.pass(QUIET_MS);
+    screen.type(ESC);
+    await screen.lacks('main asks: edit a file\n  1');
+    expect(session.answers.map(({answer}) => answer.choice)).toEqual(['yes', 'no']);
+  });
+});
+
+describe('leaving', () => {
+  test('by Ctrl+C twice restores the terminal and says how to resume', async () => {
+    const {screen, session, exit} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    screen.type(CTRL_C);
+    await screen.shows('interrupted');
+    screen.type('half');
+    await screen.shows('> half');
+    screen.type(CTRL_C);
+    await screen.lacks('half');
+    screen.type(CTRL_C);
+    await screen.shows('press Ctrl+C again to leave');
+    expect(screen.isRaw()).toBe(true);
+    screen.type(CTRL_C);
+    expect(await exit).toBe(0);
+    await screen.shows(/interrupted\nResume this session: mini-cc --resume session-1$/);
+    expect(session.closed()).toBe(true);
+    expect(screen.isRaw()).toBe(false);
+    expect(screen.written()).toContain('\x1b[?2004l');
+    expect(screen.written().lastIndexOf('\x1b[?25h')).toBeGreaterThan(screen.written().lastIndexOf('\x1b[?25l'));
+  });
+
+  test('needs Ctrl+D with nothing typed', async () => {
+    const {screen, exit} = await open();
+    screen.type('x');
+    await screen.shows('> x');
+    screen.type(CTRL_D);
+    screen.type('\x7f');
+    await screen.lacks('> x');
+    screen.type(CTRL_D);
+    expect(await exit).toBe(0);
+    expect(screen.scrollback()).not.toContain('Resume');
+  });
+
+  test('by a command', async () => {
+    const {screen, exit} = await open();
+    screen.type('/exit');
+    screen.type('\r');
+    expect(await exit).toBe(0);
+  });
+
+  test.each([
+    [Object.assign(new Error('Unknown session: x'), {code: 'USAGE'}), 2],
+    [new Error('disk full'), 1],
+  ])('is forced by a session that does not come: %s', async (error, code) => {
+    const {promise, reject} = Promise.withResolvers<FrontEndSession>();
+    const {screen, exit} = await open({opening: promise});
+    reject(error);
+    expect(await exit).toBe(code);
+    expect(screen.errors()).toBe(`mini-cc: ${error.message}\n`);
+    expect(screen.isRaw()).toBe(false);
+  });
+});
+
+describe('the window', () => {
+  test('of a stream of 100,000 characters holds the end; the scrollback holds all of it, once', async () => {
+    const {screen, session} = await open({columns: 80, rows: 24});
+    screen.type('go\r');
+    await screen.shows('working');
+    const parts = Array.from(
+      {length: 400},
+      (_, index) => `Paragraph ${index} ${'words '.repeat(30)}\n\n\`\`\`js\ncode(${index});\n\`\`\`\n\n`,
+    );
+    const text = parts.join('');
+    for (let at = 0; at < text.length; at += 400) {
+      session.emit({type: 'text_delta', text: text.slice(at, at + 400)});
+      if (at % 4000 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    session.endTurn();
+    await screen.shows('code(399);');
+    await screen.lacks('working');
+    const lines = screen.scrollback().split('\n');
+    const codes = lines.filter((line) => /^ {2}code\(\d+\);$/.test(line));
+    expect(codes).toEqual(Array.from({length: 400}, (_, index) => `  code(${index});`));
+    expect(lines.filter((line) => line.startsWith('Paragraph '))).toHaveLength(400);
+    expect(screen.written()).not.toContain('\x1b[3J');
+    expect(screen.written()).not.toContain('\x1b[2J');
+    expect(lines.filter((line) => line.includes('working'))).toEqual([]);
+  });
+
+  test('keeps what was said when it is resized', async () => {
+    const {screen, session} = await open();
+    screen.type('go\r');
+    await screen.shows('working');
+    session.emit({type: 'text_delta', text: 'First words.\n\nLast words.'});
+    session.endTurn();
+    await screen.shows('Last words.');
+    for (const [columns, rows] of [
+      [40, 15],
+      [100, 30],
+      [60, 10],
+    ] as const) {
+      screen.resize(columns, rows);
+      await screen.shows('> Ask about');
+    }
+    expect(screen.scrollback().match(/First words\./g)).toHaveLength(1);
+    expect(screen.scrollback().match(/Last words\./g)).toHaveLength(1);
+  });
+});
