@@ -88,9 +88,10 @@ test('there is no cycle between rooms', () => {
   expect(findCycle(graph)).toBeUndefined();
 });
 
-test('nothing outside src is imported from src', () => {
+test('nothing outside src is imported from src, but the agents that ship', () => {
   const outside = imports
     .filter((each) => each.target.startsWith('.') && resolveImport(each).startsWith('..'))
+    .filter(({file, target}) => !(file === 'src/agents/templates.ts' && target.startsWith('../../.mini-cc/agents/')))
     .map(({file, target}) => `${file} imports ${target}`);
   expect(outside).toEqual([]);
 });
