@@ -9,6 +9,8 @@ import {onSignals} from './signals.ts';
 /** @returns the exit code. The session is put together behind the first frame. */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {
   const options = parsed?.session ?? {cwd: process.cwd(), which: {type: 'new' as const}};
+  // What tools see is what the user set, not what the screen adds.
+  const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
   let firstFrameShown: () => void = () => undefined;
   const firstFrame = new Promise<void>((resolve) => {
@@ -17,7 +19,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const session = (async () => {
     await firstFrame;
     const {compose} = await import('../compose.ts');
-    const composed = await compose({...options, env: process.env, home: start.home, interactive: true});
+    const composed = await compose({...options, env, home: start.home, interactive: true});
     // Compiled code is written at exit only, unless asked: a session that is killed should not slow the next start.
     module.flushCompileCache?.();
     return composed;

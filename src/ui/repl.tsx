@@ -29,8 +29,10 @@ export async function startRepl(options: ReplOptions): Promise<number> {
   options.session.catch(() => undefined);
   // From now on keys are ours: a line typed this early would be echoed, and its Enter come as a new line.
   process.stdin.setRawMode?.(true);
+  // Ink's colours come from chalk, which asks for FORCE_COLOR alone.
+  if (process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   try {
-    process.stdout.write(headerText(options, process.env.NO_COLOR === undefined));
+    process.stdout.write(headerText(options, !process.env.NO_COLOR));
     const {runScreen} = await withoutDataFetch(() => import('./screen.tsx'));
     return await runScreen(options);
   } finally {

@@ -28,3 +28,17 @@ export const explore = (prompt = 'look', description = 'explore codebase') => ({
 });
 export const isSubagent = (body: {tools?: readonly {name: string}[]}) =>
   !body.tools?.some((tool) => tool.name === 'Task');
+
+export async function processesWith(words: string): Promise<string[]> {
+  const {execa} = await import('execa');
+  const {stdout} = await execa('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.startsWith(words));
+}
+
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not come about within 10 s');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}

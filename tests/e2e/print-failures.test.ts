@@ -11,7 +11,7 @@ import {
   status,
 } from '../support/messages-server.ts';
 import {runCli, spawnCli} from '../support/run-cli.ts';
-import {home, project, serve} from './fixture.ts';
+import {home, processesWith, project, serve, until} from './fixture.ts';
 
 describe('a run that goes wrong', () => {
   async function failing(script: Script, args: readonly string[] = []) {
@@ -141,17 +141,3 @@ describe('a run that goes wrong', () => {
     expect({code, stderr}).toEqual({code: 0, stderr: ''});
   });
 });
-
-async function processesWith(words: string): Promise<string[]> {
-  const {execa} = await import('execa');
-  const {stdout} = await execa('ps', ['-eo', 'args']);
-  return stdout.split('\n').filter((line) => line.startsWith(words));
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-}

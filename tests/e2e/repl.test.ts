@@ -1,0 +1,301 @@
+import {describe, expect, it, onTestFinished} from 'vitest';
+import type {Home} from '../support/environment.ts';
+import {
+  callTool,
+  callTools,
+  cut,
+  garbledJson,
+  hangBeforeHeaders,
+  type MessagesServer,
+  refuse,
+  say,
+  slow,
+  stall,
+  status,
+} from '../support/messages-server.ts';
+import {startCli} from '../support/run-cli.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {explore, home, isSubagent, processesWith, project, serve, until} from './fixture.ts';
+
+interface Options {
+  readonly args?: readonly string[];
+  readonly cols?: number;
+  readonly rows?: number;
+  readonly server?: MessagesServer;
+  readonly home?: Home;
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+}
+
+/** The REPL in a terminal, ready to be typed to. */
+async function repl({args = [], ...options}: Options = {}): Promise<Terminal> {
+  const terminal = await startCli(args, {cwd: (await project()).path, ...options});
+  onTestFinished(terminal.close);
+  await terminal.waitFor(/^> /m);
+  await terminal.waitFor(/^(default|bypassPermissions) · /m);
+  return terminal;
+}
+
+async function send(terminal: Terminal, text: string): Promise<void> {
+  terminal.type(text);
+  await terminal.waitFor(`> ${text}`);
+  terminal.press('enter');
+}
+
+/** The prompt is free again, with nothing under way. */
+async function idle(terminal: Terminal): Promise<void> {
+  await terminal.waitFor(
+    (at) => !/working|Working/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),
+  );
+}
+
+describe('the REPL', () => {
+  it('answers, keeps what was said in the scrollback once, and can be left by Ctrl+C twice', async () => {
+    const terminal = await repl({server: await serve([say('Hello **Ada**.'), say('Bye.')])});
+    await send(terminal, 'hello');
+    await terminal.waitFor('Hello Ada.');
+    await idle(terminal);
+    await send(terminal, 'bye');
+    await terminal.waitFor('Bye.');
+    await idle(terminal);
+    for (const words of ['> hello', 'Hello Ada.', '> bye', 'Bye.']) {
+      expect(terminal.scrollback().filter((line) => line === words)).toHaveLength(1);
+    }
+    terminal.press('ctrl-c');
+    await terminal.waitFor('again to leave');
+    terminal.press('ctrl-c');
+    expect((await terminal.waitForExit()).code).toBe(0);
+    expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');
+    // The terminal as it was: cursor shown, bracketed paste off, nothing cleared on the way.
+    expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?25l'));
+    expect(terminal.raw().lastIndexOf('\u001b[?2004l')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?2004h'));
+    expect(terminal.raw()).not.toMatch(/\u001b\[[23]J/);
+  });
+
+  it('is left by Ctrl+D when nothing is typed, and by /exit', async () => {
+    const terminal = await repl();
+    terminal.press('ctrl-d');
+    expect((await terminal.waitForExit()).code).toBe(0);
+    const other = await repl();
+    await send(other, '/exit');
+    expect((await other.waitForExit()).code).toBe(0);
+  });
+
+  it('takes what is typed before it is ready, and Enter with it', async () => {
+    const server = await serve([say('I was quick.')]);
+    const terminal = await startCli([], {cwd: (await project()).path, server});
+    onTestFinished(terminal.close);
+    await terminal.waitFor('mini-cc');
+    terminal.type('quick\r');
+    await terminal.waitFor('I was quick.');
+  });
+
+  it('shows a line for each subagent, live, and its end', async () => {
+    const server = await serve((body) => {
+      if (!isSubagent(body)) {
+        return body.messages.length === 1
+          ? callTools([explore('a', 'read the sources'), explore('b', 'read the tests')])
+          : say('All read.');
+      }
+      return body.messages.length === 1 ? slow(callTool('glob', {pattern: '**/*'}), 60) : slow(say('found'), 60);
+    });
+    const terminal = await repl({server});
+    await send(terminal, 'explore');
+    await terminal.waitFor(/\[explore\] read the sources \.\.\. \d tools?, \d\.\ds/);
+    await terminal.waitFor('All read.');
+    await idle(terminal);
+    expect(terminal.text()).toMatch(/^ {2}\[explore\] read the sources - done \(1 tool, \d\.\ds\)$/m);
+    expect(terminal.text()).toMatch(/^ {2}\[explore\] read the tests - done \(1 tool, \d\.\ds\)$/m);
+  });
+
+  it('asks before it writes, shows the diff, and obeys the digit', async () => {
+    const server = await serve([callTool('write_file', {path: 'new.txt', content: 'first line\n'}), say('Written.')]);
+    const workspace = await project();
+    const terminal = await repl({server, cwd: workspace.path});
+    await send(terminal, 'write');
+    await terminal.waitFor('1 yes');
+    expect(terminal.text()).toContain('+first line');
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    terminal.type('1');
+    await terminal.waitFor('Written.');
+    expect(await workspace.read('new.txt')).toBe('first line\n');
+  });
+
+  it('refuses by Esc, with no file written, and goes on', async () => {
+    const server = await serve([callTool('bash', {command: 'touch made'}), say('I left it.')]);
+    const workspace = await project();
+    const terminal = await repl({server, cwd: workspace.path});
+    await send(terminal, 'make');
+    await terminal.waitFor('1 yes');
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    terminal.press('escape');
+    await terminal.waitFor('I left it.');
+    expect(JSON.stringify(server.requests[1]?.body.messages.at(-1))).toContain('The user refused this call');
+  });
+
+  it('shows a prompt that waits during a turn, and gives it to the model at its next step', async () => {
+    const server = await serve((body) =>
+      body.messages.length === 1 ? slow(callTool('glob', {pattern: '*'}), 120) : say('Both seen.'),
+    );
+    const terminal = await repl({server});
+    await send(terminal, 'first');
+    await server.waitForRequests(1);
+    terminal.type('second');
+    await terminal.waitFor('> second');
+    terminal.press('enter');
+    await terminal.waitFor('Both seen.');
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('second');
+  });
+
+  it('dispatches a typed Task and shows what it found', async () => {
+    const terminal = await repl({server: await serve([say('greet is in src/greet.ts:4')])});
+    await send(terminal, 'Task(explore): "where is greet?"');
+    await terminal.waitFor('greet is in src/greet.ts:4');
+    expect(terminal.text()).toMatch(/\[explore\] where is greet\? - done \(0 tools/);
+  });
+
+  it('goes on with a session, and shows the end of what was said', async () => {
+    const at = {
+      server: await serve([say('Ada it is.'), say('Ada, of course.')]),
+      home: await home(),
+      cwd: (await project()).path,
+    };
+    const first = await repl(at);
+    await send(first, 'I am Ada');
+    await first.waitFor('Ada it is.');
+    await idle(first);
+    first.press('ctrl-d');
+    await first.waitForExit();
+    const second = await repl({...at, args: ['--continue']});
+    await second.waitFor('Ada it is.');
+    await send(second, 'who am I?');
+    await second.waitFor('Ada, of course.');
+    expect(JSON.stringify(at.server.requests[1]?.body.messages)).toMatch(/I am Ada.*who am I/);
+  });
+
+  it('has commands: help, model, clear, and a clear word for what comes later', async () => {
+    const server = await serve([say('one'), say('two')]);
+    const terminal = await repl({server});
+    await send(terminal, '/help');
+    await terminal.waitFor('/model');
+    await send(terminal, '/model haiku');
+    await terminal.waitFor('Model: claude-haiku-5-5 (was claude-sonnet-5-5)');
+    await send(terminal, 'first');
+    await terminal.waitFor('one');
+    await idle(terminal);
+    await send(terminal, '/clear');
+    await terminal.waitFor('New conversation.');
+    await send(terminal, 'second');
+    await terminal.waitFor('two');
+    expect(server.requests[1]?.body.model).toBe('claude-haiku-5-5');
+    expect(server.requests[1]?.body.messages).toHaveLength(1);
+    await send(terminal, '/compact');
+    await terminal.waitFor('/compact is not yet available.');
+    await send(terminal, '/nonsense');
+    await terminal.waitFor('Unknown command: /nonsense');
+  });
+
+  it('works at 40 columns and without colours', async () => {
+    const terminal = await repl({cols: 40, rows: 15, env: {NO_COLOR: '1'}});
+    await send(terminal, 'where is greet defined?');
+    await terminal.waitFor('src/greet.ts:4');
+    expect(terminal.raw()).not.toMatch(/\u001b\[(3[0-7]|1;3\d|9\d)m/);
+  });
+});
+
+describe('in trouble', () => {
+  const settings = JSON.stringify({retry: {maxAttempts: 2, maxWaitSeconds: 3}});
+
+  it.each([
+    ['a wrong key', [status(401)], /the model server refused the key/],
+    ['a cut stream', [cut(6), cut(6)], /the stream broke off/],
+    ['an overloaded server', [status(529), status(529)], /the model server is overloaded \(529\)/],
+    ['a refusal', [refuse('No.')], /the model refused to answer/],
+  ] as const)('%s is one clear line, and the REPL goes on', async (_, script, words) => {
+    const server = await serve([...script, say('Here again.')]);
+    const workspace = await project();
+    const file = await workspace.write('settings.json', settings);
+    const terminal = await repl({server, cwd: workspace.path, args: ['--settings', file]});
+    await send(terminal, 'hello');
+    await terminal.waitFor(words);
+    await idle(terminal);
+    expect(terminal.scrollback().filter((line) => words.test(line) && !line.startsWith('retrying'))).toHaveLength(1);
+    await send(terminal, 'again');
+    await terminal.waitFor('Here again.');
+  });
+
+  it('broken JSON and an unknown tool go back to the model, and the turn goes on', async () => {
+    const terminal = await repl({server: await serve([garbledJson('bash'), callTool('fly', {}), say('Landed.')])});
+    await send(terminal, 'hello');
+    await terminal.waitFor('Landed.');
+  });
+
+  it.each([
+    ['a stream that stands still', [stall(5), say('Here again.')]],
+    ['a server that says nothing', [hangBeforeHeaders(), say('Here again.')]],
+    ['the wait before it asks again', [status(429, {retryAfter: 30}), say('Here again.')]],
+  ] as const)('Esc ends %s, and the next prompt is answered', async (_, script) => {
+    const server = await serve([...script]);
+    const terminal = await repl({server});
+    await send(terminal, 'hello');
+    await server.waitForRequests(1);
+    await terminal.waitFor(/working|retrying/);
+    terminal.press('escape');
+    await terminal.waitFor('interrupted');
+    await idle(terminal);
+    await send(terminal, 'again');
+    await terminal.waitFor('Here again.');
+  });
+
+  it('Esc ends a bash that never ends, with all its processes, and its subagents', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return callTool('bash', {command: 'sleep 4321'});
+      return body.messages.length === 1
+        ? callTools([{name: 'bash', input: {command: "trap '' TERM; sleep 1234 & sleep 1234"}}, explore()])
+        : say('Here again.');
+    });
+    const terminal = await repl({server, args: ['--dangerously-skip-permissions']});
+    await send(terminal, 'hang');
+    await until(async () => (await processesWith('sleep 1234')).length > 0);
+    terminal.press('escape');
+    await terminal.waitFor('interrupted', 3_000);
+    await until(async () => (await processesWith('sleep 1234')).length === 0);
+    await send(terminal, 'again');
+    await terminal.waitFor('Here again.');
+  });
+
+  it('escape sequences from the model, a tool and a file cannot move the cursor or set the title', async () => {
+    const evil = '\u001b]0;owned\u0007\u001b[2J\u001b[1;1Howned\u202Eevil';
+    const workspace = await project();
+    await workspace.write('evil.txt', `${evil}\n`);
+    const server = await serve([
+      callTool('read_file', {path: 'evil.txt'}),
+      callTool('grep', {pattern: 'owned', mode: 'content'}),
+      say(`I say ${evil}`),
+    ]);
+    const terminal = await repl({server, cwd: workspace.path});
+    await send(terminal, 'look');
+    await terminal.waitFor('I say');
+    await idle(terminal);
+    expect(terminal.title()).not.toContain('owned');
+    expect(terminal.raw()).not.toMatch(/\u001b\[2J|\u001b\]0;owned/);
+    expect(terminal.text()).toContain('> look');
+    expect(terminal.text()).toContain('␛');
+  });
+
+  it('ended by SIGTERM restores the terminal and exits with 143', async () => {
+    const terminal = await repl();
+    process.kill(terminal.pid, 'SIGTERM');
+    expect((await terminal.waitForExit()).code).toBe(143);
+    expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?25l'));
+  });
+
+  it('a wrong setting is one line, exit 2', async () => {
+    const workspace = await project();
+    const file = await workspace.write('wrong.json', '{"model": 7}');
+    const terminal = await startCli(['--settings', file], {cwd: workspace.path});
+    onTestFinished(terminal.close);
+    expect((await terminal.waitForExit()).code).toBe(2);
+    expect(terminal.text()).toMatch(/wrong\.json: model: /);
+  });
+});
