@@ -1,0 +1,39 @@
+/** The REPL in a terminal, and how a person deals with it. */
+import {onTestFinished} from 'vitest';
+import type {Home} from '../support/environment.ts';
+import type {MessagesServer} from '../support/messages-server.ts';
+import {startCli} from '../support/run-cli.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {project} from './fixture.ts';
+
+interface Options {
+  readonly args?: readonly string[];
+  readonly cols?: number;
+  readonly rows?: number;
+  readonly server?: MessagesServer;
+  readonly home?: Home;
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+}
+
+/** The REPL in a terminal, ready to be typed to. */
+export async function repl({args = [], ...options}: Options = {}): Promise<Terminal> {
+  const terminal = await startCli(args, {cwd: (await project()).path, ...options});
+  onTestFinished(terminal.close);
+  await terminal.waitFor(/^> /m);
+  await terminal.waitFor(/^(default|bypassPermissions) · /m);
+  return terminal;
+}
+
+export async function send(terminal: Terminal, text: string): Promise<void> {
+  terminal.type(text);
+  await terminal.waitFor(`> ${text}`);
+  terminal.press('enter');
+}
+
+/** The prompt is free again, with nothing under way. */
+export async function idle(terminal: Terminal): Promise<void> {
+  await terminal.waitFor(
+    (at) => !/working|Working/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),
+  );
+}
