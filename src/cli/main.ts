@@ -1,12 +1,7 @@
 /** Picks the front end, holds the signals, and turns how it ended into an exit code. */
 import {messageOf, UsageError} from '../core/errors.ts';
 import type {Arguments} from './arguments.ts';
-
-export interface Start {
-  readonly args: readonly string[];
-  readonly version: string;
-  readonly home: string;
-}
+import type {Start} from './start.ts';
 
 /** Sets the exit code; prints one line for whatever went wrong. */
 export async function main(start: Start): Promise<void> {

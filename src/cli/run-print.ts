@@ -2,8 +2,8 @@ import {compose} from '../compose.ts';
 import type {Session} from '../core/session.ts';
 import {print} from '../print/print.ts';
 import type {Arguments} from './arguments.ts';
-import type {Start} from './main.ts';
 import {onSignals} from './signals.ts';
+import type {Start} from './start.ts';
 
 /** @returns the exit code. */
 export async function runPrint(start: Start, parsed: Arguments, prompt: string): Promise<number> {

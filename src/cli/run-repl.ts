@@ -3,8 +3,8 @@ import {isModelConfigured} from '../config/environment.ts';
 import {PromptHistory} from '../ui/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
-import type {Start} from './main.ts';
 import {onSignals} from './signals.ts';
+import type {Start} from './start.ts';
 
 /** @returns the exit code. The session is put together behind the first frame. */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {

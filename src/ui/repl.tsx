@@ -2,26 +2,9 @@
  * The REPL as a front end of a session. This module is light: the header is on the screen before what draws the rest
  * is loaded, and the first frame before there is a session.
  */
-import type {FrontEndSession} from '../core/front-end.ts';
 import {headerText} from './header.ts';
 import {withoutDataFetch} from './quiet-fetch.ts';
-
-export interface ReplOptions {
-  /** The first frame does not wait for it; what is sent before waits in the queue. */
-  readonly session: Promise<FrontEndSession>;
-  readonly version: string;
-  readonly cwd: string;
-  /** The built-in model will answer. */
-  readonly offline: boolean;
-  /** Sent as if typed, as soon as there is a session. */
-  readonly initialPrompt?: string;
-  /** Earlier prompts, oldest first. */
-  readonly history?: readonly string[];
-  /** Called for every prompt that is sent. */
-  readonly onSubmit?: (text: string) => void;
-  /** Called once, when the first frame is on the screen. */
-  readonly onFirstFrame?: () => void;
-}
+import type {ReplOptions} from './repl-options.ts';
 
 /** Runs until the person leaves. @returns the exit code: 0, 1 for a failure, 2 when the session was asked wrongly. */
 export async function startRepl(options: ReplOptions): Promise<number> {

@@ -4,7 +4,7 @@ import {messageOf} from '../core/errors.ts';
 import type {FrontEndSession} from '../core/front-end.ts';
 import {App} from './app.tsx';
 import {createController} from './controller.ts';
-import type {ReplOptions} from './repl.tsx';
+import type {ReplOptions} from './repl-options.ts';
 import {screenLine} from './screen-text.ts';
 import {terminalInput} from './terminal-input.ts';
 

@@ -1,0 +1,18 @@
+import type {FrontEndSession} from '../core/front-end.ts';
+
+export interface ReplOptions {
+  /** The first frame does not wait for it; what is sent before waits in the queue. */
+  readonly session: Promise<FrontEndSession>;
+  readonly version: string;
+  readonly cwd: string;
+  /** The built-in model will answer. */
+  readonly offline: boolean;
+  /** Sent as if typed, as soon as there is a session. */
+  readonly initialPrompt?: string;
+  /** Earlier prompts, oldest first. */
+  readonly history?: readonly string[];
+  /** Called for every prompt that is sent. */
+  readonly onSubmit?: (text: string) => void;
+  /** Called once, when the first frame is on the screen. */
+  readonly onFirstFrame?: () => void;
+}
