@@ -14,7 +14,13 @@ export interface FrontMatter {
 export type Split =
   | {readonly type: 'none'}
   | {readonly type: 'open'}
-  | {readonly type: 'found'; readonly yaml: string; readonly firstLine: number; readonly body: string};
+  | {
+      readonly type: 'found';
+      readonly yaml: string;
+      readonly firstLine: number;
+      readonly body: string;
+      readonly bodyLine: number;
+    };
 
 /** @param text without byte order mark. Blank lines may stand before the first `---`. */
 export function splitFrontMatter(text: string): Split {
@@ -23,14 +29,19 @@ export function splitFrontMatter(text: string): Split {
   if (start < 0 || !isFence(lines[start]!)) return {type: 'none'};
   const end = lines.findIndex((line, index) => index > start && isFence(line));
   if (end < 0) return {type: 'open'};
+  const below = lines.slice(end + 1);
   return {
     type: 'found',
     yaml: lines.slice(start + 1, end).join('\n'),
     firstLine: start + 2,
-    body: lines
-      .slice(end + 1)
-      .join('\n')
-      .trim(),
+    body: below.join('\n').trim(),
+    bodyLine:
+      end +
+      2 +
+      Math.max(
+        0,
+        below.findIndex((line) => line.trim() !== ''),
+      ),
   };
 }
 

@@ -178,7 +178,7 @@ function reportUnknownKey(key: string, place: Place, missing: Set<string>, probl
   } else problems.warn('unknown-key', place, `unknown key ${quote(key)} is ignored`, meant);
 }
 
-export function knownKeyFor(key: string): string | undefined {
+function knownKeyFor(key: string): string | undefined {
   const folded = key.replace(/[-_\s]/g, '').toLowerCase();
   return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : nearest(key, AGENT_KEYS);
 }

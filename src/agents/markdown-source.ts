@@ -55,8 +55,9 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   };
   const values = fieldsOf(head, file, placeOf, problems);
   if (split.body === '') problems.error('missing', START, 'there is no prompt below the front matter');
+  const places = new Map([...head.places, ['prompt', {line: split.bodyLine, column: 1}]]);
   const fields = checkFields(values, placeOf, problems, new Set(['prompt']));
-  const agent = fields && defineAgent(fields, head.places, {...options, dialect: 'claude'}, problems);
+  const agent = fields && defineAgent(fields, places, {...options, dialect: 'claude'}, problems);
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 

@@ -7,12 +7,13 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
 }
 
-/** The nearest of `known` if it could be a slip: a third of its letters may differ, at least one, at most three. */
+/** The nearest of `known` if it could be a slip: letters in another order, or up to a third of them (1 to 3) differ. */
 export function slipOf(word: string, known: readonly string[]): string | undefined {
   const found = nearest(word, known);
   if (found === undefined) return undefined;
   const allowed = Math.min(3, Math.max(1, Math.floor(found.length / 3)));
-  return leven(fold(word), fold(found)) <= allowed ? found : undefined;
+  const slip = letters(word) === letters(found) || leven(fold(word), fold(found)) <= allowed;
+  return slip ? found : undefined;
 }
 
 /** `max_turns`, `max-turns` and `maxTurns` are one word. Long words are cut: distance costs the product of lengths. */
@@ -21,4 +22,8 @@ function fold(word: string): string {
     .slice(0, 80)
     .replace(/[-_\s]/g, '')
     .toLowerCase();
+}
+
+function letters(word: string): string {
+  return [...fold(word)].sort().join('');
 }

@@ -1,0 +1,143 @@
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {loadAgents} from '../../src/agents/catalog.ts';
+import {formatProblem} from '../../src/agents/problem.ts';
+import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
+
+const described = (text: string) => markdown(`description: ${text}`);
+
+test('with no folder at all there are the built-in agents, with the tools that they really have', async () => {
+  const {options} = await agentHouse();
+  const {agents, hidden, problems} = loadAgents(options);
+  expect(agents.map(({definition, source, readOnly}) => [definition.name, source, readOnly])).toEqual([
+    ['explore', 'built-in', true],
+    ['code', 'built-in', false],
+    ['plan', 'built-in', true],
+  ]);
+  expect(agents[1]?.tools).toEqual(TOOLS.filter((name) => name !== 'Task'));
+  expect([hidden, problems]).toEqual([[], []]);
+});
+
+test('each source hides what has the same name below it, and that is recorded', async () => {
+  const house = await agentHouse();
+  const extra = json({same: {description: 'From the command line alone', prompt: 'Read the log.'}});
+  const files = [
+    await house.write(house.project, 'same.json', json(good('same'))),
+    await house.write(house.user, 'same.json', json(good('same'))),
+    await house.write(house.claudeProject, 'same.md', described('Of the project, for Claude')),
+    await house.write(house.claudeUser, 'same.md', described('Of the user, for Claude')),
+  ];
+  const sources = ['project', 'user', 'claude-project', 'claude-user'];
+  const all = loadAgents({...house.options, extra});
+  expect(all.agents.at(-1)).toMatchObject({source: 'inline', file: '--agents'});
+  expect(all.hidden).toEqual(
+    files.map((file, index) => ({
+      name: 'same',
+      source: sources[index],
+      file,
+      by: {source: 'inline', file: '--agents'},
+    })),
+  );
+  const without = loadAgents(house.options);
+  expect(without.agents.at(-1)).toMatchObject({source: 'project', file: files[0]});
+  expect(without.hidden.map(({source}) => source)).toEqual(['user', 'claude-project', 'claude-user']);
+});
+
+test('a file that is wrong never hides the others', async () => {
+  const house = await agentHouse();
+  const broken = await house.write(house.project, 'broken.json', '{\n  "name": "broken",\n  oops\n}');
+  await house.write(house.project, 'fine.json', json(good('fine')));
+  await house.write(house.user, 'broken.json', json(good('broken')));
+  const {agents, problems} = loadAgents(house.options);
+  expect(agents.map(({definition, source}) => `${definition.name} ${source}`).slice(3)).toEqual([
+    'fine project',
+    'broken user',
+  ]);
+  expect(problems.map(formatProblem)).toEqual([`${broken}:3:3: "oops" is no JSON: text stands in double quotes`]);
+});
+
+test('folders and links with the name of a definition, and files that look like one, are named', async () => {
+  const house = await agentHouse();
+  const at = (name: string) => path.join(house.project, name);
+  await mkdir(at('folder.json'), {recursive: true});
+  await mkdir(at('more'));
+  await symlink('gone', at('link.json'));
+  await symlink('loop.json', at('loop.json'));
+  for (const name of ['old.jsonc', 'one.yaml', 'README.md', 'notes.txt', '.swap.json', 'Upper.JSON'])
+    await writeFile(at(name), '');
+  const {agents, problems} = loadAgents(house.options);
+  expect(agents).toHaveLength(3);
+  expect(problems.map(({file, message}) => `${path.basename(file)} ${message}`)).toEqual([
+    'Upper.JSON is not read: the file of an agent ends in .json',
+    'more is a folder: agents lie beside each other, not in folders',
+    'old.jsonc is not read: the file of an agent ends in .json',
+    'one.yaml is not read: the file of an agent ends in .json',
+    'folder.json is a folder, not a file',
+    'link.json is a link to "gone", which is not there',
+    'loop.json is a link that leads back to itself',
+  ]);
+});
+
+test('a file where the folder should be is a problem of that path', async () => {
+  const house = await agentHouse();
+  await house.write(path.dirname(house.project), 'agents', 'not a folder');
+  expect(loadAgents(house.options).problems.map(formatProblem)).toEqual([`${house.project}:1:1: is not a folder`]);
+});
+
+test('agents for Claude are found in folders of folders, and the first of two with one name is used', async () => {
+  const house = await agentHouse();
+  const first = await house.write(
+    house.claudeProject,
+    'a/one.md',
+    markdown('name: same\ndescription: The first of two'),
+  );
+  const second = await house.write(
+    house.claudeProject,
+    'b/two.md',
+    markdown('name: same\ndescription: The second of two'),
+  );
+  await symlink(house.root, path.join(house.claudeProject, 'linked'));
+  const {agents, hidden, problems} = loadAgents(house.options);
+  expect(agents.at(-1)?.file).toBe(first);
+  expect(hidden).toMatchObject([{name: 'same', file: second, by: {file: first}}]);
+  expect(problems.map(({message}) => message)).toEqual([
+    'is a link to a folder: such are not followed',
+    `another file has an agent same: ${first} is used, this one is not`,
+  ]);
+});
+
+test('started in the home directory, the folders of the user are read once', async () => {
+  const house = await agentHouse();
+  await house.write(house.user, 'mine.json', json(good('mine', {permissionMode: 'plan'})));
+  await house.write(house.claudeUser, 'other.md', markdown('name: other\ndescription: Explains what a log says'));
+  const {agents, hidden, problems} = loadAgents({...house.options, cwd: house.options.home});
+  expect(agents.slice(3).map(({source}) => source)).toEqual(['user', 'claude-user']);
+  expect(hidden).toEqual([]);
+  expect(problems.map(({rule}) => rule)).toEqual(['not-yet']);
+});
+
+test('agents of a project may only narrow permissions, those of the user and of a trusted project more', async () => {
+  const house = await agentHouse();
+  await house.write(house.project, 'a.json', json(good('a', {permissionMode: 'bypassPermissions'})));
+  expect(loadAgents(house.options).problems.map(({rule}) => rule)).toEqual(['untrusted']);
+  expect(loadAgents({...house.options, trusted: true}).problems.map(({rule}) => rule)).toEqual(['not-yet']);
+});
+
+test('settings replace the model and limits of built-in agents, and fill those of others', async () => {
+  const house = await agentHouse();
+  await house.write(house.project, 'a.json', json(good('a', {model: 'opus'})));
+  const overrides = {explore: {model: 'haiku', maxTurns: 9}, a: {model: 'haiku', timeoutSeconds: 5}, constructor: {}};
+  const {agents} = loadAgents({...house.options, overrides});
+  expect(agents[0]?.definition).toMatchObject({model: 'haiku', maxTurns: 9});
+  expect(agents[3]?.definition).toMatchObject({model: 'opus', timeoutSeconds: 5});
+});
+
+test('what is wrong in --agents is named, and the right ones of it work', async () => {
+  const {options} = await agentHouse();
+  const extra =
+    '{"good": {"description": "Reads logs for errors", "prompt": "Read."}, "explore": {"description": "x", "prompt": "y"}}';
+  const {agents, problems} = loadAgents({...options, extra});
+  expect(agents.map(({definition}) => definition.name)).toEqual(['explore', 'code', 'plan', 'good']);
+  expect(problems.map(formatProblem)).toEqual(['--agents:1:71: explore is built in: give this agent another name']);
+});

@@ -1,0 +1,66 @@
+import {execFileSync} from 'node:child_process';
+import {chmod, mkdir, symlink} from 'node:fs/promises';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {readDefinitionFile} from '../../src/agents/definition-file.ts';
+import {agentHouse} from './fixture.ts';
+
+async function file(content: string | Uint8Array) {
+  const house = await agentHouse();
+  return house.write(house.project, 'x.json', content);
+}
+
+const problemOf = (name: string, lossy = false) => readDefinitionFile(name, {lossy}).problems[0];
+
+test('a byte order mark is no part of the text', async () => {
+  expect(readDefinitionFile(await file('\uFEFF{}'), {lossy: false})).toEqual({text: '{}', problems: []});
+});
+
+test('a megabyte is read, more is not', async () => {
+  expect(readDefinitionFile(await file('x'.repeat(1024 * 1024)), {lossy: false}).problems).toEqual([]);
+  const large = await file('x'.repeat(1.5 * 1024 * 1024));
+  expect(problemOf(large)).toMatchObject({rule: 'too-large', message: 'has 1.5 MB, at most 1 MB is read'});
+});
+
+test('bytes that are not UTF-8 are named with their place', async () => {
+  const name = await file(Buffer.concat([Buffer.from('{\n "\uFFFD é'), Buffer.from([0xe9, 0x22]), Buffer.from('}')]));
+  expect(problemOf(name)).toMatchObject({severity: 'error', rule: 'encoding', line: 2, column: 6});
+  expect(readDefinitionFile(name, {lossy: true})).toMatchObject({
+    text: '{\n "\uFFFD é\uFFFD"}',
+    problems: [{severity: 'warning', line: 2, column: 6}],
+  });
+  expect(problemOf(await file(Buffer.from('\uFEFF{}', 'utf16le')))?.message).toBe('is UTF-16: save it as UTF-8');
+});
+
+test('folders, pipes, links that lead nowhere or in a circle, and what is not there say what they are', async () => {
+  const {root} = await agentHouse();
+  const at = (name: string) => path.join(root, name);
+  await mkdir(at('folder.json'));
+  execFileSync('mkfifo', [at('pipe.json')]);
+  await symlink('nowhere', at('broken.json'));
+  await symlink('loop.json', at('loop.json'));
+  const messages = ['folder.json', 'pipe.json', 'broken.json', 'loop.json', 'absent.json'].map(
+    (name) => problemOf(at(name))?.message,
+  );
+  expect(messages).toEqual([
+    'is a folder, not a file',
+    'is not a regular file',
+    'is a link to "nowhere", which is not there',
+    'is a link that leads back to itself',
+    'is not there',
+  ]);
+});
+
+test('a link to a file is read', async () => {
+  const target = await file('{}');
+  await symlink(target, `${target}.link`);
+  expect(readDefinitionFile(`${target}.link`, {lossy: false}).text).toBe('{}');
+});
+
+test('a file that may not be read says so', async () => {
+  const name = await file('{}');
+  await chmod(name, 0o000);
+  const root = process.getuid?.() === 0;
+  // Root may read everything.
+  expect(problemOf(name)?.message).toBe(root ? undefined : 'cannot be read: permission denied');
+});

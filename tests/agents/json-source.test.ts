@@ -1,0 +1,284 @@
+import {expect, test} from 'vitest';
+import {parseInlineAgents, parseJsonAgent} from '../../src/agents/json-source.ts';
+import {formatProblem} from '../../src/agents/problem.ts';
+import {good, json, TOOLS} from './fixture.ts';
+
+const options = {toolNames: TOOLS, dialect: 'json', mayWiden: true} as const;
+const parse = (text: string, file = '/p/reviewer.json') => parseJsonAgent(text, file, options);
+const lines = (text: string, file?: string) => parse(text, file).problems.map(formatProblem);
+const change = (fields: Record<string, unknown>) => json(good('reviewer', fields));
+
+test('the definition of the contract is read, and is read-only since no tool of it writes', () => {
+  const {agent, problems} = parse(json({$schema: '../agent.schema.json', ...good()}));
+  expect(problems).toEqual([]);
+  expect(agent?.definition).toEqual({...good(), readOnly: true});
+  expect(agent?.tools).toEqual(['bash', 'read_file']);
+});
+
+test('byte order mark, CRLF, comments and trailing commas are read', () => {
+  const text = `\uFEFF// for reviews\r\n${json(good())
+    .replace(/\n/g, '\r\n')
+    .replace(/"\r\n\}/, '", /* last */\r\n}')}\r\n`;
+  expect(text).toContain(', /* last */\r\n}');
+  expect(parse(text)).toMatchObject({agent: {definition: good()}, problems: []});
+});
+
+test.each([
+  ['', 1, 1, 'is empty'],
+  [' \n', 1, 1, 'is empty'],
+  ['{"name": "reviewer"', 1, 20, 'a closing } is missing'],
+  ['{\n  "name": "reviewer"\n  "tools": "*"\n}', 3, 3, 'a comma is missing before "\\"tools\\""'],
+  ['{\r\n  "name": "reviewer"\r\n  "tools": "*"\r\n}', 3, 3, 'a comma is missing before "\\"tools\\""'],
+  ['{\n  "name": \'reviewer\'\n}', 2, 11, '"\'reviewer\'" is no JSON: text stands in double quotes'],
+  ['{"prompt": "a\n"}', 1, 12, 'this text has no closing double quote on its line'],
+  ['{"name" "reviewer"}', 1, 9, 'a colon is missing before "\\"reviewer\\""'],
+  ['{"name": }', 1, 10, 'a value is missing before "}"'],
+  ['{"path": "C:\\dir"}', 1, 10, 'unknown escape'],
+  ['[]', 1, 1, 'must hold one object'],
+  ['"reviewer"', 1, 1, 'must hold one object'],
+  ['{} {}', 1, 4, 'the definition ends before this'],
+  ['{ /* no end', 1, 3, 'this comment does not end'],
+  ['['.repeat(500_000), 1, 1, 'is nested too deeply'],
+  [`{"outputSchema": ${'{"a":'.repeat(100_000)}`, 1, 1, 'is nested too deeply'],
+])('broken JSON %# is named with its place', (text, line, column, message) => {
+  const {agent, problems} = parse(text);
+  expect(agent).toBeUndefined();
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatchObject({line, column, severity: 'error', file: '/p/reviewer.json'});
+  expect(problems[0]?.message).toContain(message);
+});
+
+test('an unknown key is a warning with the nearest known one, and the agent works', () => {
+  const {agent, problems} = parse(change({maxTurn: 3}));
+  expect(agent?.definition.name).toBe('reviewer');
+  expect(problems.map(formatProblem)).toEqual([
+    '/p/reviewer.json:9:3: unknown key "maxTurn" is ignored (did you mean maxTurns?)',
+  ]);
+});
+
+test('an unknown key that stands for a missing one is one error at its place', () => {
+  const {tools, ...rest} = good();
+  expect(lines(json({...rest, tool: tools}))).toEqual([
+    '/p/reviewer.json:5:3: "tools" is missing, and "tool" is an unknown key (did you mean tools?)',
+  ]);
+  expect(lines(json({...good(), prompt: undefined, system_prompt: 'x'}))).toEqual([
+    '/p/reviewer.json:8:3: "prompt" is missing, and "system_prompt" is an unknown key (did you mean prompt?)',
+  ]);
+});
+
+test('each missing field is named', () => {
+  expect(lines('\n{}')).toEqual(
+    ['name', 'description', 'tools', 'prompt'].map((key) => `/p/reviewer.json:2:1: "${key}" is missing`),
+  );
+});
+
+test.each([
+  [{description: 5}, 18, 'description: must be text, not 5'],
+  [{description: '  '}, 18, 'description: must be text, and is empty'],
+  [{prompt: ''}, 13, 'prompt: must be text, and is empty'],
+  [{tools: []}, 12, 'tools: must be a list of tool names, and is empty'],
+  [{tools: 'bash'}, 12, 'tools: must be "*" or a list of tool names, not "bash"'],
+  [{tools: ['bash', 7]}, 5, 'tools, entry 2: must be the name of a tool, not 7'],
+  [{maxTurns: 0}, 15, 'maxTurns: must be a whole number from 1 to 400, not 0'],
+  [{maxTurns: 401}, 15, 'maxTurns: must be a whole number from 1 to 400, not 401'],
+  [{maxTurns: '9'}, 15, 'maxTurns: must be a whole number from 1 to 400, not "9"'],
+  [{timeoutSeconds: -1}, 21, 'timeoutSeconds: must be a number of seconds, 0 for no limit, not -1'],
+  [{readOnly: 'yes'}, 15, 'readOnly: must be true or false, not "yes"'],
+  [{thinking: 'hard'}, 15, 'thinking: must be off, low, medium or high, not "hard"'],
+  [{model: null}, 12, 'model: must be the name of a model, not null'],
+  [{outputSchema: []}, 19, 'outputSchema: must be a JSON Schema object, not an empty list'],
+])('a wrong value is named with its place: %j', (fields, column, message) => {
+  const {agent, problems} = parse(change(fields));
+  expect(agent).toBeUndefined();
+  expect(problems).toMatchObject([{severity: 'error', column, message}]);
+});
+
+test('a name that is none is refused with the one that was meant', () => {
+  expect(lines(json(good('Code Reviewer')), '/p/code-reviewer.json')).toEqual([
+    '/p/code-reviewer.json:2:11: name: "Code Reviewer" is no name for an agent: lower-case letters, digits and hyphens, a letter first, at most 64 (did you mean code-reviewer?)',
+  ]);
+});
+
+test('a name that is not that of the file is an error', () => {
+  expect(lines(json(good('helper')))).toEqual([
+    '/p/reviewer.json:2:11: name "helper" is not that of the file (did you mean "reviewer"?)',
+  ]);
+});
+
+test.each(['explore', 'code', 'plan'])('%s is reserved', (name) => {
+  expect(lines(json(good(name)), `/p/${name}.json`)).toEqual([
+    `/p/${name}.json:2:11: ${name} is built in: give this agent another name`,
+  ]);
+});
+
+test('names that objects inherit are names like any other', () => {
+  expect(parse(json(good('constructor')), '/p/constructor.json').agent?.definition.name).toBe('constructor');
+  const {agent, problems} = parse(`{"__proto__": ${json(good())}}`);
+  expect(agent).toBeUndefined();
+  expect(problems.map(({message}) => message)).toContain('"tools" is missing');
+});
+
+test('unknown tools are warnings that name each with the nearest, and the agent works with the others', () => {
+  const {agent, problems} = parse(change({tools: ['bash', 'reed_file', 'grp']}));
+  expect(agent?.tools).toEqual(['bash']);
+  expect(problems.map(formatProblem)).toEqual([
+    '/p/reviewer.json:6:5: tool "reed_file" is left out: there is no such tool (did you mean read_file?)',
+    '/p/reviewer.json:7:5: tool "grp" is left out: there is no such tool (did you mean grep?)',
+  ]);
+});
+
+test('tools that come to nothing are an error that names the unknown entries', () => {
+  const {agent, problems} = parse(change({tools: ['reed_file', 'Task']}));
+  expect(agent).toBeUndefined();
+  expect(problems.at(-1)).toMatchObject({
+    severity: 'error',
+    message:
+      'its tools come to nothing: "reed_file": there is no such tool, nearest is read_file; "Task": subagents never have Task, only the main agent dispatches',
+  });
+});
+
+test('names that other programs give to tools are ours', () => {
+  const written = ['Bash', 'view_file', 'Grep', 'Glob', 'Edit', 'create_file', 'MultiEdit', 'read', 'TodoWrite'];
+  const {agent, problems} = parse(change({tools: written}));
+  expect(problems).toEqual([]);
+  expect(agent?.tools).toEqual(['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write']);
+  expect(agent?.definition.readOnly).toBe(false);
+});
+
+test('Task in a list is a warning: subagents never have it', () => {
+  const {agent, problems} = parse(change({tools: ['bash', 'Task', 'Agent']}));
+  expect(agent?.tools).toEqual(['bash']);
+  expect(problems.map(({rule}) => rule)).toEqual(['no-dispatch', 'no-dispatch']);
+});
+
+test('"*" gives all tools but Task, also in a list', () => {
+  for (const tools of ['*', ['*']]) {
+    const {agent} = parse(change({tools}));
+    expect(agent?.definition).toMatchObject({tools: '*', readOnly: false});
+    expect(agent?.tools).toEqual(TOOLS.filter((name) => name !== 'Task'));
+  }
+});
+
+test('disallowed tools are taken away, and a slip among them is an error', () => {
+  const {agent} = parse(change({tools: '*', disallowedTools: ['Write', 'edit_file']}));
+  expect(agent?.definition).toMatchObject({tools: ['bash', 'read_file', 'grep', 'glob', 'todo_write'], readOnly: true});
+  expect(lines(change({disallowedTools: ['bahs']}))[0]).toMatch(/there is no tool "bahs" \(did you mean bash\?\)$/);
+  expect(parse(change({disallowedTools: ['bahs']})).agent).toBeUndefined();
+});
+
+test('a read-only agent gets no tool that writes, and is told so', () => {
+  const {agent, problems} = parse(change({tools: ['read_file', 'write_file'], readOnly: true}));
+  expect(agent?.tools).toEqual(['read_file']);
+  expect(problems.map(({rule}) => rule)).toEqual(['read-only']);
+  expect(parse(change({tools: '*', readOnly: true})).agent?.tools).not.toContain('write_file');
+});
+
+test('fields whose engine comes later are named and the agent works', () => {
+  const later = {
+    thinking: 'low',
+    maxTokens: 1,
+    maxBudgetUsd: 0.5,
+    contextTokens: 8192,
+    background: true,
+    outputSchema: {},
+  };
+  const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
+  expect(agent).toBeDefined();
+  expect(problems.map(({message}) => message)).toEqual(
+    ['thinking', 'maxTokens', 'maxBudgetUsd', 'contextTokens', 'background', 'permissionMode', 'outputSchema'].map(
+      (key) => `${key} is not yet available and is ignored`,
+    ),
+  );
+  expect(parse(change({background: false})).problems).toEqual([]);
+});
+
+test('isolation by worktree is refused as long as it cannot be had', () => {
+  expect(lines(change({isolation: 'worktree'}))[0]).toContain('isolation "worktree" is not yet available');
+  expect(parse(change({isolation: 'worktree'})).agent).toBeUndefined();
+});
+
+test('what widens permissions counts for nothing in a project', () => {
+  const {problems} = parseJsonAgent(change({permissionMode: 'bypassPermissions', apiKeyEnv: 'K'}), '/p/reviewer.json', {
+    ...options,
+    mayWiden: false,
+  });
+  expect(problems.map(({message}) => message)).toEqual([
+    'permissionMode counts for nothing in a project: its agents may only narrow permissions',
+    'apiKeyEnv counts for nothing in a project: its agents may only narrow permissions',
+  ]);
+});
+
+test('a colour that there is not, a key that stands twice, and a newer format are warnings', () => {
+  expect(parse(change({color: 'beige', version: 2}))).toMatchObject({
+    agent: {definition: good()},
+    problems: [{rule: 'wrong-value'}, {rule: 'newer-format'}],
+  });
+  const twice = json(good()).replace('{', '{"tools": ["grep"],');
+  expect(parse(twice)).toMatchObject({agent: {tools: ['bash', 'read_file']}, problems: [{rule: 'double-key'}]});
+});
+
+test('inline agents have their key as name and all tools unless they list some', () => {
+  const text = json({
+    helper: {description: 'Helps to read logs', prompt: 'Read the log.'},
+    other: {prompt: 5},
+    third: 1,
+  });
+  const results = parseInlineAgents(text, '--agents', options);
+  expect(results.map(({agent}) => agent?.definition.name)).toEqual(['helper', undefined, undefined]);
+  expect(results[0]?.agent?.definition.tools).toBe('*');
+  expect(results.flatMap(({problems}) => problems).map(formatProblem)).toEqual([
+    '--agents:6:12: "description" is missing',
+    '--agents:7:15: prompt: must be text, not 5',
+    '--agents:9:12: "third" must be an object with description and prompt',
+  ]);
+  expect(parseInlineAgents('{', '--agents', options)[0]?.problems[0]).toMatchObject({
+    rule: 'syntax',
+    line: 1,
+    column: 2,
+  });
+});
+
+test('control characters in a file reach a message only as escapes', () => {
+  expect(lines(json({...good(), '\u001b[2J': 1}))[0]).toContain('unknown key "\\u001b[2J"');
+});
+
+test('500 random mutations of a good file never throw, and none is dropped in silence', () => {
+  const text = json({...good(), maxTurns: 20, model: 'haiku'});
+  let seed = 20_240_601;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % below;
+  };
+  const pieces = [
+    '"',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '\\',
+    '\u0000',
+    '\n',
+    '//',
+    '/*',
+    'null',
+    '-1e999',
+    '\uFEFF',
+    '\uD800',
+    '__proto__',
+  ];
+  for (let round = 0; round < 500; round++) {
+    let mutated = text;
+    for (let times = 1 + random(4); times > 0; times--) {
+      const at = random(mutated.length + 1);
+      const piece = random(3) === 0 ? '' : pieces[random(pieces.length)]!;
+      mutated = mutated.slice(0, at) + piece + mutated.slice(at + random(12));
+    }
+    const {agent, problems} = parse(mutated);
+    const failed = problems.some(({severity}) => severity === 'error');
+    expect(agent !== undefined, mutated).toBe(!failed);
+    for (const {line, column, message} of problems)
+      expect([line > 0, column > 0, message !== '']).toEqual([true, true, true]);
+  }
+});

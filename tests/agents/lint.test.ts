@@ -1,0 +1,148 @@
+import {expect, test} from 'vitest';
+import {loadAgents} from '../../src/agents/catalog.ts';
+import {lintAgents, lintLines} from '../../src/agents/lint.ts';
+import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
+
+/** The findings about one agent of the project. */
+async function rulesOf(fields: Record<string, unknown>) {
+  const house = await agentHouse();
+  await house.write(house.project, 'helper.json', json(good('helper', fields)));
+  const {agents} = lintAgents(loadAgents(house.options), TOOLS);
+  return agents.at(-1)!.findings.map(({rule}) => rule);
+}
+
+const prompt = (text: string) => ({prompt: `${text} Work step by step, and report with path and line.`});
+const allTools = {tools: '*'};
+
+test('each agent is shown with its effective tools and the reason for each that is missing', async () => {
+  const house = await agentHouse();
+  const file = await house.write(
+    house.project,
+    'helper.json',
+    json(
+      good('helper', {
+        tools: ['bash', 'reed_file', 'write_file', 'web_fetch', 'Task'],
+        readOnly: true,
+        disallowedTools: ['grep'],
+      }),
+    ),
+  );
+  const {agents, others} = lintAgents(loadAgents(house.options), TOOLS);
+  expect(agents.map(({name}) => name)).toEqual(['explore', 'code', 'plan', 'helper']);
+  expect(agents[1]).toMatchObject({source: 'built-in', missing: [], findings: [], readOnly: false});
+  expect(agents.at(-1)).toMatchObject({
+    file,
+    usable: true,
+    readOnly: true,
+    tools: ['bash'],
+    missing: [
+      {name: 'reed_file', reason: 'there is no such tool', meant: 'read_file', listed: true},
+      {name: 'web_fetch', reason: 'it is not yet available', listed: true},
+      {name: 'Task', reason: 'subagents never have Task, only the main agent dispatches', listed: true},
+      {name: 'read_file', reason: 'it is not in its tools', listed: false},
+      {name: 'write_file', reason: 'it writes, and the agent is read-only', listed: true},
+      {name: 'edit_file', reason: 'it is not in its tools', listed: false},
+      {name: 'grep', reason: 'it is not in its tools', listed: false},
+      {name: 'glob', reason: 'it is not in its tools', listed: false},
+      {name: 'todo_write', reason: 'it is not in its tools', listed: false},
+    ],
+  });
+  expect(others).toEqual([]);
+});
+
+test('an unknown key is an error in lint', async () => {
+  const house = await agentHouse();
+  const file = await house.write(house.project, 'helper.json', json(good('helper', {maxTurn: 3})));
+  const result = lintAgents(loadAgents(house.options), TOOLS);
+  expect(lintLines(result)).toEqual([`${file}:9:3: unknown key "maxTurn" is ignored (did you mean maxTurns?) [error]`]);
+});
+
+test.each([
+  ['x y z', true],
+  ['Reviews code', true],
+  ['A helpful agent that helps you with various tasks', true],
+  ['An expert assistant for everything', true],
+  ['检查代码质量并报告问题', false],
+  ['Проверяет код и находит ошибки', false],
+  ['Explains compiler errors', false],
+  ['Code review agent with read-only access, focusing on code quality', false],
+])('the description %j is too vague: %s', async (description, vague) => {
+  expect(await rulesOf({description})).toEqual(vague ? ['vague-description'] : []);
+});
+
+test('a description that costs much in every request is named', async () => {
+  expect(await rulesOf({description: `Explains compiler errors. ${'Example of such an error. '.repeat(90)}`})).toEqual([
+    'long-description',
+  ]);
+});
+
+test('a prompt that one cannot work by is named', async () => {
+  expect(await rulesOf({prompt: 'Review code.'})).toEqual(['short-prompt']);
+});
+
+test.each([
+  ['Find the bugs and fix them.', true],
+  ['Fix the file.', true],
+  ['- Write unit tests for each function.', true],
+  ['You may edit files that are wrong.', true],
+  ['Then update the documentation.', true],
+  ['Never fix the code yourself.', false],
+  ['Suggest how to fix the bugs.', false],
+  ['Do not write files.', false],
+  ['Report which tests to add.', false],
+  ['Write a short summary.', false],
+])('in a read-only agent, %j promises writing: %s', async (text, promises) => {
+  expect(await rulesOf(prompt(text))).toEqual(promises ? ['promises-writing'] : []);
+});
+
+test('a prompt that runs commands needs bash', async () => {
+  expect(await rulesOf({tools: ['read_file'], ...prompt('Run the tests.')})).toEqual(['promises-running']);
+  expect(await rulesOf({tools: ['read_file'], ...prompt('Look at git log.')})).toEqual(['promises-running']);
+  expect(await rulesOf({tools: ['read_file'], ...prompt('Never run the tests.')})).toEqual([]);
+});
+
+test.each([
+  ['Never modify files, only report findings.', true],
+  ['You are read-only: look and tell.', true],
+  ['Do not change any code.', true],
+  ['Do not change files that nobody asked about.', false],
+  ['Never edit code outside of the task.', false],
+])('in an agent that may write, %j suggests readOnly: %s', async (text, forbids) => {
+  expect(await rulesOf({...allTools, ...prompt(text)})).toEqual(forbids ? ['forbids-writing'] : []);
+  expect(await rulesOf(prompt(text))).toEqual([]);
+});
+
+test('an agent for Claude that says it is read-only has a Bash that may write, and lint says so', async () => {
+  const house = await agentHouse();
+  const body = 'Look for bugs. Never modify files, only report what you find with its place.';
+  await house.write(
+    house.claudeProject,
+    'helper.md',
+    markdown('name: helper\ndescription: Finds bugs in pull requests\ntools: Read, Bash', body),
+  );
+  const [finding, ...more] = lintAgents(loadAgents(house.options), TOOLS).agents.at(-1)!.findings;
+  expect(more).toEqual([]);
+  expect(finding).toMatchObject({line: 7, column: 1, rule: 'forbids-writing'});
+  expect(finding?.message).toContain('but it has bash');
+});
+
+test('a prompt that speaks of tools which the agent lacks is named', async () => {
+  expect(await rulesOf(prompt('Change lines with edit_file.'))).toEqual(['missing-tool']);
+  expect(await rulesOf(prompt('Look it up with WebSearch, else mcp__docs__find.'))).toEqual([
+    'missing-tool',
+    'missing-tool',
+  ]);
+  expect(await rulesOf({...allTools, ...prompt('Use edit_file for changes.')})).toEqual([]);
+});
+
+test('hidden and broken files are listed with their findings', async () => {
+  const house = await agentHouse();
+  await house.write(house.project, 'helper.json', json(good('helper')));
+  const hidden = await house.write(house.user, 'helper.json', json(good('helper')));
+  const broken = await house.write(house.user, 'broken.json', '{');
+  const {agents} = lintAgents(loadAgents(house.options), TOOLS);
+  expect(agents.slice(4)).toMatchObject([
+    {name: 'helper', source: 'user', file: hidden, usable: false, findings: [{rule: 'hidden', severity: 'warning'}]},
+    {name: 'broken', file: broken, usable: false, findings: [{rule: 'syntax', severity: 'error'}]},
+  ]);
+});

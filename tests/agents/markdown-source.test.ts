@@ -1,0 +1,234 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {parseMarkdownAgent, readMarkdownAgent} from '../../src/agents/markdown-source.ts';
+import {markdown, TOOLS} from './fixture.ts';
+
+const folder = path.join(import.meta.dirname, '..', 'fixtures', 'agents');
+const options = {toolNames: TOOLS, mayWiden: true};
+const read = (name: string) => readMarkdownAgent(path.join(folder, name), options);
+const parse = (text: string, file = '/c/helper.md') => parseMarkdownAgent(text, file, options);
+const head = 'name: helper\ndescription: Explains error messages of the compiler';
+
+test('every fixture loads or says why not, and keeps its places inside the file', () => {
+  for (const name of readdirSync(folder)) {
+    const {agent, problems} = read(name);
+    if (name !== 'README.md') expect([name, agent !== undefined || problems.length > 0]).toEqual([name, true]);
+    const lines = readFileSync(path.join(folder, name), 'utf8').split('\n');
+    for (const {line, column} of problems) {
+      expect(line).toBeLessThanOrEqual(lines.length);
+      expect(column).toBeLessThanOrEqual(lines[line - 1]!.length + 1);
+    }
+  }
+});
+
+test('fields and names of tools are mapped, and Bash may write unless the file says otherwise', () => {
+  const {agent, problems} = read('api-reviewer.md');
+  expect(problems).toEqual([]);
+  expect(agent?.definition).toMatchObject({
+    name: 'api-reviewer',
+    description: expect.stringContaining('Reviews HTTP endpoints for naming'),
+    tools: ['bash', 'read_file', 'grep', 'glob'],
+    prompt: expect.stringMatching(/^You review HTTP endpoints[\s\S]*its file and line\.$/),
+    model: 'opus',
+    color: 'cyan',
+    readOnly: false,
+  });
+  expect(agent?.places.get('prompt')).toEqual({line: 9, column: 1});
+});
+
+test('an agent that names no tools gets all of them', () => {
+  expect(read('all-hands.md')).toMatchObject({agent: {definition: {tools: '*', readOnly: false}}, problems: []});
+});
+
+test('new lines written as \\n in a description of one line are new lines', () => {
+  const {agent, problems} = read('release-notes-writer.md');
+  expect(agent?.definition.description).toContain('from the history.\n\n<example>\nContext: The user');
+  expect(problems.every(({severity}) => severity === 'warning')).toBe(true);
+});
+
+test('a description with colons, which is no YAML, is read line by line with a warning', () => {
+  const {agent, problems} = read('schema-migrator.md');
+  expect(agent?.definition.description).toMatch(
+    /^Plans database migrations\. Examples: <example>Context: .*<\/example>$/,
+  );
+  expect(agent?.definition.model).toBe('inherit');
+  expect(problems.map(({rule, line}) => [rule, line])).toEqual([
+    ['yaml', 3],
+    ['unavailable-tool', 4],
+    ['unavailable-tool', 4],
+  ]);
+  expect(problems[1]?.message).toBe(
+    'tool "mcp__postgres__query" is left out: tools of MCP servers are not yet available',
+  );
+});
+
+test('a description over several lines without indentation is read whole, and the keys behind it too', () => {
+  const {agent, problems} = read('flaky-test-hunter.md');
+  expect(agent?.definition.description).toMatch(/^Finds out why[\s\S]*user: "login[\s\S]*<\/example>$/);
+  expect(agent?.definition).toMatchObject({tools: ['bash', 'read_file', 'grep'], color: 'orange'});
+  expect(problems.map(({rule}) => rule)).toEqual(['yaml']);
+});
+
+test('tools without counterpart and unknown keys are named, not dropped in silence', () => {
+  const {agent, problems} = read('notebook-analyst.md');
+  expect(agent?.tools).toEqual(['read_file', 'edit_file', 'glob', 'todo_write']);
+  expect(problems.map(({message}) => message)).toEqual([
+    'unknown key "category" is ignored',
+    'tool "NotebookEdit" is left out: it has no counterpart in mini-cc',
+    'tool "WebSearch" is left out: it has no counterpart in mini-cc',
+    'tool "Playwright" is left out: there is no such tool',
+  ]);
+});
+
+test('a name with capitals and spaces is made to fit, and Task is left out, each with a warning', () => {
+  const {agent, problems} = read('Team Lead_v2.md');
+  expect(agent?.definition.name).toBe('team-lead-v2');
+  expect(problems.map(({message}) => message)).toEqual([
+    'name "Team Lead_v2" is read as "team-lead-v2"',
+    'tool "Task" is left out: subagents never have Task, only the main agent dispatches',
+  ]);
+});
+
+test('without front matter a file is no agent, and says so unless it is a README', () => {
+  expect(read('style-notes.md')).toMatchObject({problems: [{severity: 'warning', rule: 'no-front-matter'}]});
+  expect(read('README.md')).toEqual({problems: []});
+});
+
+test('front matter without an end is an error', () => {
+  expect(read('never-closed.md')).toMatchObject({problems: [{severity: 'error', rule: 'syntax', line: 1, column: 1}]});
+});
+
+test('byte order mark, CRLF, and patterns of tools are read', () => {
+  const {agent, problems} = read('windows-lines.md');
+  expect(agent?.definition.description).toBe('Knows PowerShell: scripts, modules, and how to test them');
+  expect(agent?.tools).toEqual(['bash', 'read_file', 'edit_file']);
+  expect(problems.map(({rule, line}) => [rule, line])).toEqual([['tool-pattern', 4]]);
+});
+
+test('tabs, and keys that have no counterpart, are read', () => {
+  const {agent, problems} = read('tabbed.md');
+  expect(agent?.definition).toMatchObject({name: 'tabbed', tools: ['read_file', 'edit_file']});
+  expect(problems.map(({message}) => message)).toContain('hooks has no counterpart in mini-cc and is ignored');
+});
+
+test('readOnly counts where it is stated, and a mode counts for nothing in a project', () => {
+  const file = path.join(folder, 'guard.md');
+  const {agent, problems} = readMarkdownAgent(file, {...options, mayWiden: false});
+  expect(agent?.definition).toMatchObject({readOnly: true, maxTurns: 30});
+  expect(problems.map(({rule}) => rule)).toEqual(['no-counterpart', 'untrusted']);
+});
+
+test('a name that is missing is that of the file', () => {
+  expect(parse(markdown('description: Explains error messages of the compiler'), '/c/Error Guide.md')).toMatchObject({
+    agent: {definition: {name: 'error-guide'}},
+    problems: [{rule: 'name', message: 'name is missing: the file\'s name is taken, "error-guide"'}],
+  });
+});
+
+test('a name without a letter from a to z is refused', () => {
+  expect(parse(markdown('name: 评审\ndescription: 检查代码质量并报告问题'), '/c/评审.md').problems[0]).toMatchObject({
+    severity: 'error',
+    line: 2,
+  });
+  expect(
+    parse(markdown('name: Révision\ndescription: Relit le code et dit ce qui manque')).agent?.definition.name,
+  ).toBe('revision');
+});
+
+test.each([
+  ['name: helper', 'description: is missing'],
+  ['name: helper\ndescription:', 'description: is missing'],
+  ['name: helper\ndescription: [a, b]', 'description: must be text, not a list'],
+  [`${head}\ntools: []`, 'tools: must be a list of tool names, and is empty'],
+  [`${head}\ntools: [5]`, 'tools, entry 1: must be the name of a tool, not 5'],
+  [`${head}\ntools: mcp__a__b`, 'its tools come to nothing: "mcp__a__b": tools of MCP servers are not yet available'],
+  [`${head}\nmaxTurns: many`, 'maxTurns: must be a whole number from 1 to 400, not "many"'],
+  [
+    `${head}\nisolation: worktree`,
+    'isolation "worktree" is not yet available, and without it this agent would be unsafe',
+  ],
+  ['name: plan\ndescription: Plans the work of a week', 'plan is built in: give this agent another name'],
+])('front matter %j is refused: %s', (front, message) => {
+  const {agent, problems} = parse(markdown(front));
+  expect(agent).toBeUndefined();
+  expect(problems.filter(({severity}) => severity === 'error').map((problem) => problem.message)).toEqual([message]);
+});
+
+test('an empty body is an error', () => {
+  expect(parse(markdown(head, ''))).toMatchObject({problems: [{message: 'there is no prompt below the front matter'}]});
+});
+
+test.each([
+  ['tools: "*"', '*'],
+  ['tools: All tools', '*'],
+  ['tools:', '*'],
+  ['tools: >-\n  Read,\n  Grep', ['read_file', 'grep']],
+  ['tools: "Read, Grep"', ['read_file', 'grep']],
+  ['tools: read, grep', ['read_file', 'grep']],
+  ['tools:\n- Read\n- Grep # for names', ['read_file', 'grep']],
+])('%j gives %j', (tools, expected) => {
+  expect(parse(markdown(`${head}\n${tools}`)).agent?.definition.tools).toEqual(expected);
+});
+
+test('a comment that cuts a description short is named', () => {
+  const {agent, problems} = parse(
+    markdown('name: helper\ndescription: Closes ticket #12 and its kin\nmodel: opus # fast'),
+  );
+  expect(agent?.definition).toMatchObject({description: 'Closes ticket', model: 'opus'});
+  expect(problems).toMatchObject([{severity: 'warning', rule: 'yaml', line: 3}]);
+});
+
+test('aliases without end, endless nesting and endless brackets neither throw nor hang', () => {
+  const bomb = Array.from(
+    {length: 12},
+    (_, level) => `a${level}: &a${level} [${`*a${level - 1},`.repeat(level ? 9 : 0)}]`,
+  );
+  const started = performance.now();
+  for (const hostile of [
+    bomb.join('\n'),
+    `tools: ${'['.repeat(20_000)}`,
+    `tools: ${'('.repeat(500_000)}`,
+    `name: ${' '.repeat(500_000)}x`,
+  ]) {
+    const {agent, problems} = parse(markdown(`description: x\n${hostile}`));
+    expect(agent !== undefined || problems.length > 0).toBe(true);
+  }
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test('300 random mutations of a good file never throw, and none is dropped in silence', () => {
+  const text = readFileSync(path.join(folder, 'api-reviewer.md'), 'utf8');
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % below;
+  };
+  const pieces = [
+    '"',
+    "'",
+    ': ',
+    '\n',
+    '---\n',
+    '- ',
+    '|',
+    '>',
+    '&a ',
+    '*a',
+    '!!x ',
+    '{',
+    '[',
+    '#',
+    '\t',
+    '%',
+    '@',
+    '\u0000',
+    '? ',
+  ];
+  for (let round = 0; round < 300; round++) {
+    const at = random(250);
+    const mutated = text.slice(0, at) + pieces[random(pieces.length)] + text.slice(at + random(9));
+    const {agent, problems} = parse(mutated);
+    expect(agent !== undefined || problems.length > 0, mutated).toBe(true);
+  }
+});

@@ -1,0 +1,133 @@
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {loadAgents} from '../../src/agents/catalog.ts';
+import {deletableFile, deleteAgent, saveAgent} from '../../src/agents/save.ts';
+import {type AgentFile, agentJsonSchema} from '../../src/agents/schema.ts';
+import {agentHouse, good, json, markdown} from './fixture.ts';
+
+const fields = (change: Record<string, unknown> = {}) => good('reviewer', change) as AgentFile;
+const fresh = {overwrite: false};
+
+test('what is saved is pretty, names its schema and format, and is read again as it was', async () => {
+  const {project, options} = await agentHouse();
+  const file = await saveAgent(fields({outputSchema: {type: 'object'}, model: 'haiku'}), project, fresh);
+  expect(await readFile(file, 'utf8')).toBe(`{
+  "$schema": "../agent.schema.json",
+  "version": 1,
+  "name": "reviewer",
+  "description": "Code review expert focusing on code quality and improvements",
+  "tools": ["bash", "read_file"],
+  "prompt": "You are a code review expert. Analyze code for bugs. Never modify files, only report findings.",
+  "model": "haiku",
+  "outputSchema": {
+    "type": "object"
+  }
+}
+`);
+  expect(readdirSync(project)).toEqual(['reviewer.json']);
+  expect(loadAgents(options).agents.at(-1)).toMatchObject({source: 'project', definition: {...good(), model: 'haiku'}});
+});
+
+test('the schema that editors ask for lies where the file says, and another file of that name is left alone', async () => {
+  const {project, user} = await agentHouse();
+  const schema = path.join(await saveAgent(fields(), project, fresh), '..', '..', 'agent.schema.json');
+  expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(agentJsonSchema());
+  const other = path.join(user, '..', 'agent.schema.json');
+  await mkdir(user, {recursive: true});
+  await writeFile(other, '{"mine": true}');
+  await saveAgent(fields(), user, fresh);
+  expect(await readFile(other, 'utf8')).toBe('{"mine": true}');
+});
+
+test('nothing is replaced unless told, and then whole', async () => {
+  const {project} = await agentHouse();
+  const file = await saveAgent(fields(), project, fresh);
+  const before = readFileSync(file, 'utf8');
+  const changed = fields({description: 'Reviews code for races and locks'});
+  await expect(saveAgent(changed, project, fresh)).rejects.toMatchObject({
+    code: 'EXISTS',
+    message: `${file} is there already`,
+  });
+  expect([readFileSync(file, 'utf8'), readdirSync(project)]).toEqual([before, ['reviewer.json']]);
+  await saveAgent(changed, project, {overwrite: true});
+  expect(readFileSync(file, 'utf8')).toContain('races and locks');
+});
+
+test('of two that save one name at once, one is told that it is taken', async () => {
+  const {project} = await agentHouse();
+  const results = await Promise.allSettled([saveAgent(fields(), project, fresh), saveAgent(fields(), project, fresh)]);
+  expect(results.map(({status}) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(readdirSync(project)).toEqual(['reviewer.json']);
+});
+
+test('names that leave the folder or are built in, and wrong definitions, are not saved', async () => {
+  const {project, root} = await agentHouse();
+  await expect(saveAgent(fields({name: '../escape'}), project, fresh)).rejects.toThrow(
+    'Not an agent name: "../escape"',
+  );
+  await expect(saveAgent(fields({name: 'plan'}), project, fresh)).rejects.toThrow('plan is built in');
+  await expect(saveAgent(fields({prompt: ''}), project, fresh)).rejects.toThrow(
+    'reviewer: prompt: must be text, and is empty',
+  );
+  expect(readdirSync(root)).toEqual([]);
+});
+
+test('a link, a folder and a newer format are not written over', async () => {
+  const {project, root, write} = await agentHouse();
+  const precious = await write(root, 'precious', 'mine');
+  await mkdir(path.join(project, 'tester.json'), {recursive: true});
+  await symlink(precious, path.join(project, 'reviewer.json'));
+  await write(project, 'newer.json', json({...good('newer'), version: 2}));
+  for (const name of ['reviewer', 'tester', 'newer']) {
+    await expect(saveAgent(fields({name}), project, {overwrite: true})).rejects.toMatchObject({code: 'NOT_OURS'});
+  }
+  expect(readFileSync(precious, 'utf8')).toBe('mine');
+});
+
+test('an agent of the project is deleted before one of the user, also when it is broken', async () => {
+  const house = await agentHouse();
+  const folders = [house.project, house.user];
+  const first = await house.write(house.project, 'reviewer.json', '{ broken');
+  const second = await house.write(house.user, 'reviewer.json', json(good()));
+  const remove = () => deleteAgent('reviewer', loadAgents(house.options), folders);
+  expect(await deletableFile('reviewer', loadAgents(house.options), folders)).toBe(first);
+  expect([existsSync(first), await remove(), existsSync(first)]).toEqual([true, first, false]);
+  expect(await remove()).toBe(second);
+  await expect(remove()).rejects.toThrow('No agent reviewer. There are no agents to delete');
+});
+
+test('what cannot be deleted is refused, each by its own message, and nothing is removed', async () => {
+  const house = await agentHouse();
+  const kept = [
+    await house.write(house.root, 'package.json', '{}'),
+    await house.write(house.project, 'reviewer.json', json(good())),
+    await house.write(house.claudeProject, 'helper.md', markdown('name: helper\ndescription: Reads long logs')),
+  ];
+  await mkdir(path.join(house.project, 'folder.json'));
+  const catalog = loadAgents({
+    ...house.options,
+    extra: '{"inline": {"description": "Reads long logs", "prompt": "Read."}}',
+  });
+  const refused = (name: string) =>
+    deleteAgent(name, catalog, [house.project, house.user]).then(
+      () => 'deleted',
+      (error: Error) => error.message,
+    );
+  const rule = 'A name is lower-case letters, digits and hyphens, a letter first, at most 64';
+  expect(await refused('../../package')).toBe(`Not an agent name: "../../package". ${rule}`);
+  for (const name of ['..', 'a/b', '/etc/passwd', '', 'Reviewer', 'reviewer.json', '__proto__']) {
+    expect(await refused(name)).toContain('Not an agent name: ');
+  }
+  expect(await refused('explore')).toBe('explore is built in and cannot be deleted');
+  expect(await refused('reviewr')).toBe(
+    'No agent reviewr. Did you mean reviewer? Agents that can be deleted: reviewer',
+  );
+  expect(await refused('helper')).toBe(
+    `helper is in ${kept[2]}: files of .claude are read, never written or deleted. Delete it yourself`,
+  );
+  expect(await refused('inline')).toBe('inline comes from --agents: there is no file to delete');
+  expect(await refused('folder')).toContain('is a folder: it is not deleted');
+  expect(kept.map((file) => existsSync(file))).toEqual([true, true, true]);
+});

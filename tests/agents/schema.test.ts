@@ -1,0 +1,77 @@
+import {expect, test} from 'vitest';
+import {freeName, normalName} from '../../src/agents/agent-name.ts';
+import {nearest, slipOf} from '../../src/agents/nearest.ts';
+import {placeAt, quote} from '../../src/agents/problem.ts';
+import {AGENT_KEYS, agentFileSchema, agentJsonSchema, SCHEMA_ID} from '../../src/agents/schema.ts';
+
+test('the JSON Schema tells editors each field, which are required, and that there are no others', () => {
+  const schema = agentJsonSchema(['bash', 'own_tool']);
+  expect(schema).toMatchObject({
+    $id: SCHEMA_ID,
+    type: 'object',
+    required: ['name', 'description', 'tools', 'prompt'],
+    additionalProperties: false,
+    properties: {
+      name: {pattern: '^[a-z][a-z0-9-]{0,63}$', not: {enum: ['explore', 'code', 'plan']}},
+      tools: {anyOf: [{const: '*'}, {minItems: 1, items: {anyOf: [{enum: ['bash', 'own_tool']}, {type: 'string'}]}}]},
+      maxTurns: {minimum: 1, maximum: 400},
+      timeoutSeconds: {minimum: 0},
+      isolation: {enum: ['none', 'worktree']},
+    },
+  });
+  const properties = schema.properties as Record<string, {description?: string}>;
+  expect(Object.keys(properties)).toEqual(AGENT_KEYS);
+  expect(AGENT_KEYS.filter((key) => !properties[key]?.description)).toEqual([]);
+});
+
+test('every field of the contract is known', () => {
+  const contract =
+    'name description tools prompt disallowedTools model thinking maxTurns timeoutSeconds maxTokens maxBudgetUsd contextTokens readOnly isolation background permissionMode outputSchema color $schema version';
+  expect(contract.split(' ').filter((key) => !(key in agentFileSchema.shape))).toEqual([]);
+});
+
+test('names are made to fit, and made free', () => {
+  expect(
+    ['Code Reviewer', 'research_agent', 'XMLParser2', '2nd-look', 'Ärger', '评审', '--', 'a'.repeat(99)].map(
+      normalName,
+    ),
+  ).toEqual([
+    'code-reviewer',
+    'research-agent',
+    'xmlparser2',
+    'nd-look',
+    'arger',
+    undefined,
+    undefined,
+    'a'.repeat(64),
+  ]);
+  expect(freeName('a', ['a', 'a-2'])).toBe('a-3');
+  expect(freeName('a'.repeat(64), ['a'.repeat(64)])).toBe(`${'a'.repeat(62)}-2`);
+});
+
+test('the nearest word is found whatever its case and hyphens, and a slip is told from another word', () => {
+  expect(nearest('max_turns', AGENT_KEYS)).toBe('maxTurns');
+  expect(nearest('x', [])).toBeUndefined();
+  expect(['bahs', 'bsh', 'Bash', 'zsh', 'Playwright'].map((word) => slipOf(word, ['bash', 'grep']))).toEqual([
+    'bash',
+    'bash',
+    'bash',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('places count from 1, whatever ends a line', () => {
+  expect([0, 2, 3, 5, 7].map((offset) => placeAt('a\r\nb\nc\rd', offset))).toEqual([
+    {line: 1, column: 1},
+    {line: 2, column: 1},
+    {line: 2, column: 1},
+    {line: 3, column: 1},
+    {line: 4, column: 1},
+  ]);
+});
+
+test('quoted text is short and has its control characters escaped', () => {
+  expect(quote('\u001b[2J')).toBe('"\\u001b[2J"');
+  expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(59)}…"`);
+});
