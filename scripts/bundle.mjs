@@ -29,6 +29,8 @@ export async function bundle(root) {
     cwd: root,
     input: {cli: 'src/cli.ts', index: 'src/index.ts'},
     platform: 'node',
+    // jsonc-parser's main file loads its parts by names that a bundler can't follow; its module file does not.
+    resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
     // ripgrep finds its binary beside its own package.
     external: ['@vscode/ripgrep'],
     moduleTypes: {'.md': 'text'},

@@ -14,7 +14,8 @@ const INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts/b
  */
 export function listInputs(root) {
   const lines = INPUTS.map((file) => describe(root, file));
-  const folders = ['src'];
+  // The agents that ship are bundled as templates.
+  const folders = ['src', '.mini-cc/agents'].filter((folder) => existsSync(path.join(root, folder)));
   while (folders.length > 0) {
     const folder = folders.pop();
     for (const entry of readdirSync(path.join(root, folder), {withFileTypes: true})) {

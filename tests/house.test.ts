@@ -15,8 +15,8 @@ interface Floor {
 
 /** A room may always import from itself. */
 const FLOORS = {
-  // p-queue is the pool of subagent-manager.ts; it knows no screen and no folder either.
-  core: {rooms: [], packages: ['zod', 'p-queue']},
+  // p-queue is the pool; jsonc-parser and leven tell where a file is wrong and what was meant.
+  core: {rooms: [], packages: ['zod', 'p-queue', 'jsonc-parser', 'leven']},
   models: {rooms: ['core'], packages: ['@anthropic-ai/sdk', 'zod', 'leven', '@vscode/ripgrep']},
   sandbox: {rooms: ['core'], packages: []},
   storage: {rooms: ['core'], packages: ['zod', 'write-file-atomic']},

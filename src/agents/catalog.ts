@@ -1,10 +1,10 @@
 /** All agents that there are: built in, given at the start, of the project, of the user; which hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
+import {type Problem, ProblemList, START} from '../core/problem.ts';
 import type {ParsedAgent, Places} from './define.ts';
 import {type AgentPlaces, agentFolders, type FileSource, isClaude, listAgentFiles} from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
-import {type Problem, ProblemList, START} from './problem.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
 export type AgentSource = 'built-in' | 'inline' | FileSource;

@@ -1,8 +1,8 @@
 /** What a person is told when definitions have changed: one line for each change. */
 import {isDeepStrictEqual} from 'node:util';
+import {formatProblem, type Problem} from '../core/problem.ts';
 import type {LoadedAgent, SourceEntry} from './catalog.ts';
 import type {ParsedAgent} from './define.ts';
-import {formatProblem, type Problem} from './problem.ts';
 
 export interface FileState {
   readonly entry: SourceEntry;

@@ -1,8 +1,8 @@
 /** From the fields of a file to an agent that can be dispatched. */
 import type {AgentDefinition} from '../core/agent-types.ts';
+import {type Place, type ProblemList, quote, START} from '../core/problem.ts';
 import {isBuiltIn} from './agent-name.ts';
 import {changesNothing, NOT_YET, needsMissingEngine} from './not-yet.ts';
-import {type Place, type ProblemList, quote, START} from './problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the text of a definition, whatever lies at its path. */
 import {closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync} from 'node:fs';
 import {messageOf} from '../core/errors.ts';
-import {type Problem, ProblemList, placeAt, quote, START} from './problem.ts';
+import {type Problem, ProblemList, placeAt, quote, START} from '../core/problem.ts';
 
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;

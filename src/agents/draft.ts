@@ -1,11 +1,11 @@
 /** Drafts a definition from a person's words: the request, the shape of the answer, and what the answer says. */
 import {getNodeValue} from 'jsonc-parser';
+import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
+import {ProblemList, quote, START} from '../core/problem.ts';
 import {freeName, NAME_PATTERN, NAME_RULE, normalName} from './agent-name.ts';
 import {defineAgent, type ParsedAgent} from './define.ts';
 import {checkFields} from './json-source.ts';
-import {parseRoot, propertiesOf} from './json-syntax.ts';
 import {fateOf, subagentTools, WRITING_TOOLS} from './known-tools.ts';
-import {ProblemList, quote, START} from './problem.ts';
 import type {AgentFile} from './schema.ts';
 
 /** What the model is asked. */

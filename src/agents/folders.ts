@@ -2,7 +2,7 @@
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {messageOf} from '../core/errors.ts';
-import {type Problem, ProblemList, START} from './problem.ts';
+import {type Problem, ProblemList, START} from '../core/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
 

@@ -2,12 +2,12 @@
 import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';
+import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
+import {nearest} from '../core/nearest.ts';
+import {type Place, type Problem, ProblemList, placeAt, quote, START} from '../core/problem.ts';
 import {normalName} from './agent-name.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
-import {parseRoot, propertiesOf} from './json-syntax.ts';
-import {nearest} from './nearest.ts';
-import {type Place, type Problem, ProblemList, placeAt, quote, START} from './problem.ts';
 import {AGENT_KEYS, agentFileSchema, SOFT_KEYS} from './schema.ts';
 
 export interface SourceResult {

@@ -1,5 +1,5 @@
 /** Can the main model choose an agent by its description? */
-import type {Place, ProblemList} from './problem.ts';
+import type {Place, ProblemList} from '../core/problem.ts';
 
 /** Characters. Descriptions of all agents are part of every request. */
 const LONG = 2000;

@@ -1,7 +1,8 @@
 /** Does a prompt promise what the tools don't allow, or forbid what they do? Guesses from English words: warnings only. */
+
+import type {Place, ProblemList} from '../core/problem.ts';
 import type {LoadedAgent} from './catalog.ts';
 import {fateOf, WRITING_TOOLS} from './known-tools.ts';
-import type {Place, ProblemList} from './problem.ts';
 
 /** Characters. */
 const SHORT = 40;

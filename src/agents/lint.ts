@@ -1,9 +1,9 @@
 /** Looks at agents as a careful colleague would: what they really have, and what their words promise beyond it. */
 import path from 'node:path';
+import {formatProblem, type Problem, ProblemList, START} from '../core/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
 import {lintDescription} from './lint-description.ts';
 import {lintPrompt} from './lint-prompt.ts';
-import {formatProblem, type Problem, ProblemList, START} from './problem.ts';
 import type {MissingTool} from './tool-list.ts';
 
 export interface AgentLint {

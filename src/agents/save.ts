@@ -5,12 +5,12 @@ import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError, UsageError} from '../core/errors.ts';
+import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
+import {slipOf} from '../core/nearest.ts';
+import {ProblemList, quote} from '../core/problem.ts';
 import {isAgentName, isBuiltIn, NAME_RULE} from './agent-name.ts';
 import type {LoadedCatalog} from './catalog.ts';
 import {definitionText} from './definition-text.ts';
-import {parseRoot, propertiesOf} from './json-syntax.ts';
-import {slipOf} from './nearest.ts';
-import {ProblemList, quote} from './problem.ts';
 import {type AgentFile, agentFileSchema, agentJsonSchema, FORMAT_VERSION, SCHEMA_ID} from './schema.ts';
 
 export interface SaveOptions {

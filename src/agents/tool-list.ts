@@ -1,6 +1,7 @@
 /** Which tools an agent will really have, and why it lacks the others. */
+
+import {type Place, type ProblemList, quote} from '../core/problem.ts';
 import {fateOf, subagentTools, type ToolFate, WRITING_TOOLS} from './known-tools.ts';
-import {type Place, type ProblemList, quote} from './problem.ts';
 import type {AgentFile} from './schema.ts';
 
 /** A tool that an agent does not have. */

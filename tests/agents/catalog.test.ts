@@ -2,7 +2,7 @@ import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {loadAgents} from '../../src/agents/catalog.ts';
-import {formatProblem} from '../../src/agents/problem.ts';
+import {formatProblem} from '../../src/core/problem.ts';
 import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
 
 const described = (text: string) => markdown(`description: ${text}`);

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {parseInlineAgents, parseJsonAgent} from '../../src/agents/json-source.ts';
-import {formatProblem} from '../../src/agents/problem.ts';
+import {formatProblem} from '../../src/core/problem.ts';
 import {good, json, TOOLS} from './fixture.ts';
 
 const options = {toolNames: TOOLS, dialect: 'json', mayWiden: true} as const;
@@ -36,7 +36,7 @@ test.each([
   ['{"path": "C:\\dir"}', 1, 10, 'unknown escape'],
   ['[]', 1, 1, 'must hold one object'],
   ['"reviewer"', 1, 1, 'must hold one object'],
-  ['{} {}', 1, 4, 'the definition ends before this'],
+  ['{} {}', 1, 4, 'the object ends before this'],
   ['{ /* no end', 1, 3, 'this comment does not end'],
   ['['.repeat(500_000), 1, 1, 'is nested too deeply'],
   [`{"outputSchema": ${'{"a":'.repeat(100_000)}`, 1, 1, 'is nested too deeply'],

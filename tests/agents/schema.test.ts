@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
 import {freeName, normalName} from '../../src/agents/agent-name.ts';
-import {nearest, slipOf} from '../../src/agents/nearest.ts';
-import {placeAt, quote} from '../../src/agents/problem.ts';
 import {AGENT_KEYS, agentFileSchema, agentJsonSchema, SCHEMA_ID} from '../../src/agents/schema.ts';
+import {nearest, slipOf} from '../../src/core/nearest.ts';
+import {placeAt, quote} from '../../src/core/problem.ts';
 
 test('the JSON Schema tells editors each field, which are required, and that there are no others', () => {
   const schema = agentJsonSchema(['bash', 'own_tool']);

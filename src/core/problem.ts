@@ -1,4 +1,4 @@
-/** What is wrong in a definition, and where: for a person to mend and for scripts to read. */
+/** What is wrong in a file that a person wrote, and where: for a person to mend and for scripts to read. */
 
 /** Line and column count from 1, columns in UTF-16 units as editors do. */
 export interface Place {

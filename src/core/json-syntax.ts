@@ -48,7 +48,7 @@ function syntaxText({error, offset, length}: ParseError, text: string): string {
     CommaExpected: `a comma is missing${here}`,
     CloseBraceExpected: `a closing } is missing${here}`,
     CloseBracketExpected: `a closing ] is missing${here}`,
-    EndOfFileExpected: `the definition ends before this, but ${quote(found)} follows`,
+    EndOfFileExpected: `the object ends before this, but ${quote(found)} follows`,
     UnexpectedEndOfComment: 'this comment does not end',
     UnexpectedEndOfString: 'this text has no closing double quote on its line',
     UnexpectedEndOfNumber: 'this number breaks off',
