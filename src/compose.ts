@@ -4,16 +4,15 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import leven from 'leven';
 import {commandTable} from './commands/table.ts';
-import {isModelConfigured} from './config/environment.ts';
-import {type LoadedSettings, loadSettings, type Settings} from './config/settings.ts';
+import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
+import {resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
+import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
-import {builtInAgents} from './core/agent-types.ts';
 import {UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
-import type {PermissionMode} from './core/events.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
 import {History} from './core/history.ts';
-import {type Limits, systemClock} from './core/limits.ts';
+import {systemClock} from './core/limits.ts';
 import type {Message} from './core/messages.ts';
 import type {Model} from './core/model.ts';
 import {PermissionPolicy} from './core/permissions.ts';
@@ -25,7 +24,6 @@ import {SubagentManager} from './core/subagent-manager.ts';
 import {systemPrompt} from './core/system-prompt.ts';
 import type {Tool, Workspace} from './core/tool.ts';
 import {toolName} from './core/tool-names.ts';
-import {ModelResolver} from './models/resolve.ts';
 import {createSandbox} from './sandbox/index.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {SessionStore} from './storage/session-store.ts';
@@ -33,29 +31,7 @@ import {messagesOf, readTranscript} from './storage/transcript.ts';
 import {createBaseTools} from './tools/index.ts';
 import {createTaskTool} from './tools/task.ts';
 
-export interface SessionOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
-  readonly home: string;
-  /** A person can be asked. Without one, what would be asked is refused. */
-  readonly interactive: boolean;
-  readonly which:
-    | {readonly type: 'new'; readonly id?: string}
-    | {readonly type: 'continue'}
-    | {readonly type: 'resume'; readonly id: string};
-  readonly model?: string;
-  readonly offline?: boolean;
-  readonly permissionMode?: PermissionMode;
-  readonly allowedTools?: readonly string[];
-  readonly disallowedTools?: readonly string[];
-  readonly limits?: Partial<Limits>;
-  readonly appendSystemPrompt?: string;
-  readonly addDirs?: readonly string[];
-  readonly settingsFile?: string;
-  readonly rawStream?: boolean;
-  readonly debug?: boolean;
-}
+export type {SessionOptions} from './compose/options.ts';
 
 const MAIN = 'main';
 /** Read by mini-cc itself and hidden from the processes that its agents start. */
@@ -65,32 +41,29 @@ const KEYS = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
 export async function compose(options: SessionOptions): Promise<Session> {
   const root = realpathSync(options.cwd);
   const {settings, warnings} = settingsOf(options, root);
-  const resolver = new ModelResolver({
-    env: options.env,
-    offline: options.offline || !isModelConfigured(options.env),
-    retry: {
-      maxAttempts: settings.retry?.maxAttempts ?? 5,
-      maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 60),
-    },
-    idleSeconds: settings.limits?.idleSeconds ?? 120,
-    maxOutputTokens: settings.maxOutputTokens ?? 16_384,
-  });
-  const model = resolver.resolve(options.model ?? settings.model);
+  const resolver = resolverOf(options, settings);
   const store = new SessionStore(options.home, root);
   const firstConversation = openFirst(store, options);
   const debugLog = options.debug ? new DebugLog(options.home) : undefined;
   const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`));
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
 
+  const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
+  const toolNames = [...baseTools.map((tool) => tool.name), 'Task'];
+  const emit = bus.emitFor(MAIN);
+  const catalog = openCatalog(options, root, settings, toolNames, (text) =>
+    emit({type: 'notice', level: 'info', text}),
+  );
+  const runAs = options.agent === undefined ? undefined : agentNamed(options.agent, catalog);
+  const model = resolver.resolve(options.model ?? runAs?.model ?? settings.model);
   const workspace: Workspace = {
     root,
     extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),
     cwd: root,
-    confinement: 'none',
+    confinement: runAs?.readOnly ? 'read-only' : 'none',
     env: withoutKeys(options.env),
   };
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
-  const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
   const questions = new Questions();
   const denials: Denial[] = [];
   const policy = new PermissionPolicy(options.permissionMode ?? 'default', rulesOf(options, settings, baseTools), [
@@ -112,30 +85,39 @@ export async function compose(options: SessionOptions): Promise<Session> {
     house: {baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
   });
   const task = createTaskTool({
-    agents: builtInAgents,
+    agents: catalog,
     manager: () => manager,
     modelFor: (agent, asked) => {
-      const name = asked ?? settings.agents?.[agent]?.model ?? settings.subagentModel ?? 'inherit';
+      // The settings' model of an agent is in its definition already.
+      const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
       return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
     },
   });
-  const tools = [...baseTools, task as Tool];
-  const emit = bus.emitFor(MAIN);
-  const commands = commandTable();
+  const tools = mainTools(runAs, baseTools, task as Tool);
+  const commands = commandTable(agentsRoom(catalog, root, options.home, toolNames));
   session = new Session({
     agentId: MAIN,
     info: {
       cwd: root,
       tools: tools.map((tool) => tool.name),
-      agents: builtInAgents.list().map((agent) => agent.name),
+      // Live: an agent that was written just now is there.
+      get agents() {
+        return catalog.list().map((agent) => agent.name);
+      },
       commands: commands.map(({name, description}) => ({name, description})),
-      warnings: model.offline && !options.offline ? [...warnings, OFFLINE_BY_DEFAULT] : warnings,
+      warnings: [
+        ...warnings,
+        ...brokenAgents(catalog),
+        ...(model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
+      ],
     },
     bus,
     questions,
     manager,
     commands,
     denials,
+    interactive: options.interactive,
+    onClose: () => catalog.close(),
     permissionMode: () => policy.mode,
     limits: options.limits ?? {},
     firstConversation,
@@ -149,24 +131,17 @@ export async function compose(options: SessionOptions): Promise<Session> {
       files: new FileLedger(writeLog, MAIN),
       permit: createPermit(permits, MAIN, workspace, emit),
       emit,
-      system: systemPrompt(mainPrompt, surroundings),
+      system: systemPrompt(runAs?.prompt ?? mainPrompt, surroundings),
       clock: systemClock,
       rawStream,
     },
   });
+  if (options.interactive) catalog.watch();
   return session;
 }
 
 const OFFLINE_BY_DEFAULT =
   'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
-
-function settingsOf(options: SessionOptions, root: string): LoadedSettings {
-  return loadSettings({
-    home: options.home,
-    cwd: root,
-    ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
-  });
-}
 
 function openFirst(store: SessionStore, options: SessionOptions): Conversation {
   const {which} = options;

@@ -29,7 +29,7 @@ const FLOORS = {
   commands: {rooms: ['core', 'agents', 'storage', 'config'], packages: ['leven', 'fuzzysort']},
   ui: {
     rooms: ['core', 'commands'],
-    packages: ['ink', 'react', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width', 'cli-truncate'],
+    packages: ['ink', 'react', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width', 'cli-truncate', 'execa'],
   },
   print: {rooms: ['core', 'commands'], packages: []},
   compose: {

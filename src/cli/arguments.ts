@@ -11,25 +11,26 @@ import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
 export interface Arguments {
   readonly print: boolean;
   readonly prompt: string;
+  /** `mini-cc agents …`: the verb and its words. */
+  readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
   /** For `compose`, but for what the surroundings decide. */
   readonly session: Omit<SessionOptions, 'env' | 'home' | 'interactive'>;
 }
 
+export interface Subcommand {
+  readonly name: 'agents' | 'config';
+  readonly words: readonly string[];
+  readonly json: boolean;
+  /** `--yes` */
+  readonly sure: boolean;
+  readonly template?: string;
+}
+
 /** In the contract, with an engine that comes later. */
-const LATER = [
-  'fallbackModel',
-  'maxBudgetUsd',
-  'forkSession',
-  'agent',
-  'agents',
-  'fanOut',
-  'jsonSchema',
-  'trust',
-  'yes',
-];
-const SUBCOMMANDS = ['agents', 'sessions', 'config', 'doctor'];
+const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema', 'trust'];
+const LATER_SUBCOMMANDS = ['sessions', 'doctor'];
 
 const FLAGS = {
   print: {type: 'boolean', shortFlag: 'p'},
@@ -52,6 +53,12 @@ const FLAGS = {
   settings: {type: 'string'},
   cwd: {type: 'string'},
   debug: {type: 'boolean'},
+  agent: {type: 'string'},
+  agents: {type: 'string'},
+  // Of subcommands.
+  json: {type: 'boolean'},
+  yes: {type: 'boolean'},
+  template: {type: 'string'},
 } as const;
 
 /** @throws UsageError in one line that names the flag and what it takes. */
@@ -66,7 +73,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     pkg: {},
   });
   for (const name of Object.keys(unnormalizedFlags)) assertKnown(name);
-  if (SUBCOMMANDS.includes(input[0] ?? '') && !flags.print) {
+  if (LATER_SUBCOMMANDS.includes(input[0] ?? '') && !flags.print) {
     throw new UsageError(`mini-cc ${input[0]} is not yet available`);
   }
   const cwd = folder(flags.cwd ?? process.cwd());
@@ -74,7 +81,9 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   const mode = flags.dangerouslySkipPermissions ? 'bypassPermissions' : flags.permissionMode;
   const maxTurns = wholeNumber('--max-turns', flags.maxTurns, 1);
   const timeoutSeconds = wholeNumber('--timeout', flags.timeout, 1);
+  const subcommand = flags.print ? undefined : subcommandOf(input, flags);
   return {
+    ...(subcommand ? {subcommand} : {}),
     print: flags.print ?? false,
     prompt: input.join(' '),
     format: oneOf('--output-format', flags.outputFormat ?? 'text', OUTPUT_FORMATS),
@@ -95,8 +104,22 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
       ...optional('model', flags.model),
       ...optional('appendSystemPrompt', flags.appendSystemPrompt),
       ...optional('settingsFile', flags.settings),
+      ...optional('agentsJson', flags.agents),
+      ...optional('agent', flags.agent),
     },
   };
+}
+
+function subcommandOf(
+  [name, ...words]: readonly string[],
+  flags: {json?: boolean | undefined; yes?: boolean | undefined; template?: string | undefined},
+): Subcommand | undefined {
+  if (name !== 'agents' && name !== 'config') {
+    const only = (['json', 'yes', 'template'] as const).find((flag) => flags[flag] !== undefined);
+    if (only) throw new UsageError(`--${only} goes with mini-cc agents and mini-cc config`);
+    return undefined;
+  }
+  return {name, words, json: flags.json ?? false, sure: flags.yes ?? false, ...optional('template', flags.template)};
 }
 
 function assertKnown(name: string): void {

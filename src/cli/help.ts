@@ -3,6 +3,7 @@ export const helpText = `mini-cc: a terminal coding agent whose heart is its sub
 Usage
   mini-cc [prompt]          the REPL
   mini-cc -p [prompt]       one answer on standard output (also: piped standard input)
+  mini-cc agents …          list, show NAME, create TEXT, delete NAME, lint [NAME], schema (--json, --yes, --template)
 
 Flags
   -p, --print                     one answer, no REPL
@@ -23,6 +24,8 @@ Flags
   --append-system-prompt TEXT     added to the system prompt
   --add-dir DIR                   a further directory that may be read and written
   --settings FILE                 settings over all others
+  --agent NAME                    run as that agent
+  --agents JSON                   further agents: {"name": {"description", "prompt", "tools", "model"}}
   --cwd DIR                       work there
   --debug                         log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)
   --version, --help

@@ -27,6 +27,10 @@ async function run(start: Start): Promise<number> {
   if (start.args.length === 0 && terminal) return repl(start, undefined);
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
+  if (parsed.subcommand) {
+    const {runSubcommand} = await import('./subcommand.ts');
+    return runSubcommand(start, parsed, parsed.subcommand);
+  }
   if (!parsed.print && terminal) return repl(start, parsed);
   const {readPrompt} = await import('./standard-input.ts');
   const prompt = await readPrompt(parsed.prompt);

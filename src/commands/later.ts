@@ -2,7 +2,7 @@
 import type {Command} from '../core/session.ts';
 
 const NAMES =
-  'agents subagents tasks mode permissions compact context cost resume rewind export fanout init memory mcp doctor';
+  'subagents tasks mode permissions compact context cost resume rewind export fanout init memory mcp doctor';
 
 export const laterCommands: readonly Command[] = NAMES.split(' ').map((name) => ({
   name,

@@ -1,5 +1,6 @@
 /** The slash commands, in the order in which /help prints them. */
 import type {Command} from '../core/session.ts';
+import {type AgentsRoom, createAgentsCommand} from './agents/slash.ts';
 import {clearCommand} from './clear.ts';
 import {exitCommand} from './exit.ts';
 import {createHelpCommand} from './help.ts';
@@ -7,7 +8,7 @@ import {laterCommands} from './later.ts';
 import {modelCommand} from './model.ts';
 import {stopCommand} from './stop.ts';
 
-export function commandTable(): readonly Command[] {
-  const ready = [clearCommand, modelCommand, stopCommand, exitCommand];
+export function commandTable(agents: AgentsRoom): readonly Command[] {
+  const ready = [createAgentsCommand(agents), clearCommand, modelCommand, stopCommand, exitCommand];
   return [createHelpCommand(ready), ...ready, ...laterCommands];
 }

@@ -57,7 +57,7 @@ export type AgentEventBody =
       readonly durationMs: number;
     }
   | {readonly type: 'ask'; readonly question: Question}
-  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: Answer['choice'] | 'withdrawn'}
+  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
   | {readonly type: 'queued_prompt_taken'; readonly id: string}
   /** It was stopped before it was taken up; `text` is what was lost. */
@@ -84,20 +84,32 @@ export type Emit = (event: AgentEventBody) => void;
 /** A question to the person. The digit chooses; nothing is chosen beforehand. */
 export interface Question {
   readonly id: string;
-  /** Who asks: `main`, or `[explore] look around`. */
+  /** Who asks: `main`, `[explore] look around`, or `mini-cc` for a command. */
   readonly agent: string;
-  readonly tool: string;
-  /** What it wants to do, in one line. */
+  /** What it wants to do or know, in one line. */
   readonly title: string;
   /** The whole command or diff. */
   readonly detail: string;
   readonly detailType: 'command' | 'diff' | 'text';
-  readonly options: readonly {readonly choice: Answer['choice']; readonly label: string}[];
+  /** None: a line of text is asked for, and comes as the answer's `note`. */
+  readonly options: readonly QuestionOption[];
+  /** What Esc means. */
+  readonly escape: string;
+  /** Instead of a question: the front end opens `$EDITOR` on this file and answers `text` when it was left. */
+  readonly editor?: {readonly file: string};
+}
+
+export interface QuestionOption {
+  readonly digit: number;
+  readonly choice: string;
+  readonly label: string;
+  /** A word may go with it. */
+  readonly takesNote?: boolean;
 }
 
 export interface Answer {
-  readonly choice: 'yes' | 'session' | 'always' | 'no';
-  /** With `no`: a word to the model. */
+  /** One of the options, `escape`, or `text` where a line was asked for. */
+  readonly choice: string;
   readonly note?: string;
 }
 

@@ -38,7 +38,8 @@ export function propertiesOf(node: Node): (readonly [key: Node, value: Node | un
 
 function syntaxText({error, offset, length}: ParseError, text: string): string {
   const found = text.slice(offset, offset + length).split(/[\r\n]/)[0] ?? '';
-  const here = found === '' ? '' : ` before ${quote(found)}`;
+  // Text brings its own quotes.
+  const here = found === '' ? '' : ` before ${quote(found.replace(/^"(.*)"$/s, '$1'))}`;
   const texts: Readonly<Record<string, string>> = {
     InvalidSymbol: `${quote(found)} is no JSON: text stands in double quotes`,
     InvalidNumberFormat: 'this is no number',

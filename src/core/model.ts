@@ -11,6 +11,8 @@ export interface ModelRequest {
   /** False in the reporting turn: the tools stay in the request (its bytes stay cached) but may not be called. */
   readonly mayCallTools: boolean;
   readonly signal: AbortSignal;
+  /** JSON Schema that the answer must match. */
+  readonly answerSchema?: Readonly<Record<string, unknown>>;
 }
 
 export interface ModelReply {

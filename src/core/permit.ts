@@ -61,14 +61,14 @@ function questionFor(request: PermitRequest, agent: string, why: string, workspa
   return {
     id: randomUUID(),
     agent,
-    tool: request.tool,
     title: `${request.tool} ${why}`,
     ...detailOf(request.accesses, request.title),
     options: [
-      {choice: 'yes', label: 'yes'},
-      {choice: 'session', label: grantWords(request, workspace)},
-      {choice: 'no', label: 'no, and say why'},
+      {digit: 1, choice: 'yes', label: 'yes'},
+      {digit: 2, choice: 'session', label: grantWords(request, workspace)},
+      {digit: 4, choice: 'no', label: 'no, and say why', takesNote: true},
     ],
+    escape: 'no',
   };
 }
 

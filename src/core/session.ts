@@ -4,9 +4,10 @@
  */
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
+import {completeOnce} from './complete-once.ts';
 import {messageOf} from './errors.ts';
 import type {EventBus} from './event-bus.ts';
-import type {AgentEvent, Answer, Emit, SessionInfo} from './events.ts';
+import type {AgentEvent, Answer, Emit, Question, SessionInfo} from './events.ts';
 import type {FrontEndSession, SubmitResult} from './front-end.ts';
 import type {History} from './history.ts';
 import {Inbox} from './inbox.ts';
@@ -23,6 +24,12 @@ import {parseTypedTask, runTypedTask} from './typed-task.ts';
 export interface CommandContext {
   readonly session: Session;
   readonly args: string;
+  /** A line before the command's end. */
+  say(text: string): void;
+  /** Undefined where nobody can be asked, or when the person interrupted. */
+  ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
+  /** One answer of the session's model outside the conversation, as JSON by the schema. @throws ModelError */
+  complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
 export interface CommandResult {
@@ -46,6 +53,10 @@ export interface SessionParts {
   readonly manager: SubagentManager;
   readonly commands: readonly Command[];
   readonly denials: readonly Denial[];
+  /** A person can be asked. */
+  readonly interactive: boolean;
+  /** Lets go of what was watched. */
+  onClose(): void;
   readonly permissionMode: () => SessionInfo['permissionMode'];
   readonly limits: Partial<Limits>;
   /** The first conversation, and a new one for /clear. */
@@ -77,6 +88,8 @@ export class Session implements FrontEndSession {
   #turn: AbortController | undefined;
   #turnEnded: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Ends what commands wait for: an answer of a person or of the model. */
+  #commandAbort = new AbortController();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -141,6 +154,8 @@ export class Session implements FrontEndSession {
 
   abort(): void {
     this.#turn?.abort(new CutOff('user'));
+    this.#commandAbort.abort(new CutOff('user'));
+    this.#commandAbort = new AbortController();
   }
 
   /** Ends the turn and every run started from it; the session stays. */
@@ -158,9 +173,11 @@ export class Session implements FrontEndSession {
     this.#closed = true;
     this.#inbox.drop();
     this.#turn?.abort(new CutOff('close'));
+    this.#commandAbort.abort(new CutOff('close'));
     await this.#parts.manager.stopAll();
     await this.#turnEnded;
     this.#conversation.close();
+    this.#parts.onClose();
   }
 
   /** A new conversation; the old transcript stays where it is. */
@@ -182,13 +199,29 @@ export class Session implements FrontEndSession {
     this.#emit({type: 'session', info: this.info});
   }
 
+  #commandContext(args: string): CommandContext {
+    return {
+      session: this,
+      args,
+      say: (text) => this.#emit({type: 'notice', level: 'info', text}),
+      ask: async (question) => {
+        if (!this.#parts.interactive) return undefined;
+        const {signal} = this.#commandAbort;
+        const asked = {...question, id: randomUUID(), agent: 'mini-cc'};
+        const answer = await this.#parts.questions.ask(asked, this.#emit, signal);
+        return answer === 'withdrawn' ? undefined : answer;
+      },
+      complete: (prompt, schema) => completeOnce(this.#model, prompt, schema, this.#commandAbort.signal),
+    };
+  }
+
   async #command(line: string): Promise<SubmitResult> {
     const [, name = '', args = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
     const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
     let result: CommandResult;
     try {
       result = command
-        ? await command.run({session: this, args: args.trim()})
+        ? await command.run(this.#commandContext(args.trim()))
         : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
     } catch (error) {
       result = {ok: false, text: messageOf(error)};

@@ -101,6 +101,9 @@ export class AnthropicModel implements Model {
       stream: true,
       system: [{type: 'text', text: request.system, cache_control: CACHED}],
       messages: withCacheMark(request.messages),
+      ...(request.answerSchema
+        ? {output_config: {format: {type: 'json_schema' as const, schema: request.answerSchema}}}
+        : {}),
       ...(request.tools.length > 0 ? {tools: [...request.tools]} : {}),
       ...(request.mayCallTools || request.tools.length === 0 ? {} : {tool_choice: {type: 'none'}}),
     };

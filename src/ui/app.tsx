@@ -7,6 +7,7 @@ import {promptWidth} from './components/prompt.tsx';
 import {type Controller, currentQuestion} from './controller.ts';
 import {pasteText, pressKeys} from './key-router.ts';
 import type {FinishedItem} from './ui-state.ts';
+import {useExternalEditor} from './use-external-editor.ts';
 import {useMarkdown} from './use-markdown.ts';
 
 export interface AppProps {
@@ -28,6 +29,8 @@ export function App({controller}: AppProps) {
   const askId = currentQuestion(ui, local).question?.id;
   useEffect(() => controller.questionShown(askId), [controller, askId]);
   useEffect(() => controller.printed(finished.length), [controller, finished.length]);
+
+  useExternalEditor(currentQuestion(ui, local).question, controller.answer);
 
   const layout = liveLayout({ui, local, columns, rows});
   setCursorPosition(local.isLeaving || isStill ? undefined : layout.cursor);

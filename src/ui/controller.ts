@@ -30,6 +30,8 @@ export interface LocalState {
   readonly waiting: readonly string[];
   /** Prompts whose turn has not ended. */
   readonly inFlight: number;
+  /** Commands that have not ended, e.g. one that waits for a draft. */
+  readonly commands: number;
   readonly isLeaving: boolean;
   /** Counts up to make Ink draw the live part again. */
   readonly repaints: number;
@@ -86,6 +88,7 @@ export function createController(options: ControllerOptions): Controller {
     showTodos: true,
     waiting: [],
     inFlight: 0,
+    commands: 0,
     isLeaving: false,
     repaints: 0,
     search: prefixSearch,
@@ -104,9 +107,10 @@ export function createController(options: ControllerOptions): Controller {
     const isIdle = !ui.get().busy && local.get().inFlight === 0;
     // What waits in the core's queue is shown there, and here when it is taken up.
     if (isCommand || isIdle) ui.set(addPrompt(ui.get(), text));
-    if (!isCommand) change({inFlight: local.get().inFlight + 1});
+    const counted = isCommand ? 'commands' : 'inFlight';
+    change({[counted]: local.get()[counted] + 1});
     const result = await to.submit(text);
-    if (!isCommand) change({inFlight: local.get().inFlight - 1});
+    change({[counted]: local.get()[counted] - 1});
     pump.flush();
     if (result.type === 'command' && result.exit) leave(0);
     // No model wrote around a Task that was typed: what its agent found is the answer.
@@ -165,7 +169,8 @@ export function createController(options: ControllerOptions): Controller {
       session?.answer(askId, answer);
     },
     interrupt: () => {
-      if (!ui.get().busy && local.get().inFlight === 0) return false;
+      const {inFlight, commands} = local.get();
+      if (!ui.get().busy && inFlight === 0 && commands === 0) return false;
       session?.abort();
       return true;
     },

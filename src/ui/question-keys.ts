@@ -2,15 +2,12 @@
  * Which keys a question takes, as a pure function. It never takes keys that were meant for the prompt: none in its
  * first moments, none while something is typed there, unless the person went to it by Tab.
  */
-import type {Answer, Question} from '../core/events.ts';
+import type {Answer, Question, QuestionOption} from '../core/events.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
 import {editorAction, type KeyPress} from './keys.ts';
 
 /** Milliseconds in which a question that has just come up takes no key. */
 export const QUIET_MS = 300;
-
-/** The digit of each answer, the same in every question. */
-export const DIGITS: Readonly<Record<Answer['choice'], number>> = {yes: 1, session: 2, always: 3, no: 4};
 
 export interface QuestionFocus {
   readonly id: string;
@@ -20,8 +17,10 @@ export interface QuestionFocus {
   readonly isTaken: boolean;
   /** Which option the arrows marked; nothing at first. */
   readonly marked: number | undefined;
-  /** The word to the model, while it is typed. */
+  /** The word that goes with an answer, while it is typed. */
   readonly note: EditorState | undefined;
+  /** The answer that the word goes with. */
+  readonly choice: string;
 }
 
 export interface QuestionStep {
@@ -32,7 +31,7 @@ export interface QuestionStep {
 }
 
 export function focusOn(question: Question, now: number): QuestionFocus {
-  return {id: question.id, shownAt: now, isTaken: false, marked: undefined, note: undefined};
+  return {id: question.id, shownAt: now, isTaken: false, marked: undefined, note: undefined, choice: question.escape};
 }
 
 export function questionKey(
@@ -41,7 +40,7 @@ export function questionKey(
   press: KeyPress,
   {isPromptEmpty, now}: {readonly isPromptEmpty: boolean; readonly now: number},
 ): QuestionStep {
-  if (focus.note) return noteKey(focus, focus.note, press);
+  if (focus.note) return noteKey(focus, focus.note, press, question);
   const mine = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
   const notMine: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
   if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: false};
@@ -50,37 +49,48 @@ export function questionKey(
 
   switch (press.name) {
     case 'escape':
-      return {...mine(), answer: {choice: 'no'}};
+      return {...mine(), answer: {choice: question.escape}};
     case 'up':
     case 'down':
+      if (question.options.length === 0) return mine();
       return mine({marked: nextMark(focus.marked, question.options.length, press.name === 'up' ? -1 : 1)});
     case 'return':
-      return focus.marked === undefined ? mine() : choose(focus, question.options[focus.marked]?.choice);
+      return focus.marked === undefined ? mine() : choose(focus, question.options[focus.marked]);
     case 'text': {
-      if (!/^[1-4]$/.test(press.text)) return notMine;
+      if (question.options.length === 0) {
+        return noteKey({...focus, choice: 'text'}, createEditor(), press, question);
+      }
+      if (!/^[1-9]$/.test(press.text)) return notMine;
       const digit = Number(press.text);
-      return choose(focus, question.options.find(({choice}) => DIGITS[choice] === digit)?.choice);
+      return choose(
+        focus,
+        question.options.find((option) => option.digit === digit),
+      );
     }
     default:
       return notMine;
   }
 }
 
-function choose(focus: QuestionFocus, choice: Answer['choice'] | undefined): QuestionStep {
-  if (choice === undefined) return {focus, isHandled: true};
-  if (choice === 'no') return {focus: {...focus, note: createEditor()}, isHandled: true};
+function choose(focus: QuestionFocus, option: QuestionOption | undefined): QuestionStep {
+  if (option === undefined) return {focus, isHandled: true};
+  const {choice} = option;
+  if (option.takesNote) return {focus: {...focus, choice, note: createEditor()}, isHandled: true};
   return {focus, isHandled: true, answer: {choice}};
 }
 
-function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress): QuestionStep {
-  if (press.name === 'escape') return {focus, isHandled: true, answer: {choice: 'no'}};
+function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress, asked: Question): QuestionStep {
+  if (press.name === 'escape') return {focus, isHandled: true, answer: {choice: asked.escape}};
   if (press.name === 'return') {
+    const {choice} = focus;
     const word = expandedText(note).trim();
-    return {focus, isHandled: true, answer: word === '' ? {choice: 'no'} : {choice: 'no', note: word}};
+    // A line that was asked for and left empty is no answer yet.
+    if (word === '' && choice === 'text') return {focus: {...focus, note: undefined}, isHandled: true};
+    return {focus, isHandled: true, answer: word === '' ? {choice} : {choice, note: word}};
   }
   // One row, wrapped nowhere: Up and Down have nowhere to go.
   const action = press.name === 'up' || press.name === 'down' ? undefined : editorAction(press, 1000);
-  return {focus: action ? {...focus, note: edit(note, action)} : focus, isHandled: true};
+  return {focus: {...focus, note: action ? edit(note, action) : note}, isHandled: true};
 }
 
 function nextMark(marked: number | undefined, count: number, step: 1 | -1): number {

@@ -190,10 +190,9 @@ function safeQuestion(question: Question): Question {
   return {
     ...question,
     agent: screenLine(question.agent),
-    tool: screenLine(question.tool),
     title: screenLine(question.title),
     detail: screenText(question.detail).replace(/\n+$/, ''),
-    options: question.options.map(({choice, label}) => ({choice, label: screenLine(label)})),
+    options: question.options.map((option) => ({...option, label: screenLine(option.label)})),
   };
 }
 

@@ -102,7 +102,7 @@ describe('a permit', () => {
     const {permit, events, questions} = asking(true);
     const answer = permit(request, never);
     const [question] = asked(events);
-    expect(question).toMatchObject({agent: '[code] mend it', tool: 'bash', detail: 'npm test', detailType: 'command'});
+    expect(question).toMatchObject({agent: '[code] mend it', detail: 'npm test', detailType: 'command'});
     expect(question?.options.map((option) => option.choice)).toEqual(['yes', 'session', 'no']);
     questions.answer(question!.id, {choice: 'yes'});
     expect(await answer).toEqual({allowed: true});

@@ -115,15 +115,15 @@ export function question(change: Partial<Question> = {}): Question {
   return {
     id: 'ask-1',
     agent: 'main',
-    tool: 'bash',
     title: 'run a command',
     detail: 'npm test',
     detailType: 'command',
     options: [
-      {choice: 'yes', label: 'yes'},
-      {choice: 'session', label: 'yes for this session'},
-      {choice: 'no', label: 'no, and say why'},
+      {digit: 1, choice: 'yes', label: 'yes'},
+      {digit: 2, choice: 'session', label: 'yes for this session'},
+      {digit: 4, choice: 'no', label: 'no, and say why', takesNote: true},
     ],
+    escape: 'no',
     ...change,
   };
 }

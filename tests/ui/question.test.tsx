@@ -96,7 +96,7 @@ describe('on the screen', () => {
   });
 
   test('offers 3 only when it is offered', () => {
-    const options = [...asked.options, {choice: 'always', label: 'yes, always'} as const];
+    const options = [...asked.options, {digit: 3, choice: 'always', label: 'yes, always'}];
     const {rows} = questionRows({...view, question: question({options})});
     expect(rows.map(({text}) => text)).toContain('  3 yes, always');
   });
@@ -108,5 +108,25 @@ describe('on the screen', () => {
     expect(frame.split('\n')).toHaveLength(8);
     expect(frame).toContain('… 3 more rows');
     expect(frame).toContain('4 no, and say why');
+  });
+});
+
+describe('a question for a line of text', () => {
+  const asked = question({options: [], title: 'What is it for?', detail: '', escape: 'drop'});
+
+  test('takes what is typed once it has been there for a moment, and Enter sends it', () => {
+    const focus = focusOn(asked, 0);
+    const first = questionKey(focus, asked, press('text', 'r'), {isPromptEmpty: true, now: QUIET_MS + 1});
+    const second = questionKey(first.focus, asked, press('text', 'eview'), {isPromptEmpty: false, now: QUIET_MS + 2});
+    const sent = questionKey(second.focus, asked, press('return'), {isPromptEmpty: true, now: QUIET_MS + 3});
+    expect(sent.answer).toEqual({choice: 'text', note: 'review'});
+  });
+
+  test('is dropped by Esc, and an empty line is no answer', () => {
+    const focus = focusOn(asked, 0);
+    const at = {isPromptEmpty: true, now: QUIET_MS + 1};
+    expect(questionKey(focus, asked, press('escape'), at).answer).toEqual({choice: 'drop'});
+    const typed = questionKey(focus, asked, press('text', ' '), at);
+    expect(questionKey(typed.focus, asked, press('return'), at).answer).toBeUndefined();
   });
 });

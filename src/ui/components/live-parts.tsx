@@ -116,7 +116,7 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
 }
 
 function isWorking(ui: UiState, local: LocalState): boolean {
-  return ui.busy || local.inFlight > 0;
+  return ui.busy || local.inFlight > 0 || local.commands > 0;
 }
 
 /** Live parts that will be finished below a blank row stand below one already. */

@@ -1,7 +1,7 @@
 import {Box, Text} from 'ink';
 import type {Question} from '../../core/events.ts';
 import {layoutText} from '../editor-layout.ts';
-import {DIGITS, type QuestionFocus} from '../question-keys.ts';
+import type {QuestionFocus} from '../question-keys.ts';
 import {isLongDetail} from '../store.ts';
 import {cutText, wrapText} from '../wrap.ts';
 import {Patch, PatchLine} from './patch.tsx';
@@ -24,7 +24,7 @@ interface View {
   readonly columns: number;
 }
 
-const NOTE_LABEL = '    why: ';
+const NOTE_LABELS = {why: '    why: ', line: '  ? '};
 
 export function questionRows({question, count, focus, isPromptEmpty, columns}: View): QuestionRows {
   const rows: {key: string; text: string; style: RowStyle}[] = [];
@@ -32,24 +32,33 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
     for (const text of lines) rows.push({key: `${rows.length}`, text, style});
   };
   const queue = count > 1 ? ` (1 of ${count})` : '';
+  if (question.editor)
+    return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   add('head', wrapText(`${question.agent} asks: ${question.title}${queue}`, columns).slice(0, 3));
   if (!isLongDetail(question) && question.detail.trim() !== '' && question.detail.trim() !== question.title) {
     add(question.detailType === 'diff' ? 'diff' : 'detail', wrapText(question.detail, columns - 2));
   }
-  question.options.forEach(({choice, label}, index) => {
+  question.options.forEach(({digit, label}, index) => {
     const isMarked = focus?.marked === index && !focus.note;
-    const text = cutText(`${isMarked ? '>' : ' '} ${DIGITS[choice]} ${label}`, columns);
+    const text = cutText(`${isMarked ? '>' : ' '} ${digit} ${label}`, columns);
     add(isMarked ? 'marked' : 'option', [text]);
   });
   if (focus?.note) {
-    const room = Math.max(4, columns - NOTE_LABEL.length - 1);
+    const isLine = question.options.length === 0;
+    const noteLabel = isLine ? NOTE_LABELS.line : NOTE_LABELS.why;
+    const room = Math.max(4, columns - noteLabel.length - 1);
     const layout = layoutText(focus.note, room);
     const row = rows.length;
-    add('note', [`${NOTE_LABEL}${layout.rows[layout.cursor.row] ?? ''}`]);
-    add('hint', [cutText('  Enter: no · Esc: no, without a word', columns)]);
-    return {rows, cursor: {row, column: NOTE_LABEL.length + layout.cursor.column}};
+    add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
+    const hint = isLine ? 'Enter: done · Esc: drop it' : 'Enter: no · Esc: no, without a word';
+    add('hint', [cutText(`  ${hint}`, columns)]);
+    return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
-  const hint = isPromptEmpty || focus?.isTaken ? 'digit, or arrows and Enter · Esc: no' : 'Tab: answer this question';
+  const keys =
+    question.options.length === 0
+      ? 'type your answer · Esc: drop it'
+      : `digit, or arrows and Enter · Esc: ${question.escape}`;
+  const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
 }

@@ -1,0 +1,84 @@
+/** `mini-cc agents list|show|create|delete|lint|schema`: the same without a REPL, for scripts. */
+import {agentJsonSchema} from '../../agents/schema.ts';
+import {UsageError} from '../../core/errors.ts';
+import {createAgent} from './create.ts';
+import {deleteByName} from './delete.ts';
+import type {AgentsDesk, DeskResult} from './desk.ts';
+import {lint} from './lint.ts';
+import {agentEntries, overview} from './overview.ts';
+import {findAgent, showAgent} from './show.ts';
+
+export interface CommandLineOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface AgentsArguments {
+  readonly verb: string;
+  readonly words: readonly string[];
+  readonly json: boolean;
+  /** `--yes`: questions are answered. */
+  readonly sure: boolean;
+  readonly template?: string;
+}
+
+const VERBS = 'list, show, create, delete, lint, schema';
+
+/** @throws UsageError for bad usage; MiniCcError for what fails. */
+export async function runAgentsCommandLine(args: AgentsArguments, desk: AgentsDesk): Promise<CommandLineOutcome> {
+  const text = args.words.join(' ');
+  switch (args.verb) {
+    case '':
+    case 'list':
+      return args.json ? printed(agentEntries(desk.snapshot())) : outcome(overview(desk), 0);
+    case 'show': {
+      const agent = findAgent(text, desk);
+      if ('ok' in agent) return outcome(agent, 2);
+      const {places: _, ...shown} = agent;
+      return args.json ? printed(shown) : outcome(showAgent(text, desk), 2);
+    }
+    case 'create': {
+      if (!args.sure)
+        throw new UsageError(
+          'mini-cc agents create asks before it saves: say --yes, or use /agents create in the REPL',
+        );
+      if (text === '' && args.template === undefined)
+        throw new UsageError('mini-cc agents create needs a text that says what the agent is for, or --template NAME');
+      return outcome(
+        await createAgent({text, sure: true, ...(args.template === undefined ? {} : {template: args.template})}, desk),
+        1,
+      );
+    }
+    case 'delete':
+      if (text === '') throw new UsageError('mini-cc agents delete needs the name of an agent');
+      return outcome(await confirmedDelete(text, args.sure, desk), 2);
+    case 'lint': {
+      const report = lint(text, desk);
+      return args.json
+        ? {...printed(report.agents), exitCode: report.ok ? 0 : 2}
+        : {exitCode: report.ok ? 0 : 2, stdout: `${report.text}\n`, stderr: ''};
+    }
+    case 'schema':
+      return printed(agentJsonSchema(desk.toolNames));
+    default:
+      throw new UsageError(`mini-cc agents ${args.verb}: there is ${VERBS}`);
+  }
+}
+
+async function confirmedDelete(name: string, sure: boolean, desk: AgentsDesk): Promise<DeskResult> {
+  if (sure) return deleteByName(name, true, desk);
+  const {deletableFile} = await import('../../agents/save.ts');
+  const file = await deletableFile(name, desk.snapshot(), desk.writableFolders);
+  throw new UsageError(`this would remove ${desk.shownPath(file)}: say --yes`);
+}
+
+function printed(value: unknown): CommandLineOutcome {
+  return {exitCode: 0, stdout: `${JSON.stringify(value, null, 2)}\n`, stderr: ''};
+}
+
+function outcome({ok, text}: DeskResult, failure: number): CommandLineOutcome {
+  return ok
+    ? {exitCode: 0, stdout: `${text}\n`, stderr: ''}
+    : {exitCode: failure, stdout: '', stderr: `mini-cc: ${text}\n`};
+}

@@ -1,0 +1,26 @@
+import {deletableFile, deleteAgent} from '../../agents/save.ts';
+import type {AgentsDesk, DeskResult} from './desk.ts';
+
+/**
+ * Asks, then removes the file.
+ * @param sure the question is answered already
+ * @throws UsageError for what cannot be deleted, each by its own message
+ */
+export async function deleteByName(name: string, sure: boolean, desk: AgentsDesk): Promise<DeskResult> {
+  if (name === '') return {ok: false, text: 'Which agent? /agents delete NAME'};
+  const file = await deletableFile(name, desk.snapshot(), desk.writableFolders);
+  if (!sure) {
+    const answer = await desk.ask({
+      title: `delete the agent ${name}?`,
+      detail: desk.shownPath(file),
+      detailType: 'text',
+      options: [
+        {digit: 1, choice: 'yes', label: 'yes, remove the file'},
+        {digit: 4, choice: 'no', label: 'no'},
+      ],
+      escape: 'no',
+    });
+    if (answer?.choice !== 'yes') return {ok: true, text: `${name} stays.`};
+  }
+  return {ok: true, text: `Deleted ${desk.shownPath(await deleteAgent(name, desk.snapshot(), desk.writableFolders))}`};
+}

@@ -1,0 +1,95 @@
+/** Agents put together from their files, for a session and for `mini-cc agents …`. */
+import {realpathSync} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import {LiveCatalog} from '../agents/live-catalog.ts';
+import type {AgentsArguments, CommandLineOutcome} from '../commands/agents/command-line.ts';
+import type {AgentsRoom} from '../commands/agents/slash.ts';
+import type {Settings} from '../config/settings.ts';
+import type {AgentDefinition} from '../core/agent-types.ts';
+import {completeOnce} from '../core/complete-once.ts';
+import {UsageError} from '../core/errors.ts';
+import {formatProblem} from '../core/problem.ts';
+import {toolsFor} from '../core/subagent.ts';
+import type {Tool} from '../core/tool.ts';
+import {createSandbox} from '../sandbox/index.ts';
+import {createBaseTools} from '../tools/index.ts';
+import {resolverOf, type SessionOptions, settingsOf} from './options.ts';
+
+/** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
+export async function agentsCommandLine(
+  options: SessionOptions,
+  args: AgentsArguments,
+  say: (line: string) => void,
+): Promise<CommandLineOutcome> {
+  const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
+  const root = realpathSync(options.cwd);
+  const {settings} = settingsOf(options, root);
+  const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
+  const toolNames = [...baseTools.map((tool) => tool.name), 'Task'];
+  const catalog = openCatalog(options, root, settings, toolNames, () => undefined);
+  return runAgentsCommandLine(args, {
+    ...agentsRoom(catalog, root, options.home, toolNames),
+    say,
+    ask: async () => undefined,
+    openEditor: async () => 'No editor is opened on the command line.',
+    complete: (prompt, schema) => {
+      const model = resolverOf(options, settings).resolve(options.model ?? settings.model);
+      return completeOnce(model, prompt, schema, new AbortController().signal);
+    },
+  });
+}
+
+export function openCatalog(
+  options: SessionOptions,
+  root: string,
+  settings: Settings,
+  toolNames: readonly string[],
+  onNotice: (text: string) => void,
+): LiveCatalog {
+  return new LiveCatalog({
+    cwd: root,
+    home: homedir(),
+    miniCcHome: options.home,
+    toolNames: () => toolNames,
+    overrides: () => settings.agents,
+    onNotice,
+    ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
+  });
+}
+
+export function agentsRoom(catalog: LiveCatalog, root: string, home: string, toolNames: readonly string[]): AgentsRoom {
+  const projectFolder = path.join(root, '.mini-cc', 'agents');
+  return {
+    snapshot: () => catalog.snapshot(),
+    toolNames,
+    projectFolder,
+    writableFolders: [projectFolder, path.join(home, 'agents')],
+    shownPath: (file) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file),
+  };
+}
+
+export function agentNamed(name: string, catalog: LiveCatalog): AgentDefinition {
+  const agent = catalog.get(name);
+  if (agent) return agent;
+  throw new UsageError(
+    `--agent: no agent ${JSON.stringify(name)}. There are: ${catalog
+      .list()
+      .map((each) => each.name)
+      .join(', ')}`,
+  );
+}
+
+/** All tools and Task, or what the agent has that the session runs as. */
+export function mainTools(runAs: AgentDefinition | undefined, baseTools: readonly Tool[], task: Tool): readonly Tool[] {
+  if (!runAs) return [...baseTools, task];
+  return runAs.tools === '*' ? [...baseTools, task] : toolsFor(runAs, baseTools);
+}
+
+/** One line for each file that cannot be used; what is merely unwise is for /agents lint. */
+export function brokenAgents(catalog: LiveCatalog): string[] {
+  return catalog
+    .snapshot()
+    .problems.filter(({severity}) => severity === 'error')
+    .map(formatProblem);
+}

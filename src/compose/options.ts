@@ -1,0 +1,55 @@
+/** What a session is asked to be, and the parts that are read from it alone. */
+import {isModelConfigured} from '../config/environment.ts';
+import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
+import type {PermissionMode} from '../core/events.ts';
+import type {Limits} from '../core/limits.ts';
+import {ModelResolver} from '../models/resolve.ts';
+
+export interface SessionOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  readonly home: string;
+  /** A person can be asked. Without one, what would be asked is refused. */
+  readonly interactive: boolean;
+  readonly which:
+    | {readonly type: 'new'; readonly id?: string}
+    | {readonly type: 'continue'}
+    | {readonly type: 'resume'; readonly id: string};
+  readonly model?: string;
+  readonly offline?: boolean;
+  readonly permissionMode?: PermissionMode;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly limits?: Partial<Limits>;
+  readonly appendSystemPrompt?: string;
+  readonly addDirs?: readonly string[];
+  readonly settingsFile?: string;
+  /** `--agents`: definitions as JSON. */
+  readonly agentsJson?: string;
+  /** `--agent`: the main agent is this one. */
+  readonly agent?: string;
+  readonly rawStream?: boolean;
+  readonly debug?: boolean;
+}
+
+export function settingsOf(options: SessionOptions, root: string): LoadedSettings {
+  return loadSettings({
+    home: options.home,
+    cwd: root,
+    ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
+  });
+}
+
+export function resolverOf(options: SessionOptions, settings: Settings): ModelResolver {
+  return new ModelResolver({
+    env: options.env,
+    offline: options.offline || !isModelConfigured(options.env),
+    retry: {
+      maxAttempts: settings.retry?.maxAttempts ?? 5,
+      maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 60),
+    },
+    idleSeconds: settings.limits?.idleSeconds ?? 120,
+    maxOutputTokens: settings.maxOutputTokens ?? 16_384,
+  });
+}

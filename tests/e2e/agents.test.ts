@@ -1,0 +1,234 @@
+import {existsSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, say} from '../support/messages-server.ts';
+import {type RunOptions, runCli} from '../support/run-cli.ts';
+import type {Workspace} from '../support/workspace.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
+
+const REVIEWER = {
+  name: 'reviewer',
+  description: 'Code review expert focusing on code quality and improvements',
+  tools: ['bash', 'read_file'],
+  prompt: 'You are a code review expert. Never modify files, only report findings.',
+};
+
+function agents(workspace: Workspace, ...args: readonly string[]) {
+  return runCli(['agents', ...args], {cwd: workspace.path});
+}
+
+async function withReviewer(change: object = {}): Promise<Workspace> {
+  const workspace = await project();
+  await workspace.write('.mini-cc/agents/reviewer.json', JSON.stringify({...REVIEWER, ...change}));
+  return workspace;
+}
+
+describe('mini-cc agents', () => {
+  it('lists built-in and own agents, for people and for scripts', async () => {
+    const workspace = await withReviewer();
+    const text = await agents(workspace, 'list');
+    expect(text).toMatchObject({code: 0, stderr: ''});
+    expect(text.stdout).toContain('reviewer · project · read-only');
+    const entries = JSON.parse((await agents(workspace, 'list', '--json')).stdout);
+    expect(entries.map((entry: {name: string}) => entry.name)).toEqual(['explore', 'code', 'plan', 'reviewer']);
+    expect(entries[3]).toEqual({
+      ...{name: 'reviewer', description: REVIEWER.description, source: 'project', model: null, readOnly: true},
+      ...{file: path.join(workspace.path, '.mini-cc/agents/reviewer.json'), tools: ['bash', 'read_file']},
+      ...{hidden: false, errors: []},
+    });
+  });
+
+  it('creates one from a text, that lint finds clean and Task can dispatch', async () => {
+    const workspace = await project();
+    const text = 'a code review agent with read-only access, focusing on code quality';
+    expect(await agents(workspace, 'create', text, '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Saved .mini-cc/agents/reviewer.json'),
+    });
+    expect(await agents(workspace, 'lint')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 errors, 0 warnings'),
+    });
+    const run = await runCli(['-p', 'Task(reviewer): review src'], {cwd: workspace.path});
+    expect(run.stderr).toContain('[reviewer] review src - done (');
+    expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer.json'))).toMatchObject({
+      name: 'reviewer',
+      tools: expect.not.arrayContaining(['write_file']),
+    });
+  });
+
+  it('drafts by a schema-checked answer of the model', async () => {
+    const workspace = await project();
+    const drafted = {
+      name: 'api-tester',
+      description: 'Tests the HTTP interface of this project.',
+      tools: ['bash', 'read_file'],
+      prompt: 'You test the interface of this project. Report failures with path:line.',
+    };
+    const server = await serve([say(`Here it is:\n\`\`\`json\n${JSON.stringify(drafted)}\n\`\`\``)]);
+    const run = await runCli(['agents', 'create', 'tests our API', '--yes'], {cwd: workspace.path, server});
+    expect(run).toMatchObject({code: 0});
+    expect(JSON.stringify(server.requests[0]?.body)).toContain('json_schema');
+    expect(JSON.parse(await workspace.read('.mini-cc/agents/api-tester.json'))).toMatchObject(drafted);
+  });
+
+  it('never overwrites: a second of the name gets another', async () => {
+    const workspace = await withReviewer();
+    await agents(workspace, 'create', '--template', 'reviewer', '--yes');
+    expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer.json'))).toEqual(REVIEWER);
+    expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer-2.json')).name).toBe('reviewer-2');
+  });
+
+  it('asks by --yes before it saves or deletes', async () => {
+    const workspace = await withReviewer();
+    expect(await agents(workspace, 'create', 'x')).toMatchObject({code: 2, stderr: expect.stringContaining('--yes')});
+    const asked = await agents(workspace, 'delete', 'reviewer');
+    expect(asked).toMatchObject({code: 2, stderr: expect.stringContaining('.mini-cc/agents/reviewer.json: say --yes')});
+    expect(await agents(workspace, 'delete', 'reviewer', '--yes')).toMatchObject({code: 0});
+    expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(false);
+  });
+
+  it.each([
+    ['../../package', /Not an agent name: "..\/..\/package"/],
+    ['explore', /explore is built in and cannot be deleted/],
+    ['reviwer', /No agent reviwer\. Did you mean reviewer\?/],
+  ])('refuses to delete %s, by its own message', async (name, words) => {
+    const workspace = await withReviewer();
+    expect(await agents(workspace, 'delete', name, '--yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(words),
+    });
+    expect(existsSync(path.join(workspace.path, 'package.json'))).toBe(true);
+    expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(true);
+  });
+
+  it('lints with file, line and column, exits 2 for errors, and a broken file hides no other', async () => {
+    const workspace = await withReviewer();
+    await workspace.write('.mini-cc/agents/broken.json', '{\n  "name": "broken",\n  "tools": [}\n');
+    await workspace.write('.mini-cc/agents/typo.json', JSON.stringify({...REVIEWER, name: 'typo', tols: ['bash']}));
+    const run = await agents(workspace, 'lint');
+    expect(run.code).toBe(2);
+    expect(run.stdout).toMatch(/\.mini-cc\/agents\/broken\.json:3:13: /);
+    expect(run.stdout).toMatch(/typo\.json:1:\d+: .*tols.*\(did you mean "?tools"?\?\)/);
+    expect(run.stdout).toContain('reviewer (read-only): bash, read_file');
+    const listed = JSON.parse((await agents(workspace, 'list', '--json')).stdout);
+    expect(listed.find((entry: {name: string}) => entry.name === 'broken').errors[0]).toContain('broken.json:3:13');
+  });
+
+  it('prints the JSON Schema and shows one agent', async () => {
+    const workspace = await withReviewer();
+    expect(JSON.parse((await agents(workspace, 'schema')).stdout)).toMatchObject({
+      type: 'object',
+      required: expect.arrayContaining(['name', 'tools', 'prompt']),
+    });
+    expect((await agents(workspace, 'show', 'reviewer')).stdout).toContain('read-only: yes');
+    expect(await agents(workspace, 'show', 'nobody')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('No agent nobody'),
+    });
+    expect(await agents(workspace, 'frobnicate')).toMatchObject({code: 2});
+  });
+});
+
+describe("an agent of one's own", () => {
+  const dispatch = (agent: string) => ({
+    name: 'Task',
+    input: {description: 'review it', prompt: 'review', agent_type: agent},
+  });
+
+  it('is in the schema of Task, runs with its own prompt, and only with its tools', async () => {
+    const workspace = await withReviewer();
+    const server = await serve((body) => {
+      if (!isSubagent(body)) return body.messages.length === 1 ? callTools([dispatch('reviewer')]) : say('done');
+      return body.messages.length === 1
+        ? callTools([
+            {name: 'write_file', input: {path: 'f', content: 'x'}},
+            {name: 'bash', input: {command: 'echo x > f'}},
+          ])
+        : say('nothing could be written');
+    });
+    const run = await runCli(['-p', 'x', '--dangerously-skip-permissions'], {cwd: workspace.path, server});
+    expect(run.code).toBe(0);
+    expect(JSON.stringify(server.requests[0]?.body.tools)).toContain('"enum":["explore","code","plan","reviewer"]');
+    expect(JSON.stringify(server.requests[1]?.body.system)).toContain('You are a code review expert.');
+    expect(server.requests[1]?.body.tools?.map((tool) => tool.name)).toEqual(['bash', 'read_file']);
+    const results = JSON.stringify(server.requests[2]?.body.messages.at(-1));
+    expect(results).toContain('write_file is not a tool of this agent');
+    expect(results).toContain('Read-only file system');
+    expect(existsSync(path.join(workspace.path, 'f'))).toBe(false);
+  });
+
+  it('may have a model of its own, unless the call names another', async () => {
+    const workspace = await withReviewer({model: 'haiku'});
+    const server = await serve((body) =>
+      isSubagent(body)
+        ? say('ok')
+        : body.messages.length === 1
+          ? callTools([
+              dispatch('reviewer'),
+              {name: 'Task', input: {...dispatch('reviewer').input, prompt: 'other', model: 'opus'}},
+            ])
+          : say('ok'),
+    );
+    await runCli(['-p', 'x'], {cwd: workspace.path, server});
+    const models = server.requests.filter((request) => isSubagent(request.body)).map((request) => request.body.model);
+    expect(models.toSorted()).toEqual(['claude-haiku-5-5', 'claude-opus-5-5']);
+  });
+
+  it('comes from .claude/agents too, with its tools mapped', async () => {
+    const workspace = await project();
+    await workspace.write(
+      '.claude/agents/go-pro.md',
+      '---\nname: go-pro\ndescription: Writes Go: idiomatic, tested\ntools: Read, Grep, Bash\nmodel: sonnet\n---\nYou write Go.\n',
+    );
+    const [entry] = JSON.parse((await agents(workspace, 'list', '--json')).stdout).slice(3);
+    expect(entry).toMatchObject({
+      name: 'go-pro',
+      source: 'claude-project',
+      tools: ['bash', 'read_file', 'grep'],
+      readOnly: false,
+    });
+  });
+
+  it('can be given by --agents, and the session can run as one by --agent', async () => {
+    const json = JSON.stringify({
+      pirate: {description: 'Answers as a pirate', prompt: 'You are a pirate.', tools: ['read_file']},
+    });
+    const server = await serve([say('Arr.')]);
+    const at: RunOptions = {server, home: await home()};
+    expect(await runCli(['-p', 'hello', '--agents', json, '--agent', 'pirate'], at)).toMatchObject({
+      code: 0,
+      stdout: 'Arr.\n',
+    });
+    expect(JSON.stringify(server.requests[0]?.body.system)).toContain('You are a pirate.');
+    expect(server.requests[0]?.body.tools?.map((tool) => tool.name)).toEqual(['read_file']);
+    expect(await runCli(['-p', 'x', '--agent', 'pirat'], at)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no agent "pirat"'),
+    });
+  });
+
+  it('that is misspelt is answered with what is valid, and no model call of a subagent', async () => {
+    const workspace = await withReviewer();
+    const server = await serve([callTool('Task', {subagent_type: 'reviwer', prompt: 'x'}), say('sorry')]);
+    await runCli(['-p', 'x'], {cwd: workspace.path, server});
+    expect(JSON.stringify(server.requests[1]?.body.messages.at(-1))).toContain(
+      'Invalid agent_type: \\"reviwer\\". Did you mean \\"reviewer\\"? Valid types: explore, code, plan, reviewer',
+    );
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('named in a malformed way runs, and the result says what was mended', async () => {
+    const workspace = await withReviewer();
+    const server = await serve((body) =>
+      isSubagent(body)
+        ? say('fine')
+        : body.messages.length === 1
+          ? callTool('Task', {'subagent_type="reviewer</arg_value>': '审查代码'})
+          : say('ok'),
+    );
+    await runCli(['-p', 'x'], {cwd: workspace.path, server});
+    expect(JSON.stringify(server.requests[1]?.body.messages)).toContain('审查代码');
+    expect(JSON.stringify(server.requests[2]?.body.messages.at(-1))).toContain('Repaired: agent_type from key');
+  });
+});

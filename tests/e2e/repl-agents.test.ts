@@ -1,0 +1,121 @@
+import {existsSync} from 'node:fs';
+import {chmod} from 'node:fs/promises';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {callTools, say} from '../support/messages-server.ts';
+import {isSubagent, project, serve} from './fixture.ts';
+import {idle, repl, send} from './repl-fixture.ts';
+
+const definition = (change: object = {}) =>
+  JSON.stringify({
+    name: 'reviewer',
+    description: 'Reviews code for bugs and clarity, and reports findings',
+    tools: ['bash', 'read_file'],
+    prompt: 'You review code. Report findings with path:line.',
+    ...change,
+  });
+
+/** The question on the screen takes keys after a moment. */
+const moment = () => new Promise((resolve) => setTimeout(resolve, 400));
+
+describe('agents in a running REPL', () => {
+  it('hold from the next Task on: written, broken, mended and deleted by hand', async () => {
+    const workspace = await project();
+    const server = await serve((body) => {
+      if (isSubagent(body)) return say('reviewed');
+      const answered = body.messages.length % 4 === 3;
+      return answered
+        ? say('done')
+        : callTools([
+            {
+              name: 'Task',
+              input: {description: 'review it', prompt: `review ${body.messages.length}`, agent_type: 'reviewer'},
+            },
+          ]);
+    });
+    const terminal = await repl({server, cwd: workspace.path});
+    const file = await workspace.write('.mini-cc/agents/reviewer.json', definition());
+    await terminal.waitFor('new agent: reviewer');
+    await send(terminal, 'review one');
+    await terminal.waitFor('[reviewer] review it - done');
+    await idle(terminal);
+
+    await workspace.write('.mini-cc/agents/reviewer.json', '{\n  "name": "reviewer",\n  "tools": [}');
+    await terminal.waitFor(/the last good one stays in use:\s+\S+reviewer\.json:3:13: /);
+    await send(terminal, 'review two');
+    await terminal.waitFor((at) => at.text().split('[reviewer] review it - done').length === 3);
+    await idle(terminal);
+
+    const {rm} = await import('node:fs/promises');
+    await rm(file);
+    await terminal.waitFor('agent reviewer is gone');
+    await send(terminal, 'Task(reviewer): review three');
+    await terminal.waitFor('Invalid agent_type: "reviewer"');
+  });
+
+  it('are created from a text, edited before they are saved, used at once, and deleted', async () => {
+    const workspace = await project();
+    const editor = await workspace.write('editor.sh', '#!/bin/sh\nsed -i "s/Code review agent/Edited agent/" "$1"\n');
+    await chmod(editor, 0o755);
+    const terminal = await repl({cwd: workspace.path, rows: 45, env: {EDITOR: editor, VISUAL: ''}});
+    await send(terminal, '/agents create a code review agent with read-only access');
+    await terminal.waitFor('Effective tools: bash, read_file, grep, glob · read-only');
+    await terminal.waitFor('1 save as reviewer.json');
+    await moment();
+    terminal.type('2');
+    await terminal.waitFor('Edited agent');
+    await moment();
+    terminal.type('1');
+    await terminal.waitFor('Saved .mini-cc/agents/reviewer.json');
+    expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer.json')).description).toContain('Edited agent');
+    await send(terminal, 'Task(reviewer): review src');
+    await terminal.waitFor(/\[reviewer\] review src - done/);
+    await idle(terminal);
+    await send(terminal, '/agents delete reviewer');
+    await terminal.waitFor('delete the agent reviewer?');
+    await moment();
+    terminal.type('1');
+    await terminal.waitFor('Deleted .mini-cc/agents/reviewer.json');
+    expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(false);
+  });
+
+  it('asks what the new agent is for, and drops it by Esc', async () => {
+    const workspace = await project();
+    const terminal = await repl({cwd: workspace.path, rows: 45});
+    await send(terminal, '/agents create');
+    await terminal.waitFor('what is the new agent for?');
+    await moment();
+    terminal.type('writes tests for python');
+    await terminal.waitFor('? writes tests for python');
+    terminal.press('enter');
+    await terminal.waitFor('1 save as tester.json');
+    await moment();
+    terminal.press('escape');
+    await terminal.waitFor('nothing was saved');
+    expect(existsSync(path.join(workspace.path, '.mini-cc'))).toBe(false);
+  });
+
+  it('refuses to delete what leaves the folder, and names the forms', async () => {
+    const terminal = await repl();
+    await send(terminal, '/agents delete ../../package');
+    await terminal.waitFor('Not an agent name: "../../package"');
+    await send(terminal, '/agents help');
+    await terminal.waitFor('/agents create --template');
+    await send(terminal, '/agents frob');
+    await terminal.waitFor('/agents frob is not known.');
+  });
+
+  it.each([40, 200])('is readable with 60 of them on a screen of %d columns', async (cols) => {
+    const workspace = await project();
+    for (let index = 0; index < 60; index += 1) {
+      await workspace.write(`.mini-cc/agents/agent-${index}.json`, definition({name: `agent-${index}`}));
+    }
+    const terminal = await repl({cwd: workspace.path, cols, rows: 20});
+    await send(terminal, '/agents');
+    await terminal.waitFor('agent-59');
+    await idle(terminal);
+    const lines = terminal.text().split('\n');
+    expect(lines.filter((line) => /^agent-\d+ · project · read-only$/.test(line))).toHaveLength(60);
+    expect(terminal.text()).toContain('Agents: 3 built in, 60 of your own');
+  });
+});
