@@ -1,36 +1,27 @@
-/** Settings: one schema, read in layers, frozen. Unknown keys are named with the nearest known one. */
-import {existsSync, readFileSync} from 'node:fs';
+/** Settings: read in layers, checked, merged, frozen. */
+import {realpathSync} from 'node:fs';
 import path from 'node:path';
-import leven from 'leven';
-import {z} from 'zod';
 import {UsageError} from '../core/errors.ts';
+import {formatProblem} from '../core/problem.ts';
+import {showControls} from '../core/visible-controls.ts';
+import {NEEDS_TRUST, NOT_YET, pathText} from './key-rules.ts';
+import {type LayerName, type LayerSource, type Leaf, layLayers, treeOf} from './layers.ts';
+import {type SettingsValues, settingsSchema} from './schema.ts';
+import {readSettingsFile, remove, type SettingsFile} from './settings-file.ts';
 
-const settingsSchema = z.object({
-  model: z.string().min(1).optional(),
-  subagentModel: z.string().min(1).optional(),
-  agents: z.record(z.string(), z.object({model: z.string().min(1).optional()})).optional(),
-  permissions: z.object({allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional()}).optional(),
-  subagents: z.object({maxConcurrent: z.union([z.literal('auto'), z.int().min(1).max(64)]).optional()}).optional(),
-  limits: z.object({idleSeconds: z.int().min(0).optional()}).optional(),
-  retry: z
-    .object({maxAttempts: z.int().min(1).max(20).optional(), maxWaitSeconds: z.number().min(0).optional()})
-    .optional(),
-  maxOutputTokens: z.int().min(256).optional(),
-});
+export type Settings = DeepReadonly<SettingsValues>;
 
-export type Settings = Readonly<z.infer<typeof settingsSchema>>;
-
-/** Keys that are in the contract and come with a later release. */
-const LATER = new Set(
-  'fallback providers pricing sandbox hooks mcpServers verify fanOut retention roles trust thinking'.split(' '),
-);
-/** In a project's settings these could make a machine run code: they wait for trust in the directory. */
-const NEEDS_TRUST: readonly (readonly string[])[] = [['permissions', 'allow']];
+type DeepReadonly<T> = T extends object ? {readonly [K in keyof T]: DeepReadonly<T[K]>} : T;
 
 export interface LoadedSettings {
+  /** What is set somewhere; nothing that its engine is still missing for. */
   readonly settings: Settings;
   /** One line each, for the user. */
   readonly warnings: readonly string[];
+  /** Each value of `settings`, with the files that it comes from. */
+  readonly origins: readonly Leaf[];
+  /** All files that were looked for, the nearest last. */
+  readonly files: readonly (LayerSource & {readonly found: boolean})[];
 }
 
 export interface SettingsPlaces {
@@ -41,75 +32,86 @@ export interface SettingsPlaces {
   readonly explicit?: string;
 }
 
-/** Later layers win, key by key. @throws UsageError for a file that is wrong, with file and place. */
+/** A file that mistakes fill is told by its first ones. */
+const MAX_ERRORS = 10;
+
+/** Nearer layers win, key by key. @throws UsageError for files that are wrong: each mistake with its place. */
 export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const warnings: string[] = [];
-  const project = path.join(places.cwd, '.mini-cc');
-  const layers = [
-    {file: path.join(places.home, 'settings.json'), trusted: true},
-    {file: path.join(project, 'settings.json'), trusted: false},
-    {file: path.join(project, 'settings.local.json'), trusted: false},
-  ].filter(({file}) => existsSync(file));
-  if (places.explicit !== undefined) {
-    const file = path.resolve(places.cwd, places.explicit);
-    if (!existsSync(file)) throw new UsageError(`--settings: no such file: ${file}`);
-    layers.push({file, trusted: true});
-  }
-  let merged: Record<string, unknown> = {};
-  for (const {file, trusted} of layers) {
-    const layer = readLayer(file, warnings);
-    if (!trusted) dropUntrusted(layer, file, warnings);
-    merged = merge(merged, layer);
-  }
-  return {settings: Object.freeze(settingsSchema.parse(merged)), warnings};
+  const errors: string[] = [];
+  const layers = layerFiles(places).map((source) => {
+    const {file, layer, trusted} = source;
+    const read = readSettingsFile(file, layer === 'command line');
+    for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
+      (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
+    }
+    if (!trusted) dropUntrusted(read, file, warnings);
+    dropNotYet(read, file, warnings);
+    return {file, layer, found: read.found, values: read.values};
+  });
+  if (errors.length > 0) throw new UsageError(showControls(shortened(errors).join('\n')));
+  const origins = layLayers(layers);
+  return deepFreeze({
+    settings: settingsSchema.parse(treeOf(origins)),
+    warnings: warnings.map(showControls),
+    origins,
+    files: layers.map(({file, layer, found}) => ({file, layer, found})),
+  });
 }
 
-function readLayer(file: string, warnings: string[]): Record<string, unknown> {
-  let value: unknown;
+/** The farthest first. */
+function layerFiles({home, cwd, explicit}: SettingsPlaces): {file: string; layer: LayerName; trusted: boolean}[] {
+  const project = path.join(cwd, '.mini-cc');
+  // Started in the home directory, the project's folder is the user's own.
+  const isHome = sameFolder(project, home);
+  return [
+    {file: path.join(home, 'settings.json'), layer: 'user', trusted: true},
+    ...(isHome ? [] : [{file: path.join(project, 'settings.json'), layer: 'project', trusted: false} as const]),
+    {file: path.join(project, 'settings.local.json'), layer: 'local', trusted: isHome},
+    ...(explicit === undefined
+      ? []
+      : [{file: path.resolve(cwd, explicit), layer: 'command line', trusted: true} as const]),
+  ];
+}
+
+function sameFolder(a: string, b: string): boolean {
+  return realOr(a) === realOr(b);
+}
+
+function realOr(folder: string): string {
   try {
-    value = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const parsed = settingsSchema.loose().safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new UsageError(`${file}: ${issue?.path.join('.') || 'settings'}: ${issue?.message}`);
-  }
-  const known = Object.keys(settingsSchema.shape);
-  for (const key of Object.keys(parsed.data)) {
-    if (known.includes(key) || key === '$schema') continue;
-    if (LATER.has(key)) warnings.push(`${file}: ${key} is not yet available and is ignored`);
-    else warnings.push(`${file}: unknown key ${key} is ignored (did you mean ${nearest(key, known)}?)`);
-  }
-  return parsed.data;
-}
-
-function dropUntrusted(layer: Record<string, unknown>, file: string, warnings: string[]): void {
-  for (const [section, key] of NEEDS_TRUST) {
-    const part = layer[section!];
-    if (!isRecord(part) || !(key! in part)) continue;
-    delete part[key!];
-    warnings.push(`${file}: ${section}.${key} is ignored: trust in a directory is not yet available`);
+    return realpathSync(folder);
+  } catch {
+    // Not there or not to be entered: whoever reads files in it says so.
+    return path.resolve(folder);
   }
 }
 
-function merge(below: Record<string, unknown>, above: Record<string, unknown>): Record<string, unknown> {
-  const merged = {...below};
-  for (const [key, value] of Object.entries(above)) {
-    const old = merged[key];
-    if (isRecord(old) && isRecord(value)) merged[key] = merge(old, value);
-    // Rules add up: a deny from below is not lifted by a list from above.
-    else if (Array.isArray(old) && Array.isArray(value)) merged[key] = [...new Set([...old, ...value])];
-    else merged[key] = value;
+function dropUntrusted({values}: SettingsFile, file: string, warnings: string[]): void {
+  const dropped = NEEDS_TRUST.filter((key) => remove(values, key.split('.')));
+  if (dropped.length === 0) return;
+  const why = 'settings of a project count for this only where its directory is trusted; trust is not yet available';
+  warnings.push(`${file}: ${dropped.join(', ')} ${dropped.length === 1 ? 'is' : 'are'} ignored: ${why}`);
+}
+
+function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string[]): void {
+  for (const key of NOT_YET) {
+    const keys = key.split('.');
+    if (!remove(values, keys)) continue;
+    const {line, column} = tree?.keyPlace(keys) ?? {line: 1, column: 1};
+    warnings.push(`${file}:${line}:${column}: ${pathText(keys)} is not yet available and is ignored`);
   }
-  return merged;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function shortened(errors: readonly string[]): string[] {
+  const more = errors.length - MAX_ERRORS;
+  return more > 0 ? [...errors.slice(0, MAX_ERRORS), `and ${more} more`] : [...errors];
 }
 
-function nearest(word: string, known: readonly string[]): string {
-  return known.toSorted((a, b) => leven(word, a) - leven(word, b))[0]!;
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const each of Object.values(value)) deepFreeze(each);
+  }
+  return value;
 }

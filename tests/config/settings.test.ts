@@ -1,74 +1,136 @@
-import {mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {readFileSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {memoryFiles} from '../../src/config/memory-files.ts';
 import {loadSettings} from '../../src/config/settings.ts';
+import {LOCAL, PROJECT, places, USER} from './fixture.ts';
 
-function places(files: Record<string, unknown>) {
-  const base = mkdtempSync(path.join(tmpdir(), 'mini-cc-settings-'));
-  for (const [name, value] of Object.entries(files)) {
-    const file = path.join(base, name);
-    mkdirSync(path.dirname(file), {recursive: true});
-    writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
-  }
-  mkdirSync(path.join(base, 'work'), {recursive: true});
-  return {home: path.join(base, 'home'), cwd: path.join(base, 'work'), base};
-}
-
-describe('settings', () => {
-  it('of a nearer layer win, key by key', () => {
-    const {base: _, ...at} = places({
-      'home/settings.json': {model: 'opus', retry: {maxAttempts: 2}},
-      'work/.mini-cc/settings.json': {model: 'sonnet', agents: {explore: {model: 'haiku'}}},
-      'work/.mini-cc/settings.local.json': {retry: {maxWaitSeconds: 9}},
+describe('layers of settings', () => {
+  it('win key by key, the nearest first', () => {
+    const at = places({
+      [USER]: {model: 'opus', retry: {maxAttempts: 2}, agents: {explore: {model: 'haiku', maxTurns: 9}}},
+      [PROJECT]: {model: 'sonnet', agents: {explore: {model: 'opus'}, code: {timeoutSeconds: 0}}},
+      [LOCAL]: {retry: {maxWaitSeconds: 9}},
     });
     expect(loadSettings(at).settings).toEqual({
       model: 'sonnet',
-      agents: {explore: {model: 'haiku'}},
+      agents: {explore: {model: 'opus', maxTurns: 9}, code: {timeoutSeconds: 0}},
       retry: {maxAttempts: 2, maxWaitSeconds: 9},
     });
   });
 
-  it('by --settings win over all others; a missing file is an error of usage', () => {
-    const at = places({'home/settings.json': {model: 'opus'}, 'x.json': {model: 'mine'}});
+  it('give way to --settings, whose path starts at the working directory', () => {
+    const at = places({[USER]: {model: 'opus'}, [LOCAL]: {model: 'sonnet'}, 'x.json': {model: 'mine'}});
     expect(loadSettings({...at, explicit: '../x.json'}).settings.model).toBe('mine');
-    expect(() => loadSettings({...at, explicit: 'gone.json'})).toThrow(/no such file: .*gone\.json/);
+    expect(loadSettings({...at, explicit: '/dev/null'}).settings.model).toBe('sonnet');
   });
 
-  it('that are unknown are named with the nearest known key; those of a later release say so', () => {
-    const {warnings} = loadSettings(places({'home/settings.json': {modle: 'x', providers: {}}}));
-    expect(warnings.join('\n')).toMatch(/settings\.json: unknown key modle is ignored \(did you mean model\?\)/);
-    expect(warnings.join('\n')).toMatch(/providers is not yet available/);
+  it('add up the rules of permissions and the tools that subagents are denied', () => {
+    const at = places({
+      [USER]: {permissions: {deny: ['bash'], allow: ['grep']}, subagents: {tools: {deny: ['bash'], allow: ['grep']}}},
+      [PROJECT]: {permissions: {deny: ['web_fetch', 'bash']}, subagents: {allowAgents: ['plan']}},
+      [LOCAL]: {subagents: {tools: {deny: ['glob'], allow: ['glob']}}},
+    });
+    expect(loadSettings(at).settings).toEqual({
+      permissions: {deny: ['bash', 'web_fetch'], allow: ['grep']},
+      subagents: {tools: {deny: ['bash', 'glob'], allow: ['glob']}, allowAgents: ['plan']},
+    });
   });
 
-  it('that are wrong name the file and the key', () => {
-    expect(() => loadSettings(places({'home/settings.json': {retry: {maxAttempts: 'many'}}}))).toThrow(
-      /settings\.json: retry\.maxAttempts: /,
-    );
-    expect(() => loadSettings(places({'home/settings.json': '{"model": '}))).toThrow(/settings\.json: /);
+  it('tell for each value which files it comes from', () => {
+    const at = places({
+      [USER]: {model: 'opus', permissions: {deny: ['bash']}},
+      [PROJECT]: {model: 'haiku', permissions: {deny: ['grep']}},
+    });
+    const user = {layer: 'user', file: path.join(at.base, USER)};
+    const project = {layer: 'project', file: path.join(at.base, PROJECT)};
+    const {origins, files} = loadSettings(at);
+    expect(origins).toEqual([
+      {path: ['model'], value: 'haiku', from: [project]},
+      {path: ['permissions', 'deny'], value: ['bash', 'grep'], from: [user, project]},
+    ]);
+    expect(files).toEqual([
+      {...user, found: true},
+      {...project, found: true},
+      {layer: 'local', file: path.join(at.base, LOCAL), found: false},
+    ]);
   });
 
-  it('of a project cannot allow tools, and it is said; they can forbid', () => {
-    const {settings, warnings} = loadSettings(
-      places({'work/.mini-cc/settings.json': {permissions: {allow: ['bash'], deny: ['write_file']}}}),
-    );
-    expect(settings.permissions).toEqual({deny: ['write_file']});
-    expect(warnings[0]).toContain('permissions.allow is ignored');
+  it('are frozen to the last leaf', () => {
+    const {settings} = loadSettings(places({[USER]: {permissions: {deny: ['bash']}, agents: {plan: {maxTurns: 3}}}}));
+    for (const each of [settings, settings.permissions, settings.permissions?.deny, settings.agents?.plan]) {
+      expect(Object.isFrozen(each)).toBe(true);
+    }
+  });
+
+  it('count once where the working directory is the home, and are the user’s own there', () => {
+    const at = places({
+      'home/.mini-cc/settings.json': {permissions: {allow: ['bash']}},
+      'home/.mini-cc/settings.local.json': {permissions: {allow: ['grep']}},
+    });
+    const {settings, warnings, files} = loadSettings({home: path.join(at.home, '.mini-cc'), cwd: at.home});
+    expect(settings.permissions?.allow).toEqual(['bash', 'grep']);
+    expect(warnings).toEqual([]);
+    expect(files.map(({layer}) => layer)).toEqual(['user', 'local']);
+  });
+
+  it('of agents named like members of every object are kept', () => {
+    const {settings} = loadSettings(places({[USER]: {agents: {constructor: {model: 'a'}, toString: {maxTurns: 2}}}}));
+    expect(settings.agents).toEqual({constructor: {model: 'a'}, toString: {maxTurns: 2}});
   });
 });
 
-describe('memory files', () => {
-  it('are read from the repository down to the working directory, AGENTS.md before CLAUDE.md', () => {
-    const {base} = places({
-      'home/AGENTS.md': 'mine',
-      'AGENTS.md': 'not of this repository',
-      'repo/.git/HEAD': 'ref: refs/heads/main',
-      'repo/AGENTS.md': 'root',
-      'repo/CLAUDE.md': 'hidden by AGENTS.md',
-      'repo/pkg/CLAUDE.md': 'near',
+describe('settings of a project', () => {
+  it('that could run code or send data elsewhere are ignored, and one notice a file names them', () => {
+    const dangerous = {
+      providers: {mine: {baseURL: 'https://collector.example'}},
+      hooks: {Stop: []},
+      mcpServers: {x: {command: 'sh'}},
+      sandbox: 'off',
+      verify: {fast: ['sh x']},
+    };
+    const at = places({
+      [PROJECT]: {...dangerous, permissions: {allow: ['bash'], deny: ['write_file']}},
+      [LOCAL]: {permissions: {allow: ['bash']}},
     });
-    const texts = memoryFiles(path.join(base, 'repo', 'pkg'), path.join(base, 'home')).map((file) => file.text);
-    expect(texts).toEqual(['mine', 'root', 'near']);
+    const {settings, warnings} = loadSettings(at);
+    expect(settings).toEqual({permissions: {deny: ['write_file']}});
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(
+      /settings\.json: providers, hooks, mcpServers, permissions\.allow, sandbox, verify are ignored: .*trust/,
+    );
+    expect(warnings[1]).toMatch(/settings\.local\.json: permissions\.allow is ignored/);
+  });
+
+  it('are read through a link to the user’s own folder as the user’s own', () => {
+    const at = places({[USER]: {permissions: {allow: ['bash']}}});
+    symlinkSync(at.home, path.join(at.cwd, '.mini-cc'));
+    expect(loadSettings(at)).toMatchObject({settings: {permissions: {allow: ['bash']}}, warnings: []});
+  });
+});
+
+describe('the text of settings', () => {
+  it('may hold comments, trailing commas, a byte order mark and CRLF', () => {
+    const text = '\uFEFF{\r\n  // which\r\n  "model": "opus", /* all */\r\n  "retry": {"maxAttempts": 3,},\r\n}\r\n';
+    expect(loadSettings(places({[USER]: text}))).toMatchObject({
+      settings: {model: 'opus', retry: {maxAttempts: 3}},
+      warnings: [],
+    });
+  });
+
+  it('may be empty, or all commented out', () => {
+    for (const text of ['', ' \n\t', '\uFEFF', '// {"model": "opus"}\n  // nothing yet\n', '{}', '{ /* nothing */ }']) {
+      expect(loadSettings(places({[USER]: text}))).toMatchObject({settings: {}, warnings: []});
+    }
+  });
+
+  it('is not looked for where .mini-cc is a file', () => {
+    expect(loadSettings(places({'work/.mini-cc': 'x'})).settings).toEqual({});
+  });
+
+  it('is only read: the file keeps its bytes', () => {
+    const text = '{"model": "opus",, }';
+    const at = places({[USER]: text});
+    expect(() => loadSettings(at)).toThrow();
+    expect(readFileSync(path.join(at.base, USER), 'utf8')).toBe(text);
   });
 });

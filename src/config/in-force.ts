@@ -1,0 +1,108 @@
+/** What is in force here and why, for people to read: each setting's value and where it comes from. */
+import {isModelConfigured} from './environment.ts';
+import {allSettings, type SettingAbout} from './json-schema.ts';
+import {isAmong, NEVER_SHOWN, NOT_YET, NOT_YET_VARIABLES, pathText} from './key-rules.ts';
+import type {LayerName, Leaf} from './layers.ts';
+import {type LoadedSettings, loadSettings, type SettingsPlaces} from './settings.ts';
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface SettingInForce {
+  readonly key: string;
+  /** Null for a default that depends: then `text` says on what. */
+  readonly value: unknown;
+  readonly text?: string;
+  readonly source: 'default' | 'environment' | LayerName;
+  /** The variable, or the files; more than one where lists add up. */
+  readonly from: readonly string[];
+}
+
+export interface InForce {
+  readonly settings: readonly SettingInForce[];
+  /** Names and what may be shown of the values: of keys and tokens only whether they are set. */
+  readonly environment: readonly {readonly name: string; readonly value: string}[];
+  readonly files: LoadedSettings['files'];
+  readonly warnings: readonly string[];
+  /** No key and no server is set: the built-in model answers. */
+  readonly offline: boolean;
+}
+
+/** Variables that lie over a setting of the files. */
+const OVER_SETTINGS: Readonly<Record<string, string>> = {model: 'ANTHROPIC_MODEL', 'fanOut.mode': 'MINI_CC_FAN_OUT'};
+
+/** Shorter ones are placeholders for servers that want no key; to replace them would garble the rest. */
+const LEAST_SECRET = 6;
+const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
+const PLAIN = [
+  'ANTHROPIC_BASE_URL',
+  'ANTHROPIC_MODEL',
+  'ANTHROPIC_DEFAULT_OPUS_MODEL',
+  'ANTHROPIC_DEFAULT_SONNET_MODEL',
+  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+  'MINI_CC_HOME',
+  'MINI_CC_DEBUG',
+  'MINI_CC_FAN_OUT',
+  'NO_COLOR',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+];
+
+/** @throws UsageError for settings that are wrong. */
+export function settingsInForce(places: SettingsPlaces, env: Variables): InForce {
+  const {origins, files, warnings} = loadSettings(places);
+  const settings = allSettings()
+    .filter(({path}) => !isAmong(path, NOT_YET))
+    .flatMap((about) => inForce(about, origins, env));
+  const unused = NOT_YET_VARIABLES.filter((name) => env[name]).map(
+    (name) => `${name} is not yet available and is ignored`,
+  );
+  return {
+    settings: settings.map((each) => ({...each, value: shown(each.value, env)})),
+    environment: [...SECRETS, ...PLAIN].map((name) => ({name, value: variable(name, env)})),
+    files,
+    warnings: [...warnings, ...unused].map((line) => withoutSecrets(line, env)),
+    offline: !isModelConfigured(env),
+  };
+}
+
+function inForce(about: SettingAbout, origins: readonly Leaf[], env: Variables): SettingInForce[] {
+  const key = pathText(about.path);
+  if (about.open) return origins.filter(({path}) => isAmong(path, [key])).map(fromFiles);
+  const over = OVER_SETTINGS[key];
+  if (over !== undefined && env[over]) return [{key, value: env[over], source: 'environment', from: [over]}];
+  const set = origins.find(({path}) => pathText(path) === key);
+  if (set) return [fromFiles(set)];
+  const {default: value = null, defaultText: text} = about;
+  return [{key, value, source: 'default', from: [], ...(text === undefined ? {} : {text})}];
+}
+
+function fromFiles({path, value, from}: Leaf): SettingInForce {
+  const hidden = isAmong(path, NEVER_SHOWN);
+  return {
+    key: pathText(path),
+    value: hidden ? 'set' : value,
+    source: from.at(-1)!.layer,
+    from: from.map(({file}) => file),
+  };
+}
+
+function variable(name: string, env: Variables): string {
+  const value = env[name];
+  if (value === undefined || value === '') return 'not set';
+  return SECRETS.includes(name) ? 'set' : withoutSecrets(value, env);
+}
+
+function shown(value: unknown, env: Variables): unknown {
+  if (typeof value === 'string') return withoutSecrets(value, env);
+  if (Array.isArray(value)) return value.map((each) => shown(each, env));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each, env)]));
+}
+
+/** Wherever a known key stands, and the name, password and query of an address, `…` stands instead. */
+function withoutSecrets(text: string, env: Variables): string {
+  const keys = SECRETS.map((name) => env[name] ?? '').filter((key) => key.length >= LEAST_SECRET);
+  const bare = keys.reduce((left, key) => left.replaceAll(key, '…'), text);
+  return bare
+    .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')
+    .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');
+}

@@ -1,0 +1,92 @@
+/** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
+import {z} from 'zod';
+import {nearest, slipOf} from '../core/nearest.ts';
+import {ABOUT_THE_FILE, pathText} from './key-rules.ts';
+import {FORMAT_VERSION, settingsSchema} from './schema.ts';
+
+export const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** One setting that has a place of its own, or (`open`) an object whose keys people choose. */
+export interface SettingAbout {
+  readonly path: readonly string[];
+  readonly description: string;
+  readonly open: boolean;
+  readonly default?: unknown;
+  /** In words, where it depends. */
+  readonly defaultText?: string;
+}
+
+/** JSON Schema (draft 2020-12) of a settings file. */
+export function settingsJsonSchema(): Record<string, unknown> {
+  const {$schema, ...rest} = z.toJSONSchema(settingsSchema, {
+    io: 'input',
+    override: ({jsonSchema}) => {
+      const {defaultText, description} = jsonSchema;
+      if (defaultText === undefined) return;
+      delete jsonSchema.defaultText;
+      jsonSchema.description = `${description} Default: ${defaultText}.`;
+    },
+  });
+  return {$schema, $id: SETTINGS_SCHEMA_ID, title: 'mini-cc settings', ...rest};
+}
+
+/** All settings in the order of the schema. */
+export function allSettings(): SettingAbout[] {
+  return below(rawSchema(), []).filter(({path}) => !ABOUT_THE_FILE.includes(path[0]!));
+}
+
+/** The known key that an unknown one was probably meant to be, as a path with dots. */
+export function meantKey(path: readonly string[]): string | undefined {
+  const parent = path.slice(0, -1);
+  const wrong = path.at(-1)!;
+  const siblings = Object.keys(objectAt(rawSchema(), parent)?.properties ?? {});
+  const slip = slipOf(wrong, siblings);
+  if (slip !== undefined) return pathText([...parent, slip]);
+  // The right key in the wrong place.
+  const elsewhere = allSettings().find((about) => !about.open && about.path.at(-1) === wrong);
+  if (elsewhere) return pathText(elsewhere.path);
+  const found = nearest(wrong, siblings);
+  return found === undefined ? undefined : pathText([...parent, found]);
+}
+
+function rawSchema(): JsonSchema {
+  return z.toJSONSchema(settingsSchema, {io: 'input'});
+}
+
+function below(schema: JsonSchema, path: readonly string[]): SettingAbout[] {
+  const {properties} = objectOf(schema);
+  if (properties) {
+    return Object.entries(properties).flatMap(([key, value]) =>
+      typeof value === 'object' ? below(value, [...path, key]) : [],
+    );
+  }
+  const {description = '', default: fallback, defaultText, type} = schema;
+  return [
+    {
+      path,
+      description,
+      open: type === 'object',
+      ...(fallback === undefined ? {} : {default: fallback}),
+      ...(typeof defaultText === 'string' ? {defaultText} : {}),
+    },
+  ];
+}
+
+/** Undefined where the path leaves the schema. */
+function objectAt(schema: JsonSchema, path: readonly string[]): JsonSchema | undefined {
+  let at: JsonSchema = objectOf(schema);
+  for (const key of path) {
+    const {properties = {}, additionalProperties} = at;
+    const next = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+    if (typeof next !== 'object') return undefined;
+    at = objectOf(next);
+  }
+  return at;
+}
+
+/** Where a word or an object may stand, the object. */
+function objectOf(schema: JsonSchema): JsonSchema {
+  return schema.anyOf?.find((each): each is JsonSchema => typeof each === 'object' && each.type === 'object') ?? schema;
+}

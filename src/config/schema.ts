@@ -1,0 +1,190 @@
+/**
+ * The one schema of all settings: TypeScript types, JSON Schema, error texts and the table of `config show` come from
+ * it. `default` (a value) or `defaultText` (words, where it depends) say what holds when nothing is set.
+ */
+import {z} from 'zod';
+import {atLeastZero, flag, list, mustBe, named, oneOf, section, text, whole} from './field-types.ts';
+
+/** The newest format that this program reads and the one that it writes. */
+export const FORMAT_VERSION = 1;
+
+const modelName = () => text('the name of a model');
+const rules = (what: string) =>
+  list('a rule such as "bash" or "edit_file(src/**)"', 'a list of rules')
+    .optional()
+    .meta({description: `${what} Lists of all files add up.`, default: []});
+const commands = (what: string) =>
+  list('a command', 'a list of commands')
+    .optional()
+    .meta({description: what, defaultText: 'found in package.json and the like'});
+const dollars = (what: string) => atLeastZero('US dollars for a million tokens').meta({description: what});
+
+const agent = section({
+  model: modelName().optional().meta({description: 'Its model: an alias, provider/model, or a model’s name.'}),
+  maxTurns: whole(1, 400).optional().meta({description: 'Model calls of a run, 1 to 400.'}),
+  timeoutSeconds: atLeastZero('a number of seconds, 0 for no limit')
+    .optional()
+    .meta({description: 'Wall time of a run in seconds; 0 = no limit.'}),
+});
+
+const permissions = section({
+  allow: rules('What passes without a question. Of a project that is not trusted it is ignored.'),
+  ask: rules('What is always asked. Wins over allow.'),
+  deny: rules('What is refused. Wins over ask and allow.'),
+});
+
+const POOL_SIZE = '"auto" or a whole number from 1 to 64';
+const subagents = section({
+  maxConcurrent: z
+    .union([z.literal('auto'), whole(1, 64, POOL_SIZE)], mustBe(POOL_SIZE))
+    .optional()
+    .meta({
+      description: 'Runs at work at a time. auto: 8 for a hosted model, 3 for a model server on this machine.',
+      default: 'auto',
+    }),
+  resultTokens: whole(1)
+    .optional()
+    .meta({description: 'Tokens that a result should keep within; past twice that it is cut.', default: 500}),
+  archiveAfterMinutes: atLeastZero('a number of minutes')
+    .optional()
+    .meta({description: 'Minutes after its end until a run’s transcript is archived.', default: 60}),
+  allowAgents: list('the name of an agent', 'a list of agents')
+    .optional()
+    .meta({description: 'What Task may dispatch; "*" = all.', default: ['*']}),
+  tools: section({
+    allow: list('the name of a tool', 'a list of tool names')
+      .optional()
+      .meta({description: 'Subagents get these tools only.', defaultText: 'all'}),
+    deny: list('the name of a tool', 'a list of tool names')
+      .optional()
+      .meta({description: 'No subagent gets these. Wins over allow. Lists of all files add up.', default: []}),
+  })
+    .optional()
+    .meta({description: 'Limits the tools of every subagent.'}),
+});
+
+const limits = section({
+  profile: oneOf(['standard', 'graded'])
+    .optional()
+    .meta({description: 'Turns and wall time of subagents: fixed, or by role and task.', default: 'standard'}),
+  idleSeconds: whole(0)
+    .optional()
+    .meta({description: 'Seconds without a byte from the model’s stream until the call is given up.', default: 120}),
+});
+
+const retry = section({
+  maxAttempts: whole(1, 20).optional().meta({description: 'Attempts of one model call, 1 to 20.', default: 5}),
+  maxWaitSeconds: atLeastZero('a number of seconds').optional().meta({
+    description: 'Seconds that the attempts of one call may wait in all.',
+    defaultText: '60 in print mode, 300 in the REPL',
+  }),
+});
+
+const provider = section({
+  baseURL: z
+    .url({protocol: /^https?$/, ...mustBe('the address of a server, http://… or https://…')})
+    .meta({description: 'The server, which speaks the Anthropic Messages API.'}),
+  apiKeyEnv: text('the name of an environment variable')
+    .optional()
+    .meta({description: 'The environment variable that holds its key.'}),
+  local: flag().optional().meta({description: 'It runs on this machine.', default: false}),
+});
+
+const price = section({
+  input: dollars('US dollars for a million tokens in.'),
+  output: dollars('US dollars for a million tokens out.'),
+  cacheRead: dollars('US dollars for a million tokens read from the cache.').optional(),
+  cacheWrite: dollars('US dollars for a million tokens written to the cache.').optional(),
+});
+
+const SANDBOX_MODES = ['off', 'auto', 'required'] as const;
+const sandbox = section({
+  mode: oneOf(SANDBOX_MODES)
+    .optional()
+    .meta({description: 'Confines the bash of the main agent and of agents that may write.', default: 'off'}),
+  hide: list('a path', 'a list of paths')
+    .optional()
+    .meta({description: 'Further paths that confined commands do not see. Lists of all files add up.', default: []}),
+});
+
+const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;
+const fanOut = section({
+  mode: oneOf(FAN_OUT_MODES).optional().meta({
+    description: 'Whether a prompt about many files is split among agents.',
+    defaultText: 'ask in the REPL, off in print mode',
+  }),
+  parts: whole(1, 64).optional().meta({description: 'Parts that the files are split into.', default: 3}),
+  split: oneOf(['ceil', 'balanced'])
+    .optional()
+    .meta({description: 'ceil: 100 files = 34, 34, 32; balanced: 34, 33, 33.', default: 'ceil'}),
+});
+
+const verify = section({
+  level: oneOf(['off', 'fast', 'thorough']).optional().meta({
+    description: 'What is run after code was changed. fast: lint and types; thorough: tests too.',
+    default: 'off',
+  }),
+  rounds: whole(0).optional().meta({description: 'Times that what fails goes back to the run.', default: 2}),
+  fast: commands('Commands of level fast.'),
+  thorough: commands('Further commands of level thorough.'),
+});
+
+/** `"sandbox": "auto"` is short for `"sandbox": {"mode": "auto"}`. */
+function modeOr<M extends readonly [string, ...string[]], S extends z.ZodObject>(modes: M, whole: S, words: string) {
+  const short = z.union([z.enum(modes), whole], mustBe(words));
+  return short.transform((value) => (typeof value === 'string' ? {mode: value as M[number]} : value) as z.output<S>);
+}
+
+export const settingsSchema = section({
+  $schema: z.string(mustBe('an address')).optional().meta({description: 'Where editors find the schema of this file.'}),
+  version: whole(1)
+    .optional()
+    .meta({description: `Version of this format, ${FORMAT_VERSION} if absent.`}),
+  model: modelName().optional().meta({
+    description: 'The main agent’s model: opus, sonnet, haiku, provider/model, or a model’s name.',
+    default: 'sonnet',
+  }),
+  subagentModel: modelName()
+    .optional()
+    .meta({description: 'The model of subagents that name none; inherit = the main agent’s.', default: 'inherit'}),
+  fallback: list('the name of a model', 'a list of models')
+    .optional()
+    .meta({description: 'Models that answer when the chosen one cannot, in this order.', default: []}),
+  thinking: oneOf(['off', 'low', 'medium', 'high'])
+    .optional()
+    .meta({description: 'How much the model thinks before it answers.', defaultText: 'the model’s own'}),
+  maxOutputTokens: whole(256).optional().meta({description: 'Tokens of one reply.', default: 16_384}),
+  contextTokens: whole(1)
+    .optional()
+    .meta({description: 'Binds runs to a smaller context window.', defaultText: 'the model’s own'}),
+  agents: named(agent).optional().meta({description: 'Models and limits by the name of the agent.'}),
+  permissions: permissions.optional().meta({description: 'What is allowed, asked, refused.'}),
+  sandbox: modeOr(SANDBOX_MODES, sandbox, 'off, auto, required or an object')
+    .optional()
+    .meta({description: 'Confinement of commands by the operating system.'}),
+  subagents: subagents.optional().meta({description: 'How subagents run.'}),
+  limits: limits.optional().meta({description: 'What ends a run.'}),
+  retry: retry.optional().meta({description: 'Model calls that failed are tried again.'}),
+  providers: named(provider).optional().meta({description: 'Model servers by name.'}),
+  pricing: named(price).optional().meta({description: 'Prices by provider/model or model.'}),
+  fanOut: modeOr(FAN_OUT_MODES, fanOut, 'ask, auto, off or an object')
+    .optional()
+    .meta({description: 'The same work on many files, split among agents.'}),
+  verify: verify.optional().meta({description: 'Checks after code was changed.'}),
+  hooks: named(z.array(z.looseObject({}, mustBe('an object')), mustBe('a list')))
+    .optional()
+    .meta({description: 'Commands that run at certain events.'}),
+  mcpServers: named(z.looseObject({}, mustBe('an object')))
+    .optional()
+    .meta({description: 'Servers of the Model Context Protocol by name.'}),
+  retention: section({
+    days: atLeastZero('a number of days, 0 for ever')
+      .optional()
+      .meta({description: 'Days until transcripts are erased; 0 = never.', default: 0}),
+  })
+    .optional()
+    .meta({description: 'How long transcripts are kept.'}),
+});
+
+/** One file's, and all of them laid over each other, without what a file says about itself. */
+export type SettingsValues = Omit<z.output<typeof settingsSchema>, '$schema' | 'version'>;

@@ -1,0 +1,40 @@
+/** A home and a working directory with settings in them. */
+import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {onTestFinished} from 'vitest';
+import {UsageError} from '../../src/core/errors.ts';
+
+export interface Places {
+  readonly base: string;
+  readonly home: string;
+  readonly cwd: string;
+}
+
+export const USER = 'home/settings.json';
+export const PROJECT = 'work/.mini-cc/settings.json';
+export const LOCAL = 'work/.mini-cc/settings.local.json';
+
+/** @param files text or bytes as they are, anything else as JSON; by their path from the base. */
+export function places(files: Readonly<Record<string, unknown>>): Places {
+  const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-settings-')));
+  onTestFinished(() => rmSync(base, {recursive: true, force: true}));
+  for (const folder of ['home', 'work']) mkdirSync(path.join(base, folder));
+  for (const [name, value] of Object.entries(files)) {
+    const file = path.join(base, name);
+    mkdirSync(path.dirname(file), {recursive: true});
+    writeFileSync(file, typeof value === 'string' || value instanceof Uint8Array ? value : JSON.stringify(value));
+  }
+  return {home: path.join(base, 'home'), cwd: path.join(base, 'work'), base};
+}
+
+/** The message of the error of usage; fails for any other, and for none. */
+export function usageErrorOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error('no error was thrown');
+}

@@ -1,0 +1,64 @@
+import {describe, expect, it} from 'vitest';
+import {z} from 'zod';
+import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
+import {ADDS_UP, NEEDS_TRUST, NOT_YET, STRICT, WHOLE_ENTRIES} from '../../src/config/key-rules.ts';
+import {settingsSchema} from '../../src/config/schema.ts';
+
+describe('the JSON Schema of settings', () => {
+  const schema = settingsJsonSchema();
+
+  it('has an address, and knows its keys and no other', () => {
+    expect(schema).toMatchObject({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'urn:mini-cc:schema:settings:1',
+      type: 'object',
+      additionalProperties: false,
+    });
+    expect(schema.required).toBeUndefined();
+  });
+
+  it('says of every setting what it is, and of every single one what holds by default', () => {
+    for (const {path, description, open, ...about} of allSettings()) {
+      expect(description, path.join('.')).not.toBe('');
+      if (!open) expect(about.default ?? about.defaultText, path.join('.')).toBeDefined();
+    }
+    expect(JSON.stringify(schema)).toContain('Default: 60 in print mode, 300 in the REPL.');
+    expect(JSON.stringify(schema)).not.toContain('defaultText');
+  });
+
+  it('accepts what settings accept and refuses what they refuse', () => {
+    const read = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    const good = {model: 'opus', sandbox: 'auto', subagents: {maxConcurrent: 'auto'}, agents: {x: {maxTurns: 400}}};
+    const wrong = [
+      {modle: 1},
+      {sandbox: 'on'},
+      {subagents: {maxConcurrent: 65}},
+      {agents: {x: {maxTurns: 0}}},
+      {model: ' '},
+    ];
+    expect(read.safeParse(good).success).toBe(true);
+    expect(settingsSchema.safeParse(good).success).toBe(true);
+    for (const each of wrong) {
+      expect(read.safeParse(each).success, JSON.stringify(each)).toBe(false);
+      expect(settingsSchema.safeParse(each).success, JSON.stringify(each)).toBe(false);
+    }
+  });
+
+  it('accepts every default that it names', () => {
+    for (const {path, default: value} of allSettings()) {
+      if (value === undefined) continue;
+      const settings = path.reduceRight<unknown>((inner, key) => ({[key]: inner}), value);
+      expect(settingsSchema.safeParse(settings).success, path.join('.')).toBe(true);
+    }
+  });
+});
+
+it('the rules of keys are about keys that are there', () => {
+  const known = allSettings().map(({path}) => path.join('.'));
+  for (const key of [...NOT_YET, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
+    expect(
+      known.some((each) => each === key || each.startsWith(`${key}.`)),
+      key,
+    ).toBe(true);
+  }
+});

@@ -1,0 +1,210 @@
+import {chmodSync, mkdirSync, symlinkSync} from 'node:fs';
+import path from 'node:path';
+import {execa} from 'execa';
+import {describe, expect, it} from 'vitest';
+import {loadSettings} from '../../src/config/settings.ts';
+import {LOCAL, PROJECT, places, USER, usageErrorOf} from './fixture.ts';
+
+/** What is said about the text of the user's settings, without the path. */
+function errorFor(value: unknown): string {
+  const at = places({[USER]: value});
+  return usageErrorOf(() => loadSettings(at)).replaceAll(path.join(at.base, USER), 'FILE');
+}
+
+function warningsFor(value: unknown): string[] {
+  const at = places({[USER]: value});
+  return loadSettings(at).warnings.map((line) => line.replaceAll(path.join(at.base, USER), 'FILE'));
+}
+
+describe('a key that is unknown', () => {
+  it('is a warning with its place and the nearest known key, at any depth', () => {
+    const text = `{
+  "modle": "opus",
+  "subagents": {"maxConcurent": 3, "tools": {"denied": []}},
+  "agents": {"explore": {"max_turns": 3}},
+  "zzz": 1
+}`;
+    expect(warningsFor(text)).toEqual([
+      'FILE:2:3: unknown key "modle" is ignored (did you mean model?)',
+      'FILE:3:17: unknown key "subagents.maxConcurent" is ignored (did you mean subagents.maxConcurrent?)',
+      'FILE:3:46: unknown key "subagents.tools.denied" is ignored (did you mean subagents.tools.deny?)',
+      'FILE:4:26: unknown key "agents.explore.max_turns" is ignored (did you mean agents.explore.maxTurns?)',
+      expect.stringMatching(/^FILE:5:3: unknown key "zzz" is ignored \(did you mean \w+\?\)$/),
+    ]);
+    expect(loadSettings(places({[USER]: text})).settings).toEqual({});
+  });
+
+  it('is named with its full path if it stands at the wrong depth', () => {
+    expect(warningsFor({maxAttempts: 3})).toEqual([
+      'FILE:1:2: unknown key "maxAttempts" is ignored (did you mean retry.maxAttempts?)',
+    ]);
+  });
+
+  it('is an error under permissions and sandbox, in any layer', () => {
+    expect(errorFor({permissions: {dney: ['bash']}})).toBe(
+      'FILE:1:17: unknown key "permissions.dney" (did you mean permissions.deny?)',
+    );
+    expect(errorFor({sandbox: {hid: []}})).toBe('FILE:1:13: unknown key "sandbox.hid" (did you mean sandbox.hide?)');
+    const at = places({[LOCAL]: {permissions: {deni: []}}});
+    expect(usageErrorOf(() => loadSettings(at))).toContain('settings.local.json:1:17: unknown key "permissions.deni"');
+  });
+
+  it('is told even when it is __proto__', () => {
+    expect(warningsFor('{"__proto__": {}, "agents": {"__proto__": {"model": "x"}}}')).toEqual([
+      expect.stringContaining('FILE:1:2: unknown key "__proto__" is ignored'),
+      expect.stringContaining('FILE:1:30: unknown key "agents.__proto__" is ignored'),
+    ]);
+    expect(errorFor('{"permissions": {"__proto__": []}}')).toContain('unknown key "permissions.__proto__"');
+  });
+});
+
+describe('a value that is wrong', () => {
+  it.each([
+    [{retry: {maxAttempts: 'many'}}, '1:25: retry.maxAttempts: must be a whole number from 1 to 20, not "many"'],
+    [{retry: null}, '1:10: retry: must be an object, not null'],
+    [{model: ''}, '1:10: model: must be the name of a model, and is empty'],
+    [{model: ['opus']}, '1:10: model: must be the name of a model, not a list'],
+    [
+      {subagents: {maxConcurrent: 65}},
+      '1:31: subagents.maxConcurrent: must be "auto" or a whole number from 1 to 64, not 65',
+    ],
+    [
+      {subagents: {archiveAfterMinutes: -1}},
+      '1:37: subagents.archiveAfterMinutes: must be a number of minutes, not -1',
+    ],
+    [{limits: {profile: 'fast'}}, '1:22: limits.profile: must be standard or graded, not "fast"'],
+    [
+      {agents: {explore: {maxTurns: 401}}},
+      '1:34: agents.explore.maxTurns: must be a whole number from 1 to 400, not 401',
+    ],
+    [{agents: {'a b': 1}}, '1:18: agents."a b": must be an object, not 1'],
+    [{permissions: {deny: 'bash'}}, '1:24: permissions.deny: must be a list of rules, not "bash"'],
+    [
+      {permissions: {deny: ['bash', 3]}},
+      '1:32: permissions.deny, entry 2: must be a rule such as "bash" or "edit_file(src/**)", not 3',
+    ],
+    [{sandbox: 'on'}, '1:12: sandbox: must be off, auto, required or an object, not "on"'],
+    [{sandbox: {mode: 'on'}}, '1:20: sandbox.mode: must be off, auto or required, not "on"'],
+    [{providers: {glm: {local: true}}}, '1:21: providers.glm.baseURL: is missing'],
+    [{version: 0}, '1:12: version: must be a whole number from 1, not 0'],
+  ])('%j is an error with its place', (value, message) => {
+    expect(errorFor(value)).toBe(`FILE:${message}`);
+  });
+
+  it('is told with all others, of all files, at most ten', () => {
+    const at = places({[USER]: {model: 1, retry: {maxAttempts: 0}}, [PROJECT]: {subagentModel: 2}});
+    expect(usageErrorOf(() => loadSettings(at)).split('\n')).toEqual([
+      expect.stringContaining(`${USER}:1:10: model`),
+      expect.stringContaining(`${USER}:1:`),
+      expect.stringContaining(`${PROJECT}:1:18: subagentModel`),
+    ]);
+    const many = Object.fromEntries(Array.from({length: 25}, (_, index) => [`a${index}`, {maxTurns: 0}]));
+    const lines = errorFor({agents: many}).split('\n');
+    expect(lines).toHaveLength(11);
+    expect(lines.at(-1)).toBe('and 15 more');
+  });
+
+  it('brings no control characters to the screen', () => {
+    const said = errorFor({agents: {'\u001B[31m\u202Ex\n': {model: 3}}, model: {'\u001B': 1}});
+    expect(said).not.toMatch(/[\u001B\u202E]/);
+    expect(said.split('\n')).toHaveLength(2);
+  });
+});
+
+describe('a text that is no settings', () => {
+  it.each([
+    ['{"model": ', /^FILE:1:\d+: a value is missing/],
+    ['{\n  "model": "a"\n  "retry": {}\n}', /^FILE:3:3: a comma is missing before/],
+    ["{'model': 1}", /^FILE:1:2: .*double quotes/],
+    ['[]', /^FILE:1:1: must hold one object/],
+    ['"x"', /^FILE:1:1: must hold one object/],
+    ['{} {}', /^FILE:1:4: the object ends before this/],
+    [`{"hooks": ${'['.repeat(100_000)}`, /nested too deeply/],
+    [`{"mcpServers": {"x": ${'['.repeat(500)}${']'.repeat(500)}}}`, /nested too deeply/],
+    [new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), /^FILE:1:1: is not UTF-8/],
+    [`{"model": "${'x'.repeat(1024 * 1024)}"}`, /^FILE:1:1: is larger than 1 MB/],
+  ])('is an error with its place: %.30s', (text, message) => {
+    expect(errorFor(text)).toMatch(message);
+  });
+
+  it('holds a key twice: a warning, but an error under permissions', () => {
+    const at = places({[USER]: '{"model": "a",\n "model": "b"}'});
+    expect(loadSettings(at).settings.model).toBe('b');
+    expect(loadSettings(at).warnings).toEqual([expect.stringContaining(':2:2: "model" stands twice: the last one')]);
+    expect(errorFor('{"permissions": {"deny": ["bash"]}, "permissions": {}}')).toBe(
+      'FILE:1:37: "permissions" stands twice',
+    );
+    expect(errorFor('{"permissions": {"deny": ["bash"], "deny": []}}')).toContain('"permissions.deny" stands twice');
+  });
+});
+
+describe('what stands in place of settings', () => {
+  it('is an error if it is a folder, a pipe or a dangling link', async () => {
+    const at = places({});
+    const file = path.join(at.home, 'settings.json');
+    mkdirSync(file);
+    expect(usageErrorOf(() => loadSettings(at))).toBe(`${file}:1:1: is a folder, not a file`);
+    const other = places({});
+    symlinkSync('gone.json', path.join(other.home, 'settings.json'));
+    expect(usageErrorOf(() => loadSettings(other))).toContain('is a link to "gone.json", which is not there');
+    const piped = places({});
+    await execa('mkfifo', [path.join(piped.home, 'settings.json')]);
+    expect(usageErrorOf(() => loadSettings(piped))).toContain('is not a regular file');
+  });
+
+  it.runIf(process.getuid?.() !== 0)('is an error if it cannot be read', () => {
+    const at = places({[USER]: {model: 'opus'}});
+    chmodSync(path.join(at.base, USER), 0);
+    expect(usageErrorOf(() => loadSettings(at))).toContain('cannot be read: permission denied');
+  });
+
+  it('is an error if --settings names what is not there', () => {
+    const at = places({x: ''});
+    expect(usageErrorOf(() => loadSettings({...at, explicit: '../x/y.json'}))).toContain('no such file');
+    expect(usageErrorOf(() => loadSettings({...at, explicit: '.'}))).toContain('is a folder, not a file');
+    expect(usageErrorOf(() => loadSettings({...at, explicit: 'gone.json'}))).toBe(
+      `${path.join(at.cwd, 'gone.json')}:1:1: no such file, and --settings names it`,
+    );
+  });
+});
+
+describe('what this release does not know', () => {
+  it('of the contract is ignored with a warning that names key and place', () => {
+    const later = {
+      fallback: ['glm/glm-4.7'],
+      providers: {ollama: {baseURL: 'http://127.0.0.1:11434', local: true}},
+      pricing: {'glm/glm-4.7': {input: 0.6, output: 2.2, cacheRead: 0.11}},
+      sandbox: {mode: 'auto', hide: ['~/x']},
+      hooks: {Stop: [{matcher: '', hooks: []}]},
+      mcpServers: {x: {command: 'x', args: []}},
+      verify: {level: 'fast', rounds: 2, fast: ['npm test']},
+      fanOut: {mode: 'auto', parts: 3, split: 'balanced'},
+      thinking: 'high',
+      contextTokens: 8192,
+    };
+    const at = places({[USER]: later});
+    expect(loadSettings(at).settings).toEqual({});
+    expect(warningsFor(later)).toEqual(
+      Object.keys(later).map((key) =>
+        expect.stringMatching(new RegExp(`^FILE:1:\\d+: ${key} is not yet available and is ignored$`)),
+      ),
+    );
+  });
+
+  it('of a section that is there is ignored alone', () => {
+    expect(warningsFor({permissions: {ask: ['bash'], deny: ['grep']}})).toEqual([
+      'FILE:1:17: permissions.ask is not yet available and is ignored',
+    ]);
+  });
+
+  it('since a newer version wrote it is a warning, also under permissions, after one line that says so', () => {
+    const newer = '{"version": 2, "permissions": {"deny": ["bash"], "hush": []}, "later": 1}';
+    expect(warningsFor(newer)).toEqual([
+      'FILE:1:13: was written for a newer version of mini-cc (format 2, this one knows 1): what is unknown here is ignored',
+      expect.stringContaining('unknown key "permissions.hush" is ignored'),
+      expect.stringContaining('unknown key "later" is ignored'),
+    ]);
+    expect(loadSettings(places({[USER]: newer})).settings).toEqual({permissions: {deny: ['bash']}});
+    expect(warningsFor({version: 1, $schema: 'x'})).toEqual([]);
+  });
+});

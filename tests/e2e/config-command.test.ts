@@ -1,0 +1,95 @@
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {runConfigCommand} from '../../src/cli/config-command.ts';
+import {type Places, PROJECT, places, USER} from '../config/fixture.ts';
+
+async function run(args: readonly string[], at: Places, env: Record<string, string> = {}) {
+  let stdout = '';
+  const stderr: string[] = [];
+  const code = await runConfigCommand(args, {
+    ...at,
+    env,
+    stdout: (text) => {
+      stdout += text;
+    },
+    stderr: (line) => void stderr.push(line),
+  });
+  return {code, stdout, stderr};
+}
+
+describe('mini-cc config show', () => {
+  it('prints every setting with its value and where it comes from, and no key', async () => {
+    const at = places({[USER]: {permissions: {deny: ['bash(rm:*)']}}, [PROJECT]: {model: 'opus', modle: 1}});
+    const {code, stdout, stderr} = await run(['show'], at, {ANTHROPIC_API_KEY: 'sk-verysecret'});
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^  model +opus +${path.join(at.base, PROJECT)}$`, 'm'));
+    expect(stdout).toMatch(/^ {2}permissions\.deny +\["bash\(rm:\*\)"\] +\/.*home\/settings\.json$/m);
+    expect(stdout).toMatch(/^ {2}retry\.maxWaitSeconds +60 in print mode, 300 in the REPL +default$/m);
+    expect(stdout).toMatch(/^ {2}ANTHROPIC_API_KEY +set$/m);
+    expect(stdout).toMatch(/^ {2}local +not there +\/.*settings\.local\.json$/m);
+    expect(stdout).not.toContain('verysecret');
+    expect(stderr).toEqual([
+      `mini-cc: ${path.join(at.base, PROJECT)}:1:17: unknown key "modle" is ignored (did you mean model?)`,
+    ]);
+  });
+
+  it('says that the offline model answers where nothing is configured', async () => {
+    expect((await run(['show'], places({}))).stdout).toContain('the offline model answers');
+  });
+
+  it('prints one JSON object with --json, warnings in it', async () => {
+    const at = places({[USER]: {modle: 1}});
+    const {code, stdout, stderr} = await run(['show', '--json'], at);
+    expect({code, stderr}).toEqual({code: 0, stderr: []});
+    const shown = JSON.parse(stdout);
+    expect(Object.keys(shown)).toEqual(['settings', 'environment', 'files', 'warnings', 'offline']);
+    expect(shown.warnings).toHaveLength(1);
+    expect(shown.settings).toContainEqual({key: 'retry.maxAttempts', value: 5, source: 'default', from: []});
+  });
+
+  it('takes --settings and --cwd as a session does', async () => {
+    const at = places({'other/.mini-cc/settings.json': {model: 'haiku'}, 'other/mine.json': {subagentModel: 'opus'}});
+    const {stdout} = await run(['show', '--cwd', '../other', '--settings=mine.json'], at);
+    expect(stdout).toMatch(/^ {2}model +haiku /m);
+    expect(stdout).toMatch(/^ {2}subagentModel +opus +\/.*mine\.json$/m);
+  });
+
+  it('ends with 2 and the places if settings are wrong', async () => {
+    const at = places({[USER]: {permissions: {dney: []}}});
+    expect(await run(['show'], at)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: [
+        `mini-cc: ${path.join(at.base, USER)}:1:17: unknown key "permissions.dney" (did you mean permissions.deny?)`,
+      ],
+    });
+  });
+});
+
+describe('mini-cc config schema', () => {
+  it('prints the JSON Schema, also where settings are wrong', async () => {
+    const {code, stdout} = await run(['schema'], places({[USER]: '{'}));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).$id).toBe('urn:mini-cc:schema:settings:1');
+  });
+});
+
+describe('mini-cc config', () => {
+  it.each([
+    [[], 'say what to do'],
+    [['sho'], 'unknown word "sho" (did you mean show?)'],
+    [['show', 'model'], '"model" is too much'],
+    [['show', '--jsn'], 'unknown flag --jsn (did you mean --json?)'],
+    [['show', '-x'], 'unknown flag -x'],
+    [['show', '--json=1'], '--json takes no value'],
+    [['show', '--settings'], '--settings needs a path'],
+    [['show', '--cwd', '/nope'], 'No such directory: /nope'],
+    [['schema', '--json'], 'schema takes no --json'],
+    [['\u001B[31m'], 'unknown word'],
+  ])('%j is wrong usage: one line, and 2', async (args, words) => {
+    const {code, stdout, stderr} = await run(args, places({}));
+    expect({code, stdout, lines: stderr.length}).toEqual({code: 2, stdout: '', lines: 1});
+    expect(stderr[0]).toMatch(/^mini-cc: [^\n\u001B]*$/);
+    expect(stderr[0]).toContain(words);
+  });
+});
