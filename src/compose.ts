@@ -5,7 +5,7 @@ import {homedir} from 'node:os';
 import leven from 'leven';
 import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
-import {resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
+import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {UsageError} from './core/errors.ts';
@@ -55,7 +55,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     emit({type: 'notice', level: 'info', text}),
   );
   const runAs = options.agent === undefined ? undefined : agentNamed(options.agent, catalog);
-  const model = resolver.resolve(options.model ?? runAs?.model ?? settings.model);
+  const model = resolver.resolve(options.model ?? runAs?.model ?? modelNameOf(options, settings));
   const workspace: Workspace = {
     root,
     extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),

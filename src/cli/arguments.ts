@@ -20,7 +20,7 @@ export interface Arguments {
 }
 
 export interface Subcommand {
-  readonly name: 'agents' | 'config';
+  readonly name: 'agents';
   readonly words: readonly string[];
   readonly json: boolean;
   /** `--yes` */
@@ -114,9 +114,9 @@ function subcommandOf(
   [name, ...words]: readonly string[],
   flags: {json?: boolean | undefined; yes?: boolean | undefined; template?: string | undefined},
 ): Subcommand | undefined {
-  if (name !== 'agents' && name !== 'config') {
+  if (name !== 'agents') {
     const only = (['json', 'yes', 'template'] as const).find((flag) => flags[flag] !== undefined);
-    if (only) throw new UsageError(`--${only} goes with mini-cc agents and mini-cc config`);
+    if (only) throw new UsageError(`--${only} goes with mini-cc agents`);
     return undefined;
   }
   return {name, words, json: flags.json ?? false, sure: flags.yes ?? false, ...optional('template', flags.template)};

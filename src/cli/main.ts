@@ -25,6 +25,16 @@ async function run(start: Start): Promise<number> {
   const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
   // A bare start is the common one: nothing to parse, so nothing to load for it.
   if (start.args.length === 0 && terminal) return repl(start, undefined);
+  if (start.args[0] === 'config') {
+    const {runConfigCommand} = await import('./config-command.ts');
+    return runConfigCommand(start.args.slice(1), {
+      home: start.home,
+      cwd: process.cwd(),
+      env: process.env,
+      stdout: (text) => void process.stdout.write(text),
+      stderr: (line) => void process.stderr.write(`${line}\n`),
+    });
+  }
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
   if (parsed.subcommand) {

@@ -1,12 +1,10 @@
 /** `mini-cc agents …` and the like: no session, no REPL. */
 import {agentsCommandLine} from '../compose/agents.ts';
-import {UsageError} from '../core/errors.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {Start} from './start.ts';
 
 /** @returns the exit code. @throws UsageError for bad usage */
 export async function runSubcommand(start: Start, parsed: Arguments, subcommand: Subcommand): Promise<number> {
-  if (subcommand.name === 'config') throw new UsageError('mini-cc config is not yet available');
   const options = {...parsed.session, env: process.env, home: start.home, interactive: false};
   const [verb = '', ...words] = subcommand.words;
   const say = (line: string) => void process.stderr.write(`${line}\n`);

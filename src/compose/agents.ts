@@ -2,6 +2,7 @@
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
+import {INLINE_LABEL} from '../agents/catalog.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
 import type {AgentsArguments, CommandLineOutcome} from '../commands/agents/command-line.ts';
 import type {AgentsRoom} from '../commands/agents/slash.ts';
@@ -14,7 +15,7 @@ import {toolsFor} from '../core/subagent.ts';
 import type {Tool} from '../core/tool.ts';
 import {createSandbox} from '../sandbox/index.ts';
 import {createBaseTools} from '../tools/index.ts';
-import {resolverOf, type SessionOptions, settingsOf} from './options.ts';
+import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './options.ts';
 
 /** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
 export async function agentsCommandLine(
@@ -34,7 +35,7 @@ export async function agentsCommandLine(
     ask: async () => undefined,
     openEditor: async () => 'No editor is opened on the command line.',
     complete: (prompt, schema) => {
-      const model = resolverOf(options, settings).resolve(options.model ?? settings.model);
+      const model = resolverOf(options, settings).resolve(modelNameOf(options, settings));
       return completeOnce(model, prompt, schema, new AbortController().signal);
     },
   });
@@ -47,7 +48,7 @@ export function openCatalog(
   toolNames: readonly string[],
   onNotice: (text: string) => void,
 ): LiveCatalog {
-  return new LiveCatalog({
+  const catalog = new LiveCatalog({
     cwd: root,
     home: homedir(),
     miniCcHome: options.home,
@@ -56,6 +57,12 @@ export function openCatalog(
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });
+  // A file that is wrong hides no other; what was typed for this very start is worth an end.
+  const [typed] = catalog
+    .snapshot()
+    .problems.filter(({file, severity}) => file === INLINE_LABEL && severity === 'error');
+  if (typed) throw new UsageError(formatProblem(typed));
+  return catalog;
 }
 
 export function agentsRoom(catalog: LiveCatalog, root: string, home: string, toolNames: readonly string[]): AgentsRoom {

@@ -41,6 +41,11 @@ export function settingsOf(options: SessionOptions, root: string): LoadedSetting
   });
 }
 
+/** Command line > environment > settings; undefined: the default. */
+export function modelNameOf(options: SessionOptions, settings: Settings): string | undefined {
+  return options.model ?? (options.env.ANTHROPIC_MODEL || settings.model);
+}
+
 export function resolverOf(options: SessionOptions, settings: Settings): ModelResolver {
   return new ModelResolver({
     env: options.env,

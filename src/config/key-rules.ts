@@ -26,6 +26,8 @@ export const NEEDS_TRUST: readonly string[] = [
   'permissions.allow',
   'sandbox',
   'verify',
+  // Erases transcripts.
+  'retention',
 ];
 
 /** A slip here could leave a door open: an unknown or doubled key is an error. */

@@ -29,10 +29,10 @@ export class ModelResolver {
 
   constructor(private readonly options: ModelOptions) {}
 
-  /** @param name an alias or the name of a model; undefined: `ANTHROPIC_MODEL`, else sonnet. */
+  /** @param name an alias or the name of a model; undefined: sonnet. */
   resolve(name: string | undefined): Model {
     if (this.options.offline || name === OFFLINE_NAME) return this.#offline();
-    const id = this.#idOf(name ?? this.options.env.ANTHROPIC_MODEL ?? 'sonnet');
+    const id = this.#idOf(name ?? 'sonnet');
     const known = this.#models.get(id);
     if (known) return known;
     const server = this.#server();

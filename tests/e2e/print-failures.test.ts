@@ -108,7 +108,7 @@ describe('a run that goes wrong', () => {
     [['--fallback-model', 'x'], /--fallback-model is not yet available/],
     [['--max-budget-usd', '1'], /--max-budget-usd is not yet available/],
     [['--json-schema', 'x'], /--json-schema is not yet available/],
-    [['--agents', '{}'], /--agents is not yet available/],
+    [['--agents', '{"x": {"prompt": 7}}'], /--agents:1:\d+: /],
     [['--fan-out', 'auto'], /--fan-out is not yet available/],
     [['--cwd', '/nowhere'], /No such directory: \/nowhere/],
     [['--add-dir', '/nowhere'], /No such directory: \/nowhere/],
@@ -125,7 +125,7 @@ describe('a run that goes wrong', () => {
   });
 
   it('says not yet available for subcommands of a later release', async () => {
-    for (const name of ['agents', 'sessions', 'config', 'doctor']) {
+    for (const name of ['sessions', 'doctor']) {
       expect(await runCli([name])).toMatchObject({code: 2, stderr: `mini-cc: mini-cc ${name} is not yet available\n`});
     }
   });
