@@ -2,29 +2,14 @@ import {spawn} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {CutOff} from '../../src/core/run-result.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
-import {fixture, isRunning, until} from './fixture.ts';
+import {fixture} from './fixture.ts';
 
 const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
 const processes = new ProcessGroups();
 const newBash = () => createBash(nowhere, processes);
-
-/** Runs a command that writes process ids to `pids`, cuts it off once they are there, and gives both. */
-async function _cutOff(command: string, ids: number, reason?: unknown) {
-  const {call, root} = fixture();
-  const abort = new AbortController();
-  const running = call(newBash(), {command}, {signal: abort.signal});
-  const file = join(root, 'pids');
-  await until(() => existsSync(file) && readFileSync(file, 'utf8').trim().split('\n').length === ids);
-  const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
-  expect(pids.every(isRunning)).toBe(true);
-  const start = performance.now();
-  abort.abort(reason ?? new CutOff('user'));
-  return {result: await running, took: performance.now() - start, pids};
-}
 
 describe('output', () => {
   test('holds standard output and standard error in the order they were written', async () => {

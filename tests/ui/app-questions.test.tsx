@@ -1,30 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import type {AgentEventBody, Question} from '../../src/core/events.ts';
+import type {Question} from '../../src/core/events.ts';
 import type {FrontEndSession} from '../../src/core/front-end.ts';
-import {NO_USAGE} from '../../src/core/messages.ts';
 import {QUIET_MS} from '../../src/ui/question-keys.ts';
 import {CTRL_C, CTRL_D, ESC, open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
-
-const _task = (id: string, description: string, queued = false): [AgentEventBody, string] => [
-  {type: 'run_start', agent: 'explore', description, callId: `call ${id}`, model: 'sonnet', queued},
-  id,
-];
-const _toolEnd: AgentEventBody = {
-  type: 'tool_end',
-  callId: 'x',
-  tool: 'grep',
-  isError: false,
-  preview: '',
-  durationMs: 1,
-};
-const _runEnd = (tools: number): AgentEventBody => ({
-  type: 'run_end',
-  outcome: 'success',
-  tools,
-  durationMs: 5100,
-  usage: NO_USAGE,
-});
 
 describe('a question', () => {
   async function ask(change: Partial<Question> = {}, typed = '') {
