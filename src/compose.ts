@@ -7,12 +7,14 @@ import {commandTable} from './commands/table.ts';
 import {isModelConfigured} from './config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
-import {builtInAgents} from './core/agent-types.ts';
-import {UsageError} from './core/errors.ts';
+import {allowedAgents, builtInAgents} from './core/agent-types.ts';
+import {announcedRuns} from './core/announcement.ts';
+import {MiniCcError, messageOf, UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
 import type {PermissionMode} from './core/events.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
 import {History} from './core/history.ts';
+import {Inbox} from './core/inbox.ts';
 import {type Limits, systemClock} from './core/limits.ts';
 import type {Message} from './core/messages.ts';
 import type {Model} from './core/model.ts';
@@ -20,18 +22,21 @@ import {PermissionPolicy} from './core/permissions.ts';
 import {createPermit, type Denial} from './core/permit.ts';
 import mainPrompt from './core/prompts/main.md';
 import {Questions} from './core/questions.ts';
-import {type Conversation, Session} from './core/session.ts';
+import {Session} from './core/session.ts';
+import type {Conversation} from './core/session-parts.ts';
 import {SubagentManager} from './core/subagent-manager.ts';
 import {systemPrompt} from './core/system-prompt.ts';
 import type {Tool, Workspace} from './core/tool.ts';
 import {toolName} from './core/tool-names.ts';
+import {localCapacity} from './models/local-capacity.ts';
 import {ModelResolver} from './models/resolve.ts';
 import {createSandbox} from './sandbox/index.ts';
 import {DebugLog} from './storage/debug-log.ts';
+import {keepHouse} from './storage/housekeeping.ts';
 import {SessionStore} from './storage/session-store.ts';
 import {messagesOf, readTranscript} from './storage/transcript.ts';
-import {createBaseTools} from './tools/index.ts';
-import {createTaskTool} from './tools/task.ts';
+import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
+import {createBaseTools, createTaskTools} from './tools/index.ts';
 
 export interface SessionOptions {
   readonly cwd: string;
@@ -55,6 +60,10 @@ export interface SessionOptions {
   readonly settingsFile?: string;
   readonly rawStream?: boolean;
   readonly debug?: boolean;
+  /** Instead of what the settings say: runs at work at a time. */
+  readonly maxConcurrent?: number;
+  /** Instead of what the settings say. 0 = never, so that no timer keeps a program alive that forgets to close. */
+  readonly archiveAfterMinutes?: number;
 }
 
 const MAIN = 'main';
@@ -104,22 +113,38 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const writeLog = new WriteLog();
   const rawStream = options.rawStream ?? false;
   let session: Session | undefined;
-  const manager: SubagentManager = new SubagentManager({
-    maxConcurrent: poolSize(settings, model),
+  const inbox = new Inbox();
+  const runs = store.runStore(() => session?.info.sessionId ?? firstConversation.id);
+  const fingerprint = new WorkspaceFingerprint(root);
+  const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
+  const agents = allowedAgents(builtInAgents, settings.subagents?.allowAgents ?? ['*']);
+  const modelFor = (agent: string, asked: string | undefined) => {
+    const name = asked ?? settings.agents?.[agent]?.model ?? settings.subagentModel ?? 'inherit';
+    return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
+  };
+  const manager = new SubagentManager({
+    maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, options.env),
     mainAgentId: MAIN,
+    inbox,
     bus,
-    store: store.runStore(() => session?.info.sessionId ?? firstConversation.id),
-    house: {baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
-  });
-  const task = createTaskTool({
-    agents: builtInAgents,
-    manager: () => manager,
-    modelFor: (agent, asked) => {
-      const name = asked ?? settings.agents?.[agent]?.model ?? settings.subagentModel ?? 'inherit';
-      return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
+    store: runs,
+    fingerprint: () => fingerprint.take(),
+    archiveAfterMinutes,
+    revive: (record) => {
+      const agent = agents.get(record.agent);
+      if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} is gone: its run cannot go on`);
+      return {agent, model: resolver.resolve(record.model || undefined)};
+    },
+    house: {
+      ...{baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
+      limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
+      toolRules: toolRules(settings),
+      resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
-  const tools = [...baseTools, task as Tool];
+  const announced = announcedRuns(firstConversation.restored);
+  const pending = firstConversation.restored.length > 0 ? manager.restore(announced) : [];
+  const tools = [...baseTools, ...createTaskTools({agents, manager: () => manager, modelFor})];
   const emit = bus.emitFor(MAIN);
   const commands = commandTable();
   session = new Session({
@@ -134,6 +159,9 @@ export async function compose(options: SessionOptions): Promise<Session> {
     bus,
     questions,
     manager,
+    inbox,
+    pending,
+    interactive: options.interactive,
     commands,
     denials,
     permissionMode: () => policy.mode,
@@ -154,6 +182,16 @@ export async function compose(options: SessionOptions): Promise<Session> {
       rawStream,
     },
   });
+  // Behind the first prompt: nobody waits for it.
+  setImmediate(() => {
+    const retentionDays = settings.retention?.days ?? 0;
+    const openSession = firstConversation.id;
+    try {
+      keepHouse({folder: store.folder, archiveAfterMinutes, retentionDays, openSession, now: Date.now()});
+    } catch (error) {
+      emit({type: 'notice', level: 'warning', text: `old transcripts were not archived: ${messageOf(error)}`});
+    }
+  }).unref();
   return session;
 }
 
@@ -182,17 +220,22 @@ function openFirst(store: SessionStore, options: SessionOptions): Conversation {
 }
 
 function openConversation(store: SessionStore, id: string, restored: readonly Message[]): Conversation {
-  const {writer, output} = store.openSession(id);
-  const history = new History(writer, restored);
+  const {journal, transcript, output, close} = store.openSession(id);
+  const history = new History(journal, restored);
   history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-  return {id, history, output, transcript: writer.path, restored, close: () => writer.close()};
+  return {id, history, output, transcript, restored, close};
 }
 
-/** 8 at a hosted model, 3 at one on this machine, or what the settings say. */
-function poolSize(settings: Settings, model: Model): number {
+/** 8 at a hosted model, up to 3 at one on this machine, or what the settings say. */
+function poolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {
   const size = settings.subagents?.maxConcurrent ?? 'auto';
   if (size !== 'auto') return size;
-  return model.local ? 3 : 8;
+  return model.local ? () => localCapacity({baseURL: env.ANTHROPIC_BASE_URL ?? '', env}) : 8;
+}
+
+function toolRules({subagents}: Settings) {
+  const {allow, deny = []} = subagents?.tools ?? {};
+  return {deny: deny.map(toolName), ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
 }
 
 function rulesOf(options: SessionOptions, settings: Settings, tools: readonly Tool[]) {

@@ -3,6 +3,7 @@
  * What must last is in the transcript before it is emitted. Nothing waits for a listener.
  */
 import type {AssistantBlock, Message, StreamEvent, Usage, UserBlock} from './messages.ts';
+import type {RunState} from './run-record.ts';
 import type {Outcome} from './run-result.ts';
 import type {ToolDisplay} from './tool.ts';
 
@@ -26,11 +27,29 @@ export interface RunStart {
   readonly model: string;
   /** True while it waits for a free slot; `run_active` follows. */
   readonly queued: boolean;
+  /** Nobody waits for it; its end is announced. */
+  readonly background?: boolean;
+  readonly label?: string;
+  /** Above 1 for a run that goes on after its end: the same agentId starts again. */
+  readonly round?: number;
 }
 
 export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
+  /** Each change of a subagent's state; `removed` when its transcript is archived. */
+  | {readonly type: 'run_state'; readonly state: RunState}
+  /** It was sent to the background while it was at work. */
+  | {readonly type: 'run_background'}
+  /** Of the main agent: how a background run ended, as it is shown. The same text is in the history, in a tag. */
+  | {
+      readonly type: 'announcement';
+      readonly runId: string;
+      readonly agent: string;
+      readonly description: string;
+      readonly outcome: Outcome;
+      readonly text: string;
+    }
   | {readonly type: 'text_delta'; readonly text: string}
   | {readonly type: 'thinking_delta'; readonly text: string}
   | {readonly type: 'stream'; readonly event: StreamEvent}
@@ -57,7 +76,7 @@ export type AgentEventBody =
       readonly durationMs: number;
     }
   | {readonly type: 'ask'; readonly question: Question}
-  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: Answer['choice'] | 'withdrawn'}
+  | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
   | {readonly type: 'queued_prompt_taken'; readonly id: string}
   /** It was stopped before it was taken up; `text` is what was lost. */
@@ -84,20 +103,32 @@ export type Emit = (event: AgentEventBody) => void;
 /** A question to the person. The digit chooses; nothing is chosen beforehand. */
 export interface Question {
   readonly id: string;
-  /** Who asks: `main`, or `[explore] look around`. */
+  /** Who asks: `main`, `[explore] look around`, or `mini-cc` for a command. */
   readonly agent: string;
-  readonly tool: string;
-  /** What it wants to do, in one line. */
+  /** What it wants to do or know, in one line. */
   readonly title: string;
   /** The whole command or diff. */
   readonly detail: string;
   readonly detailType: 'command' | 'diff' | 'text';
-  readonly options: readonly {readonly choice: Answer['choice']; readonly label: string}[];
+  /** None: a line of text is asked for, and comes as the answer's `note`. */
+  readonly options: readonly QuestionOption[];
+  /** What Esc means. */
+  readonly escape: string;
+  /** Instead of a question: the front end opens `$EDITOR` on this file and answers `text` when it was left. */
+  readonly editor?: {readonly file: string};
+}
+
+export interface QuestionOption {
+  readonly digit: number;
+  readonly choice: string;
+  readonly label: string;
+  /** A word may go with it. */
+  readonly takesNote?: boolean;
 }
 
 export interface Answer {
-  readonly choice: 'yes' | 'session' | 'always' | 'no';
-  /** With `no`: a word to the model. */
+  /** One of the options, `escape`, or `text` where a line was asked for. */
+  readonly choice: string;
   readonly note?: string;
 }
 

@@ -97,10 +97,11 @@ export class AnthropicModel implements Model {
   #body(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
     return {
       model: this.settings.id,
-      max_tokens: this.settings.maxOutputTokens,
+      max_tokens: Math.min(this.settings.maxOutputTokens, request.maxOutputTokens ?? Number.POSITIVE_INFINITY),
       stream: true,
       system: [{type: 'text', text: request.system, cache_control: CACHED}],
       messages: withCacheMark(request.messages),
+      ...(request.answerSchema ? {output_config: {format: {type: 'json_schema' as const, schema: request.answerSchema}}} : {}),
       ...(request.tools.length > 0 ? {tools: [...request.tools]} : {}),
       ...(request.mayCallTools || request.tools.length === 0 ? {} : {tool_choice: {type: 'none'}}),
     };
