@@ -2,16 +2,19 @@
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
-import leven from 'leven';
 import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
+import {rulesOf, toolRules} from './compose/rules.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
-import {UsageError} from './core/errors.ts';
+import {allowedAgents} from './core/agent-types.ts';
+import {announcedRuns} from './core/announcement.ts';
+import {MiniCcError, messageOf, UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
 import {History} from './core/history.ts';
+import {Inbox} from './core/inbox.ts';
 import {systemClock} from './core/limits.ts';
 import type {Message} from './core/messages.ts';
 import type {Model} from './core/model.ts';
@@ -19,17 +22,19 @@ import {PermissionPolicy} from './core/permissions.ts';
 import {createPermit, type Denial} from './core/permit.ts';
 import mainPrompt from './core/prompts/main.md';
 import {Questions} from './core/questions.ts';
-import {type Conversation, Session} from './core/session.ts';
+import {Session} from './core/session.ts';
+import type {Conversation} from './core/session-parts.ts';
 import {SubagentManager} from './core/subagent-manager.ts';
 import {systemPrompt} from './core/system-prompt.ts';
-import type {Tool, Workspace} from './core/tool.ts';
-import {toolName} from './core/tool-names.ts';
+import type {Workspace} from './core/tool.ts';
+import {localCapacity} from './models/local-capacity.ts';
 import {createSandbox} from './sandbox/index.ts';
 import {DebugLog} from './storage/debug-log.ts';
+import {keepHouse} from './storage/housekeeping.ts';
 import {SessionStore} from './storage/session-store.ts';
 import {messagesOf, readTranscript} from './storage/transcript.ts';
-import {createBaseTools} from './tools/index.ts';
-import {createTaskTool} from './tools/task.ts';
+import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
+import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from './tools/index.ts';
 
 export type {SessionOptions} from './compose/options.ts';
 
@@ -49,7 +54,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
 
   const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
-  const toolNames = [...baseTools.map((tool) => tool.name), 'Task'];
+  const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const emit = bus.emitFor(MAIN);
   const catalog = openCatalog(options, root, settings, toolNames, (text) =>
     emit({type: 'notice', level: 'info', text}),
@@ -66,7 +71,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
   const questions = new Questions();
   const denials: Denial[] = [];
-  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rulesOf(options, settings, baseTools), [
+  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rulesOf(options, settings, toolNames), [
     store.folder,
   ]);
   const permits = {
@@ -77,23 +82,39 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const writeLog = new WriteLog();
   const rawStream = options.rawStream ?? false;
   let session: Session | undefined;
-  const manager: SubagentManager = new SubagentManager({
-    maxConcurrent: poolSize(settings, model),
+  const inbox = new Inbox();
+  const runs = store.runStore(() => session?.info.sessionId ?? firstConversation.id);
+  const fingerprint = new WorkspaceFingerprint(root);
+  const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
+  const agents = allowedAgents(catalog, settings.subagents?.allowAgents ?? ['*']);
+  const modelFor = (agent: string, asked: string | undefined) => {
+    // The settings' model of an agent is in its definition already.
+    const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
+    return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
+  };
+  const manager = new SubagentManager({
+    maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, options.env),
     mainAgentId: MAIN,
+    inbox,
     bus,
-    store: store.runStore(() => session?.info.sessionId ?? firstConversation.id),
-    house: {baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
-  });
-  const task = createTaskTool({
-    agents: catalog,
-    manager: () => manager,
-    modelFor: (agent, asked) => {
-      // The settings' model of an agent is in its definition already.
-      const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
-      return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
+    store: runs,
+    fingerprint: () => fingerprint.take(),
+    archiveAfterMinutes,
+    revive: (record) => {
+      const agent = agents.get(record.agent);
+      if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} is gone: its run cannot go on`);
+      return {agent, model: resolver.resolve(record.model || undefined)};
+    },
+    house: {
+      ...{baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
+      limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
+      toolRules: toolRules(settings),
+      resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
-  const tools = mainTools(runAs, baseTools, task as Tool);
+  const announced = announcedRuns(firstConversation.restored);
+  const pending = firstConversation.restored.length > 0 ? manager.restore(announced) : [];
+  const tools = mainTools(runAs, baseTools, createTaskTools({agents, manager: () => manager, modelFor}));
   const commands = commandTable(agentsRoom(catalog, root, options.home, toolNames));
   session = new Session({
     agentId: MAIN,
@@ -102,7 +123,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       tools: tools.map((tool) => tool.name),
       // Live: an agent that was written just now is there.
       get agents() {
-        return catalog.list().map((agent) => agent.name);
+        return agents.list().map((agent) => agent.name);
       },
       commands: commands.map(({name, description}) => ({name, description})),
       warnings: [
@@ -114,10 +135,12 @@ export async function compose(options: SessionOptions): Promise<Session> {
     bus,
     questions,
     manager,
-    commands,
-    denials,
+    inbox,
+    pending,
     interactive: options.interactive,
     onClose: () => catalog.close(),
+    commands,
+    denials,
     permissionMode: () => policy.mode,
     limits: options.limits ?? {},
     firstConversation,
@@ -137,6 +160,16 @@ export async function compose(options: SessionOptions): Promise<Session> {
     },
   });
   if (options.interactive) catalog.watch();
+  // Behind the first prompt: nobody waits for it.
+  setImmediate(() => {
+    const retentionDays = settings.retention?.days ?? 0;
+    const openSession = firstConversation.id;
+    try {
+      keepHouse({folder: store.folder, archiveAfterMinutes, retentionDays, openSession, now: Date.now()});
+    } catch (error) {
+      emit({type: 'notice', level: 'warning', text: `old transcripts were not archived: ${messageOf(error)}`});
+    }
+  }).unref();
   return session;
 }
 
@@ -157,35 +190,17 @@ function openFirst(store: SessionStore, options: SessionOptions): Conversation {
 }
 
 function openConversation(store: SessionStore, id: string, restored: readonly Message[]): Conversation {
-  const {writer, output} = store.openSession(id);
-  const history = new History(writer, restored);
+  const {journal, transcript, output, close} = store.openSession(id);
+  const history = new History(journal, restored);
   history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-  return {id, history, output, transcript: writer.path, restored, close: () => writer.close()};
+  return {id, history, output, transcript, restored, close};
 }
 
-/** 8 at a hosted model, 3 at one on this machine, or what the settings say. */
-function poolSize(settings: Settings, model: Model): number {
+/** 8 at a hosted model, up to 3 at one on this machine, or what the settings say. */
+function poolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {
   const size = settings.subagents?.maxConcurrent ?? 'auto';
   if (size !== 'auto') return size;
-  return model.local ? 3 : 8;
-}
-
-function rulesOf(options: SessionOptions, settings: Settings, tools: readonly Tool[]) {
-  const known = [...tools.map((tool) => tool.name), 'Task'];
-  const read = (names: readonly string[], where: string) => new Set(names.map((name) => ruleName(name, known, where)));
-  return {
-    allowed: read([...(options.allowedTools ?? []), ...(settings.permissions?.allow ?? [])], 'allowed tools'),
-    disallowed: read([...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])], 'disallowed tools'),
-  };
-}
-
-function ruleName(rule: string, known: readonly string[], where: string): string {
-  if (rule.includes('('))
-    throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
-  const name = toolName(rule);
-  if (known.includes(name)) return name;
-  const nearest = known.toSorted((a, b) => leven(name, a) - leven(name, b))[0];
-  throw new UsageError(`${where}: there is no tool ${JSON.stringify(rule)} (did you mean ${nearest}?)`);
+  return model.local ? () => localCapacity({baseURL: env.ANTHROPIC_BASE_URL ?? '', env}) : 8;
 }
 
 function existingFolder(folder: string, root: string): string {

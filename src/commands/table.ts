@@ -1,14 +1,25 @@
 /** The slash commands, in the order in which /help prints them. */
 import type {Command} from '../core/session.ts';
 import {type AgentsRoom, createAgentsCommand} from './agents/slash.ts';
+import {backgroundCommand} from './background.ts';
 import {clearCommand} from './clear.ts';
 import {exitCommand} from './exit.ts';
 import {createHelpCommand} from './help.ts';
 import {laterCommands} from './later.ts';
 import {modelCommand} from './model.ts';
 import {stopCommand} from './stop.ts';
+import {subagentsCommand, tasksCommand} from './subagents.ts';
 
 export function commandTable(agents: AgentsRoom): readonly Command[] {
-  const ready = [createAgentsCommand(agents), clearCommand, modelCommand, stopCommand, exitCommand];
+  const ready = [
+    createAgentsCommand(agents),
+    clearCommand,
+    modelCommand,
+    subagentsCommand,
+    tasksCommand,
+    backgroundCommand,
+    stopCommand,
+    exitCommand,
+  ];
   return [createHelpCommand(ready), ...ready, ...laterCommands];
 }

@@ -14,7 +14,7 @@ import {formatProblem} from '../core/problem.ts';
 import {toolsFor} from '../core/subagent.ts';
 import type {Tool} from '../core/tool.ts';
 import {createSandbox} from '../sandbox/index.ts';
-import {createBaseTools} from '../tools/index.ts';
+import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './options.ts';
 
 /** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
@@ -27,7 +27,7 @@ export async function agentsCommandLine(
   const root = realpathSync(options.cwd);
   const {settings} = settingsOf(options, root);
   const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
-  const toolNames = [...baseTools.map((tool) => tool.name), 'Task'];
+  const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, root, settings, toolNames, () => undefined);
   return runAgentsCommandLine(args, {
     ...agentsRoom(catalog, root, options.home, toolNames),
@@ -88,9 +88,12 @@ export function agentNamed(name: string, catalog: LiveCatalog): AgentDefinition 
 }
 
 /** All tools and Task, or what the agent has that the session runs as. */
-export function mainTools(runAs: AgentDefinition | undefined, baseTools: readonly Tool[], task: Tool): readonly Tool[] {
-  if (!runAs) return [...baseTools, task];
-  return runAs.tools === '*' ? [...baseTools, task] : toolsFor(runAs, baseTools);
+export function mainTools(
+  runAs: AgentDefinition | undefined,
+  baseTools: readonly Tool[],
+  taskTools: readonly Tool[],
+): readonly Tool[] {
+  return runAs && runAs.tools !== '*' ? toolsFor(runAs, baseTools, {deny: []}) : [...baseTools, ...taskTools];
 }
 
 /** One line for each file that cannot be used; what is merely unwise is for /agents lint. */

@@ -31,6 +31,10 @@ export interface SessionOptions {
   readonly agent?: string;
   readonly rawStream?: boolean;
   readonly debug?: boolean;
+  /** Instead of what the settings say: runs at work at a time. */
+  readonly maxConcurrent?: number;
+  /** Instead of what the settings say. 0 = never, so that no timer keeps a program alive that forgets to close. */
+  readonly archiveAfterMinutes?: number;
 }
 
 export function settingsOf(options: SessionOptions, root: string): LoadedSettings {

@@ -4,9 +4,10 @@ import type {AgentEventBody} from './events.ts';
 import type {History} from './history.ts';
 import type {Inbox} from './inbox.ts';
 import {type Clock, Deadline, isReportingTurn, type Limits} from './limits.ts';
-import {type AssistantBlock, addUsage, NO_USAGE, type ToolSpec, type ToolUse, textOf, type Usage} from './messages.ts';
+import type {AssistantBlock, ToolSpec, ToolUse} from './messages.ts';
 import type {Model, ModelReply} from './model.ts';
-import {CutOff, type RunResult, type ToolRecord} from './run-result.ts';
+import {CutOff, type RunResult, timeoutWords} from './run-result.ts';
+import {type Ending, Tally} from './tally.ts';
 import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
 import {ToolSpecs} from './tool-specs.ts';
 
@@ -57,29 +58,26 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
     signal.throwIfAborted();
     for (const letter of run.inbox.take()) appendUser(run, letter.text);
     const turn = tally.turns + 1;
-    const outOfTurns = isReportingTurn(turn, run.limits);
-    const reporting = outOfTurns || (turn > 1 && deadline.reportDue);
-    if (reporting) appendUser(run, REPORT_NOW);
-    const reply = await ask(run, specs.of(run.tools), signal, tally, !reporting);
+    if (run.tokens.isUsedUp) return tally.result(outOfTokens(run));
+    const due = reportDue(run, turn, deadline);
+    if (due) appendUser(run, REPORT_NOW);
+    const reply = await ask(run, specs.of(run.tools), signal, tally, due === undefined);
     appendReply(run, reply, tally);
+    run.tokens.spend(reply.usage);
 
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
+    const ending = due ?? (calls.length > 0 ? exhausted(run, turn) : undefined);
     if (calls.length > 0) {
-      const mayRun = !reporting && turn < run.limits.maxTurns;
-      const outcomes = mayRun
-        ? await runToolCalls(calls, run, signal, reply.garbledInputs)
-        : refuseAll(calls, 'Not run: the limit of this run is reached.');
+      const outcomes = ending
+        ? refuseAll(calls, 'Not run: the limit of this run is reached.')
+        : await runToolCalls(calls, run, signal, reply.garbledInputs);
       tally.records.push(...outcomes.map((outcome) => outcome.record));
       const content = outcomes.map((outcome) => outcome.block);
       run.history.append({role: 'user', content});
       run.emit({type: 'message', role: 'user', content});
-      if (mayRun) continue;
     }
-    if (reporting || calls.length > 0) {
-      return outOfTurns || !reporting
-        ? tally.result({outcome: 'limit', limit: `${run.limits.maxTurns} turn${run.limits.maxTurns === 1 ? '' : 's'}`})
-        : tally.result({outcome: 'timeout', seconds: run.limits.timeoutSeconds});
-    }
+    if (ending) return tally.result(ending);
+    if (calls.length > 0) continue;
 
     switch (reply.stopReason) {
       case 'pause_turn':
@@ -101,6 +99,28 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
   }
 }
 
+/** Which limit is so near that this turn must be the report; a run's first turn never is. */
+function reportDue(run: AgentRun, turn: number, deadline: Deadline): Ending | undefined {
+  if (turn === 1) return undefined;
+  if (isReportingTurn(turn, run.limits)) return outOfTurns(run);
+  if (run.tokens.reportDue) return outOfTokens(run);
+  return deadline.reportDue ? {outcome: 'timeout', timeout: timeoutWords(run.limits.timeoutSeconds)} : undefined;
+}
+
+/** What forbids any further call, so that tools need not run. */
+function exhausted(run: AgentRun, turn: number): Ending | undefined {
+  if (turn >= run.limits.maxTurns) return outOfTurns(run);
+  return run.tokens.isUsedUp ? outOfTokens(run) : undefined;
+}
+
+function outOfTurns({limits}: AgentRun): Ending {
+  return {outcome: 'limit', limit: `${limits.maxTurns} turn${limits.maxTurns === 1 ? '' : 's'}`};
+}
+
+function outOfTokens({tokens}: AgentRun): Ending {
+  return {outcome: 'limit', limit: `${tokens.limit} tokens`};
+}
+
 /** One model call; text is shown while it comes. */
 async function ask(
   run: AgentRun,
@@ -112,7 +132,15 @@ async function ask(
   tally.beginCall();
   try {
     return await run.model.reply(
-      {system: run.system, tools, messages: run.history.messages, mayCallTools, signal},
+      {
+        system: run.system,
+        tools,
+        messages: run.history.messages,
+        mayCallTools,
+        // A reply must not run past the budget either: the server ends it there.
+        ...(run.tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: run.tokens.left}),
+        signal,
+      },
       (progress) => {
         if (progress.type === 'retry') tally.dropStreamed();
         else if (progress.type === 'text') tally.streamed(progress.text);
@@ -179,89 +207,14 @@ function failed(error: unknown, run: AgentRun, signal: AbortSignal, tally: Tally
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     if (reason instanceof CutOff) {
-      if (reason.why === 'timeout') return tally.result({outcome: 'timeout', seconds: reason.seconds});
+      if (reason.why === 'timeout') return tally.result({outcome: 'timeout', timeout: timeoutWords(reason.seconds)});
       if (reason.why === 'user') run.history.append({role: 'user', content: '[Interrupted by the user]'});
     }
     return tally.result({outcome: 'stopped'});
   }
+  if (error instanceof ModelError && error.kind === 'idle') {
+    return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
+  }
   const code = error instanceof ModelError ? error.code : 'INTERNAL';
   return tally.result({outcome: 'error', code, error: messageOf(error)});
-}
-
-type Ending<T = RunResult> = T extends {outcome: infer O}
-  ? {outcome: O} & Omit<T, 'outcome' | keyof TallyFields>
-  : never;
-type TallyFields = Pick<RunResult, 'text' | 'usage' | 'usageByModel' | 'turns' | 'tools' | 'durationMs' | 'modelMs'>;
-
-/** What a run has used and said so far. */
-class Tally {
-  readonly records: ToolRecord[] = [];
-  turns = 0;
-  #usage: Usage = NO_USAGE;
-  readonly #byModel: Record<string, Usage> = {};
-  readonly #startedAt: number;
-  #modelMs = 0;
-  #callStartedAt = 0;
-  #text = '';
-  #join = false;
-  #streamed = '';
-
-  constructor(private readonly clock: Clock) {
-    this.#startedAt = clock.now();
-  }
-
-  beginCall(): void {
-    this.#callStartedAt = this.clock.now();
-    this.#streamed = '';
-  }
-
-  endCall(): void {
-    this.#modelMs += this.clock.now() - this.#callStartedAt;
-  }
-
-  streamed(text: string): void {
-    this.#streamed += text;
-  }
-
-  dropStreamed(): void {
-    this.#streamed = '';
-  }
-
-  takeStreamed(): string {
-    const text = this.#streamed;
-    this.#streamed = '';
-    return text;
-  }
-
-  count(reply: ModelReply): void {
-    this.turns += 1;
-    this.#streamed = '';
-    this.#usage = addUsage(this.#usage, reply.usage);
-    this.#byModel[reply.model] = addUsage(this.#byModel[reply.model] ?? NO_USAGE, reply.usage);
-    const text = textOf(reply.content);
-    if (text !== '') this.setText(this.#join ? this.#text + text : text);
-    this.#join = false;
-  }
-
-  /** The next text goes on where this one was cut. */
-  joinNextText(): void {
-    this.#join = true;
-  }
-
-  setText(text: string): void {
-    this.#text = text;
-  }
-
-  result(ending: Ending): RunResult {
-    return {
-      ...ending,
-      text: this.#text,
-      usage: this.#usage,
-      usageByModel: this.#byModel,
-      turns: this.turns,
-      tools: this.records,
-      durationMs: this.clock.now() - this.#startedAt,
-      modelMs: this.#modelMs,
-    };
-  }
 }

@@ -18,6 +18,10 @@ export interface AgentDefinition {
   readonly maxTurns?: number;
   /** Seconds of wall time; 0 = none. */
   readonly timeoutSeconds?: number;
+  /** Tokens in and out of a run, cache included. */
+  readonly maxTokens?: number;
+  /** Nobody waits for its runs, unless the Task call says so. */
+  readonly background?: boolean;
   /** Its colour on the screen; without one it is given one. */
   readonly color?: string;
 }
@@ -56,3 +60,12 @@ export const builtInAgents: AgentCatalog = {
   list: () => Object.values(AGENT_TYPES),
   get: (name) => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
 };
+
+/** `subagents.allowAgents`: only those named can be dispatched; `*` stands for all. */
+export function allowedAgents(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {
+  const isAllowed = (name: string) => allowed.includes('*') || allowed.includes(name);
+  return {
+    list: () => catalog.list().filter(({name}) => isAllowed(name)),
+    get: (name) => (isAllowed(name) ? catalog.get(name) : undefined),
+  };
+}

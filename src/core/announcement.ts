@@ -10,6 +10,8 @@ const TAG = 'task_announcement';
 
 export interface EndedRun {
   readonly runId: string;
+  /** A run that went on after its end is announced again; 1 unless it did. */
+  readonly round?: number;
   readonly agent: string;
   readonly outcome: Outcome;
   /** Why it did not succeed. */
@@ -23,6 +25,11 @@ export interface EndedRun {
 
 export function sessionKeyOf(agent: string, runId: string): string {
   return `agent:${agent}:subagent:${runId}`;
+}
+
+/** What stands in the tag: the run's id, and which of its ends it was. */
+export function announcementId(runId: string, round = 1): string {
+  return round === 1 ? runId : `${runId}#${round}`;
 }
 
 /** Four statuses, from the outcome alone; whatever the text claims. */
@@ -64,10 +71,10 @@ export function announcementText(run: EndedRun): string {
 /** The message for the main agent's history. The tag's delimiters within are escaped, so that no text can end it. */
 export function announcementMessage(run: EndedRun): string {
   const inner = announcementText(run).replaceAll(new RegExp(`<(/?)\\s*${TAG}`, 'gi'), `&lt;$1${TAG}`);
-  return `<${TAG} run="${run.runId}">\n${inner}\n</${TAG}>`;
+  return `<${TAG} run="${announcementId(run.runId, run.round)}">\n${inner}\n</${TAG}>`;
 }
 
-/** Runs that this history has announcements of. */
+/** Ids of the announcements that this history holds. */
 export function announcedRuns(messages: readonly Message[]): Set<string> {
   const runs = new Set<string>();
   for (const {role, content} of messages) {

@@ -35,56 +35,74 @@ export interface DedupOptions<R> {
   readonly isReusable: (result: R) => boolean;
 }
 
-interface Entry<R> {
-  readonly running: Promise<R>;
+/** A run under way. */
+export interface Started<R> {
+  readonly ended: Promise<R>;
+  /** It is being stopped: nobody may join it. */
+  readonly isStopping?: boolean;
+}
+
+interface Entry<R, S extends Started<R>> {
+  /** Gone after the end: nothing of the run is kept but its result. */
+  started?: S;
   readonly before: Promise<string> | undefined;
   result?: R;
   endedAt?: number;
 }
 
-export type Deduplicated<R> = {readonly result: R; readonly source: 'run' | 'joined' | 'cached'};
+export type Deduplicated<R, S extends Started<R>> =
+  | {readonly source: 'run' | 'joined'; readonly started: S}
+  | {readonly source: 'cached'; readonly result: R};
 
-export class TaskDedup<R> {
+export class TaskDedup<R, S extends Started<R> = Started<R>> {
   /** In order of dispatch. */
-  readonly #entries = new Map<string, Entry<R>>();
+  readonly #entries = new Map<string, Entry<R, S>>();
 
   constructor(private readonly options: DedupOptions<R>) {}
 
   /**
+   * Does not wait for the end of the run.
    * @param readOnly only then may the result be given again after the end.
-   * @param start runs the task; called unless a result is there or on its way.
+   * @param start begins the task; called unless a result is there or on its way.
    */
-  async run(key: string, readOnly: boolean, start: () => Promise<R>): Promise<Deduplicated<R>> {
+  async dispatch(key: string, readOnly: boolean, start: () => S): Promise<Deduplicated<R, S>> {
     const known = this.#entries.get(key);
-    if (known && known.endedAt === undefined) return {result: await known.running, source: 'joined'};
-    if (known?.result !== undefined && (await this.#stillHolds(known))) return {result: known.result, source: 'cached'};
+    if (known?.started && !known.started.isStopping) return {source: 'joined', started: known.started};
+    if (known?.result !== undefined && (await this.#stillHolds(known))) return {source: 'cached', result: known.result};
     // Another dispatch may have started it while the workspace was looked at.
     const meanwhile = this.#entries.get(key);
-    if (meanwhile && meanwhile !== known) return this.run(key, readOnly, start);
+    if (meanwhile && meanwhile !== known) return this.dispatch(key, readOnly, start);
 
-    const entry: Entry<R> = {before: readOnly ? this.options.fingerprint() : undefined, running: start()};
+    const before = readOnly ? this.options.fingerprint() : undefined;
+    const started = start();
+    const entry: Entry<R, S> = {before, started};
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     this.#dropOldest();
+    void this.#follow(key, entry, started, readOnly);
+    return {source: 'run', started};
+  }
+
+  async #follow(key: string, entry: Entry<R, S>, started: S, readOnly: boolean): Promise<void> {
     try {
-      const result = await entry.running;
+      const result = await started.ended;
+      delete entry.started;
       entry.endedAt = this.options.now();
       if (readOnly && this.options.isReusable(result)) entry.result = result;
       else this.#forget(key, entry);
-      return {result, source: 'run'};
-    } catch (error) {
+    } catch {
+      // Whoever waits for the run is told by the same promise.
       this.#forget(key, entry);
-      throw error;
     }
   }
 
-  async #stillHolds(entry: Entry<R>): Promise<boolean> {
+  async #stillHolds(entry: Entry<R, S>): Promise<boolean> {
     if (entry.endedAt === undefined || this.options.now() - entry.endedAt > KEPT_MS) return false;
     const [before, now] = await Promise.all([entry.before, this.options.fingerprint()]);
     return before !== undefined && before === now;
   }
 
-  #forget(key: string, entry: Entry<R>): void {
+  #forget(key: string, entry: Entry<R, S>): void {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 

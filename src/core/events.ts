@@ -3,6 +3,7 @@
  * What must last is in the transcript before it is emitted. Nothing waits for a listener.
  */
 import type {AssistantBlock, Message, StreamEvent, Usage, UserBlock} from './messages.ts';
+import type {RunState} from './run-record.ts';
 import type {Outcome} from './run-result.ts';
 import type {ToolDisplay} from './tool.ts';
 
@@ -26,11 +27,29 @@ export interface RunStart {
   readonly model: string;
   /** True while it waits for a free slot; `run_active` follows. */
   readonly queued: boolean;
+  /** Nobody waits for it; its end is announced. */
+  readonly background?: boolean;
+  readonly label?: string;
+  /** Above 1 for a run that goes on after its end: the same agentId starts again. */
+  readonly round?: number;
 }
 
 export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
+  /** Each change of a subagent's state; `removed` when its transcript is archived. */
+  | {readonly type: 'run_state'; readonly state: RunState}
+  /** It was sent to the background while it was at work. */
+  | {readonly type: 'run_background'}
+  /** Of the main agent: how a background run ended, as it is shown. The same text is in the history, in a tag. */
+  | {
+      readonly type: 'announcement';
+      readonly runId: string;
+      readonly agent: string;
+      readonly description: string;
+      readonly outcome: Outcome;
+      readonly text: string;
+    }
   | {readonly type: 'text_delta'; readonly text: string}
   | {readonly type: 'thinking_delta'; readonly text: string}
   | {readonly type: 'stream'; readonly event: StreamEvent}

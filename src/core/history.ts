@@ -4,6 +4,7 @@
  */
 import {randomUUID} from 'node:crypto';
 import type {Message, ToolResultBlock, ToolUse, Usage} from './messages.ts';
+import type {Outcome} from './run-result.ts';
 
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
@@ -17,9 +18,14 @@ export type TranscriptEntry =
       readonly agent: string;
       readonly cwd: string;
       readonly at: string;
-      /** Of a subagent's run: the session that dispatched it, and its task. */
+      /** Of a subagent's run: the session that dispatched it, its task, and how it was dispatched. */
       readonly parent?: string;
       readonly description?: string;
+      readonly model?: string;
+      readonly background?: boolean;
+      readonly cleanup?: 'keep' | 'delete';
+      readonly label?: string;
+      readonly callId?: string;
     }
   | {
       readonly type: 'message';
@@ -31,13 +37,27 @@ export type TranscriptEntry =
       readonly usage?: Usage;
       readonly stopReason?: string | null;
     }
-  | {
-      readonly type: 'end';
-      readonly at: string;
-      readonly outcome: string;
-      readonly reason?: string;
-      readonly receipt?: string;
-    };
+  /** A run was sent to the background while it was at work. */
+  | {readonly type: 'background'; readonly at: string}
+  /** A run that had ended goes on, in the background; `round` counts from 1. */
+  | {readonly type: 'resumed'; readonly at: string; readonly round: number}
+  | ({readonly type: 'end'; readonly at: string} & RunEnd);
+
+/** How a run ended: all that its announcement needs, so that a crash right after it loses nothing. */
+export interface RunEnd {
+  readonly outcome: Outcome;
+  readonly reason?: string;
+  readonly receipt?: string;
+  /** The final answer, or what there was. */
+  readonly text?: string;
+  readonly durationMs?: number;
+  /** Tool calls that ended, over all rounds. */
+  readonly tools?: number;
+  /** Over all rounds. */
+  readonly usage?: Usage;
+  readonly background?: boolean;
+  readonly round?: number;
+}
 
 /** Where lines go; `storage/` appends them to a file. Writing is synchronous: a returned call is on disk. */
 export interface Journal {
@@ -73,14 +93,17 @@ export class History {
   }
 
   /** The run's own closing line; the conversation itself does not change. */
-  end(outcome: string, reason: string, receipt?: string): void {
-    this.journal.append({
-      type: 'end',
-      at: new Date().toISOString(),
-      outcome,
-      ...(reason ? {reason} : {}),
-      ...(receipt ? {receipt} : {}),
-    });
+  end(end: RunEnd): void {
+    this.journal.append({type: 'end', at: new Date().toISOString(), ...end});
+  }
+
+  /** The run goes on in the background from here. */
+  background(): void {
+    this.journal.append({type: 'background', at: new Date().toISOString()});
+  }
+
+  resumed(round: number): void {
+    this.journal.append({type: 'resumed', at: new Date().toISOString(), round});
   }
 
   /**

@@ -1,34 +1,60 @@
-/** Messages that wait for an agent: what a person sends during a turn. Read at one place, the top of a turn. */
+/**
+ * Messages that wait for an agent: what a person sends during a turn, and how background runs ended. Read at one
+ * place, the top of a turn.
+ */
 export interface Letter {
   readonly id: string;
   readonly text: string;
+  readonly kind: 'prompt' | 'announcement';
+  /** An idle agent begins a turn for it; otherwise it is read when the next turn begins. */
+  readonly wakes: boolean;
+}
+
+export interface InboxWatcher {
+  /** A letter came. */
+  put?(letter: Letter): void;
+  /** A letter is taken up; it goes into the history before anything else happens. */
+  taken?(letter: Letter): void;
 }
 
 export class Inbox {
   #letters: Letter[] = [];
+  #watcher: InboxWatcher = {};
 
-  constructor(private readonly onTaken: (letter: Letter) => void = () => undefined) {}
+  /** One watcher: the session whose agent reads here. */
+  watch(watcher: InboxWatcher): void {
+    this.#watcher = watcher;
+  }
 
   get size(): number {
     return this.#letters.length;
   }
 
+  /** Something waits for which an idle agent begins a turn. */
+  get wakes(): boolean {
+    return this.#letters.some((letter) => letter.wakes);
+  }
+
   put(letter: Letter): void {
     this.#letters.push(letter);
+    this.#watcher.put?.(letter);
   }
 
-  /** Nothing waits any more, and nothing was taken up. */
-  drop(): readonly Letter[] {
-    const letters = this.#letters;
-    this.#letters = [];
+  /** Nothing of this kind waits any more, and nothing was taken up. */
+  drop(kind: Letter['kind']): readonly Letter[] {
+    return this.#remove((letter) => letter.kind === kind);
+  }
+
+  /** All that waits (of this kind), in order; it waits no more. */
+  take(kind?: Letter['kind']): readonly Letter[] {
+    const letters = this.#remove((letter) => kind === undefined || letter.kind === kind);
+    for (const letter of letters) this.#watcher.taken?.(letter);
     return letters;
   }
 
-  /** All that waits, in order; the inbox is empty afterwards. */
-  take(): readonly Letter[] {
-    const letters = this.#letters;
-    this.#letters = [];
-    for (const letter of letters) this.onTaken(letter);
-    return letters;
+  #remove(which: (letter: Letter) => boolean): readonly Letter[] {
+    const removed = this.#letters.filter(which);
+    this.#letters = this.#letters.filter((letter) => !which(letter));
+    return removed;
   }
 }

@@ -2,6 +2,23 @@
 import type {Limits} from './limits.ts';
 
 export type LimitProfile = 'standard' | 'graded';
+
+/** What the settings say. */
+export interface LimitSettings {
+  readonly profile: LimitProfile;
+  /** By the agent's name. */
+  readonly agents: Readonly<Record<string, NamedLimits | undefined>>;
+}
+
+/** Limits that somebody named; the others come from further down. */
+export interface NamedLimits {
+  readonly maxTurns?: number | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  /** Tokens in and out, cache included. */
+  readonly maxTokens?: number | undefined;
+}
+
+export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens'>;
 export type Complexity = 'simple' | 'moderate' | 'complex';
 
 /** Seconds of wall time in the `standard` profile. */
@@ -32,6 +49,23 @@ const OTHER_SECONDS = 60;
 const FACTORS: Readonly<Record<Complexity, number>> = {simple: 0.5, moderate: 1, complex: 1.5};
 const LEAST_TURNS = 3;
 const MOST_TURNS = 30;
+
+/** Task call > definition > settings > profile, limit by limit. */
+export function limitsOf(
+  settings: LimitSettings,
+  agent: NamedLimits & {readonly name: string},
+  task: NamedLimits & {readonly prompt: string; readonly background?: boolean},
+): RunLimits {
+  const profile = profileLimits(settings.profile, agent.name, task.prompt, task.background ?? false);
+  const layers = [task, agent, Object.hasOwn(settings.agents, agent.name) ? settings.agents[agent.name] : {}];
+  const first = (key: keyof NamedLimits) => layers.map((layer) => layer?.[key]).find((value) => value !== undefined);
+  const maxTokens = first('maxTokens');
+  return {
+    maxTurns: first('maxTurns') ?? profile.maxTurns,
+    timeoutSeconds: first('timeoutSeconds') ?? profile.timeoutSeconds,
+    ...(maxTokens === undefined ? {} : {maxTokens}),
+  };
+}
 
 /** @param prompt the whole task, whose length and words the graded profile weighs. */
 export function profileLimits(profile: LimitProfile, agent: string, prompt: string, background: boolean): Limits {

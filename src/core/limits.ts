@@ -7,12 +7,8 @@ export interface Limits {
   readonly timeoutSeconds: number;
 }
 
-/** The `standard` profile. Turns: 50 for a subagent, 400 for the main agent. */
+/** Of the main agent; those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
-
-export function standardLimits(agent: string): Limits {
-  return {maxTurns: 50, timeoutSeconds: agent === 'code' ? 900 : 300};
-}
 
 /** Share of a limit at which a run is told to report. */
 const REPORT_AT = 0.9;

@@ -10,6 +10,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   /** False in the reporting turn: the tools stay in the request (its bytes stay cached) but may not be called. */
   readonly mayCallTools: boolean;
+  /** At most so many tokens in the reply; absent: as the model is set. */
+  readonly maxOutputTokens?: number;
   readonly signal: AbortSignal;
   /** JSON Schema that the answer must match. */
   readonly answerSchema?: Readonly<Record<string, unknown>>;

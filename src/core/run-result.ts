@@ -1,5 +1,6 @@
 /** How a run ended. Results are return values: this is what `runAgent` returns, always. */
-import type {Usage} from './messages.ts';
+import {messageOf} from './errors.ts';
+import {addUsage, NO_USAGE, type Usage} from './messages.ts';
 import type {ToolFacts} from './tool.ts';
 
 export type Outcome = 'success' | 'error' | 'timeout' | 'limit' | 'stopped' | 'unknown';
@@ -29,7 +30,8 @@ export type RunResult = RunTotals &
   (
     | {readonly outcome: 'success'}
     | {readonly outcome: 'limit'; readonly limit: string}
-    | {readonly outcome: 'timeout'; readonly seconds: number}
+    /** `timeout` names which time was over, in words. */
+    | {readonly outcome: 'timeout'; readonly timeout: string}
     | {readonly outcome: 'stopped'}
     | {readonly outcome: 'error'; readonly error: string; readonly code: string}
   );
@@ -41,9 +43,14 @@ export class CutOff extends Error {
     /** For `timeout`: the limit in seconds. */
     readonly seconds = 0,
   ) {
-    super(why === 'timeout' ? `timed out after ${seconds} s` : why === 'user' ? 'interrupted by the user' : 'stopped');
+    super(why === 'timeout' ? timeoutWords(seconds) : why === 'user' ? 'interrupted by the user' : 'stopped');
     this.name = 'CutOff';
   }
+}
+
+/** For the wall time. An idle time is worded by the model call that waited. */
+export function timeoutWords(seconds: number): string {
+  return `timed out after ${seconds} s`;
 }
 
 /** The reason in a few words, for progress lines and receipts; empty for a success. */
@@ -54,10 +61,37 @@ export function reasonOf(result: RunResult): string {
     case 'limit':
       return result.limit;
     case 'timeout':
-      return `timed out after ${result.seconds} s`;
+      return result.timeout;
     case 'stopped':
       return 'stopped';
     case 'error':
       return result.error;
   }
+}
+
+/** The engine itself failed, before or beside the loop. */
+export function failedInside(error: unknown): RunResult {
+  return {outcome: 'error', code: 'INTERNAL', error: messageOf(error), ...NOTHING};
+}
+
+export const NOTHING: RunTotals = {
+  ...{text: '', usage: NO_USAGE, usageByModel: {}, turns: 0, tools: [], durationMs: 0, modelMs: 0},
+};
+
+/** Several turns as one: the last one's answer and ending, the sums of all. */
+export function joinTurns(first: RunResult, next: RunResult): RunResult {
+  const usageByModel = {...first.usageByModel};
+  for (const [model, usage] of Object.entries(next.usageByModel)) {
+    usageByModel[model] = addUsage(usageByModel[model] ?? NO_USAGE, usage);
+  }
+  return {
+    ...next,
+    text: next.text === '' ? first.text : next.text,
+    usage: addUsage(first.usage, next.usage),
+    usageByModel,
+    turns: first.turns + next.turns,
+    tools: [...first.tools, ...next.tools],
+    durationMs: first.durationMs + next.durationMs,
+    modelMs: first.modelMs + next.modelMs,
+  };
 }

@@ -1,23 +1,21 @@
-/**
- * One conversation: four verbs and a subscription, whatever the front end. It owns the main agent's history,
- * the turn under way, and what waits for the next.
- */
+/** One conversation, whatever the front end: the main agent's history, its turn under way, what waits for the next. */
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
+import type {Announcement} from './announcer.ts';
 import {completeOnce} from './complete-once.ts';
 import {messageOf} from './errors.ts';
-import type {EventBus} from './event-bus.ts';
 import type {AgentEvent, Answer, Emit, Question, SessionInfo} from './events.ts';
 import type {FrontEndSession, SubmitResult} from './front-end.ts';
-import type {History} from './history.ts';
-import {Inbox} from './inbox.ts';
+import {Headless} from './headless.ts';
+import type {Inbox, Letter} from './inbox.ts';
 import {type Limits, MAIN_LIMITS} from './limits.ts';
-import {type Message, NO_USAGE} from './messages.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
-import type {Questions} from './questions.ts';
-import {CutOff, type RunResult, reasonOf} from './run-result.ts';
-import type {RunRecord, SubagentManager} from './subagent-manager.ts';
+import type {RunRecord} from './run-record.ts';
+import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
+import type {Conversation, SessionParts} from './session-parts.ts';
+import type {SubagentManager} from './subagent-manager.ts';
+import {TokenBudget} from './token-budget.ts';
 import {parseTypedTask, runTypedTask} from './typed-task.ts';
 
 /** What a slash command may do. Its words come back; the session emits them. */
@@ -44,41 +42,6 @@ export interface Command {
   run(context: CommandContext): Promise<CommandResult> | CommandResult;
 }
 
-/** What a session is made of; `compose.ts` puts it together. */
-export interface SessionParts {
-  readonly info: Omit<SessionInfo, 'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored'>;
-  readonly agentId: string;
-  readonly bus: EventBus;
-  readonly questions: Questions;
-  readonly manager: SubagentManager;
-  readonly commands: readonly Command[];
-  readonly denials: readonly Denial[];
-  /** A person can be asked. */
-  readonly interactive: boolean;
-  /** Lets go of what was watched. */
-  onClose(): void;
-  readonly permissionMode: () => SessionInfo['permissionMode'];
-  readonly limits: Partial<Limits>;
-  /** The first conversation, and a new one for /clear. */
-  openConversation(): Conversation;
-  resolveModel(name: string): Model;
-  readonly firstConversation: Conversation;
-  readonly model: Model;
-  /** The main agent's run, but for what changes from turn to turn. */
-  readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output'>;
-}
-
-/** One transcript and what belongs to it. */
-export interface Conversation {
-  readonly id: string;
-  readonly history: History;
-  readonly output: AgentRun['output'];
-  readonly transcript: string;
-  /** What was said before, of a session that goes on. */
-  readonly restored: readonly Message[];
-  close(): void;
-}
-
 export class Session implements FrontEndSession {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
@@ -86,8 +49,13 @@ export class Session implements FrontEndSession {
   #conversation: Conversation;
   #model: Model;
   #turn: AbortController | undefined;
-  #turnEnded: Promise<unknown> = Promise.resolve();
+  #turnEnded: Promise<RunResult> | undefined;
   #closed = false;
+  /** While all is being stopped, nothing begins by itself. */
+  #stopping = false;
+  /** Announcements that nobody was there to see. */
+  #untold: readonly Announcement[];
+  readonly #headless: Headless | undefined;
   /** Ends what commands wait for: an answer of a person or of the model. */
   #commandAbort = new AbortController();
 
@@ -96,7 +64,11 @@ export class Session implements FrontEndSession {
     this.#conversation = parts.firstConversation;
     this.#model = parts.model;
     this.#emit = parts.bus.emitFor(parts.agentId);
-    this.#inbox = new Inbox((letter) => this.#emit({type: 'queued_prompt_taken', id: letter.id}));
+    this.#inbox = parts.inbox;
+    this.#inbox.watch({put: () => this.#wake(), taken: (letter) => this.#taken(letter)});
+    this.#untold = parts.pending;
+    for (const {letter} of parts.pending) this.#inbox.put(letter);
+    this.#headless = parts.interactive ? undefined : new Headless(parts.manager, this.#limits);
   }
 
   get info(): SessionInfo {
@@ -115,6 +87,10 @@ export class Session implements FrontEndSession {
     return this.#model;
   }
 
+  get subagents(): SubagentManager {
+    return this.#parts.manager;
+  }
+
   /** Runs of subagents in this session, oldest first. */
   get runs(): readonly RunRecord[] {
     return this.#parts.manager.list();
@@ -130,7 +106,13 @@ export class Session implements FrontEndSession {
   }
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
-    return this.#parts.bus.subscribe(listener);
+    const unsubscribe = this.#parts.bus.subscribe(listener);
+    // Told as soon as somebody listens; the model reads it with the next prompt.
+    queueMicrotask(() => {
+      for (const {event} of this.#untold) this.#emit(event);
+      this.#untold = [];
+    });
+    return unsubscribe;
   }
 
   async submit(text: string): Promise<SubmitResult> {
@@ -139,13 +121,17 @@ export class Session implements FrontEndSession {
     if (prompt.startsWith('/') && /^\/[a-z-]+(\s|$)/i.test(prompt)) return this.#command(prompt);
     if (this.#turn) {
       const letter = {id: randomUUID(), text: prompt};
-      this.#inbox.put(letter);
+      this.#inbox.put({...letter, kind: 'prompt', wakes: true});
       this.#emit({type: 'queued_prompt', ...letter});
       return {type: 'queued'};
     }
-    const turn = this.#run((signal) => this.#prompt(prompt, signal));
-    this.#turnEnded = turn;
-    return {type: 'turn', result: await turn};
+    const first = await this.#begin((signal) => this.#prompt(prompt, signal));
+    const result = await this.#headless?.settle(
+      first,
+      () => this.#turnEnded,
+      (why) => this.#turn?.abort(why),
+    );
+    return {type: 'turn', result: result ?? first};
   }
 
   answer(askId: string, answer: Answer): void {
@@ -161,20 +147,22 @@ export class Session implements FrontEndSession {
   /** Ends the turn and every run started from it; the session stays. */
   async stop(): Promise<boolean> {
     const wasBusy = this.#turn !== undefined || this.#parts.manager.count() > 0;
-    for (const letter of this.#inbox.drop()) this.#emit({type: 'queued_prompt_dropped', ...letter});
+    for (const {id, text} of this.#inbox.drop('prompt')) this.#emit({type: 'queued_prompt_dropped', id, text});
+    this.#stopping = true;
     this.#turn?.abort(new CutOff('stop'));
     await this.#parts.manager.stopAll();
     await this.#turnEnded;
+    this.#stopping = false;
     return wasBusy;
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#inbox.drop();
+    this.#inbox.drop('prompt');
     this.#turn?.abort(new CutOff('close'));
     this.#commandAbort.abort(new CutOff('close'));
-    await this.#parts.manager.stopAll();
+    await this.#parts.manager.close();
     await this.#turnEnded;
     this.#conversation.close();
     this.#parts.onClose();
@@ -183,6 +171,9 @@ export class Session implements FrontEndSession {
   /** A new conversation; the old transcript stays where it is. */
   async clear(): Promise<void> {
     await this.stop();
+    await this.#parts.manager.clear();
+    // They belong to the conversation that ends here, and are told when it goes on.
+    this.#inbox.drop('announcement');
     this.#conversation.close();
     this.#conversation = this.#parts.openConversation();
     this.#emit({type: 'cleared'});
@@ -207,8 +198,11 @@ export class Session implements FrontEndSession {
       ask: async (question) => {
         if (!this.#parts.interactive) return undefined;
         const {signal} = this.#commandAbort;
-        const asked = {...question, id: randomUUID(), agent: 'mini-cc'};
-        const answer = await this.#parts.questions.ask(asked, this.#emit, signal);
+        const answer = await this.#parts.questions.ask(
+          {...question, id: randomUUID(), agent: 'mini-cc'},
+          this.#emit,
+          signal,
+        );
         return answer === 'withdrawn' ? undefined : answer;
       },
       complete: (prompt, schema) => completeOnce(this.#model, prompt, schema, this.#commandAbort.signal),
@@ -230,35 +224,49 @@ export class Session implements FrontEndSession {
     return {type: 'command', ok: result.ok, text: result.text, exit: result.exit ?? false};
   }
 
+  /** A letter came for which an idle agent begins a turn: it takes it up at the turn's top. */
+  #wake(): void {
+    if (this.#turn || this.#closed || this.#stopping || !this.#inbox.wakes) return;
+    if (this.#headless && !this.#headless.mayWake) return;
+    void this.#begin((signal) => runAgent(this.#runWith(signal)));
+  }
+
+  #taken({kind, id}: Letter): void {
+    if (kind === 'prompt') this.#emit({type: 'queued_prompt_taken', id});
+    // Once it is in the history, where the loop puts it before it does anything else.
+    else queueMicrotask(() => this.#parts.manager.announced(id));
+  }
+
+  #begin(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
+    const turn = this.#run(work);
+    this.#turnEnded = turn;
+    return turn;
+  }
+
   /** One turn at a time; what came in too late for its last step starts the next one. */
   async #run(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
     const turn = new AbortController();
     this.#turn = turn;
-    const description = '';
-    this.#emit({type: 'run_start', agent: 'main', description, model: this.#model.name, queued: false});
+    this.#emit({type: 'run_start', agent: 'main', description: '', model: this.#model.name, queued: false});
     let result: RunResult;
     try {
       result = await work(turn.signal);
     } catch (error) {
-      result = internalError(error);
+      result = failedInside(error);
     } finally {
       this.#turn = undefined;
     }
     const {outcome, tools, durationMs, usage} = result;
     this.#emit({type: 'run_end', outcome, reason: reasonOf(result), tools: tools.length, durationMs, usage});
-    const [late] = this.#closed
-      ? []
-      : [
-          this.#inbox
-            .take()
-            .map((letter) => letter.text)
-            .join('\n\n'),
-        ];
-    if (late) void this.submit(late);
+    this.#headless?.turnEnded(result);
+    const late = this.#closed ? [] : this.#inbox.take('prompt');
+    if (late.length > 0) void this.submit(late.map((letter) => letter.text).join('\n\n'));
+    else this.#wake();
     return result;
   }
 
   async #prompt(text: string, signal: AbortSignal): Promise<RunResult> {
+    for (const letter of this.#inbox.take('announcement')) this.#appendUser(letter.text);
     this.#appendUser(text);
     const run = this.#runWith(signal);
     const task = parseTypedTask(text);
@@ -273,28 +281,18 @@ export class Session implements FrontEndSession {
       history: this.#conversation.history,
       output: this.#conversation.output,
       inbox: this.#inbox,
-      limits: {...MAIN_LIMITS, ...this.#parts.limits},
+      limits: this.#headless?.limitsLeft ?? this.#limits,
+      tokens: new TokenBudget(),
       signal,
     };
+  }
+
+  get #limits(): Limits {
+    return {...MAIN_LIMITS, ...this.#parts.limits};
   }
 
   #appendUser(text: string): void {
     this.#conversation.history.append({role: 'user', content: text});
     this.#emit({type: 'message', role: 'user', content: text});
   }
-}
-
-function internalError(error: unknown): RunResult {
-  return {
-    outcome: 'error',
-    code: 'INTERNAL',
-    error: messageOf(error),
-    text: '',
-    usage: NO_USAGE,
-    usageByModel: {},
-    turns: 0,
-    tools: [],
-    durationMs: 0,
-    modelMs: 0,
-  };
 }

@@ -1,89 +1,68 @@
-/** All subagent runs of a session: a pool that starts them first in, first out, and a registry that knows them. */
+/**
+ * All subagent runs of a session: dispatched into a pool, known to a registry, ended by their limits or by hand.
+ * Background means that nobody awaits a run: its end goes to the main agent's inbox instead.
+ */
 import {randomUUID} from 'node:crypto';
-import PQueue from 'p-queue';
-import type {EventBus} from './event-bus.ts';
-import type {Journal} from './history.ts';
-import type {Model} from './model.ts';
-import type {OutputStore} from './output.ts';
-import {CutOff, type Outcome, reasonOf} from './run-result.ts';
-import {runSubagent, type SubagentHouse, type SubagentResult, type SubagentTask} from './subagent.ts';
-
-export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped';
-
-/** What the registry keeps of a run. Its messages are on disk, not here. */
-export interface RunRecord {
-  readonly runId: string;
-  readonly agent: string;
-  readonly description: string;
-  readonly transcript: string;
-  readonly model: string;
-  readonly state: RunState;
-  readonly outcome?: Outcome;
-  /** Why it did not succeed. */
-  readonly reason?: string;
-  /** The Task call that dispatched it. */
-  readonly callId?: string;
-  readonly createdAt: number;
-  readonly endedAt?: number;
-  readonly tools: number;
-  readonly result?: Pick<SubagentResult['result'], 'usage' | 'usageByModel' | 'durationMs' | 'modelMs' | 'turns'>;
-}
-
-/** Opens what a run writes to; `storage/` does it. */
-export interface RunStore {
-  openRun(
-    runId: string,
-    agent: string,
-    description: string,
-  ): {
-    readonly journal: Journal;
-    readonly output: OutputStore;
-    readonly transcript: string;
-    close(): void;
-  };
-}
-
-export interface ManagerOptions {
-  /** Runs at work at the same time. */
-  readonly maxConcurrent: number;
-  readonly mainAgentId: string;
-  readonly house: SubagentHouse;
-  readonly store: RunStore;
-  readonly bus: EventBus;
-}
-
-export interface SpawnRequest extends SubagentTask {
-  readonly model: Model;
-  /** The Task call of the main model. */
-  readonly callId?: string;
-  /** Ends the run with its parent's turn. */
-  readonly signal: AbortSignal;
-}
+import {announcementOf} from './announcer.ts';
+import {TaskDedup, taskKey} from './dedup.ts';
+import {MiniCcError, messageOf} from './errors.ts';
+import type {Emit} from './events.ts';
+import type {TranscriptEntry} from './history.ts';
+import {limitsOf} from './limit-profiles.ts';
+import {LiveRun} from './live-run.ts';
+import type {Dispatched, ManagerOptions, SpawnRequest} from './manager-options.ts';
+import {Pool} from './pool.ts';
+import {reportOf} from './report.ts';
+import {type Restored, restoreRuns} from './restore-runs.ts';
+import {RunArchive} from './run-archive.ts';
+import {type Assignment, executeRun} from './run-execution.ts';
+import {openNewRun, openNextRound} from './run-opening.ts';
+import type {RunRecord} from './run-record.ts';
+import {RunRegistry} from './run-registry.ts';
+import type {SubagentResult} from './subagent.ts';
+import {TokenBudget} from './token-budget.ts';
 
 export class SubagentManager {
-  readonly #queue: PQueue;
-  readonly #records = new Map<string, RunRecord>();
-  readonly #running = new Map<string, {readonly abort: AbortController; readonly done: Promise<SubagentResult>}>();
+  readonly #registry = new RunRegistry();
+  readonly #live = new Map<string, LiveRun>();
+  readonly #pool: Pool;
+  readonly #dedup: TaskDedup<SubagentResult, LiveRun>;
+  readonly #archive: RunArchive;
+  readonly #emitMain: Emit;
+  #sized: Promise<void> | undefined;
 
   constructor(private readonly options: ManagerOptions) {
-    this.#queue = new PQueue({concurrency: options.maxConcurrent});
+    const {clock} = options.house;
+    const {maxConcurrent, fingerprint} = options;
+    // One until the first dispatch has found out.
+    this.#pool = new Pool(typeof maxConcurrent === 'number' ? maxConcurrent : 1, clock.now);
+    this.#dedup = new TaskDedup({
+      now: clock.now,
+      fingerprint,
+      isReusable: ({result}) => result.outcome === 'success' && result.text.trim() !== '',
+    });
+    const {store, bus, mainAgentId} = options;
+    const registry = this.#registry;
+    const afterMs = options.archiveAfterMinutes * 60_000;
+    this.#archive = new RunArchive({clock, afterMs, store, registry, bus, mainAgentId});
+    this.#emitMain = options.bus.emitFor(options.mainAgentId);
   }
 
-  /** Dispatches one task and waits for its end. Never rejects: a failure is an outcome. */
+  /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
+  async dispatch(request: SpawnRequest): Promise<Dispatched> {
+    const {agent, prompt, model} = request;
+    const limits = limitsOf(this.options.house.limits, agent, request);
+    const session = this.options.store.sessionId;
+    const key = taskKey({agent, prompt, model: model.name, limits, isolation: 'none', session});
+    const dispatched = await this.#dedup.dispatch(key, agent.readOnly, () => this.#start(request));
+    // Nobody waits for this call, so the run must outlive the turn of the one that it joined.
+    if (dispatched.source === 'joined' && request.background) this.#toBackground(dispatched.started);
+    return dispatched;
+  }
+
+  /** Dispatches one task and waits for its end, whatever else runs. Never rejects: a failure is an outcome. */
   async spawn(request: SpawnRequest): Promise<SubagentResult> {
-    const runId = randomUUID();
-    const abort = new AbortController();
-    const link = () => abort.abort(request.signal.reason);
-    if (request.signal.aborted) link();
-    request.signal.addEventListener('abort', link, {once: true});
-    const done = this.#run(runId, request, abort.signal);
-    this.#running.set(runId, {abort, done});
-    try {
-      return await done;
-    } finally {
-      this.#running.delete(runId);
-      request.signal.removeEventListener('abort', link);
-    }
+    return this.#start(request).ended;
   }
 
   /** Results in the order of the requests; one failure leaves the others be. */
@@ -91,90 +70,225 @@ export class SubagentManager {
     return Promise.all(requests.map((request) => this.spawn(request)));
   }
 
+  /**
+   * To a run at work: it reads the message at its next turn. To one that has ended: it goes on with its history, in
+   * the background, and its end is announced.
+   * @throws MiniCcError for a name that is unknown, and for a run that cannot go on.
+   */
+  send(name: string, message: string): 'queued' | 'resumed' {
+    const record = this.find(name);
+    const live = this.#live.get(record.runId);
+    if (live?.isStopping) throw new MiniCcError('RUN_STOPPING', 'It is being stopped. Send again when it has ended.');
+    if (live) live.inbox.put({id: randomUUID(), text: message, kind: 'prompt', wakes: true});
+    else this.#goOn(record, message);
+    return live ? 'queued' : 'resumed';
+  }
+
+  /** Ends a run for good and waits for it; what it has is kept. False when it is not at work. */
+  async stop(runId: string, why: 'stop' | 'close' = 'stop'): Promise<boolean> {
+    const live = this.#live.get(runId);
+    if (!live) return false;
+    this.#registry.update(runId, {state: 'stopping'});
+    this.#emitFor(runId)({type: 'run_state', state: 'stopping'});
+    live.stop(why);
+    await live.ended;
+    return true;
+  }
+
+  async stopAll(why: 'stop' | 'close' = 'stop'): Promise<void> {
+    await Promise.all([...this.#live.keys()].map((runId) => this.stop(runId, why)));
+  }
+
+  /** Sends a foreground run to the background; who waits for it gets `accepted`. False when there is none such. */
+  detach(runId: string): boolean {
+    const live = this.#live.get(runId);
+    if (!live || live.isStopping || this.#registry.get(runId)?.background) return false;
+    this.#toBackground(live);
+    live.detach();
+    return true;
+  }
+
+  /** All foreground runs at work. @returns those that went. */
+  detachAll(): readonly RunRecord[] {
+    return this.list().filter(({runId}) => this.detach(runId));
+  }
+
   get(runId: string): RunRecord | undefined {
-    return this.#records.get(runId);
+    return this.#registry.get(runId);
+  }
+
+  /** @param name see `RunRegistry.find`. @throws MiniCcError with the reason. */
+  find(name: string): RunRecord {
+    return this.#registry.find(name);
   }
 
   /** All runs of the session, oldest first. */
   list(): readonly RunRecord[] {
-    return [...this.#records.values()];
+    return this.#registry.list();
   }
 
   /** Runs that have not ended. */
   count(): number {
-    return this.#running.size;
+    return this.#live.size;
   }
 
-  /** Ends a run for good and waits for it; what it has is kept. False when it is not at work. */
-  async stop(runId: string): Promise<boolean> {
-    const running = this.#running.get(runId);
-    if (!running) return false;
-    this.#update(runId, {state: 'stopping'});
-    running.abort.abort(new CutOff('stop'));
-    await running.done;
-    return true;
-  }
-
-  async stopAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((runId) => this.stop(runId)));
-  }
-
+  /** Also those that began meanwhile. */
   async waitAll(): Promise<void> {
-    await Promise.all([...this.#running.values()].map(({done}) => done));
+    while (this.#live.size > 0) await Promise.all([...this.#live.values()].map(({ended}) => ended));
   }
 
-  async #run(runId: string, request: SpawnRequest, signal: AbortSignal): Promise<SubagentResult> {
-    const {agent, description, model, callId} = request;
-    const seat = this.options.store.openRun(runId, agent.name, description);
-    const busEmit = this.options.bus.emitFor(runId, this.options.mainAgentId);
-    let tools = 0;
-    const emit: typeof busEmit = (event) => {
-      if (event.type === 'tool_end') {
-        tools += 1;
-        this.#update(runId, {tools});
-      }
-      busEmit(event);
-    };
-    this.#records.set(runId, {
-      runId,
-      agent: agent.name,
-      description,
-      transcript: seat.transcript,
-      model: model.name,
-      state: 'created',
-      createdAt: Date.now(),
-      tools,
-      ...(callId ? {callId} : {}),
-    });
-    const queued = this.#queue.pending >= this.#queue.concurrency;
-    emit({type: 'run_start', agent: agent.name, description, model: model.name, queued, ...(callId ? {callId} : {})});
-    try {
-      // A run stopped while it waits still goes through, and ends at once: one way out for all.
-      const ended = await this.#queue.add(() => {
-        if (this.#records.get(runId)?.state === 'created') this.#update(runId, {state: 'processing'});
-        if (queued) emit({type: 'run_active'});
-        return runSubagent(request, this.options.house, {runId, model, ...seat, emit, signal});
-      });
-      const {result} = ended;
-      const {usage, usageByModel, durationMs, modelMs, turns, outcome} = result;
-      const state = outcome === 'success' || outcome === 'limit' ? 'idle' : outcome === 'stopped' ? 'stopped' : 'error';
-      this.#update(runId, {
-        state,
-        outcome,
-        reason: reasonOf(result),
-        endedAt: Date.now(),
-        tools: result.tools.length,
-        result: {usage, usageByModel, durationMs, modelMs, turns},
-      });
-      emit({type: 'run_end', outcome, reason: reasonOf(result), tools: result.tools.length, durationMs, usage});
+  /** Resolves at the next end of any run; at once when none is at work. */
+  async nextEnd(): Promise<void> {
+    await Promise.race([...this.#live.values()].map(({ended}) => ended));
+  }
+
+  /** Waits for the end of this run, at most so many milliseconds. @returns whether it has ended. */
+  async waitFor(runId: string, ms: number, signal: AbortSignal): Promise<boolean> {
+    await this.#live.get(runId)?.endsWithin(ms, this.options.house.clock, signal);
+    return !this.#live.has(runId);
+  }
+
+  /** The lines of a run's transcript, archived or not. */
+  read(runId: string): readonly TranscriptEntry[] {
+    return this.options.store.read(runId);
+  }
+
+  /** What the dispatching model read, or would have read, of a run that has ended. */
+  report(record: RunRecord): string {
+    const end = this.read(record.runId).findLast((entry) => entry.type === 'end');
+    const {runId, transcript, outcome = 'unknown', reason = '', receipt = ''} = record;
+    return reportOf(
+      {runId, transcript, outcome, reason, receipt, text: end?.text ?? ''},
+      this.options.house.resultTokens,
+    );
+  }
+
+  /** When a run will be archived; undefined while it is at work, when it is archived, and when it never will be. */
+  archiveTime(record: RunRecord): Date | undefined {
+    return this.#archive.timeOf(record);
+  }
+
+  /** The announcement with this id is in the main agent's history. */
+  announced(id: string): void {
+    const [runId = '', round = '1'] = id.split('#');
+    const record = this.#registry.get(runId);
+    if (!record || record.round !== Number(round)) return;
+    this.#registry.update(runId, {announcement: 'delivered'});
+    if (record.cleanup === 'delete') this.#archive.archive(runId);
+  }
+
+  /**
+   * The runs of a session that goes on, as its folder tells them. Those that were cut off have the outcome `unknown`.
+   * @param announced ids of the announcements in the main agent's history.
+   * @returns what is still to be announced.
+   */
+  restore(announced: ReadonlySet<string>): Restored['pending'] {
+    const {records, pending} = restoreRuns(this.options.store, announced);
+    for (const record of records) {
+      this.#registry.add(record);
+      if (record.state === 'removed') continue;
+      const isTold = !record.background || record.announcement !== 'waiting';
+      if (record.cleanup === 'delete' && isTold) this.#archive.archive(record.runId);
+      else this.#archive.ended(record.runId, Date.now() - record.endedAt!);
+    }
+    return pending;
+  }
+
+  /** Ends all runs and forgets them: a new conversation has none. */
+  async clear(): Promise<void> {
+    await this.stopAll();
+    this.#archive.close();
+    this.#registry.clear();
+  }
+
+  /** Ends all runs; they can go on when the session does. */
+  async close(): Promise<void> {
+    this.#archive.close();
+    await this.stopAll('close');
+    this.#archive.close();
+  }
+
+  #start(request: SpawnRequest): LiveRun {
+    const {agent, description, model, prompt, background, signal} = request;
+    const limits = limitsOf(this.options.house.limits, agent, request);
+    const {runId, papers} = openNewRun(this.options.store, this.#registry, request);
+    const share = (request.tokens ?? new TokenBudget()).setAside(limits.maxTokens);
+    const live = new LiveRun(runId, papers, background ? undefined : signal);
+    this.#begin(live, {agent, description, model, limits, words: prompt, tokens: share.budget}, share.release);
+    return live;
+  }
+
+  #goOn(record: RunRecord, message: string): void {
+    const {agent, model} = this.options.revive(record);
+    const limits = limitsOf(this.options.house.limits, agent, {prompt: message, background: true});
+    const next = {message, model: model.name};
+    const {runId, papers} = openNextRound(this.options.store, this.#registry, record, next);
+    this.#archive.cancel(runId);
+    const tokens = new TokenBudget(limits.maxTokens);
+    const {description} = record;
+    const live = new LiveRun(runId, papers, undefined);
+    this.#begin(live, {agent, description, model, limits, words: message, tokens}, () => undefined);
+  }
+
+  #begin(live: LiveRun, assignment: Assignment, release: () => void): void {
+    const {runId} = live;
+    this.#live.set(runId, live);
+    const {house, maxConcurrent} = this.options;
+    const rooms = {house, pool: this.#pool, registry: this.#registry, emit: this.#emitFor(runId)};
+    if (typeof maxConcurrent === 'function') this.#sized ??= maxConcurrent().then((size) => this.#pool.resize(size));
+    live.begin(async () => {
+      // Awaited once only, so that runs of a known size begin in this very moment.
+      if (this.#sized) await this.#sized;
+      const ended = await executeRun(live, assignment, rooms);
+      release();
+      this.#live.delete(runId);
+      this.#ended(live, ended);
       return ended;
-    } finally {
-      seat.close();
+    });
+  }
+
+  /** All is on disk by now: the announcement, and what else follows from an end. */
+  #ended(live: LiveRun, {result}: SubagentResult): void {
+    const {runId} = live;
+    const record = this.#registry.get(runId);
+    // The session was cleared meanwhile.
+    if (!record) return;
+    const announcement = announcementOf(record, result.text, result.durationMs);
+    if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
+    if (record.cleanup === 'delete' && !announcement) this.#archive.archive(runId);
+    else this.#archive.ended(runId);
+    if (announcement) {
+      this.#emitMain(announcement.event);
+      this.options.inbox.put(announcement.letter);
+    }
+    if (result.outcome !== 'stopped') this.#goOnFor(live);
+  }
+
+  /** What was sent when the last turn had begun already: the run goes on for it. */
+  #goOnFor({runId, inbox}: LiveRun): void {
+    const message = inbox
+      .drop('prompt')
+      .map(({text}) => text)
+      .join('\n\n');
+    if (message === '') return;
+    try {
+      this.#goOn(this.find(runId), message);
+    } catch (error) {
+      this.#emitMain({type: 'notice', level: 'warning', text: `not sent: ${message} (${messageOf(error)})`});
     }
   }
 
-  #update(runId: string, change: Partial<RunRecord>): void {
-    const record = this.#records.get(runId);
-    if (record) this.#records.set(runId, {...record, ...change});
+  #toBackground(live: LiveRun): void {
+    const {runId} = live;
+    live.outlive();
+    if (this.#registry.get(runId)?.background) return;
+    live.papers.history.background();
+    this.#registry.update(runId, {background: true});
+    this.#pool.toBackground(runId);
+    this.#emitFor(runId)({type: 'run_background'});
+  }
+
+  #emitFor(runId: string): Emit {
+    return this.options.bus.emitFor(runId, this.options.mainAgentId);
   }
 }

@@ -1,27 +1,34 @@
-/** One subagent's run: a fresh history, filtered tools, its own limits; text and a receipt come back. */
+/** One subagent's run: its own history, filtered tools, its own limits; text and a receipt come back. */
 
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentDefinition} from './agent-types.ts';
 import type {Emit} from './events.ts';
 import {FileLedger, type WriteLog} from './file-ledger.ts';
-import {History, type Journal} from './history.ts';
-import {Inbox} from './inbox.ts';
-import {type Clock, type Limits, standardLimits} from './limits.ts';
+import type {Inbox} from './inbox.ts';
+import type {LimitSettings, NamedLimits, RunLimits} from './limit-profiles.ts';
+import type {Clock} from './limits.ts';
+import {addUsage, type Usage} from './messages.ts';
 import type {Model} from './model.ts';
-import type {OutputStore} from './output.ts';
 import {createPermit, type PermitDeps} from './permit.ts';
 import {makeReceipt, type Receipt} from './receipt.ts';
+import {reportOf} from './report.ts';
+import type {RunPapers} from './run-record.ts';
 import {type RunResult, reasonOf} from './run-result.ts';
 import {type Surroundings, systemPrompt} from './system-prompt.ts';
+import type {TokenBudget} from './token-budget.ts';
 import type {Tool, Workspace} from './tool.ts';
 
 /** What a dispatch asks for. */
-export interface SubagentTask {
+export interface SubagentTask extends NamedLimits {
   readonly agent: AgentDefinition;
   readonly description: string;
   readonly prompt: string;
-  readonly maxTurns?: number;
-  readonly timeoutSeconds?: number;
+}
+
+/** `subagents.tools`: deny wins, allow is allow-only. */
+export interface ToolRules {
+  readonly allow?: readonly string[];
+  readonly deny: readonly string[];
 }
 
 /** What all runs of a session share. */
@@ -33,17 +40,27 @@ export interface SubagentHouse {
   readonly permits: PermitDeps;
   readonly clock: Clock;
   readonly rawStream: boolean;
+  readonly limits: LimitSettings;
+  readonly toolRules: ToolRules;
+  /** Tokens that a final answer is asked to stay within. */
+  readonly resultTokens: number;
 }
 
 /** What is this run's alone. */
 export interface SubagentSeat {
   readonly runId: string;
   readonly model: Model;
-  readonly journal: Journal;
-  readonly output: OutputStore;
-  readonly transcript: string;
+  /** The conversation already begins with the task. */
+  readonly papers: RunPapers;
+  readonly inbox: Inbox;
+  readonly limits: RunLimits;
+  readonly tokens: TokenBudget;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  /** From earlier rounds of a run that goes on. */
+  readonly before: {readonly tools: number; readonly usage: Usage};
+  /** Asked at the end: it may have been sent to the background meanwhile. */
+  readonly standing: () => {readonly background: boolean; readonly round: number};
 }
 
 export interface SubagentResult {
@@ -51,79 +68,67 @@ export interface SubagentResult {
   readonly transcript: string;
   readonly result: RunResult;
   readonly receipt: Receipt;
-  /** What the dispatching model reads: findings, reason if it was cut off, receipt. */
+  /** What the dispatching model reads. */
   readonly report: string;
 }
 
-/** Runs the task to its end. Never rejects. */
+/** Runs the task to its end, and writes that end into the transcript. Rejects only when that cannot be written. */
 export async function runSubagent(
-  task: SubagentTask,
+  {agent, description}: Pick<SubagentTask, 'agent' | 'description'>,
   house: SubagentHouse,
   seat: SubagentSeat,
 ): Promise<SubagentResult> {
-  const {agent} = task;
-  const label = `[${agent.name}] ${task.description}`;
+  const label = `[${agent.name}] ${description}`;
+  const {papers, runId} = seat;
   const workspace: Workspace = {
     ...house.workspace,
     cwd: house.workspace.root,
     confinement: agent.readOnly ? 'read-only' : 'none',
   };
-  const history = new History(seat.journal);
-  history.append({role: 'user', content: task.prompt});
-  seat.emit({type: 'message', role: 'user', content: task.prompt});
   const run: AgentRun = {
-    agentId: seat.runId,
-    tools: toolsFor(agent, house.baseTools),
+    agentId: runId,
+    tools: toolsFor(agent, house.baseTools, house.toolRules),
     workspace,
     files: new FileLedger(house.writeLog, label),
-    output: seat.output,
+    output: papers.output,
+    tokens: seat.tokens,
     permit: createPermit(house.permits, label, workspace, seat.emit),
     emit: seat.emit,
     model: seat.model,
-    system: systemPrompt(agent.prompt, house.surroundings),
-    history,
-    inbox: new Inbox(),
-    limits: limitsFor(task),
+    system: `${systemPrompt(agent.prompt, house.surroundings)}\n\nYour last message: at most ${house.resultTokens} tokens.`,
+    history: papers.history,
+    inbox: seat.inbox,
+    limits: seat.limits,
     clock: house.clock,
     signal: seat.signal,
     rawStream: house.rawStream,
   };
   const result = await runAgent(run);
   const receipt = makeReceipt(result, workspace.root, !agent.readOnly);
-  history.end(result.outcome, reasonOf(result), receipt.line);
-  return {runId: seat.runId, transcript: seat.transcript, result, receipt, report: reportOf(result, receipt, seat)};
+  const {outcome, text, durationMs, usage} = result;
+  const reason = reasonOf(result);
+  const {transcript} = papers;
+  papers.history.end({
+    outcome,
+    ...(reason === '' ? {} : {reason}),
+    receipt: receipt.line,
+    text,
+    durationMs: Math.round(durationMs),
+    tools: seat.before.tools + result.tools.length,
+    usage: addUsage(seat.before.usage, usage),
+    ...seat.standing(),
+  });
+  const report = reportOf({runId, outcome, reason, text, receipt: receipt.line, transcript}, house.resultTokens);
+  return {runId, transcript, result, receipt, report};
 }
 
 /** The base tools that the agent may have. Task is no base tool, so no subagent can dispatch. */
-export function toolsFor(agent: AgentDefinition, baseTools: readonly Tool[]): readonly Tool[] {
-  if (agent.tools === '*') return baseTools;
+export function toolsFor(agent: AgentDefinition, baseTools: readonly Tool[], rules: ToolRules): readonly Tool[] {
   const {tools} = agent;
-  return baseTools.filter((tool) => tools.includes(tool.name));
-}
-
-/** Task call > definition > profile. */
-function limitsFor(task: SubagentTask): Limits {
-  const standard = standardLimits(task.agent.name);
-  return {
-    maxTurns: task.maxTurns ?? task.agent.maxTurns ?? standard.maxTurns,
-    timeoutSeconds: task.timeoutSeconds ?? task.agent.timeoutSeconds ?? standard.timeoutSeconds,
-  };
-}
-
-/** Characters in two times the 500 tokens that the prompts ask for. */
-const MAX_REPORT_CHARS = 2 * 500 * 4;
-
-function reportOf(result: RunResult, receipt: Receipt, seat: SubagentSeat): string {
-  const head = result.outcome === 'success' ? '' : `The run did not finish: ${reasonOf(result)}.\n`;
-  const text = result.text === '' ? '(no answer)' : cutAtParagraph(result.text, seat.transcript);
-  const lead = result.outcome !== 'success' && result.text !== '' ? 'What it had by then:\n' : '';
-  return `${head}${lead}${text}\n\n${receipt.line}\nRun: ${seat.runId} · transcript ${seat.transcript}`;
-}
-
-function cutAtParagraph(text: string, transcript: string): string {
-  if (text.length <= MAX_REPORT_CHARS) return text;
-  const paragraph = text.lastIndexOf('\n\n', MAX_REPORT_CHARS);
-  const line = text.lastIndexOf('\n', MAX_REPORT_CHARS);
-  const end = paragraph > MAX_REPORT_CHARS / 2 ? paragraph : line > MAX_REPORT_CHARS / 2 ? line : MAX_REPORT_CHARS;
-  return `${text.slice(0, end)}\n\n[cut here: ${text.length - end} more characters in ${transcript}]`;
+  return baseTools.filter(
+    ({name}) =>
+      (tools === '*' || tools.includes(name)) &&
+      !rules.deny.includes(name) &&
+      (rules.allow === undefined || rules.allow.includes(name)),
+  );
 }

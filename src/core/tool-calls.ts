@@ -10,6 +10,7 @@ import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
 import {cutMiddle, type OutputStore} from './output.ts';
 import type {Permit} from './permissions.ts';
 import type {ToolRecord} from './run-result.ts';
+import type {TokenBudget} from './token-budget.ts';
 import {type Access, errorResult, type Tool, type ToolResult, type Workspace} from './tool.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
@@ -24,6 +25,7 @@ export interface Caller {
   readonly workspace: Workspace;
   readonly files: FileLedger;
   readonly output: OutputStore;
+  readonly tokens: TokenBudget;
   readonly permit: Permit;
   readonly emit: Emit;
 }
@@ -164,6 +166,7 @@ async function resultOf(
       workspace: caller.workspace,
       files: caller.files,
       output: caller.output,
+      tokens: caller.tokens,
       emit: caller.emit,
     });
     const result = await orAfterAbort(running, signal);

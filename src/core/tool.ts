@@ -4,6 +4,7 @@ import type {Emit} from './events.ts';
 import type {FileLedger} from './file-ledger.ts';
 import type {ToolResultBlock} from './messages.ts';
 import type {OutputStore} from './output.ts';
+import type {TokenBudget} from './token-budget.ts';
 
 /** What a call wants to touch, for permissions and for what may run side by side. */
 export type Access =
@@ -26,6 +27,8 @@ export interface ToolContext {
   readonly workspace: Workspace;
   readonly files: FileLedger;
   readonly output: OutputStore;
+  /** What the caller may still use; a subagent's share comes out of it. */
+  readonly tokens: TokenBudget;
   readonly emit: Emit;
 }
 

@@ -2,8 +2,8 @@
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from './agent-loop.ts';
 import {NO_USAGE, type ToolUse} from './messages.ts';
+import type {RunRecord} from './run-record.ts';
 import type {RunResult} from './run-result.ts';
-import type {RunRecord} from './subagent-manager.ts';
 import {runToolCalls} from './tool-calls.ts';
 
 export interface TypedTask {
@@ -42,9 +42,9 @@ export async function runTypedTask(
   const said = typeof outcome!.block.content === 'string' ? outcome!.block.content : '';
   const record = findRun(call.id);
   return {
-    ...(record ? endingOf(record) : {outcome: 'error' as const, code: 'TASK_REFUSED', error: said}),
+    ...endingOf(record, outcome!.record.isError, said),
     text: said,
-    usage: record?.result?.usage ?? NO_USAGE,
+    usage: record?.usage ?? NO_USAGE,
     usageByModel: {},
     turns: record?.result?.turns ?? 0,
     tools: [outcome!.record],
@@ -53,8 +53,11 @@ export async function runTypedTask(
   };
 }
 
-/** How a typed Task ended is how its run ended. */
-function endingOf(record: RunRecord) {
+/** How a typed Task ended is how its run ended; one in the background, joined or cached has no end of its own. */
+function endingOf(record: RunRecord | undefined, isError: boolean, said: string) {
+  if (record?.outcome === undefined) {
+    return isError ? {outcome: 'error' as const, code: 'TASK_REFUSED', error: said} : {outcome: 'success' as const};
+  }
   const reason = record.reason ?? '';
   switch (record.outcome) {
     case 'success':
@@ -63,7 +66,7 @@ function endingOf(record: RunRecord) {
     case 'limit':
       return {outcome: record.outcome, limit: reason};
     case 'timeout':
-      return {outcome: record.outcome, seconds: Math.round((record.result?.durationMs ?? 0) / 1000)};
+      return {outcome: record.outcome, timeout: reason};
     default:
       return {outcome: 'error' as const, code: 'TASK_FAILED', error: reason};
   }

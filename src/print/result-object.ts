@@ -1,12 +1,13 @@
 /** The result object of the JSON formats, in Claude Code's shape. */
 import {randomUUID} from 'node:crypto';
 import {addUsage, NO_USAGE, type Usage} from '../core/messages.ts';
+import type {RunRecord} from '../core/run-record.ts';
 import {type RunResult, reasonOf} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
-import type {RunRecord} from '../core/subagent-manager.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
-  const runs = session.runs;
+  // Those of an earlier process had their own result.
+  const runs = session.runs.filter((run) => !run.restored);
   const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
@@ -42,7 +43,7 @@ function subagentObject(run: RunRecord): Record<string, unknown> {
     outcome: run.outcome ?? 'unknown',
     tools: run.tools,
     duration_ms: Math.round(run.result?.durationMs ?? 0),
-    usage: run.result?.usage ?? NO_USAGE,
+    usage: run.usage,
     transcript: run.transcript,
     ...(run.reason ? {reason: run.reason} : {}),
   };

@@ -2,11 +2,18 @@
 import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {UsageError} from '../core/errors.ts';
+import type {Journal} from '../core/history.ts';
 import type {OutputStore} from '../core/output.ts';
-import type {RunStore} from '../core/subagent-manager.ts';
+import {RunFiles, TRANSCRIPT} from './run-files.ts';
+import {SessionLock} from './session-lock.ts';
 import {TranscriptWriter} from './transcript.ts';
 
-const TRANSCRIPT = 'session.jsonl';
+export interface OpenSession {
+  readonly journal: Journal;
+  readonly transcript: string;
+  readonly output: OutputStore;
+  close(): void;
+}
 
 export class SessionStore {
   /** The sessions of this working directory. */
@@ -25,24 +32,35 @@ export class SessionStore {
     return path.join(this.folder, id);
   }
 
-  openSession(id: string): {writer: TranscriptWriter; output: OutputStore} {
+  /**
+   * A session that is there already is locked now, a new one with its first line.
+   * @throws UsageError when another mini-cc has it open.
+   */
+  openSession(id: string): OpenSession {
     const folder = this.sessionFolder(id);
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), {id, agent: 'main', cwd: this.cwd});
-    return {writer, output: outputsIn(folder)};
-  }
-
-  /** Runs of subagents of a session; `sessionId` is asked at each run, since /clear begins a new one. */
-  runStore(sessionId: () => string): RunStore {
+    const lock = new SessionLock(folder, id);
+    if (existsSync(writer.path)) lock.acquire();
     return {
-      openRun: (runId, agent, description) => {
-        assertPlainName(runId);
-        const parent = sessionId();
-        const folder = path.join(this.sessionFolder(parent), 'subagents', runId);
-        const transcript = path.join(folder, TRANSCRIPT);
-        const journal = new TranscriptWriter(transcript, {id: runId, agent, cwd: this.cwd, parent, description});
-        return {journal, output: outputsIn(folder), transcript, close: () => journal.close()};
+      journal: {
+        append(entry) {
+          lock.acquire();
+          writer.append(entry);
+        },
+      },
+      transcript: writer.path,
+      output: outputsIn(folder),
+      close() {
+        writer.close();
+        lock.release();
       },
     };
+  }
+
+  /** Runs of subagents of a session; `sessionId` is asked at each call, since /clear begins a new one. */
+  runStore(sessionId: () => string): RunFiles {
+    const session = () => ({id: sessionId(), folder: this.sessionFolder(sessionId())});
+    return new RunFiles({session, cwd: this.cwd, outputsIn});
   }
 
   /** The transcript of a session by its id or the unique beginning of one. @throws UsageError when there is none. */
@@ -84,6 +102,7 @@ function slugOf(cwd: string): string {
 }
 
 function assertPlainName(id: string): void {
+  if (id === '') throw new UsageError('session directory cannot be empty');
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id) || id.includes('..')) {
     throw new UsageError(`Not a session id: ${JSON.stringify(id)}`);
   }

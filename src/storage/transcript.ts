@@ -1,6 +1,10 @@
 /**
- * Transcripts: JSON lines, appended, one whole event a line. A line is handed to the kernel before the call returns,
- * so it survives the end of the process by any signal; it is synced to the disk when the transcript is closed.
+ * Transcripts: JSON lines, appended, one whole event a line.
+ *
+ * What survives what: a line is handed to the kernel by one write before `append` returns, so it survives the end of
+ * the process by any signal, `kill -9` too. It is synced to the disk (fsync) when the transcript is closed: a run's at
+ * its end, before anybody hears of that end; a session's when it is left. So a power cut may take the last moments of
+ * a conversation, never a result that was told. A sync after every line would cost a turn some milliseconds for that.
  */
 import {
   closeSync,
@@ -18,7 +22,7 @@ import {UsageError} from '../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
 import type {Message} from '../core/messages.ts';
 
-type Header = Extract<TranscriptEntry, {type: 'session'}>;
+export type Header = Extract<TranscriptEntry, {type: 'session'}>;
 
 /** Appends to one file. It comes into being with its first entry: a session without a word leaves nothing. */
 export class TranscriptWriter implements Journal {
@@ -31,7 +35,7 @@ export class TranscriptWriter implements Journal {
 
   append(entry: TranscriptEntry): void {
     this.#fd ??= this.#open();
-    writeSync(this.#fd, `${JSON.stringify(entry)}\n`);
+    writeWhole(this.#fd, `${JSON.stringify(entry)}\n`);
   }
 
   close(): void {
@@ -52,13 +56,19 @@ export class TranscriptWriter implements Journal {
         at: new Date().toISOString(),
         ...this.header,
       };
-      writeSync(fd, `${JSON.stringify(header)}\n`);
+      writeWhole(fd, `${JSON.stringify(header)}\n`);
     } else if (endsTorn(fd)) {
       // A crash tore the last line: what follows must not grow onto it.
       writeSync(fd, '\n');
     }
     return fd;
   }
+}
+
+/** The system may take a long line in parts. */
+function writeWhole(fd: number, line: string): void {
+  const bytes = Buffer.from(line);
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }
 
 function endsTorn(fd: number): boolean {
@@ -95,7 +105,8 @@ export function readTranscript(file: string): Transcript {
   return {header, entries: rest};
 }
 
-function parseLine(line: string): TranscriptEntry | undefined {
+/** Undefined for a blank or torn line. */
+export function parseLine(line: string): TranscriptEntry | undefined {
   if (line.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(line);

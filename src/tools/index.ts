@@ -8,6 +8,11 @@ import {globTool} from './glob.ts';
 import {grepTool} from './grep.ts';
 import {ProcessGroups} from './process-groups.ts';
 import {readFileTool} from './read-file.ts';
+import {createTaskTool, type TaskDeps} from './task.ts';
+import {createTaskList} from './task-list.ts';
+import {createTaskOutput} from './task-output.ts';
+import {createTaskSend} from './task-send.ts';
+import {createTaskStop} from './task-stop.ts';
 import {createTodoWrite} from './todo-write.ts';
 import {createWriteFile} from './write-file.ts';
 
@@ -25,5 +30,20 @@ export function createBaseTools(sandbox: Sandbox): Tool[] {
     grepTool,
     globTool,
     createTodoWrite(),
+  ] as Tool[];
+}
+
+/** Names of the tools that `createTaskTools` makes. */
+export const TASK_TOOL_NAMES: readonly string[] = ['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop'];
+
+/** The main agent's alone: no subagent has them, so none can dispatch. */
+export function createTaskTools(deps: TaskDeps): Tool[] {
+  const {manager} = deps;
+  return [
+    createTaskTool(deps),
+    createTaskList(manager),
+    createTaskOutput(manager),
+    createTaskSend(manager),
+    createTaskStop(manager),
   ] as Tool[];
 }

@@ -19,6 +19,7 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   background: ['background', 'runinbackground'],
   timeout_seconds: ['timeoutseconds', 'runtimeoutseconds', 'timeout'],
   max_turns: ['maxturns'],
+  max_tokens: ['maxtokens'],
   model: ['model'],
   thinking: ['thinking'],
   label: ['label'],
@@ -26,7 +27,7 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   isolation: ['isolation'],
 };
 
-const NUMBERS = ['timeout_seconds', 'max_turns'];
+const NUMBERS = ['timeout_seconds', 'max_turns', 'max_tokens'];
 const FLAGS = ['background'];
 
 /**

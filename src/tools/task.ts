@@ -2,6 +2,7 @@
 import {z} from 'zod';
 import type {AgentCatalog} from '../core/agent-types.ts';
 import {MiniCcError} from '../core/errors.ts';
+import {acceptedWords} from '../core/manager-options.ts';
 import type {Model} from '../core/model.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
@@ -20,12 +21,16 @@ interface TaskInput {
   readonly prompt: string;
   readonly agent_type: string;
   readonly model?: string | undefined;
+  readonly background?: boolean | undefined;
   readonly timeout_seconds?: number | undefined;
   readonly max_turns?: number | undefined;
+  readonly max_tokens?: number | undefined;
+  readonly label?: string | undefined;
+  readonly cleanup?: 'keep' | 'delete' | undefined;
 }
 
 /** In the contract, with an engine that comes later. */
-const LATER = ['background', 'thinking', 'label', 'cleanup', 'isolation'];
+const LATER = ['thinking', 'isolation'];
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
   let schema: {readonly names: string; readonly input: ReturnType<typeof schemaFor>} | undefined;
@@ -58,21 +63,24 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     async run(input, context) {
       const agent = deps.agents.get(input.agent_type);
       if (!agent) throw new MiniCcError('TASK_INPUT', `The agent ${input.agent_type} is gone. Nothing was dispatched.`);
-      const {model, warning} = deps.modelFor(agent.name, input.model);
-      const ended = await deps.manager().spawn({
-        agent,
-        description: input.description,
-        prompt: input.prompt,
-        model,
-        callId: context.callId,
-        signal: context.signal,
-        ...(input.max_turns === undefined ? {} : {maxTurns: input.max_turns}),
-        ...(input.timeout_seconds === undefined ? {} : {timeoutSeconds: input.timeout_seconds}),
+      const {model, warning} = deps.modelFor(agent.name, input.model ?? agent.model);
+      const {label, cleanup} = input;
+      const background = input.background ?? agent.background ?? false;
+      const dispatched = await deps.manager().dispatch({
+        ...{agent, model, background, callId: context.callId, signal: context.signal, tokens: context.tokens},
+        ...{description: input.description, prompt: input.prompt},
+        ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
+        ...(label === undefined ? {} : {label}),
+        ...(cleanup === undefined ? {} : {cleanup}),
       });
-      const text = warning ? `Warning: ${warning}\n${ended.report}` : ended.report;
-      return textResult(text, {
-        isError: ended.result.outcome !== 'success',
-        facts: {changed: ended.receipt.filesChanged},
+      const warn = (text: string) => (warning ? `Warning: ${warning}\n${text}` : text);
+      if (dispatched.source === 'cached') return textResult(warn(`[cached]\n${dispatched.result.report}`));
+      const {runId, ended, detached} = dispatched.started;
+      const result = background ? undefined : await Promise.race([ended, detached]);
+      if (!result) return textResult(warn(acceptedWords(agent.name, runId)));
+      return textResult(warn(result.report), {
+        isError: result.result.outcome !== 'success',
+        facts: {changed: result.receipt.filesChanged},
       });
     },
   };
@@ -84,7 +92,14 @@ function schemaFor(names: readonly string[]) {
     prompt: z.string(),
     agent_type: z.enum(names as [string, ...string[]]),
     model: z.string().optional(),
-    timeout_seconds: z.int().min(0).optional(),
+    background: z.boolean().optional(),
+    timeout_seconds: z
+      .number()
+      .min(0, {error: ({input}) => `timeout_seconds must be 0 (no limit) or more, not ${input}`})
+      .optional(),
     max_turns: z.int().min(1).max(400).optional(),
+    max_tokens: z.int().min(1).optional(),
+    label: z.string().optional(),
+    cleanup: z.enum(['keep', 'delete']).optional(),
   });
 }

@@ -239,7 +239,11 @@ describe('the agent loop', () => {
     const {run} = fixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {
       limits: {maxTurns: 9, timeoutSeconds: 0.05},
     });
-    expect(await runAgent(run)).toMatchObject({outcome: 'timeout', seconds: 0.05, text: 'found a.ts:1'});
+    expect(await runAgent(run)).toMatchObject({
+      outcome: 'timeout',
+      timeout: 'timed out after 0.05 s',
+      text: 'found a.ts:1',
+    });
   });
 
   it('does not count the time in which a person is asked', async () => {
@@ -252,7 +256,7 @@ describe('the agent loop', () => {
 
   it('takes what waits in the inbox at the top of a turn, also when it was about to end', async () => {
     const model = new ScriptedModel((_, index) => {
-      if (index === 0) setup.run.inbox.put({id: '1', text: 'and also this'});
+      if (index === 0) setup.run.inbox.put({id: '1', text: 'and also this', kind: 'prompt', wakes: true});
       return say(`answer ${index}`);
     });
     const setup: ReturnType<typeof fixture> = fixture(model);

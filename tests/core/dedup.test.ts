@@ -40,13 +40,20 @@ describe('the same task twice', () => {
       fingerprint: async () => world.workspace,
       isReusable: (result) => result !== '',
     });
-    const run = (key: string, options: {readOnly?: boolean; ms?: number; result?: string; fail?: boolean} = {}) =>
-      tasks.run(key, options.readOnly ?? true, async () => {
+    const run = async (
+      key: string,
+      options: {readOnly?: boolean; ms?: number; result?: string; fail?: boolean} = {},
+    ) => {
+      const work = async () => {
         world.runs += 1;
         await new Promise((resolve) => setTimeout(resolve, options.ms ?? 1));
         if (options.fail) throw new Error('failed');
         return options.result ?? `result ${world.runs}`;
-      });
+      };
+      const dispatched = await tasks.dispatch(key, options.readOnly ?? true, () => ({ended: work()}));
+      const result = dispatched.source === 'cached' ? dispatched.result : await dispatched.started.ended;
+      return {source: dispatched.source, result};
+    };
     return {world, run};
   }
 

@@ -7,6 +7,7 @@ import {History, type TranscriptEntry} from '../../src/core/history.ts';
 import {Inbox} from '../../src/core/inbox.ts';
 import {systemClock} from '../../src/core/limits.ts';
 import type {Model} from '../../src/core/model.ts';
+import {TokenBudget} from '../../src/core/token-budget.ts';
 import {type Access, type Tool, type ToolContext, type ToolResult, textResult} from '../../src/core/tool.ts';
 
 export interface Fixture {
@@ -32,6 +33,7 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
     history,
     inbox: new Inbox(),
     limits: {maxTurns: 20, timeoutSeconds: 0},
+    tokens: new TokenBudget(),
     clock: systemClock,
     signal: abort.signal,
     rawStream: false,

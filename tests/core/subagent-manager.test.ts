@@ -1,72 +1,10 @@
-import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {AGENT_TYPES, type AgentDefinition} from '../../src/core/agent-types.ts';
-import {EventBus} from '../../src/core/event-bus.ts';
-import type {AgentEvent} from '../../src/core/events.ts';
-import {WriteLog} from '../../src/core/file-ledger.ts';
-import type {TranscriptEntry} from '../../src/core/history.ts';
-import {systemClock} from '../../src/core/limits.ts';
-import {PermissionPolicy} from '../../src/core/permissions.ts';
 import {CutOff} from '../../src/core/run-result.ts';
-import {SubagentManager} from '../../src/core/subagent-manager.ts';
-import {type Tool, textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/tool.ts';
+import {house, root} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
-
-const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
-writeFileSync(path.join(root, 'a.ts'), 'one\ntwo\n');
-
-function house(options: {tools?: readonly Tool[]; maxConcurrent?: number} = {}) {
-  const events: AgentEvent[] = [];
-  const transcripts = new Map<string, TranscriptEntry[]>();
-  const bus = new EventBus(() => undefined);
-  bus.subscribe((event) => void events.push(event));
-  const manager = new SubagentManager({
-    maxConcurrent: options.maxConcurrent ?? 3,
-    mainAgentId: 'main',
-    bus,
-    store: {
-      openRun(runId) {
-        const lines: TranscriptEntry[] = [];
-        transcripts.set(runId, lines);
-        return {
-          journal: {append: (entry) => void lines.push(entry)},
-          output: {open: () => ({path: '', write: () => undefined, close: () => undefined})},
-          transcript: `/transcripts/${runId}`,
-          close: () => undefined,
-        };
-      },
-    },
-    house: {
-      baseTools: options.tools ?? [],
-      workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
-      surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
-      writeLog: new WriteLog(),
-      permits: {
-        policy: new PermissionPolicy('default', {allowed: new Set(), disallowed: new Set()}, []),
-        questions: undefined,
-        onDenied: () => undefined,
-      },
-      clock: systemClock,
-      rawStream: false,
-    },
-  });
-  const spawn = (
-    model: ScriptedModel,
-    change: {agent?: AgentDefinition; prompt?: string; signal?: AbortSignal; timeoutSeconds?: number} = {},
-  ) =>
-    manager.spawn({
-      agent: AGENT_TYPES.explore!,
-      description: 'look around',
-      prompt: 'find it',
-      signal: new AbortController().signal,
-      model,
-      ...change,
-    });
-  return {manager, events, transcripts, spawn};
-}
 
 describe('a subagent', () => {
   it('starts from its prompt and nothing else; the memory files are in its system prompt', async () => {
@@ -97,7 +35,7 @@ describe('a subagent', () => {
     expect(receipt.line).toMatch(
       /^Receipt: 2 tools · read 1 file · changed none · commands 1 \(exit 1\) · citations 1\/2 exist \(missing: b\.ts:9\) · [\d.]+s · tokens in 20 out 10 · est n\/a$/,
     );
-    expect(report).toMatch(/\nRun: [0-9a-f-]{36} · transcript \/transcripts\//);
+    expect(report).toMatch(/\nRun: [0-9a-f-]{36} · transcript \//);
   });
 
   it('marks an answer that rests on no tool call', async () => {
@@ -110,19 +48,21 @@ describe('a subagent', () => {
       timeoutSeconds: 0.05,
     });
     expect(result.outcome).toBe('timeout');
-    expect(report).toMatch(/^The run did not finish: timed out after 0.05 s\.\nWhat it had by then:\nhalf/);
+    expect(report).toMatch(
+      /^The run did not finish: timed out after 0.05 s \(EXECUTION_TIMEOUT\)\.\nWhat it had by then:\nhalf/,
+    );
   });
 
   it('cuts a report past twice the asked length at a paragraph and names the whole', async () => {
     const {report} = await house().spawn(new ScriptedModel([say(`${'word '.repeat(500)}\n\n${'more '.repeat(900)}`)]));
     expect(report.length).toBeLessThan(5_000);
-    expect(report).toMatch(/\[cut here: \d+ more characters in \/transcripts\//);
+    expect(report).toMatch(/\[cut here: \d+ more characters in \//);
   });
 
   it('closes its transcript with how it ended', async () => {
-    const {spawn, transcripts} = house();
+    const {spawn, read} = house();
     const {runId} = await spawn(new ScriptedModel([say('Status: success')]));
-    expect(transcripts.get(runId)?.at(-1)).toMatchObject({type: 'end', outcome: 'success'});
+    expect(read(runId).at(-1)).toMatchObject({type: 'end', outcome: 'success'});
   });
 });
 

@@ -131,6 +131,10 @@ describe('print mode', () => {
       'glob',
       'todo_write',
       'Task',
+      'TaskList',
+      'TaskOutput',
+      'TaskSend',
+      'TaskStop',
     ]);
     const last = objects.at(-1);
     expect(last).toMatchObject({

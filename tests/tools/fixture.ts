@@ -1,4 +1,5 @@
 /** A workspace on disk and a context to call tools in: nothing is mocked. */
+
 import {
   closeSync,
   mkdirSync,
@@ -15,6 +16,7 @@ import {dirname, join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import type {AgentEventBody} from '../../src/core/events.ts';
 import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
+import {TokenBudget} from '../../src/core/token-budget.ts';
 import type {Tool, ToolContext, ToolResult, Workspace} from '../../src/core/tool.ts';
 
 export interface Fixture {
@@ -53,6 +55,7 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     workspace,
     files,
     output: {open: (callId) => outputFile(join(base, `${callId}.txt`))},
+    tokens: new TokenBudget(),
     emit: (event) => void events.push(event),
     ...more,
   });

@@ -1,0 +1,33 @@
+/** From a background run that has ended to what the main agent reads and what the screen shows. */
+import {ANNOUNCE_SKIP, announcementId, announcementMessage, announcementText, type EndedRun} from './announcement.ts';
+import type {AgentEventBody} from './events.ts';
+import type {Letter} from './inbox.ts';
+import type {RunRecord} from './run-record.ts';
+
+export interface Announcement {
+  /** For the main agent's inbox. */
+  readonly letter: Letter;
+  /** For the screen. */
+  readonly event: AgentEventBody & {type: 'announcement'};
+}
+
+/** @returns undefined when there is nothing to post: it was no background run, or it asked for silence. */
+export function announcementOf(record: RunRecord, text: string, durationMs: number): Announcement | undefined {
+  const {runId, round, agent, description, usage, sessionId, transcript, outcome = 'unknown', reason = ''} = record;
+  if (!record.background || isSilent(record, text)) return undefined;
+  const run: EndedRun = {runId, round, agent, outcome, reason, text, durationMs, usage, sessionId, transcript};
+  return {
+    letter: {
+      id: announcementId(runId, round),
+      text: announcementMessage(run),
+      kind: 'announcement',
+      // Whoever stopped it knows.
+      wakes: outcome !== 'stopped',
+    },
+    event: {type: 'announcement', runId, agent, description, outcome, text: announcementText(run)},
+  };
+}
+
+export function isSilent(record: Pick<RunRecord, 'outcome'>, text: string): boolean {
+  return record.outcome === 'success' && text === ANNOUNCE_SKIP;
+}

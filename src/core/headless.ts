@@ -1,0 +1,78 @@
+/**
+ * A session to which nobody will type another word: its one prompt is done when the background runs have ended, and
+ * the turns that their announcements began. Its limits hold for all of that together.
+ */
+import {type Limits, MAIN_LIMITS, systemClock} from './limits.ts';
+import {CutOff, joinTurns, type RunResult, timeoutWords} from './run-result.ts';
+import type {SubagentManager} from './subagent-manager.ts';
+
+export class Headless {
+  readonly #startedAt = systemClock.now();
+  #total: RunResult | undefined;
+  #timedOut = false;
+
+  constructor(
+    private readonly manager: SubagentManager,
+    private readonly limits: Limits = MAIN_LIMITS,
+  ) {}
+
+  /** A turn that failed, or a limit, is the last one: what is announced later waits for `--continue`. */
+  get mayWake(): boolean {
+    if (this.#timedOut) return false;
+    return this.#total === undefined || (this.#total.outcome === 'success' && this.#turnsLeft > 0);
+  }
+
+  get limitsLeft(): Limits {
+    return {maxTurns: Math.max(1, this.#turnsLeft), timeoutSeconds: this.limits.timeoutSeconds};
+  }
+
+  turnEnded(result: RunResult): void {
+    this.#total = this.#total ? joinTurns(this.#total, result) : result;
+  }
+
+  /**
+   * @param first the result of the prompt's own turn.
+   * @param lastTurn the end of the turn that was begun last.
+   * @param abortTurn ends the turn under way, if there is one.
+   * @returns the last turn's answer, with the sums of all turns.
+   */
+  async settle(
+    first: RunResult,
+    lastTurn: () => Promise<RunResult> | undefined,
+    abortTurn: (why: CutOff) => void,
+  ): Promise<RunResult> {
+    const {timeoutSeconds} = this.limits;
+    const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
+    const cancel =
+      timeoutSeconds === 0
+        ? () => undefined
+        : systemClock.setTimer(
+            () => {
+              this.#timedOut = true;
+              abortTurn(new CutOff('timeout', timeoutSeconds));
+              void this.manager.stopAll();
+            },
+            Math.max(0, leftMs),
+          );
+    try {
+      for (let turn = lastTurn(); ; turn = lastTurn()) {
+        await turn;
+        // Each end of a run that is announced begins the next turn at once.
+        if (lastTurn() !== turn) continue;
+        if (this.manager.count() === 0) break;
+        await this.manager.nextEnd();
+      }
+    } finally {
+      cancel();
+    }
+    const total = this.#total ?? first;
+    if (!this.#timedOut || total.outcome === 'timeout') return total;
+    const {text, usage, usageByModel, turns, tools, durationMs, modelMs} = total;
+    const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
+    return {outcome: 'timeout', timeout: timeoutWords(timeoutSeconds), ...totals};
+  }
+
+  get #turnsLeft(): number {
+    return this.limits.maxTurns - (this.#total?.turns ?? 0);
+  }
+}

@@ -1,0 +1,80 @@
+/** A run that is queued or at work: what can be done to it from outside. */
+import {Inbox} from './inbox.ts';
+import type {Clock} from './limits.ts';
+import type {RunPapers} from './run-record.ts';
+import {CutOff} from './run-result.ts';
+import type {SubagentResult} from './subagent.ts';
+
+export class LiveRun {
+  /** What is sent to it while it works. */
+  readonly inbox = new Inbox();
+  readonly #abort = new AbortController();
+  #unlink: () => void = () => undefined;
+  #toBackground: () => void = () => undefined;
+  /** Resolves when it goes on in the background, for whoever waits for its end. */
+  readonly detached = new Promise<void>((resolve) => {
+    this.#toBackground = resolve;
+  });
+  #ended: Promise<SubagentResult> | undefined;
+
+  /** @param parent the signal of the turn that dispatched it; absent for a background run, which outlives the turn. */
+  constructor(
+    readonly runId: string,
+    readonly papers: RunPapers,
+    parent: AbortSignal | undefined,
+  ) {
+    if (!parent) return;
+    const follow = () => this.#abort.abort(parent.reason);
+    if (parent.aborted) follow();
+    parent.addEventListener('abort', follow, {once: true});
+    this.#unlink = () => parent.removeEventListener('abort', follow);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get isStopping(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  /** How it ends. Never rejects. */
+  get ended(): Promise<SubagentResult> {
+    if (!this.#ended) throw new Error(`run ${this.runId} has not begun`);
+    return this.#ended;
+  }
+
+  begin(work: () => Promise<SubagentResult>): void {
+    this.#ended = work().finally(() => this.#unlink());
+  }
+
+  /** Waits for its end, at most so many milliseconds, and no longer than until `signal` is aborted. */
+  async endsWithin(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    let giveUp = (): void => undefined;
+    const over = new Promise<void>((resolve) => {
+      giveUp = resolve;
+    });
+    const cancelTimer = clock.setTimer(giveUp, ms);
+    signal.addEventListener('abort', giveUp, {once: true});
+    await Promise.race([this.ended, over]);
+    cancelTimer();
+    signal.removeEventListener('abort', giveUp);
+  }
+
+  /** The first reason wins. */
+  stop(why: 'stop' | 'close'): void {
+    this.#abort.abort(new CutOff(why));
+  }
+
+  /** Its parent's turn may end without it from now on. */
+  outlive(): void {
+    this.#unlink();
+  }
+
+  /** And nobody waits for its end any more. */
+  detach(): void {
+    this.outlive();
+    this.#toBackground();
+  }
+}

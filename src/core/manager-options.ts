@@ -1,0 +1,48 @@
+/** What the manager of subagents is made of, and what a dispatch asks of it. */
+import {sessionKeyOf} from './announcement.ts';
+import type {Deduplicated} from './dedup.ts';
+import type {EventBus} from './event-bus.ts';
+import type {Inbox} from './inbox.ts';
+import type {LiveRun} from './live-run.ts';
+import type {Model} from './model.ts';
+import type {Cleanup, RunRecord, RunStore} from './run-record.ts';
+import type {SubagentHouse, SubagentResult, SubagentTask} from './subagent.ts';
+import type {TokenBudget} from './token-budget.ts';
+
+export interface ManagerOptions {
+  /** Runs at work at the same time; asked for at the first dispatch when it has to be found out. Never rejects. */
+  readonly maxConcurrent: number | (() => Promise<number>);
+  readonly mainAgentId: string;
+  readonly house: SubagentHouse;
+  readonly store: RunStore;
+  readonly bus: EventBus;
+  /** Of the main agent: where the ends of background runs go. */
+  readonly inbox: Inbox;
+  /** What the workspace is like, see `dedup.ts`. Never rejects. */
+  readonly fingerprint: () => Promise<string>;
+  /** Minutes after its end when a run is archived; 0 = never. */
+  readonly archiveAfterMinutes: number;
+  /** Agent and model of a run that goes on. @throws MiniCcError when the agent is gone. */
+  readonly revive: (record: RunRecord) => {readonly agent: SubagentTask['agent']; readonly model: Model};
+}
+
+export interface SpawnRequest extends SubagentTask {
+  readonly model: Model;
+  readonly background?: boolean;
+  readonly label?: string;
+  readonly cleanup?: Cleanup;
+  /** The Task call of the main model. */
+  readonly callId?: string;
+  /** Ends a foreground run with its parent's turn. */
+  readonly signal: AbortSignal;
+  /** What its parent may still use. */
+  readonly tokens?: TokenBudget;
+}
+
+/** What came of a dispatch. `joined`: the same task runs already. `cached`: it ended just now, and nothing changed. */
+export type Dispatched = Deduplicated<SubagentResult, LiveRun>;
+
+/** What a dispatch answers for a run that nobody waits for. */
+export function acceptedWords(agent: string, runId: string): string {
+  return JSON.stringify({status: 'accepted', runId, childSessionKey: sessionKeyOf(agent, runId)});
+}

@@ -1,0 +1,61 @@
+/** The runs of a session that goes on, from what is on disk. */
+import {announcementId} from './announcement.ts';
+import {type Announcement, announcementOf, isSilent} from './announcer.ts';
+import {History, type RunEnd} from './history.ts';
+import {type RunRecord, type RunStore, type StoredRun, stateAfter} from './run-record.ts';
+
+export interface Restored {
+  readonly records: readonly RunRecord[];
+  /** Ends of background runs that the main agent has not heard of. */
+  readonly pending: readonly Announcement[];
+}
+
+const CUT_OFF = 'mini-cc ended before this run did';
+
+/** @param announced ids of the announcements in the main agent's history. */
+export function restoreRuns(store: RunStore, announced: ReadonlySet<string>): Restored {
+  const pending: Announcement[] = [];
+  const records = store.list().map((stored) => {
+    const end = stored.end ?? closeCutOff(store, stored);
+    const record = recordOf(stored, end, store.sessionId);
+    const announcement = announcementOf(record, end.text ?? '', end.durationMs ?? 0);
+    const isTold = announced.has(announcementId(record.runId, record.round));
+    if (announcement && !isTold) {
+      // Nobody has typed a word yet: it is read with the next prompt.
+      pending.push({...announcement, letter: {...announcement.letter, wakes: false}});
+    }
+    if (!record.background) return record;
+    const silent = isSilent(record, end.text ?? '');
+    return {...record, announcement: silent ? 'skipped' : isTold ? 'delivered' : 'waiting'} as const;
+  });
+  return {records, pending};
+}
+
+/** The transcript of a run that a crash cut off says so from now on. */
+function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
+  const {runId, text, tools, usage, background, round, createdAt, lastAt} = stored;
+  const durationMs = Math.max(0, lastAt - createdAt);
+  const end: RunEnd = {outcome: 'unknown', reason: CUT_OFF, text, tools, usage, background, round, durationMs};
+  if (stored.archived) return end;
+  const {journal, close} = store.reopen(runId);
+  new History(journal).end(end);
+  close();
+  return end;
+}
+
+function recordOf(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord {
+  const {end: _, text: _t, archived, ...facts} = stored;
+  const {outcome, reason, receipt, durationMs = 0} = end;
+  return {
+    ...facts,
+    sessionId,
+    state: archived ? 'removed' : stateAfter(outcome),
+    outcome,
+    ...(reason === undefined ? {} : {reason}),
+    ...(receipt === undefined ? {} : {receipt}),
+    startedAt: stored.createdAt,
+    endedAt: stored.lastAt,
+    restored: true,
+    result: {usageByModel: {}, durationMs, modelMs: 0, turns: 0},
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Archives ended runs: their transcripts are renamed, never erased. At once after they were told of where the task
+ * says `cleanup: delete`, else a while after their end. What is due while mini-cc does not run is done at the next start.
+ */
+import {messageOf} from './errors.ts';
+import type {EventBus} from './event-bus.ts';
+import type {Clock} from './limits.ts';
+import {hasEnded, type RunRecord, type RunStore} from './run-record.ts';
+import type {RunRegistry} from './run-registry.ts';
+
+/** Longer waits than this (24 days, what a timer takes) are left to the next start. Milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface ArchiveDeps {
+  readonly clock: Clock;
+  /** Milliseconds after the end; 0 = never. */
+  readonly afterMs: number;
+  readonly store: RunStore;
+  readonly registry: RunRegistry;
+  readonly bus: EventBus;
+  readonly mainAgentId: string;
+}
+
+export class RunArchive {
+  readonly #timers = new Map<string, () => void>();
+
+  constructor(private readonly deps: ArchiveDeps) {}
+
+  /** The run has ended, so many milliseconds ago. */
+  ended(runId: string, agoMs = 0): void {
+    this.cancel(runId);
+    const due = this.#dueIn(agoMs);
+    if (due === undefined || due > LONGEST_TIMER_MS) return;
+    const cancel = this.deps.clock.setTimer(() => {
+      this.#timers.delete(runId);
+      this.archive(runId);
+    }, due);
+    this.#timers.set(runId, cancel);
+  }
+
+  /** It is at work again, or archived already. */
+  cancel(runId: string): void {
+    this.#timers.get(runId)?.();
+    this.#timers.delete(runId);
+  }
+
+  /** Undefined while it is at work, when it is archived, and when it never will be. */
+  timeOf(record: RunRecord): Date | undefined {
+    if (!hasEnded(record) || record.state === 'removed') return undefined;
+    const due = this.#dueIn(Date.now() - record.endedAt!);
+    return due === undefined ? undefined : new Date(Date.now() + due);
+  }
+
+  /** At once; never a run that is at work. */
+  archive(runId: string): void {
+    const {store, registry, bus, mainAgentId} = this.deps;
+    const record = registry.get(runId);
+    if (!record || record.state === 'removed' || !hasEnded(record)) return;
+    this.cancel(runId);
+    try {
+      registry.update(runId, {transcript: store.archive(runId), state: 'removed'});
+      bus.emitFor(runId, mainAgentId)({type: 'run_state', state: 'removed'});
+    } catch (error) {
+      // It stays where it is, and is tried again at the next start.
+      const text = `could not archive run ${runId}: ${messageOf(error)}`;
+      bus.emitFor(mainAgentId)({type: 'notice', level: 'warning', text});
+    }
+  }
+
+  close(): void {
+    for (const runId of [...this.#timers.keys()]) this.cancel(runId);
+  }
+
+  #dueIn(agoMs: number): number | undefined {
+    return this.deps.afterMs > 0 ? Math.max(0, this.deps.afterMs - agoMs) : undefined;
+  }
+}

@@ -1,0 +1,54 @@
+/** A run comes into being, or begins another round: on disk and in the registry, before anybody is told. */
+import {randomUUID} from 'node:crypto';
+import {History} from './history.ts';
+import type {SpawnRequest} from './manager-options.ts';
+import {NO_USAGE} from './messages.ts';
+import type {RunHeader, RunPapers, RunRecord, RunStore} from './run-record.ts';
+import type {RunRegistry} from './run-registry.ts';
+
+export interface OpenedRun {
+  readonly runId: string;
+  readonly papers: RunPapers;
+}
+
+/** From here on a crash cannot lose it. @throws Error when it cannot be written. */
+export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
+  const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
+  const runId = randomUUID();
+  const header: RunHeader = {
+    ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
+    ...(label ? {label} : {}),
+    ...(callId ? {callId} : {}),
+  };
+  const open = store.create(header);
+  const history = new History(open.journal);
+  history.append({role: 'user', content: prompt});
+  const at = Date.now();
+  registry.add({
+    ...header,
+    sessionId: store.sessionId,
+    transcript: open.transcript,
+    ...{state: 'created', createdAt: at, lastAt: at, tools: 0, usage: NO_USAGE, round: 1, restored: false},
+  });
+  return {runId, papers: {...open, history}};
+}
+
+/** Its history with the message behind it. @throws MiniCcError when it is archived or gone. */
+export function openNextRound(
+  store: RunStore,
+  registry: RunRegistry,
+  record: RunRecord,
+  next: {readonly message: string; readonly model: string},
+): OpenedRun {
+  const {runId} = record;
+  const open = store.reopen(runId);
+  const history = new History(open.journal, open.messages);
+  const round = record.round + 1;
+  history.resumed(round);
+  history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
+  history.append({role: 'user', content: next.message});
+  const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...kept} = record;
+  const now = {background: true, round, lastAt: Date.now(), restored: false, model: next.model};
+  registry.add({...kept, ...now, state: 'created'});
+  return {runId, papers: {...open, history}};
+}

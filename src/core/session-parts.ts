@@ -1,0 +1,56 @@
+/** What a session is put together from, and what one conversation of it is. */
+import type {AgentRun} from './agent-loop.ts';
+import type {Announcement} from './announcer.ts';
+import type {EventBus} from './event-bus.ts';
+import type {SessionInfo} from './events.ts';
+import type {History} from './history.ts';
+import type {Inbox} from './inbox.ts';
+import type {Limits} from './limits.ts';
+import type {Message} from './messages.ts';
+import type {Model} from './model.ts';
+import type {Denial} from './permit.ts';
+import type {Questions} from './questions.ts';
+import type {Command} from './session.ts';
+import type {SubagentManager} from './subagent-manager.ts';
+
+/** What a session is made of; `compose.ts` puts it together. */
+export interface SessionParts {
+  readonly info: Omit<SessionInfo, 'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored'>;
+  readonly agentId: string;
+  readonly bus: EventBus;
+  readonly questions: Questions;
+  readonly manager: SubagentManager;
+  readonly commands: readonly Command[];
+  readonly denials: readonly Denial[];
+  /**
+   * A person can be asked, and will type more. Without one, `submit` also waits for background runs and the turns that
+   * follow from them.
+   */
+  readonly interactive: boolean;
+  /** Lets go of what was watched. */
+  onClose(): void;
+  readonly permissionMode: () => SessionInfo['permissionMode'];
+  readonly limits: Partial<Limits>;
+  /** The first conversation, and a new one for /clear. */
+  openConversation(): Conversation;
+  resolveModel(name: string): Model;
+  readonly firstConversation: Conversation;
+  readonly model: Model;
+  /** Of the main agent; the manager puts the ends of background runs there. */
+  readonly inbox: Inbox;
+  /** Ends of background runs that an earlier process did not get to tell. */
+  readonly pending: readonly Announcement[];
+  /** The main agent's run, but for what changes from turn to turn. */
+  readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
+}
+
+/** One transcript and what belongs to it. */
+export interface Conversation {
+  readonly id: string;
+  readonly history: History;
+  readonly output: AgentRun['output'];
+  readonly transcript: string;
+  /** What was said before, of a session that goes on. */
+  readonly restored: readonly Message[];
+  close(): void;
+}

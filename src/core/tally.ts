@@ -1,0 +1,83 @@
+/** What a run has used and said so far; its result is made from this. */
+import type {Clock} from './limits.ts';
+import {addUsage, NO_USAGE, textOf, type Usage} from './messages.ts';
+import type {ModelReply} from './model.ts';
+import type {RunResult, ToolRecord} from './run-result.ts';
+
+type TallyFields = Pick<RunResult, 'text' | 'usage' | 'usageByModel' | 'turns' | 'tools' | 'durationMs' | 'modelMs'>;
+/** How a run ended, without what the tally knows. */
+export type Ending<T = RunResult> = T extends {outcome: infer O}
+  ? {outcome: O} & Omit<T, 'outcome' | keyof TallyFields>
+  : never;
+
+export class Tally {
+  readonly records: ToolRecord[] = [];
+  turns = 0;
+  #usage: Usage = NO_USAGE;
+  readonly #byModel: Record<string, Usage> = {};
+  readonly #startedAt: number;
+  #modelMs = 0;
+  #callStartedAt = 0;
+  #text = '';
+  #join = false;
+  #streamed = '';
+
+  constructor(private readonly clock: Clock) {
+    this.#startedAt = clock.now();
+  }
+
+  beginCall(): void {
+    this.#callStartedAt = this.clock.now();
+    this.#streamed = '';
+  }
+
+  endCall(): void {
+    this.#modelMs += this.clock.now() - this.#callStartedAt;
+  }
+
+  streamed(text: string): void {
+    this.#streamed += text;
+  }
+
+  dropStreamed(): void {
+    this.#streamed = '';
+  }
+
+  takeStreamed(): string {
+    const text = this.#streamed;
+    this.#streamed = '';
+    return text;
+  }
+
+  count(reply: ModelReply): void {
+    this.turns += 1;
+    this.#streamed = '';
+    this.#usage = addUsage(this.#usage, reply.usage);
+    this.#byModel[reply.model] = addUsage(this.#byModel[reply.model] ?? NO_USAGE, reply.usage);
+    const text = textOf(reply.content);
+    if (text !== '') this.setText(this.#join ? this.#text + text : text);
+    this.#join = false;
+  }
+
+  /** The next text goes on where this one was cut. */
+  joinNextText(): void {
+    this.#join = true;
+  }
+
+  setText(text: string): void {
+    this.#text = text;
+  }
+
+  result(ending: Ending): RunResult {
+    return {
+      ...ending,
+      text: this.#text,
+      usage: this.#usage,
+      usageByModel: this.#byModel,
+      turns: this.turns,
+      tools: this.records,
+      durationMs: this.clock.now() - this.#startedAt,
+      modelMs: this.#modelMs,
+    };
+  }
+}

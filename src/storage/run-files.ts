@@ -1,0 +1,201 @@
+/** The runs of one session on disk: `<session>/subagents/<run>/session.jsonl`, renamed when it is archived. */
+import {closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, renameSync} from 'node:fs';
+import path from 'node:path';
+import {MiniCcError, UsageError} from '../core/errors.ts';
+import type {TranscriptEntry} from '../core/history.ts';
+import {addUsage, NO_USAGE, textOf} from '../core/messages.ts';
+import type {OutputStore} from '../core/output.ts';
+import type {EndEntry, RunHeader, RunStore, StoredRun} from '../core/run-record.ts';
+import {type Header, messagesOf, parseLine, readTranscript, TranscriptWriter} from './transcript.ts';
+
+export const TRANSCRIPT = 'session.jsonl';
+const ARCHIVED = `${TRANSCRIPT}.deleted.`;
+
+export interface RunFilesDeps {
+  /** Asked at each call, since /clear begins a new session. */
+  readonly session: () => {readonly id: string; readonly folder: string};
+  readonly cwd: string;
+  readonly outputsIn: (folder: string) => OutputStore;
+}
+
+export class RunFiles implements RunStore {
+  constructor(private readonly deps: RunFilesDeps) {}
+
+  get sessionId(): string {
+    return this.deps.session().id;
+  }
+
+  create(header: RunHeader) {
+    const {runId, ...facts} = header;
+    const folder = this.#folderOf(runId);
+    const transcript = path.join(folder, TRANSCRIPT);
+    const journal = new TranscriptWriter(transcript, {
+      ...{id: runId, cwd: this.deps.cwd, parent: this.sessionId},
+      ...facts,
+    });
+    return {journal, output: this.deps.outputsIn(folder), transcript, close: () => journal.close()};
+  }
+
+  reopen(runId: string) {
+    const folder = this.#folderOf(runId);
+    const transcript = path.join(folder, TRANSCRIPT);
+    if (!existsSync(transcript)) {
+      const archived = archivedIn(folder);
+      throw archived
+        ? new MiniCcError('RUN_ARCHIVED', `Run ${runId} is archived and cannot go on. Its transcript: ${archived}`)
+        : new MiniCcError('RUN_NOT_FOUND', `Run ${runId} has no transcript any more`);
+    }
+    const read = readTranscript(transcript);
+    const journal = new TranscriptWriter(transcript, read.header);
+    const output = this.deps.outputsIn(folder);
+    return {journal, output, transcript, messages: messagesOf(read), close: () => journal.close()};
+  }
+
+  list(): readonly StoredRun[] {
+    return runFoldersOf(this.deps.session().folder)
+      .flatMap((folder) => readRun(folder) ?? [])
+      .sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  read(runId: string): readonly TranscriptEntry[] {
+    const file = transcriptIn(this.#folderOf(runId));
+    return file ? readTranscript(file).entries : [];
+  }
+
+  archive(runId: string): string {
+    return archiveIn(this.#folderOf(runId));
+  }
+
+  #folderOf(runId: string): string {
+    if (!/^[\w-]+$/.test(runId)) throw new UsageError(`Not a run id: ${JSON.stringify(runId)}`);
+    return path.join(this.deps.session().folder, 'subagents', runId);
+  }
+}
+
+/** The folders of all runs of a session. */
+export function runFoldersOf(sessionFolder: string): string[] {
+  const parent = path.join(sessionFolder, 'subagents');
+  return existsSync(parent) ? readdirSync(parent).map((run) => path.join(parent, run)) : [];
+}
+
+/** Renames the transcript in a run's folder; its bytes stay as they are. @returns where it is now. */
+export function archiveIn(folder: string): string {
+  const stamp = new Date().toISOString().replaceAll(':', '-');
+  const archived = path.join(folder, `${ARCHIVED}${stamp}`);
+  renameSync(path.join(folder, TRANSCRIPT), archived);
+  return archived;
+}
+
+/** The run whose transcript this is has come to an end. */
+export function isFinished(file: string): boolean {
+  return endsOf(file).last?.type === 'end';
+}
+
+function transcriptIn(folder: string): string | undefined {
+  const file = path.join(folder, TRANSCRIPT);
+  return existsSync(file) ? file : archivedIn(folder);
+}
+
+/** The newest, should there be several. */
+function archivedIn(folder: string): string | undefined {
+  if (!existsSync(folder)) return undefined;
+  const name = readdirSync(folder)
+    .filter((each) => each.startsWith(ARCHIVED))
+    .sort()
+    .at(-1);
+  return name === undefined ? undefined : path.join(folder, name);
+}
+
+/** Undefined when there is nothing that can be read as a run. */
+function readRun(folder: string): StoredRun | undefined {
+  const transcript = transcriptIn(folder);
+  if (!transcript) return undefined;
+  const archived = path.basename(transcript) !== TRANSCRIPT;
+  const {header, last} = endsOf(transcript);
+  if (!header) return undefined;
+  if (last?.type === 'end') return {...fromHeader(header), ...fromEnd(last), transcript, archived};
+  return {...fromHeader(header), ...fromAll(readTranscript(transcript).entries), transcript, archived};
+}
+
+function fromHeader(header: Header) {
+  const {id, agent, description = '', model = '', background = false, cleanup = 'keep', label, callId, at} = header;
+  return {
+    ...{runId: id, agent, description, model, background, cleanup, createdAt: Date.parse(at)},
+    ...(label === undefined ? {} : {label}),
+    ...(callId === undefined ? {} : {callId}),
+  };
+}
+
+/** A run's own last line says all of it. */
+function fromEnd(end: EndEntry) {
+  const {text = '', tools = 0, usage = NO_USAGE, background = false, round = 1} = end;
+  return {text, tools, usage, background, round, lastAt: Date.parse(end.at), end};
+}
+
+/** A run that was cut off: what its lines tell. */
+function fromAll(entries: readonly TranscriptEntry[]) {
+  let told = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
+  let isBackground = false;
+  for (const entry of entries) {
+    if ('at' in entry) told = {...told, lastAt: Date.parse(entry.at)};
+    if (entry.type === 'background') isBackground = true;
+    if (entry.type === 'resumed') {
+      isBackground = true;
+      told = {...told, round: entry.round};
+    }
+    if (entry.type !== 'message') continue;
+    const {content, role} = entry.message;
+    if (role === 'assistant') {
+      told = {...told, text: textOf(content) || told.text, usage: addUsage(told.usage, entry.usage ?? NO_USAGE)};
+    } else if (typeof content !== 'string') {
+      told = {...told, tools: told.tools + content.filter(({type}) => type === 'tool_result').length};
+    }
+  }
+  return {...told, ...(isBackground ? {background: true} : {})};
+}
+
+const CHUNK = 64 * 1024;
+
+/** First and last line, without reading what lies between: a session may have a thousand runs. */
+function endsOf(file: string): {header: Header | undefined; last: TranscriptEntry | undefined} {
+  const fd = openSync(file, 'r');
+  try {
+    const {size} = fstatSync(fd);
+    const first = parseLine(firstLine(fd, size));
+    return {
+      header: first?.type === 'session' ? first : undefined,
+      last: parseLine(lastLine(fd, size)),
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function firstLine(fd: number, size: number): string {
+  for (let length = CHUNK; ; length *= 4) {
+    const text = bytesOf(fd, 0, Math.min(length, size));
+    const end = text.indexOf(0x0a);
+    if (end >= 0 || length >= size) return text.subarray(0, end < 0 ? undefined : end).toString('utf8');
+  }
+}
+
+/** A torn last line is no JSON, and so no end. */
+function lastLine(fd: number, size: number): string {
+  for (let length = CHUNK; ; length *= 4) {
+    const text = bytesOf(fd, Math.max(0, size - length), Math.min(length, size));
+    const end = text.at(-1) === 0x0a ? text.length - 1 : text.length;
+    const start = text.subarray(0, end).lastIndexOf(0x0a);
+    if (start >= 0 || length >= size) return text.subarray(start + 1, end).toString('utf8');
+  }
+}
+
+function bytesOf(fd: number, from: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(fd, buffer, filled, length - filled, from + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
+}

@@ -1,0 +1,88 @@
+/**
+ * What a workspace is like, in one word: the same word twice means that nothing changed between. With git, its HEAD
+ * and what its status lists, with sizes and times; without, all files, with sizes and times. Asked when a run begins,
+ * beside it, so that it does not wait; those who ask at the same moment share one answer.
+ */
+import {execFile} from 'node:child_process';
+import {createHash, randomUUID} from 'node:crypto';
+import {lstat, readdir} from 'node:fs/promises';
+import path from 'node:path';
+
+/** A tree without git that is larger than this is not looked through: its tasks simply run again. */
+const MOST_FILES = 20_000;
+const GIT_LIMIT_MS = 10_000;
+const SKIPPED = new Set(['node_modules', '.git']);
+
+export class WorkspaceFingerprint {
+  #underWay: Promise<string> | undefined;
+
+  constructor(private readonly root: string) {}
+
+  /** Never rejects: where the workspace cannot be looked at, no two answers are equal. */
+  take(): Promise<string> {
+    this.#underWay ??= this.#look().finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
+  async #look(): Promise<string> {
+    try {
+      const facts = (await this.#byGit()) ?? (await this.#byListing());
+      return facts === undefined ? randomUUID() : createHash('sha256').update(facts).digest('hex');
+    } catch {
+      // A folder that may not be read, or one that went away meanwhile: unknown is never the same.
+      return randomUUID();
+    }
+  }
+
+  /** Undefined outside of git. */
+  async #byGit(): Promise<string | undefined> {
+    const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'];
+    const [head, status] = await Promise.all([
+      this.#git(['rev-parse', '--verify', '--quiet', 'HEAD']),
+      this.#git(args),
+    ]);
+    if (status === undefined) return undefined;
+    const top = (await this.#git(['rev-parse', '--show-toplevel']))?.trim() ?? this.root;
+    const files = status.split('\0').filter((line) => line !== '');
+    if (files.length > MOST_FILES) return randomUUID();
+    const facts = await Promise.all(
+      files.map(async (line) => `${line} ${await factsOf(path.join(top, line.slice(3)))}`),
+    );
+    return JSON.stringify([head ?? 'no commit', facts]);
+  }
+
+  async #byListing(): Promise<string | undefined> {
+    const facts: string[] = [];
+    const folders = [this.root];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      for (const entry of await readdir(folder, {withFileTypes: true})) {
+        if (SKIPPED.has(entry.name)) continue;
+        const file = path.join(folder, entry.name);
+        if (entry.isDirectory()) folders.push(file);
+        else facts.push(`${file} ${await factsOf(file)}`);
+      }
+      if (facts.length > MOST_FILES) return undefined;
+    }
+    return facts.sort().join('\n');
+  }
+
+  /** Undefined when git is missing or fails, as it does outside of a repository. */
+  #git(args: readonly string[]): Promise<string | undefined> {
+    // Reading must not write: the index is left alone, so that it never meets a lock of the user's own git.
+    const env = {...process.env, GIT_OPTIONAL_LOCKS: '0'};
+    const options = {cwd: this.root, env, timeout: GIT_LIMIT_MS, maxBuffer: 64 * 1024 * 1024};
+    return new Promise((resolve) => {
+      execFile('git', [...args], options, (error, stdout) => resolve(error ? undefined : stdout));
+    });
+  }
+}
+
+async function factsOf(file: string): Promise<string> {
+  const stat = await lstat(file, {bigint: true}).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : 'gone';
+}

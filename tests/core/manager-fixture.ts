@@ -1,0 +1,99 @@
+/** A manager with everything real but the model: transcripts are files, time is the clock that a test names. */
+import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {AGENT_TYPES} from '../../src/core/agent-types.ts';
+import {EventBus} from '../../src/core/event-bus.ts';
+import type {AgentEvent} from '../../src/core/events.ts';
+import {WriteLog} from '../../src/core/file-ledger.ts';
+import {Inbox} from '../../src/core/inbox.ts';
+import {systemClock} from '../../src/core/limits.ts';
+import type {ManagerOptions, SpawnRequest} from '../../src/core/manager-options.ts';
+import type {Model} from '../../src/core/model.ts';
+import {PermissionPolicy} from '../../src/core/permissions.ts';
+import type {SubagentHouse} from '../../src/core/subagent.ts';
+import {SubagentManager} from '../../src/core/subagent-manager.ts';
+import type {Tool} from '../../src/core/tool.ts';
+import {SessionStore} from '../../src/storage/session-store.ts';
+import {ScriptedModel, say} from './scripted-model.ts';
+
+export const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
+writeFileSync(path.join(root, 'a.ts'), 'one\ntwo\n');
+
+export interface HouseOptions {
+  readonly tools?: readonly Tool[];
+  readonly maxConcurrent?: ManagerOptions['maxConcurrent'];
+  readonly house?: Partial<SubagentHouse>;
+  readonly options?: Partial<ManagerOptions>;
+  /** Where transcripts go: a second house with the same home is mini-cc after a restart. */
+  readonly home?: string;
+  /** Of runs that go on. */
+  readonly model?: Model;
+}
+
+export function house(given: HouseOptions = {}) {
+  const events: AgentEvent[] = [];
+  const home = given.home ?? mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-home-'));
+  const store = new SessionStore(home, root).runStore(() => 'session-1');
+  const bus = new EventBus((message) => {
+    throw new Error(message);
+  });
+  bus.subscribe((event) => void events.push(event));
+  const inbox = new Inbox();
+  const manager = new SubagentManager({
+    maxConcurrent: given.maxConcurrent ?? 3,
+    mainAgentId: 'main',
+    bus,
+    inbox,
+    store,
+    fingerprint: async () => 'as it was',
+    archiveAfterMinutes: 0,
+    revive: ({agent}) => ({agent: AGENT_TYPES[agent]!, model: given.model ?? new ScriptedModel([say('went on')])}),
+    house: {
+      baseTools: given.tools ?? [],
+      workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
+      surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
+      writeLog: new WriteLog(),
+      permits: {
+        policy: new PermissionPolicy('default', {allowed: new Set(), disallowed: new Set()}, []),
+        questions: undefined,
+        onDenied: () => undefined,
+      },
+      clock: systemClock,
+      rawStream: false,
+      limits: {profile: 'standard', agents: {}},
+      toolRules: {deny: []},
+      resultTokens: 500,
+      ...given.house,
+    },
+    ...given.options,
+  });
+  const request = (model: Model, change: Partial<SpawnRequest> = {}): SpawnRequest => ({
+    agent: AGENT_TYPES.explore!,
+    description: 'look around',
+    prompt: 'find it',
+    signal: new AbortController().signal,
+    model,
+    ...change,
+  });
+  return {
+    manager,
+    events,
+    inbox,
+    home,
+    store,
+    request,
+    spawn: (model: Model, change: Partial<SpawnRequest> = {}) => manager.spawn(request(model, change)),
+    dispatch: (model: Model, change: Partial<SpawnRequest> = {}) => manager.dispatch(request(model, change)),
+    read: (runId: string) => manager.read(runId),
+  };
+}
+
+/** Passes when the condition holds; timers of tests never say how long something takes. */
+export async function until(condition: () => boolean, ms = 5_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`it did not come about within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
