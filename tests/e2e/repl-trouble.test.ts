@@ -108,6 +108,6 @@ describe('in trouble', () => {
     const terminal = await startCli(['--settings', file], {cwd: workspace.path});
     onTestFinished(terminal.close);
     expect((await terminal.waitForExit()).code).toBe(2);
-    expect(terminal.text()).toMatch(/wrong\.json: model: /);
+    expect(terminal.text()).toMatch(/wrong\.json:1:11: model: /);
   });
 });
