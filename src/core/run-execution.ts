@@ -11,7 +11,13 @@ import {reportOf} from './report.ts';
 import {stateAfter} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 import {NOTHING, type RunResult, reasonOf} from './run-result.ts';
-import {runSubagent, type SubagentHouse, type SubagentResult, type SubagentTask} from './subagent.ts';
+import {
+  runSubagent,
+  type SubagentHouse,
+  type SubagentResult,
+  type SubagentSeat,
+  type SubagentTask,
+} from './subagent.ts';
 import type {TokenBudget} from './token-budget.ts';
 
 /** What a run is to do in this round. */
@@ -57,30 +63,30 @@ export async function executeRun(
     ...(round > 1 ? {round} : {}),
   });
   emit({type: 'message', role: 'user', content: assignment.words});
-  const ended = await pool
-    .run({id: runId, background, signal: live.signal}, () => {
-      registry.update(runId, {startedAt: Date.now()});
-      if (registry.get(runId)?.state === 'created') {
-        registry.update(runId, {state: 'processing'});
-        emit({type: 'run_state', state: 'processing'});
-      }
-      if (queued) emit({type: 'run_active'});
-      return runSubagent(assignment, rooms.house, {
-        ...assignment,
-        runId,
-        papers: live.papers,
-        inbox: live.inbox,
-        emit,
-        signal: live.signal,
-        before: {tools: before.tools, usage: before.usage},
-        standing: () => ({background: registry.get(runId)?.background ?? background, round}),
-      });
-    })
-    .then((result) => closed(live, result))
-    .catch((error: unknown) => crashed(live, error, rooms.house));
-  if (ended.result.outcome === 'success') pool.endedWell();
-  note(ended, rooms, emit, before.tools);
-  return ended;
+  return pool.run({id: runId, background, signal: live.signal}, async () => {
+    registry.update(runId, {startedAt: Date.now()});
+    if (registry.get(runId)?.state === 'created') {
+      registry.update(runId, {state: 'processing'});
+      emit({type: 'run_state', state: 'processing'});
+    }
+    if (queued) emit({type: 'run_active'});
+    const seat: SubagentSeat = {
+      ...assignment,
+      runId,
+      papers: live.papers,
+      inbox: live.inbox,
+      emit,
+      signal: live.signal,
+      before: {tools: before.tools, usage: before.usage},
+      standing: () => ({background: registry.get(runId)?.background ?? background, round}),
+    };
+    const ended = await runSubagent(assignment, rooms.house, seat)
+      .then((result) => closed(live, result))
+      .catch((error: unknown) => crashed(live, error, rooms.house));
+    if (ended.result.outcome === 'success') pool.endedWell();
+    note(ended, rooms, emit, before.tools);
+    return ended;
+  });
 }
 
 /** Every line is on the disk before anybody hears of the end. */

@@ -75,7 +75,9 @@ export class RunFiles implements RunStore {
 /** The folders of all runs of a session. */
 export function runFoldersOf(sessionFolder: string): string[] {
   const parent = path.join(sessionFolder, 'subagents');
-  return existsSync(parent) ? readdirSync(parent).map((run) => path.join(parent, run)) : [];
+  if (!existsSync(parent)) return [];
+  const runs = readdirSync(parent, {withFileTypes: true}).filter((entry) => entry.isDirectory());
+  return runs.map(({name}) => path.join(parent, name));
 }
 
 /** Renames the transcript in a run's folder; its bytes stay as they are. @returns where it is now. */

@@ -1,0 +1,148 @@
+/** Background runs as people meet them: in print mode, against a scripted server. */
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, type MessagesBody, say, slow, status} from '../support/messages-server.ts';
+import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {runCli} from '../support/run-cli.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
+
+const background = (prompt: string, more: Record<string, unknown> = {}) => ({
+  name: 'Task',
+  input: {description: prompt, prompt, agent_type: 'explore', background: true, ...more},
+});
+const lastText = (body: MessagesBody) => JSON.stringify(body.messages.at(-1));
+const announcements = (body: MessagesBody) =>
+  JSON.stringify(body.messages).match(/<task_announcement run=/g)?.length ?? 0;
+/** Also those with an announcement behind them. */
+const allResults = (body: MessagesBody) =>
+  body.messages.flatMap((message) => toolResultsOf({...body, messages: [message]}));
+
+describe('a headless run with background subagents', () => {
+  it('waits for them, and the answer after their announcements is the result', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return slow(say(`found ${firstPromptOf(body)}`), 60);
+      if (turnOf(body) === 0) return callTools([background('one'), background('two')]);
+      return say(announcements(body) === 2 ? 'both are in' : 'they are at work');
+    });
+    const run = await runCli(['-p', 'go', '--output-format', 'json'], {server, cwd: (await project()).path});
+    expect(run.code).toBe(0);
+    const result = JSON.parse(run.stdout);
+    expect(result).toMatchObject({subtype: 'success', result: 'both are in'});
+    expect(result.subagents).toMatchObject([{outcome: 'success'}, {outcome: 'success'}]);
+    const accepted = server.requests.map(({body}) => body).find((body) => !isSubagent(body) && turnOf(body) === 1)!;
+    const [first] = toolResultsOf(accepted);
+    const words = JSON.parse(first!.text);
+    expect(words).toEqual({
+      status: 'accepted',
+      runId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      childSessionKey: `agent:explore:subagent:${words.runId}`,
+    });
+    const last = server.requests.at(-1)!.body;
+    expect(announcements(last)).toBe(2);
+    expect(JSON.stringify(last.messages)).toContain(
+      `<task_announcement run=\\"${words.runId}\\">\\nStatus: success\\nResult: found one\\nNotes: - (none)\\nStats: runtime `,
+    );
+    expect(result.num_turns).toBe(server.requests.filter(({body}) => !isSubagent(body)).length);
+  });
+
+  it('exits with 0 when only a subagent failed, and subagents[] says so', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return status(400, {message: 'no such thing'});
+      if (turnOf(body) === 0) return callTools([background('one')]);
+      return say(announcements(body) === 1 ? 'it failed' : 'wait');
+    });
+    const run = await runCli(['-p', 'go', '--output-format', 'json'], {server, cwd: (await project()).path});
+    expect(run.code).toBe(0);
+    const result = JSON.parse(run.stdout);
+    expect(result).toMatchObject({result: 'it failed', is_error: false, subagents: [{outcome: 'error'}]});
+    expect(result.subagents[0].reason).toContain('no such thing');
+    expect(run.stderr).toContain('- failed: ');
+    expect(run.stderr).not.toContain('- done');
+    expect(lastText(server.requests.at(-1)!.body)).toContain(
+      'Status: error\\\\nResult: (not available)'.replace('\\\\n', '\\n'),
+    );
+  });
+
+  it('is ended by --timeout with its background runs, and exits with 3', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return {type: 'hang'};
+      return turnOf(body) === 0 ? callTools([background('one')]) : say('wait');
+    });
+    const run = await runCli(['-p', 'go', '--timeout', '2', '--output-format', 'json'], {server});
+    expect(run.code).toBe(3);
+    expect(JSON.parse(run.stdout)).toMatchObject({subtype: 'error_timeout', subagents: [{outcome: 'stopped'}]});
+    expect(run.durationMs).toBeLessThan(8_000);
+  });
+
+  it('has the tools that look after its runs; a subagent has none of them', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return say('found it');
+      const results = allResults(body);
+      switch (turnOf(body)) {
+        case 0:
+          return callTools([background('one', {label: 'my label'})]);
+        case 1:
+          return callTool('TaskOutput', {run_id: JSON.parse(results[0]!.text).runId, wait_seconds: 5});
+        case 2:
+          return callTools([
+            {name: 'TaskList', input: {}},
+            {name: 'TaskStop', input: {run_id: '1'}},
+            {name: 'TaskSend', input: {run_id: '9', message: 'x'}},
+          ]);
+        default:
+          return say('done');
+      }
+    });
+    await runCli(['-p', 'go'], {server, cwd: (await project()).path});
+    const [, output, list, stop, send] = allResults(server.requests.at(-1)!.body);
+    expect(output?.text).toMatch(/^found it\n\nReceipt: /);
+    expect(list?.text).toMatch(/^1 {2}idle {2}explore {2}my label {2}0 tools {2}\S+ tokens {2}[0-9a-f-]{36}$/);
+    expect(stop?.text).toBe('It has ended already: success.');
+    expect(send).toMatchObject({isError: true, text: 'Invalid subagent index: 9'});
+    const subagent = server.requests.find(({body}) => isSubagent(body))!;
+    expect(subagent.body.tools?.map(({name}) => name)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+  });
+});
+
+describe('the first request', () => {
+  it('is at most 12 KB with all tools', async () => {
+    const server = await serve([say('hi')]);
+    await runCli(['-p', 'go'], {server, home: await home()});
+    expect(server.requests[0]!.bytes).toBeLessThan(12 * 1024);
+    process.stdout.write(`first request: ${server.requests[0]!.bytes} bytes\n`);
+  });
+});
+
+describe('the same task twice in one reply', () => {
+  it('is one model run, and both calls get the result; asked again it is [cached]', async () => {
+    const task = {name: 'Task', input: {description: 'a', prompt: 'look at it', agent_type: 'explore'}};
+    const server = await serve((body) => {
+      if (isSubagent(body)) return slow(say('seen'), 20);
+      return turnOf(body) === 0 ? callTools([task, task]) : turnOf(body) === 1 ? callTools([task]) : say('done');
+    });
+    await runCli(['-p', 'go'], {server, cwd: (await project()).path});
+    expect(server.requests.filter(({body}) => isSubagent(body))).toHaveLength(1);
+    const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
+    const [first, second] = toolResultsOf(main[1]!);
+    expect(first!.text).toBe(second!.text);
+    expect(toolResultsOf(main[2]!)[0]!.text).toBe(`[cached]\n${first!.text}`);
+  });
+});
+
+describe('a Task call', () => {
+  it('with a negative timeout is an error that says so, and an agent that is not allowed is none', async () => {
+    const workspace = await project();
+    const settings = await workspace.write('s.json', JSON.stringify({subagents: {allowAgents: ['explore']}}));
+    const call = (input: Record<string, unknown>) => ({
+      name: 'Task',
+      input: {description: 'a', prompt: 'b', agent_type: 'explore', ...input},
+    });
+    const server = await serve((body) =>
+      turnOf(body) === 0 ? callTools([call({timeout_seconds: -5}), call({agent_type: 'code'})]) : say('done'),
+    );
+    await runCli(['-p', 'go', '--settings', settings], {server, cwd: workspace.path});
+    const [negative, forbidden] = toolResultsOf(server.requests[1]!.body);
+    expect(negative!.text).toContain('timeout_seconds must be 0 (no limit) or more, not -5');
+    expect(forbidden!.text).toContain('Invalid agent_type: "code". Valid types: explore');
+    expect(server.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,74 @@
+import {existsSync, mkdtempSync, readdirSync, utimesSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {History} from '../../src/core/history.ts';
+import {keepHouse} from '../../src/storage/housekeeping.ts';
+import {SessionStore} from '../../src/storage/session-store.ts';
+
+const HOUR = 3_600_000;
+
+function sessions() {
+  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-house-')), '/work/x');
+  const session = (id: string, ageHours: number) => {
+    const open = store.openSession(id);
+    new History(open.journal).append({role: 'user', content: 'x'});
+    age(open.transcript, ageHours);
+    return open;
+  };
+  const run = (sessionId: string, runId: string, ageHours: number, ended = true) => {
+    const header = {runId, agent: 'explore', description: 'x', model: 'm', background: false, cleanup: 'keep'} as const;
+    const open = store.runStore(() => sessionId).create(header);
+    const history = new History(open.journal);
+    history.append({role: 'user', content: 'x'});
+    if (ended) history.end({outcome: 'success'});
+    open.close();
+    age(open.transcript, ageHours);
+    return open.transcript;
+  };
+  const sweep = (change: {archiveAfterMinutes?: number; retentionDays?: number} = {}) =>
+    keepHouse({
+      ...{folder: store.folder, archiveAfterMinutes: 60, retentionDays: 0, openSession: 'open', now: Date.now()},
+      ...change,
+    });
+  return {store, session, run, sweep};
+}
+
+function age(file: string, hours: number): void {
+  const at = new Date(Date.now() - hours * HOUR);
+  utimesSync(file, at, at);
+}
+
+describe('keeping house at the start', () => {
+  it('archives runs that ended an hour ago while mini-cc did not run; no others', () => {
+    const {session, run, sweep} = sessions();
+    for (const id of ['closed', 'open']) session(id, 2).close();
+    const live = session('live', 2);
+    const old = run('closed', 'old', 1.01);
+    const kept = [
+      run('closed', 'young', 0.9),
+      run('closed', 'cut-off', 5, false),
+      run('open', 'ours', 5),
+      run('live', 'theirs', 5),
+    ];
+    sweep();
+    expect(existsSync(old)).toBe(false);
+    expect(readdirSync(path.dirname(old))).toEqual([expect.stringMatching(/^session\.jsonl\.deleted\.\d{4}-/)]);
+    expect(kept.map((file) => existsSync(file))).toEqual([true, true, true, true]);
+    live.close();
+    sweep({archiveAfterMinutes: 0});
+    expect(existsSync(kept[3]!)).toBe(true);
+    sweep();
+    expect(existsSync(kept[3]!)).toBe(false);
+  });
+
+  it('erases nothing, unless a number of days is set', () => {
+    const {session, store, sweep} = sessions();
+    session('ancient', 24 * 400).close();
+    session('young', 24).close();
+    sweep();
+    expect(readdirSync(store.folder).sort()).toEqual(['ancient', 'young']);
+    sweep({retentionDays: 30});
+    expect(readdirSync(store.folder)).toEqual(['young']);
+  });
+});
