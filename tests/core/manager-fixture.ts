@@ -79,6 +79,7 @@ export function house(given: HouseOptions = {}) {
   return {
     manager,
     events,
+    bus,
     inbox,
     home,
     store,
