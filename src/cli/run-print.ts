@@ -18,6 +18,7 @@ export async function runPrint(start: Start, parsed: Arguments, prompt: string):
       stdout: (text) => void process.stdout.write(text),
       stderr: (line) => void process.stderr.write(`${line}\n`),
       stdoutIsTerminal: Boolean(process.stdout.isTTY),
+      ...(process.stderr.isTTY ? {liveTerminal: process.stderr} : {}),
     });
   } finally {
     await session.close();

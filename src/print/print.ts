@@ -4,7 +4,8 @@ import {OFFLINE_CANNOT} from '../core/model.ts';
 import {type RunResult, reasonOf} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
 import {showControls} from '../core/visible-controls.ts';
-import {createProgress} from './progress.ts';
+import {LiveLines, type LiveTerminal} from './live-lines.ts';
+import {createLiveProgress, createProgress} from './progress.ts';
 import {resultObject} from './result-object.ts';
 import {createStreamJson, initObject} from './stream-json.ts';
 
@@ -18,17 +19,21 @@ export interface PrintOptions {
   readonly verbose: boolean;
   readonly stdout: (text: string) => void;
   readonly stderr: (line: string) => void;
+  /** Standard error, if it is a terminal: there progress changes in place. */
+  readonly liveTerminal?: LiveTerminal;
   /** Text for a terminal: its control characters are shown. */
   readonly stdoutIsTerminal: boolean;
 }
 
 /** Runs the prompt to its end. @returns the exit code: 0 done, 1 failed, 3 a limit ended it. */
 export async function print(session: Session, options: PrintOptions): Promise<number> {
-  const {format, stdout, stderr} = options;
+  const {format, stdout} = options;
+  const live = options.liveTerminal && new LiveLines(options.liveTerminal);
+  const stderr = live ? (text: string) => live.printAbove(text) : options.stderr;
   const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(object)}\n`);
   const startedAt = performance.now();
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
-  session.subscribe(createProgress(stderr));
+  session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));
   session.subscribe((event) => {
     if (event.type === 'retry')
       stderr(`retrying in ${Math.ceil(event.waitMs / 1000)}s (${showControls(event.reason)})`);

@@ -1,31 +1,85 @@
-/** Progress lines of subagents on standard error, while print mode works. */
+/** Progress of subagents on standard error, while print mode works. */
 import type {AgentEvent} from '../core/events.ts';
 import {type ProgressState, progressLine, taskHeader} from '../core/progress-line.ts';
+import type {LiveLines} from './live-lines.ts';
+
+interface Run {
+  readonly line: ProgressState;
+  /** When it began to work, in milliseconds since the epoch. */
+  readonly startedAt: number;
+}
 
 /**
- * Each run's lines: the header and the first form at its start, the last form at its end.
+ * Where standard error is no terminal: the header and the first form at a run's start, the last form at its end.
  * @param write gets one line without its newline.
  */
 export function createProgress(write: (line: string) => void): (event: AgentEvent) => void {
-  const runs = new Map<string, ProgressState>();
+  const runs = new Map<string, Run>();
   return (event) => {
-    if (event.type === 'run_start' && event.parent !== undefined) {
-      const {agent, description} = event;
-      runs.set(event.agentId, {
-        agent,
-        description,
-        state: event.queued ? 'queued' : 'running',
-        tools: 0,
-        durationMs: 0,
-      });
-      write(taskHeader(description));
-      write(progressLine(runs.get(event.agentId)!));
-      return;
+    const before = runs.get(event.agentId);
+    const run = advance(before, event);
+    if (!run) return;
+    runs.set(event.agentId, run);
+    if (event.type === 'run_start') {
+      write(taskHeader(run.line.description));
+      write(progressLine(run.line));
+    } else if (event.type === 'run_end') {
+      runs.delete(event.agentId);
+      write(progressLine(run.line));
     }
-    const run = runs.get(event.agentId);
-    if (!run || event.type !== 'run_end') return;
-    runs.delete(event.agentId);
-    const {outcome, tools, durationMs, reason} = event;
-    write(progressLine({...run, state: outcome, tools, durationMs, ...(reason ? {reason} : {})}));
   };
+}
+
+/** How often the seconds of runs at work are brought up to date. Milliseconds. */
+const TICK_MS = 200;
+
+/** In a terminal: a line for each run, in order of dispatch, that changes in place. */
+export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => void {
+  const runs = new Map<string, Run>();
+  let timer: NodeJS.Timeout | undefined;
+  const draw = () => {
+    const now = Date.now();
+    lines.draw([...runs.values()].flatMap((run) => [taskHeader(run.line.description), progressLine(atWork(run, now))]));
+  };
+  return (event) => {
+    const run = advance(runs.get(event.agentId), event);
+    if (!run) return;
+    runs.set(event.agentId, run);
+    draw();
+    const working = [...runs.values()].some(({line}) => line.state === 'running' || line.state === 'queued');
+    if (working) timer ??= setInterval(draw, TICK_MS);
+    else {
+      clearInterval(timer);
+      timer = undefined;
+      runs.clear();
+      lines.settle();
+    }
+  };
+}
+
+/** The run after the event; undefined for events that change no line. */
+function advance(run: Run | undefined, event: AgentEvent): Run | undefined {
+  if (event.type === 'run_start') {
+    if (event.parent === undefined) return undefined;
+    const {agent, description} = event;
+    const state = event.queued ? 'queued' : 'running';
+    return {line: {agent, description, state, tools: 0, durationMs: 0}, startedAt: event.at};
+  }
+  if (!run) return undefined;
+  switch (event.type) {
+    case 'run_active':
+      return {line: {...run.line, state: 'running'}, startedAt: event.at};
+    case 'tool_end':
+      return {...run, line: {...run.line, tools: run.line.tools + 1}};
+    case 'run_end': {
+      const {outcome, tools, durationMs, reason} = event;
+      return {...run, line: {...run.line, state: outcome, tools, durationMs, ...(reason ? {reason} : {})}};
+    }
+    default:
+      return undefined;
+  }
+}
+
+function atWork({line, startedAt}: Run, now: number): ProgressState {
+  return line.state === 'running' ? {...line, durationMs: now - startedAt} : line;
 }

@@ -1,8 +1,8 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {callTool, callTools, type RequestBlock, say, slow} from '../support/messages-server.ts';
-import {runCli} from '../support/run-cli.ts';
+import {runCli, startCli} from '../support/run-cli.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 describe('print mode', () => {
@@ -263,5 +263,29 @@ describe('print mode', () => {
       ),
     });
     expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('print mode in a terminal', () => {
+  it('shows a line for each subagent that changes in place, and the answer below', async () => {
+    const server = await serve((body) => {
+      if (!isSubagent(body)) {
+        return body.messages.length === 1
+          ? callTools([explore('a', 'part a'), explore('b', 'part b')])
+          : say('All read.');
+      }
+      return body.messages.length === 1 ? slow(callTool('glob', {pattern: '*'}), 80) : slow(say('found'), 80);
+    });
+    const terminal = await startCli(['-p', 'go'], {server, cwd: (await project()).path, cols: 60});
+    onTestFinished(terminal.close);
+    await terminal.waitFor(/\[explore\] part a \.\.\. \d tools?, 0\.[1-9]s/);
+    expect((await terminal.waitForExit()).code).toBe(0);
+    expect(terminal.scrollback()).toEqual([
+      '> Task: part a',
+      expect.stringMatching(/^ {2}\[explore\] part a - done \(1 tool, \d\.\ds\)$/),
+      '> Task: part b',
+      expect.stringMatching(/^ {2}\[explore\] part b - done \(1 tool, \d\.\ds\)$/),
+      'All read.',
+    ]);
   });
 });

@@ -1,0 +1,43 @@
+/** Lines at the bottom of a terminal that change in place: each keeps its row, in the order in which it came. */
+import {stripVTControlCharacters} from 'node:util';
+
+export interface LiveTerminal {
+  readonly columns: number;
+  write(text: string): void;
+}
+
+export class LiveLines {
+  #lines: readonly string[] = [];
+
+  constructor(private readonly terminal: LiveTerminal) {}
+
+  /** Draws these lines over the former ones. */
+  draw(lines: readonly string[]): void {
+    const fitted = lines.map((line) => cut(line, this.terminal.columns));
+    if (fitted.join('\n') === this.#lines.join('\n')) return;
+    const up = this.#lines.length > 0 ? `\u001b[${this.#lines.length}A` : '';
+    const drawn = fitted.map((line) => `\r\u001b[2K${line}\n`).join('');
+    this.terminal.write(`${up}${drawn}`);
+    this.#lines = fitted;
+  }
+
+  /** Prints a line over the block, which moves down. */
+  printAbove(line: string): void {
+    const block = this.#lines;
+    const up = block.length > 0 ? `\u001b[${block.length}A\u001b[J` : '';
+    this.terminal.write(`${up}${line}\n`);
+    this.#lines = [];
+    this.draw(block);
+  }
+
+  /** What is drawn stays; the next lines begin below it. */
+  settle(): void {
+    this.#lines = [];
+  }
+}
+
+/** A line that wraps would take two rows, and the way up would be wrong. */
+function cut(line: string, columns: number): string {
+  const plain = stripVTControlCharacters(line);
+  return plain.length < columns ? plain : plain.slice(0, Math.max(0, columns - 1));
+}
