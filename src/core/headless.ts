@@ -31,16 +31,14 @@ export class Headless {
   }
 
   /**
-   * @param first the result of the prompt's own turn.
    * @param lastTurn the end of the turn that was begun last.
    * @param abortTurn ends the turn under way, if there is one.
-   * @returns the last turn's answer, with the sums of all turns.
+   * @returns the last turn's answer, with the sums of all turns; undefined when there was none.
    */
   async settle(
-    first: RunResult,
     lastTurn: () => Promise<RunResult> | undefined,
     abortTurn: (why: CutOff) => void,
-  ): Promise<RunResult> {
+  ): Promise<RunResult | undefined> {
     const {timeoutSeconds} = this.limits;
     const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
     const cancel =
@@ -65,8 +63,8 @@ export class Headless {
     } finally {
       cancel();
     }
-    const total = this.#total ?? first;
-    if (!this.#timedOut || total.outcome === 'timeout') return total;
+    const total = this.#total;
+    if (!total || !this.#timedOut || total.outcome === 'timeout') return total;
     const {text, usage, usageByModel, turns, tools, durationMs, modelMs} = total;
     const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
     return {outcome: 'timeout', timeout: timeoutWords(timeoutSeconds), ...totals};

@@ -1,6 +1,7 @@
 /** What a session is put together from, and what one conversation of it is. */
 import type {AgentRun} from './agent-loop.ts';
 import type {Announcement} from './announcer.ts';
+import type {Command} from './command.ts';
 import type {EventBus} from './event-bus.ts';
 import type {SessionInfo} from './events.ts';
 import type {History} from './history.ts';
@@ -10,7 +11,6 @@ import type {Message} from './messages.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
 import type {Questions} from './questions.ts';
-import type {Command} from './session.ts';
 import type {SubagentManager} from './subagent-manager.ts';
 
 /** What a session is made of; `compose.ts` puts it together. */

@@ -2,9 +2,10 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {Announcement} from './announcer.ts';
+import type {CommandContext, CommandResult} from './command.ts';
 import {completeOnce} from './complete-once.ts';
 import {messageOf} from './errors.ts';
-import type {AgentEvent, Answer, Emit, Question, SessionInfo} from './events.ts';
+import type {AgentEvent, Answer, Emit, SessionInfo} from './events.ts';
 import type {FrontEndSession, SubmitResult} from './front-end.ts';
 import {Headless} from './headless.ts';
 import type {Inbox, Letter} from './inbox.ts';
@@ -18,29 +19,7 @@ import type {SubagentManager} from './subagent-manager.ts';
 import {TokenBudget} from './token-budget.ts';
 import {parseTypedTask, runTypedTask} from './typed-task.ts';
 
-/** What a slash command may do. Its words come back; the session emits them. */
-export interface CommandContext {
-  readonly session: Session;
-  readonly args: string;
-  /** A line before the command's end. */
-  say(text: string): void;
-  /** Undefined where nobody can be asked, or when the person interrupted. */
-  ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
-  /** One answer of the session's model outside the conversation, as JSON by the schema. @throws ModelError */
-  complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
-}
-
-export interface CommandResult {
-  readonly ok: boolean;
-  readonly text: string;
-  readonly exit?: boolean;
-}
-
-export interface Command {
-  readonly name: string;
-  readonly description: string;
-  run(context: CommandContext): Promise<CommandResult> | CommandResult;
-}
+export type {Command, CommandContext, CommandResult} from './command.ts';
 
 export class Session implements FrontEndSession {
   readonly #parts: SessionParts;
@@ -118,7 +97,12 @@ export class Session implements FrontEndSession {
   async submit(text: string): Promise<SubmitResult> {
     const prompt = text.trim();
     if (this.#closed) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
-    if (prompt.startsWith('/') && /^\/[a-z-]+(\s|$)/i.test(prompt)) return this.#command(prompt);
+    if (prompt.startsWith('/') && /^\/[a-z-]+(\s|$)/i.test(prompt)) {
+      const done = await this.#command(prompt);
+      // It may have sent a run on its way.
+      const result = this.#parts.manager.count() > 0 ? await this.#settled() : undefined;
+      return result ? {type: 'turn', result} : done;
+    }
     if (this.#turn) {
       const letter = {id: randomUUID(), text: prompt};
       this.#inbox.put({...letter, kind: 'prompt', wakes: true});
@@ -126,12 +110,7 @@ export class Session implements FrontEndSession {
       return {type: 'queued'};
     }
     const first = await this.#begin((signal) => this.#prompt(prompt, signal));
-    const result = await this.#headless?.settle(
-      first,
-      () => this.#turnEnded,
-      (why) => this.#turn?.abort(why),
-    );
-    return {type: 'turn', result: result ?? first};
+    return {type: 'turn', result: (await this.#settled()) ?? first};
   }
 
   answer(askId: string, answer: Answer): void {
@@ -229,6 +208,12 @@ export class Session implements FrontEndSession {
     if (this.#turn || this.#closed || this.#stopping || !this.#inbox.wakes) return;
     if (this.#headless && !this.#headless.mayWake) return;
     void this.#begin((signal) => runAgent(this.#runWith(signal)));
+  }
+
+  /** Where nobody types on: all background runs and turns have ended. Undefined elsewhere, and without any turn. */
+  async #settled(): Promise<RunResult | undefined> {
+    const endTurn = (why: CutOff) => this.#turn?.abort(why);
+    return this.#headless?.settle(() => this.#turnEnded, endTurn);
   }
 
   #taken({kind, id}: Letter): void {

@@ -1,0 +1,27 @@
+/** What a slash command is. `commands/` holds them. */
+import type {Answer, Question} from './events.ts';
+import type {Session} from './session.ts';
+
+/** What a slash command may do. Its words come back; the session emits them. */
+export interface CommandContext {
+  readonly session: Session;
+  readonly args: string;
+  /** A line before the command's end. */
+  say(text: string): void;
+  /** Undefined where nobody can be asked, or when the person interrupted. */
+  ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
+  /** One answer of the session's model outside the conversation, as JSON by the schema. @throws ModelError */
+  complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+export interface CommandResult {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly exit?: boolean;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly description: string;
+  run(context: CommandContext): Promise<CommandResult> | CommandResult;
+}

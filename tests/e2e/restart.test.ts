@@ -1,0 +1,145 @@
+/** What outlives a process: sessions, runs, announcements. And that one process alone writes a session. */
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, type MessagesBody, say, slow} from '../support/messages-server.ts';
+import {firstPromptOf, turnOf} from '../support/request-facts.ts';
+import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
+import {announcementsIn, isRun, transcriptsBelow, wholeLines} from '../support/session-files.ts';
+import {home, isSubagent, project, serve, until} from './fixture.ts';
+
+const task = (prompt: string, more: Record<string, unknown> = {}) => ({
+  name: 'Task',
+  input: {description: prompt, prompt, agent_type: 'explore', ...more},
+});
+const isStart = (body: MessagesBody) => firstPromptOf(body) === 'start' && turnOf(body) === 0;
+const runsIn = (place: string) => transcriptsBelow(place).filter(isRun);
+
+describe('killed between the end of a run and its announcement', () => {
+  it('the run is announced once after restart, and stands in the list', async () => {
+    let restarted = false;
+    const server = await serve((body) => {
+      if (isSubagent(body)) return say('found it in src/greet.ts:4');
+      if (isStart(body)) return callTools([task('look', {background: true, label: 'greeting'})]);
+      // The main agent is in the midst of a long answer when the run ends.
+      return restarted ? say('noted') : {type: 'hang'};
+    });
+    const {path: cwd} = await project();
+    const place = await home();
+    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
+    child.stdin.end();
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    await until(async () => runsIn(place.path).some((file) => wholeLines(file).at(-1)?.type === 'end'));
+    child.kill('SIGKILL');
+    await gone;
+    restarted = true;
+
+    const list = await runCli(['-c', '-p', '/subagents list'], {server, cwd, home: place});
+    expect(list.stdout).toMatch(
+      /^1 {2}idle {2}explore {2}greeting {2}0 tools {2}\S+ tokens {2}cost n\/a {2}ended \S+ ago {2}-\n$/,
+    );
+    expect(await runCli(['-c', '-p', 'go on'], {server, cwd, home: place})).toMatchObject({stdout: 'noted\n'});
+    await runCli(['-c', '-p', 'and on'], {server, cwd, home: place});
+    const [main] = transcriptsBelow(place.path).filter((file) => !isRun(file));
+    expect([...announcementsIn(main!).values()]).toEqual([1]);
+    // In order: what happened before stands before the prompt.
+    const asked = server.requests
+      .map(({body}) => JSON.stringify(body.messages))
+      .find((text) => text.includes('go on'))!;
+    expect(asked.indexOf('found it in')).toBeLessThan(asked.indexOf('go on'));
+  });
+});
+
+describe('kill -9 in mid-run', () => {
+  it('leaves a run that is unknown, whole up to its last event, and can go on', async () => {
+    let restarted = false;
+    const server = await serve((body) => {
+      if (isSubagent(body)) {
+        if (turnOf(body) === 0) return callTool('glob', {pattern: '**/*.ts'});
+        return restarted ? say('greet is in src/greet.ts:4') : {type: 'hang'};
+      }
+      return isStart(body) ? callTools([task('look')]) : say('noted');
+    });
+    const {path: cwd} = await project();
+    const place = await home();
+    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
+    child.stdin.end();
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    await server.waitForRequests(3);
+    child.kill('SIGKILL');
+    await gone;
+    restarted = true;
+    const [transcript] = runsIn(place.path);
+    expect(wholeLines(transcript!).map(({type}) => type)).toEqual(['session', 'message', 'message', 'message']);
+
+    const info = await runCli(['-c', '-p', '/subagents info 1'], {server, cwd, home: place});
+    expect(info.stdout).toMatch(/^status: {5}error \(unknown\)\n/);
+    expect(info.stdout).toMatch(/^outcome: {4}unknown: mini-cc ended before this run did\n/m);
+    expect(info.stdout).toContain(transcript);
+    // Its Task call says so itself: no announcement.
+    const sent = await runCli(['-c', '-p', '/subagents send 1 go on'], {server, cwd, home: place});
+    expect(sent).toMatchObject({code: 0, stdout: 'noted\n'});
+    const [main] = transcriptsBelow(place.path).filter((file) => !isRun(file));
+    expect([...announcementsIn(main!).keys()]).toEqual([expect.stringMatching(/#2$/)]);
+    const log = await runCli(['-c', '-p', '/subagents log 1 tools'], {server, cwd, home: place});
+    expect(log.stdout).toMatch(/user: look\n\n.*\* glob \{"pattern":"\*\*\/\*\.ts"\}/);
+    expect(log.stdout).toMatch(/user: go on\n\n\S+ assistant: greet is in src\/greet\.ts:4\n$/);
+  });
+});
+
+describe('leaving with background runs at work', () => {
+  it('stops them; they are announced when the session goes on', async () => {
+    let restarted = false;
+    const server = await serve((body) => {
+      if (isSubagent(body)) return {type: 'hang'};
+      if (isStart(body)) return callTools([task('look', {background: true})]);
+      return restarted ? say('noted') : say('at work');
+    });
+    const {path: cwd} = await project();
+    const place = await home();
+    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
+    child.stdin.end();
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    await server.waitForRequests(3);
+    child.kill('SIGTERM');
+    expect(await gone).toBe(143);
+    const [transcript] = runsIn(place.path);
+    expect(wholeLines(transcript!).at(-1)).toMatchObject({type: 'end', outcome: 'stopped'});
+    restarted = true;
+    await runCli(['-c', '-p', 'go on'], {server, cwd, home: place});
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('Notes: - Error: stopped by user');
+  });
+});
+
+describe('a session that is open in another mini-cc', () => {
+  it('cannot be continued or resumed: one clear line, exit 2; a new one can be begun beside it', async () => {
+    const server = await serve((body) => (firstPromptOf(body) === 'start' ? {type: 'hang'} : slow(say('other'), 1)));
+    const {path: cwd} = await project();
+    const place = await home();
+    const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
+    child.stdin.end();
+    await server.waitForRequests(1);
+    const words =
+      /^mini-cc: Session [0-9a-f-]{36} is open in another mini-cc \(process \d+\): leave that one first, or start a new session\n$/;
+    const second = await runCli(['--continue', '-p', 'x'], {server, cwd, home: place});
+    expect(second).toMatchObject({code: 2, stdout: ''});
+    expect(second.stderr).toMatch(words);
+    const [id] = readdirSync(
+      path.join(place.path, '.mini-cc/projects', readdirSync(path.join(place.path, '.mini-cc/projects'))[0]!),
+    );
+    expect((await runCli(['--resume', id!, '-p', 'x'], {server, cwd, home: place})).stderr).toMatch(words);
+    expect(await runCli(['-p', 'beside it'], {server, cwd, home: place})).toMatchObject({code: 0, stdout: 'other\n'});
+    killGroup(child);
+    const files = transcriptsBelow(place.path);
+    expect(files).toHaveLength(2);
+    // Nothing of one is in the other.
+    const texts = files.map((file) => readFileSync(file, 'utf8'));
+    expect(texts.filter((text) => text.includes('start') && text.includes('beside it'))).toEqual([]);
+    // The lock of a process that was killed holds nobody up.
+    await until(
+      async () =>
+        (await runCli(['--resume', id!, '-p', 'x', '--max-turns', '1', '--timeout', '1'], {server, cwd, home: place}))
+          .code !== 2,
+    );
+  });
+});

@@ -1,0 +1,99 @@
+/** Subagents that would never end: each is ended by its limit, with what it had, and the main agent goes on. */
+import {existsSync} from 'node:fs';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, type MessagesBody, type Reply, say, stall, status} from '../support/messages-server.ts';
+import {toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {runCli} from '../support/run-cli.ts';
+import {isSubagent, processesWith, project, serve} from './fixture.ts';
+
+interface Case {
+  readonly agent?: string;
+  readonly input?: Record<string, unknown>;
+  readonly settings?: Record<string, unknown>;
+  readonly subagent: (body: MessagesBody) => Reply;
+}
+
+/** What the main agent reads of such a run, and what print mode says. */
+async function ended({agent = 'explore', input = {}, settings = {}, subagent}: Case) {
+  const workspace = await project();
+  const file = await workspace.write('limits.json', JSON.stringify(settings));
+  const task = {name: 'Task', input: {description: 'a task', prompt: 'do it', agent_type: agent, ...input}};
+  const server = await serve((body) => {
+    if (isSubagent(body)) return subagent(body);
+    return turnOf(body) === 0 ? callTools([task]) : say('I go on');
+  });
+  const run = await runCli(
+    ['-p', 'go', '--settings', file, '--output-format', 'json', '--dangerously-skip-permissions'],
+    {
+      ...{server, cwd: workspace.path, timeoutMs: 60_000},
+    },
+  );
+  const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
+  const [result] = toolResultsOf(main[1]!);
+  expect(JSON.parse(run.stdout)).toMatchObject({result: 'I go on', subtype: 'success'});
+  return {run, result: result!, workspace, server, subagents: JSON.parse(run.stdout).subagents};
+}
+
+describe('a subagent', () => {
+  it('whose bash hangs at the time limit is gone within 1 s, with what it had done, and writes no more', async () => {
+    const {result, run, workspace, subagents} = await ended({
+      agent: 'code',
+      input: {timeout_seconds: 2},
+      subagent: (body) =>
+        turnOf(body) === 0
+          ? callTool(
+              'write_file',
+              {path: 'new.txt', content: 'one\n'},
+              undefined,
+              'I have written new.txt, now I check',
+            )
+          : callTool('bash', {command: "trap '' TERM; sleep 4321 & sleep 4; echo late > late.txt; sleep 4321"}),
+    });
+    expect(result.isError).toBe(true);
+    expect(result.text).toMatch(/^The run did not finish: timed out after 2 s \(EXECUTION_TIMEOUT\)\.\n/);
+    expect(result.text).toContain('I have written new.txt');
+    expect(result.text).toContain('changed 1 file: new.txt');
+    expect(subagents).toMatchObject([{outcome: 'timeout', tools: 2}]);
+    expect(run.stderr).toMatch(/^ {2}\[code\] a task - timed out \(2 tools, /m);
+    expect(await processesWith('sleep 4321')).toEqual([]);
+    expect(run.durationMs).toBeLessThan(10_000);
+    await sleep(2_500);
+    expect(existsSync(path.join(workspace.path, 'late.txt'))).toBe(false);
+  });
+
+  it('whose stream stalls is ended by the idle time, which is named', async () => {
+    const {result} = await ended({
+      settings: {limits: {idleSeconds: 1}, retry: {maxAttempts: 1}},
+      subagent: () => stall(6),
+    });
+    expect(result.text).toContain('timed out: no byte from the model for 1 s (EXECUTION_TIMEOUT)');
+    expect(result.text).toContain('This sentence is');
+  });
+
+  it('whose model calls tools for ever is ended by its turns, with a last report', async () => {
+    const {result, subagents} = await ended({
+      settings: {agents: {explore: {maxTurns: 5}}},
+      subagent: (body) =>
+        JSON.stringify(body.messages.at(-1)).includes('reached the limit')
+          ? say('what I have')
+          : callTool('glob', {pattern: '*'}),
+    });
+    expect(result.text).toMatch(/^The run did not finish: 5 turns\.\nWhat it had by then:\nwhat I have/);
+    expect(subagents).toMatchObject([{outcome: 'limit', tools: 4}]);
+  });
+
+  it('whose 429 never ends fails with the reason, and what it had', async () => {
+    const {result, run} = await ended({
+      settings: {retry: {maxAttempts: 3, maxWaitSeconds: 3}},
+      subagent: (body) =>
+        turnOf(body) === 0 ? callTool('glob', {pattern: '*'}, undefined, 'First a look') : status(429),
+    });
+    expect(result.isError).toBe(true);
+    expect(result.text).toMatch(/The run did not finish: .*429/);
+    expect(result.text).toContain('First a look');
+    expect(run.stderr).toMatch(/^retrying in \d+s \(429\)$/m);
+    expect(run.stderr).not.toContain('- done');
+  });
+});
