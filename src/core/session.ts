@@ -2,7 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {Announcement} from './announcer.ts';
-import type {CommandContext, CommandResult} from './command.ts';
+import type {Command, CommandContext, CommandResult} from './command.ts';
 import {completeOnce} from './complete-once.ts';
 import {messageOf} from './errors.ts';
 import type {AgentEvent, Answer, Emit, SessionInfo} from './events.ts';
