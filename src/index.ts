@@ -1,9 +1,9 @@
-/** The library's face: `import {compose, runAgent} from 'mini-cc'`. */
+/** The library's face: `import {SubagentManager, runAgent} from 'mini-cc'`. */
 export {compose, type SessionOptions} from './compose.ts';
 export {type AgentRun, runAgent} from './core/agent-loop.ts';
 export {AGENT_TYPES, type AgentDefinition} from './core/agent-types.ts';
 export type {AgentEvent} from './core/events.ts';
 export type {FrontEndSession, SubmitResult} from './core/front-end.ts';
 export type {RunResult} from './core/run-result.ts';
-export {SubagentManager} from './core/subagent-manager.ts';
 export type {Tool, ToolResult} from './core/tool.ts';
+export {SubagentManager, type SubagentManagerConfig, type SubtaskRequest, type SubtaskResult} from './library.ts';

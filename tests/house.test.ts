@@ -37,9 +37,11 @@ const FLOORS = {
     packages: ['leven', '@vscode/ripgrep', 'write-file-atomic'],
   },
   cli: {rooms: ['core', 'compose', 'config', 'ui', 'print'], packages: ['meow', 'leven']},
+  /** Subagents for other programs. */
+  library: {rooms: ['core', 'compose'], packages: []},
   /** The library's face. */
   index: {
-    rooms: ['core', 'models', 'sandbox', 'storage', 'agents', 'config', 'tools', 'commands', 'compose'],
+    rooms: ['core', 'models', 'sandbox', 'storage', 'agents', 'config', 'tools', 'commands', 'compose', 'library'],
     packages: [],
   },
 } satisfies Record<string, Floor>;

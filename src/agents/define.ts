@@ -56,6 +56,8 @@ export function defineAgent(
       ...(fields.model === undefined ? {} : {model: fields.model.trim()}),
       ...(fields.maxTurns === undefined ? {} : {maxTurns: fields.maxTurns}),
       ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
+      ...(fields.maxTokens === undefined ? {} : {maxTokens: fields.maxTokens}),
+      ...(fields.background === undefined ? {} : {background: fields.background}),
       ...(fields.color === undefined ? {} : {color: fields.color}),
     },
     fields,

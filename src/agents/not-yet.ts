@@ -3,10 +3,8 @@ import type {AgentFile, AgentKey} from './schema.ts';
 
 export const NOT_YET: ReadonlySet<AgentKey> = new Set([
   'thinking',
-  'maxTokens',
   'maxBudgetUsd',
   'contextTokens',
-  'background',
   'permissionMode',
   'apiKeyEnv',
   'outputSchema',
@@ -19,5 +17,5 @@ export function needsMissingEngine(fields: Partial<AgentFile>): AgentKey | undef
 
 /** The field is set to what happens anyway, so nobody misses its engine. */
 export function changesNothing(key: AgentKey, value: unknown): boolean {
-  return (key === 'background' && value === false) || (key === 'permissionMode' && value === 'default');
+  return key === 'permissionMode' && value === 'default';
 }

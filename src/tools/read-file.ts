@@ -3,6 +3,7 @@ import {access, constants, open, readFile, realpath, stat} from 'node:fs/promise
 import {z} from 'zod';
 import {MiniCcError} from '../core/errors.ts';
 import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../core/tool.ts';
+import {archivedTranscript} from './archived-transcript.ts';
 import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';
 import {DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
 import {absolutePath, codeOf, missing, shownPath} from './paths.ts';
@@ -79,7 +80,7 @@ async function regularFile(
   {workspace}: ToolContext,
 ): Promise<{path: string; size: number}> {
   try {
-    const path = await realpath(named);
+    const path = await realpath((await archivedTranscript(named)) ?? named);
     const about = await stat(path);
     if (about.isDirectory()) {
       throw new MiniCcError('DIRECTORY', `${shown} is a directory: list it with glob, or with ls in bash.`);

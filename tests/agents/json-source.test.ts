@@ -176,20 +176,23 @@ test('a read-only agent gets no tool that writes, and is told so', () => {
 test('fields whose engine comes later are named and the agent works', () => {
   const later = {
     thinking: 'low',
-    maxTokens: 1,
     maxBudgetUsd: 0.5,
     contextTokens: 8192,
-    background: true,
     outputSchema: {},
   };
   const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
   expect(agent).toBeDefined();
   expect(problems.map(({message}) => message)).toEqual(
-    ['thinking', 'maxTokens', 'maxBudgetUsd', 'contextTokens', 'background', 'permissionMode', 'outputSchema'].map(
+    ['thinking', 'maxBudgetUsd', 'contextTokens', 'permissionMode', 'outputSchema'].map(
       (key) => `${key} is not yet available and is ignored`,
     ),
   );
-  expect(parse(change({background: false})).problems).toEqual([]);
+});
+
+test('limits of tokens and background runs are part of the agent', () => {
+  const {agent, problems} = parse(change({maxTokens: 9000, background: true}));
+  expect(problems).toEqual([]);
+  expect(agent?.definition).toMatchObject({maxTokens: 9000, background: true});
 });
 
 test('isolation by worktree is refused as long as it cannot be had', () => {

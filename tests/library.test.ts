@@ -1,0 +1,98 @@
+/** The library call, as its docstring shows it: offline, so that it runs anywhere. */
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
+import {makeHome} from './support/environment.ts';
+import {callTool, hangBeforeHeaders, say, startMessagesServer} from './support/messages-server.ts';
+import {turnOf} from './support/request-facts.ts';
+import {typescriptProject} from './support/workspace.ts';
+
+async function managerWith(config: SubagentManagerConfig = {}) {
+  const [workspace, home] = [await typescriptProject(), await makeHome()];
+  const manager = new SubagentManager({cwd: workspace.path, home: home.env.MINI_CC_HOME!, ...config});
+  onTestFinished(async () => {
+    await manager.close();
+    await Promise.all([workspace.remove(), home.remove()]);
+  });
+  return {manager, workspace};
+}
+
+describe('new SubagentManager()', () => {
+  it('runs the numbered example of its docstring, offline', async () => {
+    const source = readFileSync(path.resolve(import.meta.dirname, '../src/library.ts'), 'utf8');
+    const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(source) ?? [];
+    const code = example
+      .replaceAll(/^ \* ?/gm, '')
+      .replace(/^import .*$/m, '')
+      .replace(/new SubagentManager\(\{cwd: .*\}\)/, 'given');
+    const {manager} = await managerWith();
+    const said: unknown[][] = [];
+    const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
+      ...args: string[]
+    ) => (given: SubagentManager, console: {log: (...words: unknown[]) => void}) => Promise<void>;
+    await new AsyncFunction('given', 'console', code)(manager, {log: (...words) => void said.push(words)});
+    expect(String(said[0]?.[0])).toContain('src/greet.ts');
+    expect(said[0]?.[1]).toContain('grep');
+    expect(said[1]).toEqual(['2/2']);
+  });
+
+  it('gives back what was changed, read and used', async () => {
+    const server = await startMessagesServer((body) =>
+      turnOf(body) === 0
+        ? callTool('view_file', {path: 'src/greet.ts'})
+        : turnOf(body) === 1
+          ? callTool('read_file', {path: 'src/greet.ts'})
+          : turnOf(body) === 2
+            ? callTool('edit_file', {path: 'src/greet.ts', old_string: "', '", new_string: "' '"})
+            : say('done'),
+    );
+    onTestFinished(() => server.close());
+    const {manager, workspace} = await managerWith({
+      ...{apiKey: 'key-of-the-caller', baseURL: server.url, model: 'some-model', permissionMode: 'acceptEdits'},
+    });
+    const result = await manager.spawn({
+      ...{instruction: 'No comma', files: ['src/greet.ts'], tools: ['view_file', 'str_replace_editor']},
+    });
+    const file = path.join(workspace.path, 'src/greet.ts');
+    expect(result).toMatchObject({success: true, summary: 'done', changes: [file]});
+    expect(result.metadata).toMatchObject({filesRead: [file], filesModified: [file]});
+    expect(result.metadata.toolsUsed).toEqual(['view_file', 'read_file', 'edit_file']);
+    expect(result.metadata.tokensUsed).toBeGreaterThan(100);
+    const [first] = server.requests;
+    expect(first?.body.model).toBe('some-model');
+    expect(first?.body.tools?.map(({name}) => name)).toEqual(['read_file', 'edit_file']);
+    expect(JSON.stringify(first?.body.messages)).toContain('No comma\\n\\nFiles:\\n- src/greet.ts');
+    expect(JSON.stringify(first?.headers)).toContain('key-of-the-caller');
+  });
+
+  it('ends a run at its timeout in milliseconds, with EXECUTION_TIMEOUT in the error', async () => {
+    const server = await startMessagesServer(() => hangBeforeHeaders());
+    onTestFinished(() => server.close());
+    const {manager} = await managerWith({apiKey: 'k', baseURL: server.url, timeout: 300, maxConcurrent: 1});
+    const result = await manager.spawn({prompt: 'x', agent_type: 'explore'});
+    expect(result).toMatchObject({success: false, error: 'EXECUTION_TIMEOUT: timed out after 0.3 s'});
+    expect(result.duration).toBeLessThan(2_000);
+  });
+
+  it("two of them do not see each other's keys", async () => {
+    const server = await startMessagesServer(() => say('yes'));
+    onTestFinished(() => server.close());
+    const managers = await Promise.all(['key-a', 'key-b'].map((apiKey) => managerWith({apiKey, baseURL: server.url})));
+    await Promise.all(managers.map(({manager}) => manager.spawn({prompt: 'x', agent_type: 'explore'})));
+    const keys = server.requests.map(({headers}) =>
+      JSON.stringify(headers)
+        .match(/key-[ab]/g)
+        ?.join(),
+    );
+    expect(keys.sort()).toEqual(['key-a', 'key-b']);
+  });
+
+  it('says what is wrong with a request', async () => {
+    const {manager} = await managerWith();
+    await expect(manager.spawn({prompt: ' '})).rejects.toThrow('A subtask needs a prompt or an instruction');
+    await expect(manager.spawn({prompt: 'x', agent_type: 'toString'})).rejects.toThrow(
+      'Invalid agent_type: "toString". Valid types: explore, code, plan',
+    );
+  });
+});
