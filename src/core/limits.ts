@@ -16,13 +16,20 @@ const REPORT_AT = 0.9;
 /** Time as limits see it: milliseconds that never jump, and timers. A test passes its own. */
 export interface Clock {
   now(): number;
-  setTimer(callback: () => void, ms: number): () => void;
+  /** @param idle it must not keep a program alive that has nothing else to do. @returns the way to cancel it. */
+  setTimer(callback: () => void, ms: number, idle?: boolean): () => void;
 }
+
+/** What a timer takes, 24 days; a longer one would fire at once. Milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => performance.now(),
-  setTimer(callback, ms) {
+  setTimer(callback, ms, idle = false) {
+    // No process is expected to be there by then.
+    if (ms > LONGEST_TIMER_MS) return () => undefined;
     const timer = setTimeout(callback, ms);
+    if (idle) timer.unref();
     return () => clearTimeout(timer);
   },
 };

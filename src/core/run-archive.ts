@@ -8,9 +8,6 @@ import type {Clock} from './limits.ts';
 import {hasEnded, type RunRecord, type RunStore} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 
-/** Longer waits than this (24 days, what a timer takes) are left to the next start. Milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 export interface ArchiveDeps {
   readonly clock: Clock;
   /** Milliseconds after the end; 0 = never. */
@@ -30,11 +27,12 @@ export class RunArchive {
   ended(runId: string, agoMs = 0): void {
     this.cancel(runId);
     const due = this.#dueIn(agoMs);
-    if (due === undefined || due > LONGEST_TIMER_MS) return;
-    const cancel = this.deps.clock.setTimer(() => {
+    if (due === undefined) return;
+    const archive = () => {
       this.#timers.delete(runId);
       this.archive(runId);
-    }, due);
+    };
+    const cancel = this.deps.clock.setTimer(archive, due, true);
     this.#timers.set(runId, cancel);
   }
 

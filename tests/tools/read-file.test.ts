@@ -202,4 +202,16 @@ describe('read_file', () => {
     const {text} = await call(readFileTool, {path: '/proc/self/status'});
     expect(text).toContain(readFileSync('/proc/self/status', 'utf8').split('\n')[0]?.slice(0, 5));
   });
+
+  test('finds the transcript of a run that was archived by the path that was printed before', async () => {
+    const {call, put} = fixture();
+    const folder = 's1/subagents/r1';
+    put({
+      [`${folder}/session.jsonl.deleted.2026-01-01`]: 'old\n',
+      [`${folder}/session.jsonl.deleted.2026-02-01`]: 'new\n',
+    });
+    expect((await call(readFileTool, {path: `${folder}/session.jsonl`})).text).toBe(numbered(1, 'new'));
+    put({'other/session.jsonl.deleted.2026-01-01': 'x'});
+    expect((await call(readFileTool, {path: 'other/session.jsonl'})).isError).toBe(true);
+  });
 });

@@ -1,0 +1,30 @@
+/** Time that stands still until a test moves it. */
+import type {Clock} from '../../src/core/limits.ts';
+
+export class FakeClock implements Clock {
+  #now = 0;
+  #timers: {readonly at: number; readonly callback: () => void}[] = [];
+
+  now = () => this.#now;
+
+  setTimer(callback: () => void, ms: number): () => void {
+    const timer = {at: this.#now + ms, callback};
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  /** Fires what is due on the way, in order. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const [next] = this.#timers.filter(({at}) => at <= end).sort((a, b) => a.at - b.at);
+      if (!next) break;
+      this.#timers = this.#timers.filter((timer) => timer !== next);
+      this.#now = next.at;
+      next.callback();
+    }
+    this.#now = end;
+  }
+}
