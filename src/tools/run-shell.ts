@@ -11,9 +11,13 @@ import type {ProcessGroups} from './process-groups.ts';
  * Standard error joins standard output, so that their order is kept. The cwd goes to descriptor 3, moved out of the
  * way of commands that use it: by a trap, for `exit` and `set -e`, and once more at the end, for commands with an
  * EXIT trap of their own. `eval` keeps syntax errors within, and line numbers as the model wrote them.
+ *
+ * The blank at the start finds out whether mini-cc is still there: bubblewrap ends its command with mini-cc only from a
+ * certain moment of its own start on, and one that was killed before that moment would leave the command behind.
  */
 const BEFORE = [
   'exec 2>&1 62>&3 3>&-',
+  "builtin printf ' ' >&62 2>/dev/null || exit 141",
   "trap '{ builtin pwd -P >&62 || echo >&62; } 2>/dev/null' EXIT",
   '__mini_cc=$1; shift; eval "$__mini_cc"',
 ];
@@ -82,7 +86,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   });
   const cwdStream = listen(child.stdio[3] as Readable, (text) => {
     reported += text;
-    saidCwd();
+    if (reported.includes('\n')) saidCwd();
   });
   const exited = exitOf(child);
   const {cut, release} = cutOff(run);
@@ -98,7 +102,8 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) child.unref();
   const {code, signal} = (await Promise.race([exited, undefined])) ?? {code: null, signal: 'SIGKILL' as const};
-  const cwd = reported.split('\n').at(-2);
+  // Without the blank of the start.
+  const cwd = reported.replace(' ', '').split('\n').at(-2);
   return {
     ended,
     exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0),

@@ -6,6 +6,7 @@ import {CutOff} from '../../src/core/run-result.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
+import {shellArguments} from '../../src/tools/run-shell.ts';
 import {fixture, isRunning, until} from './fixture.ts';
 
 const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
@@ -157,5 +158,14 @@ describe('background processes', () => {
     const pids = ['a', 'b', 'c'].map((file) => Number(readFileSync(join(root, file), 'utf8')));
     expect(pids.every((pid) => pid > 1)).toBe(true);
     await until(() => !pids.some(isRunning), 1000);
+  });
+
+  test('a command whose mini-cc is gone before it begins does not begin', async () => {
+    const {root} = fixture();
+    // Its reader ends first, as the pipe's reader does that the cwd is told by when mini-cc is killed.
+    const script = '{ sleep 0.3; exec "$@" 3>&1 >/dev/null; } | true';
+    const child = spawn('bash', ['-c', script, 'bash', ...shellArguments('echo begun > begun')], {cwd: root});
+    await new Promise((resolve) => child.once('exit', resolve));
+    expect(existsSync(join(root, 'begun'))).toBe(false);
   });
 });
