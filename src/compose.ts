@@ -135,6 +135,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     bus,
     questions,
     manager,
+    agents,
     inbox,
     pending,
     interactive: options.interactive,

@@ -2,7 +2,7 @@
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {compose} from './compose.ts';
-import {AGENT_TYPES, type AgentDefinition} from './core/agent-types.ts';
+import type {AgentCatalog, AgentDefinition} from './core/agent-types.ts';
 import {UsageError} from './core/errors.ts';
 import type {PermissionMode} from './core/events.ts';
 import {reasonOf} from './core/run-result.ts';
@@ -32,7 +32,7 @@ export interface SubagentManagerConfig {
 }
 
 export interface SubtaskRequest {
-  /** Default: `code` where it may write, that is without `tools` or with one that writes; else `explore`. */
+  /** Built in or of the project's own. Default: `code` where it may write, that is without `tools` or with one that writes; else `explore`. */
   readonly agent_type?: string;
   /** What to do; one of the two. */
   readonly prompt?: string;
@@ -101,9 +101,9 @@ export class SubagentManager {
   /** Never rejects for what happens in the run. @throws UsageError for a request or a configuration that is wrong. */
   async spawn(request: SubtaskRequest): Promise<SubtaskResult> {
     const prompt = promptOf(request);
-    const agent = agentFor(request);
     this.#session ??= this.#open();
     const session = await this.#session;
+    const agent = agentFor(request, session.agents);
     const {timeout} = this.#config;
     const ended = await session.subagents.spawn({
       ...{agent, prompt, description: prompt.trim().split(/\s+/).slice(0, 5).join(' ')},
@@ -150,13 +150,14 @@ function promptOf({prompt, instruction, files = []}: SubtaskRequest): string {
   return files.length === 0 ? words : `${words}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
 }
 
-function agentFor({agent_type, tools}: SubtaskRequest): AgentDefinition {
+function agentFor({agent_type, tools}: SubtaskRequest, agents: AgentCatalog): AgentDefinition {
   const asked = tools?.map(toolName);
   const writes = asked === undefined || asked.some((tool) => WRITING_TOOLS.includes(tool));
   const name = agent_type ?? (writes ? 'code' : 'explore');
-  const agent = Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name]! : undefined;
+  const agent = agents.get(name);
   if (!agent) {
-    throw new UsageError(`Invalid agent_type: "${name}". Valid types: ${Object.keys(AGENT_TYPES).join(', ')}`);
+    const names = agents.list().map((each) => each.name);
+    throw new UsageError(`Invalid agent_type: "${name}". Valid types: ${names.join(', ')}`);
   }
   if (!asked) return agent;
   return {...agent, tools: agent.tools === '*' ? asked : agent.tools.filter((tool) => asked.includes(tool))};

@@ -88,6 +88,16 @@ describe('new SubagentManager()', () => {
     expect(keys.sort()).toEqual(['key-a', 'key-b']);
   });
 
+  it('knows the agents of the project', async () => {
+    const server = await startMessagesServer(() => say('yes'));
+    onTestFinished(() => server.close());
+    const {manager, workspace} = await managerWith({apiKey: 'k', baseURL: server.url});
+    const agent = {name: 'critic', description: 'Finds fault', tools: ['grep'], prompt: 'You find fault with code.'};
+    await workspace.write('.mini-cc/agents/critic.json', JSON.stringify(agent));
+    expect(await manager.spawn({prompt: 'x', agent_type: 'critic'})).toMatchObject({success: true, summary: 'yes'});
+    expect(JSON.stringify(server.requests[0]?.body.system)).toContain('You find fault with code.');
+  });
+
   it('says what is wrong with a request', async () => {
     const {manager} = await managerWith();
     await expect(manager.spawn({prompt: ' '})).rejects.toThrow('A subtask needs a prompt or an instruction');

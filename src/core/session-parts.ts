@@ -1,5 +1,6 @@
 /** What a session is put together from, and what one conversation of it is. */
 import type {AgentRun} from './agent-loop.ts';
+import type {AgentCatalog} from './agent-types.ts';
 import type {Announcement} from './announcer.ts';
 import type {Command} from './command.ts';
 import type {EventBus} from './event-bus.ts';
@@ -20,6 +21,8 @@ export interface SessionParts {
   readonly bus: EventBus;
   readonly questions: Questions;
   readonly manager: SubagentManager;
+  /** Those that may be dispatched, as their files are now. */
+  readonly agents: AgentCatalog;
   readonly commands: readonly Command[];
   readonly denials: readonly Denial[];
   /**

@@ -1,6 +1,7 @@
 /** One conversation, whatever the front end: the main agent's history, its turn under way, what waits for the next. */
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
+import type {AgentCatalog} from './agent-types.ts';
 import type {Announcement} from './announcer.ts';
 import type {Command, CommandContext, CommandResult} from './command.ts';
 import {completeOnce} from './complete-once.ts';
@@ -68,6 +69,10 @@ export class Session implements FrontEndSession {
 
   get subagents(): SubagentManager {
     return this.#parts.manager;
+  }
+
+  get agents(): AgentCatalog {
+    return this.#parts.agents;
   }
 
   /** Runs of subagents in this session, oldest first. */

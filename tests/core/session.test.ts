@@ -1,6 +1,6 @@
 /** The session around its runs: an idle main agent goes on by itself, and what `/stop`, `/clear` and a close mean. */
 import {describe, expect, it} from 'vitest';
-import {AGENT_TYPES} from '../../src/core/agent-types.ts';
+import {AGENT_TYPES, builtInAgents} from '../../src/core/agent-types.ts';
 import {History} from '../../src/core/history.ts';
 import {Questions} from '../../src/core/questions.ts';
 import {Session} from '../../src/core/session.ts';
@@ -34,6 +34,7 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     bus: made.bus,
     questions: new Questions(),
     manager: made.manager,
+    agents: builtInAgents,
     inbox: made.inbox,
     pending: [],
     interactive,
