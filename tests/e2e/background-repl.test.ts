@@ -1,0 +1,63 @@
+/** Background runs in the REPL: the idle main agent goes on by itself, and commands look after them. */
+import {setTimeout as sleep} from 'node:timers/promises';
+import {describe, expect, it} from 'vitest';
+import {callTools, type MessagesBody, say} from '../support/messages-server.ts';
+import {turnOf} from '../support/request-facts.ts';
+import {explore, home, isSubagent, serve} from './fixture.ts';
+import {idle, repl, send} from './repl-fixture.ts';
+
+const announced = (body: MessagesBody) => JSON.stringify(body.messages).split('<task_announcement run=').length - 1;
+
+describe('a background run in the REPL', () => {
+  it('is announced to the idle main agent, which goes on by itself, once', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await serve(async (body) => {
+      if (isSubagent(body)) {
+        await gate;
+        return say('it is in src/greet.ts:4');
+      }
+      if (turnOf(body) > 0) return say(announced(body) === 1 ? 'I have heard of it.' : 'It is at work.');
+      const task = explore();
+      return callTools([{...task, input: {...task.input, background: true}}]);
+    });
+    const terminal = await repl({server, home: await home()});
+    await send(terminal, 'look around');
+    await terminal.waitFor('It is at work.');
+    await idle(terminal);
+    await send(terminal, '/subagents');
+    await terminal.waitFor(/1 +processing +explore +explore codebase/);
+    const before = server.requests.length;
+    release();
+    await terminal.waitFor('I have heard of it.');
+    await idle(terminal);
+    await sleep(300);
+    expect(server.requests).toHaveLength(before + 1);
+    await send(terminal, '/subagents info 1');
+    await terminal.waitFor(/outcome: +success/);
+    await send(terminal, '/tasks log 1');
+    await terminal.waitFor(/assistant: it is in src\/greet\.ts:4/);
+  });
+
+  it('is what /background makes of a foreground one, and /stop ends it', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return {type: 'hang'};
+      return turnOf(body) === 0 ? callTools([explore()]) : say('I go on meanwhile.');
+    });
+    const terminal = await repl({server, home: await home()});
+    await send(terminal, 'look around');
+    await terminal.waitFor('[explore] explore codebase');
+    await server.waitForRequests(2);
+    await send(terminal, '/background');
+    await terminal.waitFor('I go on meanwhile.');
+    await idle(terminal);
+    await send(terminal, '/stop');
+    await terminal.waitFor(/Stopped, with 1 subagent\./);
+    await send(terminal, '/subagents');
+    await terminal.waitFor(/1 +stopped +explore/);
+    await sleep(200);
+    expect(server.requests).toHaveLength(3);
+  });
+});
