@@ -63,6 +63,7 @@ export async function executeRun(
     ...(round > 1 ? {round} : {}),
   });
   emit({type: 'message', role: 'user', content: assignment.words});
+  if (queued) live.papers.park();
   return pool.run({id: runId, background, signal: live.signal}, async () => {
     registry.update(runId, {startedAt: Date.now()});
     if (registry.get(runId)?.state === 'created') {

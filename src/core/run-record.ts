@@ -71,6 +71,8 @@ export interface OpenRun {
   readonly journal: Journal;
   readonly output: OutputStore;
   readonly transcript: string;
+  /** While it waits: nothing is held open. It is opened again with the next line. */
+  park(): void;
   /** All lines are on the disk when this returns. */
   close(): void;
 }

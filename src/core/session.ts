@@ -251,7 +251,8 @@ export class Session implements FrontEndSession {
     this.#headless?.turnEnded(result);
     const late = this.#closed ? [] : this.#inbox.take('prompt');
     if (late.length > 0) void this.submit(late.map((letter) => letter.text).join('\n\n'));
-    else this.#wake();
+    // Whoever interrupted wants silence: what came meanwhile is read with the next prompt, or the next that comes.
+    else if (outcome !== 'stopped') this.#wake();
     return result;
   }
 

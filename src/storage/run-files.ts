@@ -33,7 +33,7 @@ export class RunFiles implements RunStore {
       ...{id: runId, cwd: this.deps.cwd, parent: this.sessionId},
       ...facts,
     });
-    return {journal, output: this.deps.outputsIn(folder), transcript, close: () => journal.close()};
+    return {...handles(journal), output: this.deps.outputsIn(folder), transcript};
   }
 
   reopen(runId: string) {
@@ -48,7 +48,7 @@ export class RunFiles implements RunStore {
     const read = readTranscript(transcript);
     const journal = new TranscriptWriter(transcript, read.header);
     const output = this.deps.outputsIn(folder);
-    return {journal, output, transcript, messages: messagesOf(read), close: () => journal.close()};
+    return {...handles(journal), output, transcript, messages: messagesOf(read)};
   }
 
   list(): readonly StoredRun[] {
@@ -70,6 +70,10 @@ export class RunFiles implements RunStore {
     if (!/^[\w-]+$/.test(runId)) throw new UsageError(`Not a run id: ${JSON.stringify(runId)}`);
     return path.join(this.deps.session().folder, 'subagents', runId);
   }
+}
+
+function handles(journal: TranscriptWriter) {
+  return {journal, park: () => journal.park(), close: () => journal.close()};
 }
 
 /** The folders of all runs of a session. */

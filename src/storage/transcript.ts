@@ -38,11 +38,17 @@ export class TranscriptWriter implements Journal {
     writeWhole(this.#fd, `${JSON.stringify(entry)}\n`);
   }
 
+  /** Holds no file open until the next entry: hundreds of runs may wait for their turn. */
+  park(): void {
+    if (this.#fd === undefined) return;
+    closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
   close(): void {
     if (this.#fd === undefined) return;
     fsyncSync(this.#fd);
-    closeSync(this.#fd);
-    this.#fd = undefined;
+    this.park();
   }
 
   #open(): number {

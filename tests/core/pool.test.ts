@@ -1,3 +1,4 @@
+import {readdirSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {Pool} from '../../src/core/pool.ts';
 import {house, until} from './manager-fixture.ts';
@@ -133,6 +134,17 @@ describe('runs in the pool', () => {
     }
     expect(most).toBe(8);
     expect(manager.list()).toHaveLength(200);
+  });
+
+  it('hold no file open while they wait', async () => {
+    const {manager, spawn} = house({maxConcurrent: 1});
+    const open = () => readdirSync('/proc/self/fd').length;
+    const before = open();
+    const all = Array.from({length: 100}, () => spawn(new ScriptedModel([{hang: true}])));
+    await until(() => manager.find('100').state === 'processing');
+    expect(open() - before).toBeLessThan(20);
+    await manager.stopAll();
+    await Promise.all(all);
   });
 
   it('that wait end at once when they are stopped, though the slots stay taken', async () => {

@@ -25,7 +25,8 @@ const FIVE = [task('b1', true), task('f1', false), task('b2', true), task('f2', 
 /** Runs of different length; one hangs in a confined command until it is killed. */
 function script(body: MessagesBody) {
   if (!isSubagent(body)) {
-    if (turnOf(body) === 0 && firstPromptOf(body) === 'start') return callTools(FIVE);
+    // Not after a restart, where the first prompt may stand unanswered.
+    if (body.messages.length === 1) return callTools(FIVE);
     return slow(say('noted'), 5);
   }
   const prompt = firstPromptOf(body);
