@@ -2,6 +2,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
+import type {AssistantBlock} from '../../src/core/messages.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {house} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
@@ -40,6 +41,32 @@ describe('the memory of a session', () => {
     process.stdout.write(`heap for each ended run: ${(grown / 1024).toFixed(1)} KB\n`);
     expect(grown).toBeLessThan(MOST_BYTES);
     expect(manager.list()).toHaveLength(WARM_UP + RUNS);
+  });
+
+  it('keeps nothing of a run of 500 turns with 2 KB results once it has ended', async () => {
+    const look = tool('look', () => textResult('z'.repeat(2_000)));
+    const {spawn, events} = house({tools: [look]});
+    const agent = {...AGENT_TYPES.explore!, tools: ['look']};
+    const run = async (turns: number) => {
+      // A plain script: the recording model would keep each request.
+      let turn = 0;
+      const model = new ScriptedModel([say('done')]);
+      const last = model.reply.bind(model);
+      model.reply = async (request, onProgress) => {
+        turn += 1;
+        if (turn >= turns) return last(request, onProgress);
+        const {content} = calls(call('look', {}, `call_${turn}`)) as {content: readonly AssistantBlock[]};
+        const usage = {input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0};
+        return {id: `m${turn}`, content, stopReason: 'tool_use', usage, model: 'scripted', garbledInputs: new Map()};
+      };
+      const {result} = await spawn(model, {agent, maxTurns: 600, timeoutSeconds: 0});
+      expect(result).toMatchObject({outcome: 'success', turns});
+      events.length = 0;
+    };
+    await run(20);
+    const before = heap();
+    await run(500);
+    expect(heap() - before).toBeLessThan(200 * 1024);
   });
 });
 
