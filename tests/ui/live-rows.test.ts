@@ -9,6 +9,8 @@ const NONE: LiveRows = {
   busy: 0,
   gap: 1,
   completion: 0,
+  panel: 0,
+  view: 0,
   queued: 0,
   subagents: 0,
   tools: 0,
@@ -23,6 +25,8 @@ const ALL: LiveRows = {
   busy: 1,
   gap: 1,
   completion: 6,
+  panel: 5,
+  view: 60,
   queued: 20,
   subagents: 40,
   tools: 30,
@@ -45,6 +49,14 @@ test('what fits is given whole', () => {
 test('a question is shown whole before anything else is', () => {
   const given = shareRows(15, {...ALL, prompt: 1, question: 7});
   expect(given).toMatchObject({prompt: 1, question: 7, status: 1});
+});
+
+test('an opened run has all the room that the prompt and its neighbours leave', () => {
+  expect(shareRows(24, {...NONE, view: 61, panel: 0, busy: 1, lead: 1})).toMatchObject({view: 18, lead: 1});
+});
+
+test('the panel takes no more than half of what is left', () => {
+  expect(shareRows(10, {...NONE, panel: 5, tail: 30})).toMatchObject({panel: 3, tail: 3});
 });
 
 test('many agents leave a few rows to the text', () => {

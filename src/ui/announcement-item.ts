@@ -1,0 +1,82 @@
+/** The announcement of a background run's end, as the person reads it: without its receipt, and not too long. */
+import {type ProgressState, progressLine} from '../core/progress-line.ts';
+import type {Outcome} from '../core/run-result.ts';
+import {screenLine, screenText} from './screen-text.ts';
+import type {Announcement} from './ui-state.ts';
+import {wrapText} from './wrap.ts';
+
+const MAX_ROWS = 20;
+/** What a row of the screen is taken to hold; a narrow window makes more rows of it. */
+const ROW_COLUMNS = 76;
+
+interface Announced {
+  readonly runId: string;
+  /** In the form of the contract: Status, Result, Notes, Stats. */
+  readonly text: string;
+  /** What the screen knows of the run; nothing when it ended before this program was started. */
+  readonly run: ProgressState | undefined;
+}
+
+export function announcementItem({runId, text, run}: Announced): Announcement {
+  const parts = announcementParts(text);
+  const state = endingOf(parts.status, run?.state);
+  const agent = run?.agent ?? screenLine(/ sessionKey agent:(.+?):subagent:/.exec(parts.stats)?.[1] ?? 'subagent');
+  const header = run
+    ? progressLine({...run, state}).trim()
+    : `[${agent}] run ${screenLine(runId).slice(0, 8)} - ${state === 'success' ? 'done' : parts.status}`;
+  return {runId: screenLine(runId), agent, state, header, ...firstLines(parts.result), notes: parts.notes};
+}
+
+/** Read from its end: what the run itself wrote may look like any of the parts. */
+function announcementParts(text: string) {
+  const [head, stats] = splitAtLast(text, '\nStats: ');
+  const [said, notes] = splitAtLast(head, '\nNotes: ');
+  const [, status = 'unknown', result = ''] = /^Status: (\w+)\nResult: ([\s\S]*)$/.exec(said) ?? ['', 'unknown', said];
+  return {status, result: screenText(result).trim(), notes: notesOf(notes), stats: ` ${stats}`};
+}
+
+function splitAtLast(text: string, mark: string): [string, string] {
+  const at = text.lastIndexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+function notesOf(written: string): string {
+  const notes = screenText(written).trim();
+  return notes === '- (none)' ? '' : notes;
+}
+
+/** The status is the runtime's word; the run's own ending only says it more exactly. */
+function endingOf(status: string, known: ProgressState['state'] | undefined): Outcome {
+  switch (status) {
+    case 'success':
+    case 'timeout':
+      return status;
+    case 'error':
+      return known === 'stopped' || known === 'limit' ? known : 'error';
+    default:
+      return 'unknown';
+  }
+}
+
+/** About `MAX_ROWS` rows from the beginning, and how many are left. A block of code that was cut is closed. */
+function firstLines(text: string): {text: string; more: number} {
+  const lines = text.split('\n').map((line) => ({line, rows: wrapText(line, ROW_COLUMNS)}));
+  const shown: string[] = [];
+  let room = MAX_ROWS;
+  for (const {line, rows} of lines) {
+    if (rows.length > room) {
+      // A paragraph in one line, as models write it, is cut within.
+      if (room > 2) {
+        shown.push(`${rows.slice(0, room).join(' ')}…`);
+        room = 0;
+      }
+      break;
+    }
+    shown.push(line);
+    room -= rows.length;
+  }
+  const more = lines.reduce((sum, {rows}) => sum + rows.length, 0) - (MAX_ROWS - room);
+  const fences = shown.filter((line) => /^\s*```/.test(line)).length;
+  if (more > 0 && fences % 2 === 1) shown.push('```');
+  return {text: shown.join('\n').trimEnd(), more};
+}
