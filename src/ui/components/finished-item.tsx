@@ -44,7 +44,7 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
     case 'tool':
       return <ToolLine tool={item.tool} columns={columns} />;
     case 'subagents':
-      return <FinishedSubagents title={item.title} runs={item.runs} columns={columns} />;
+      return <FinishedSubagents runs={item.runs} columns={columns} />;
     case 'announcement':
       return <AnnouncementView announcement={item.announcement} columns={columns} Markdown={Markdown} />;
     case 'notice':

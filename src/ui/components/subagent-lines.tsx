@@ -12,22 +12,23 @@ import {StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 const INDENT = 2;
 
 interface FinishedProps {
-  readonly title: string;
   readonly runs: readonly ProgressState[];
   readonly columns: number;
 }
 
-/** A group that has ended, for good. */
-export function FinishedSubagents({title, runs, columns}: FinishedProps) {
+/** A group that has ended, for good: each run below its own header, as the contract words it. */
+export function FinishedSubagents({runs, columns}: FinishedProps) {
   return (
     <Box flexDirection="column">
-      <Wrapped bold text={taskHeader(title)} columns={columns} />
       {keyed(runs).map(({key, value: run}) => (
-        <Box key={key} paddingLeft={INDENT}>
-          <StyledText
-            spans={namedSpans(progressLine(run).slice(INDENT), run.agent, endingStyle(run.state))}
-            columns={columns - INDENT}
-          />
+        <Box key={key} flexDirection="column">
+          <Wrapped bold text={taskHeader(run.description)} columns={columns} />
+          <Box paddingLeft={INDENT}>
+            <StyledText
+              spans={namedSpans(progressLine(run).slice(INDENT), run.agent, endingStyle(run.state))}
+              columns={columns - INDENT}
+            />
+          </Box>
         </Box>
       ))}
     </Box>
