@@ -52,6 +52,6 @@ export function App({controller}: AppProps) {
 /** Text of the model waits for the markdown renderer, and what follows waits for the text. */
 function printable(finished: readonly FinishedItem[], isReady: boolean): readonly FinishedItem[] {
   if (isReady) return finished;
-  const first = finished.findIndex((item) => item.kind === 'markdown');
+  const first = finished.findIndex((item) => item.kind === 'markdown' || item.kind === 'announcement');
   return first < 0 ? finished : finished.slice(0, first);
 }

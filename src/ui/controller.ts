@@ -9,13 +9,19 @@ import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from '
 import {createEditor, type EditorState, expandedText, submitted} from './editor.ts';
 import {createEventPump} from './event-pump.ts';
 import {addText, forgetPrinted} from './finished.ts';
+import type {PanelMark} from './panel.ts';
 import {focusOn, type QuestionFocus} from './question-keys.ts';
 import {addPrompt, openSession, reduce} from './store.ts';
+import {closeRun, openedRun, openRun} from './subagent-store.ts';
 import {INITIAL_STATE, type UiState} from './ui-state.ts';
 
 /** What is the screen's own: typed text, marks and hints. Nothing of it is the core's. */
 export interface LocalState {
   readonly editor: EditorState;
+  /** What was typed to the main agent, while the editor is an opened run's. */
+  readonly aside: EditorState | undefined;
+  /** The person is in the panel under the prompt. */
+  readonly panel: PanelMark | undefined;
   /** Which line of the completion list is marked. */
   readonly selected: number;
   /** The text for which the person closed the completion list. */
@@ -57,6 +63,11 @@ export interface Controller {
   readonly submit: (text: string) => void;
   /** Sends what is typed, if anything is. */
   readonly submitEditor: () => void;
+  /** Shows one run's transcript; what is typed goes to that run until `closeRun`. */
+  readonly openRun: (runId: string) => void;
+  readonly closeRun: () => void;
+  /** The awaited subagents go on, and the turn goes on without them. */
+  readonly background: () => void;
   readonly answer: (askId: string, answer: Answer) => void;
   /** @returns false when there was nothing to interrupt. */
   readonly interrupt: () => boolean;
@@ -80,6 +91,8 @@ export function createController(options: ControllerOptions): Controller {
   const ui = createCell<UiState>(INITIAL_STATE);
   const local = createCell<LocalState>({
     editor: createEditor(options.history),
+    aside: undefined,
+    panel: undefined,
     selected: 0,
     dismissed: undefined,
     focus: undefined,
@@ -101,12 +114,13 @@ export function createController(options: ControllerOptions): Controller {
 
   const change = (part: Partial<LocalState>) => local.set({...local.get(), ...part});
 
-  const send = async (to: FrontEndSession, text: string) => {
+  /** @param shown what the scrollback tells of it, where that is not the text itself; `''`: nothing */
+  const send = async (to: FrontEndSession, text: string, shown = text) => {
     pump.flush();
     const isCommand = isCommandLine(text);
     const isIdle = !ui.get().busy && local.get().inFlight === 0;
     // What waits in the core's queue is shown there, and here when it is taken up.
-    if (isCommand || isIdle) ui.set(addPrompt(ui.get(), text));
+    if (shown !== '' && (isCommand || isIdle)) ui.set(addPrompt(ui.get(), shown));
     const counted = isCommand ? 'commands' : 'inFlight';
     change({[counted]: local.get()[counted] + 1});
     const result = await to.submit(text);
@@ -161,8 +175,27 @@ export function createController(options: ControllerOptions): Controller {
       const text = expandedText(editor).trim();
       if (text === '') return;
       change({editor: submitted(editor), selected: 0, dismissed: undefined});
+      const run = openedRun(ui.get());
+      if (run && session) {
+        void send(session, `/subagents send ${run.agentId} ${text}`, `[${run.agent}] ${run.description}: ${text}`);
+        return;
+      }
       onSubmit?.(text);
       submit(text);
+    },
+    openRun: (runId) => {
+      pump.flush();
+      ui.set(openRun(ui.get(), runId));
+      change({panel: undefined, aside: local.get().aside ?? local.get().editor, editor: createEditor()});
+    },
+    closeRun: () => {
+      const {aside, editor} = local.get();
+      ui.set(closeRun(ui.get()));
+      // A message that was not sent is not lost: Ctrl+Y brings it back.
+      if (aside) change({aside: undefined, editor: {...aside, killed: expandedText(editor) || aside.killed}});
+    },
+    background: () => {
+      if (session) void send(session, '/background', '');
     },
     answer: (askId, answer) => {
       change({answered: [...local.get().answered.slice(-20), askId], focus: undefined});

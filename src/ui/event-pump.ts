@@ -1,6 +1,7 @@
 /**
  * Brings events to the screen at most every 33 ms, the first of a burst at once. A model writes faster than a terminal
- * need repaint, so neighbouring pieces of text become one; no event is dropped and none overtakes another.
+ * need repaint, so neighbouring pieces of text become one; no event is dropped and none overtakes another. What
+ * subagents do is seen in a few rows: it can wait longer.
  */
 import type {AgentEvent} from '../core/events.ts';
 
@@ -13,6 +14,8 @@ export interface EventPump {
 }
 
 const FRAME_MS = 33;
+/** When the last events were of subagents alone. */
+const SUBAGENT_FRAME_MS = 100;
 
 export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
   let waiting: AgentEvent[] = [];
@@ -27,8 +30,9 @@ export function createEventPump(apply: (events: readonly AgentEvent[]) => void):
   const tick = () => {
     timer = undefined;
     if (waiting.length === 0) return;
+    const isMain = waiting.some((event) => event.parent === undefined);
     flush();
-    timer = setTimeout(tick, FRAME_MS);
+    timer = setTimeout(tick, isMain ? FRAME_MS : SUBAGENT_FRAME_MS);
   };
   return {
     push: (event) => {

@@ -4,7 +4,9 @@ import {type Command, commandQuery} from './completion.ts';
 import {type Controller, currentQuestion, type LocalState} from './controller.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {editorAction, type KeyPress, keysOf} from './keys.ts';
+import {pressPanel} from './panel-keys.ts';
 import {questionKey} from './question-keys.ts';
+import {hasAwaitedWork, openedRun} from './subagent-store.ts';
 import type {UiState} from './ui-state.ts';
 
 export const LEAVE_HINT = 'press Ctrl+C again to leave';
@@ -21,12 +23,14 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
     if (pressControl(controller, press)) continue;
     if (pressQuestion(controller, press)) continue;
     if (pressCompletion(controller, press)) continue;
+    if (pressPanel(controller, press)) continue;
     pressEditor(controller, press, width);
   }
 }
 
 export function pasteText(controller: Controller, text: string): void {
   const {focus, editor} = controller.local.get();
+  if (controller.local.get().panel) controller.change({panel: undefined});
   const action: EditorAction = {type: 'paste', text};
   if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: oneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
@@ -34,6 +38,8 @@ export function pasteText(controller: Controller, text: string): void {
 
 /** The commands offered under the prompt; empty when the list is closed. */
 export function offeredCommands(ui: UiState, local: LocalState): readonly Command[] {
+  // What is typed in an opened run is a message to it.
+  if (openedRun(ui)) return [];
   const query = commandQuery(local.editor);
   if (query === undefined || !ui.session || local.dismissed === local.editor.text || local.focus?.note) return [];
   return local.search(query, ui.session.commands);
@@ -41,8 +47,13 @@ export function offeredCommands(ui: UiState, local: LocalState): readonly Comman
 
 function pressControl(controller: Controller, press: KeyPress): boolean {
   if (!press.ctrl) return false;
-  const {local} = controller;
+  const {ui, local} = controller;
   switch (press.text) {
+    case 'b':
+      // Without agents to send away it moves the cursor.
+      if (!hasAwaitedWork(ui.get()) || local.get().focus?.note) return false;
+      controller.background();
+      return true;
     case 'c':
       pressInterrupt(controller);
       return true;

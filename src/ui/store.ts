@@ -8,7 +8,7 @@ import {isCommandLine} from './completion.ts';
 import {addItem, addItems, addText, feedText, finishText} from './finished.ts';
 import {screenLine, screenText} from './screen-text.ts';
 import {EMPTY_STREAM} from './stream-blocks.ts';
-import {reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
+import {announceRun, forgetEndedRuns, reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
 import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
 import {wrapText} from './wrap.ts';
 
@@ -39,9 +39,15 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'session':
       return withSession(state, event.info);
     case 'cleared':
-      return {...finishText(state), todos: [], contextTokens: 0, hasRun: false};
+      return {...forgetEndedRuns(finishText(state)), todos: [], contextTokens: 0, hasRun: false};
+    case 'announcement':
+      return announceRun(state, event);
     case 'notice':
-      return addItem(state, {kind: 'notice', level: event.level, text: nameOf(state, event) + screenText(event.text)});
+      return addItem(
+        // What a subagent says belongs to its transcript too.
+        event.parent === undefined ? state : reduceSubagent(state, event),
+        {kind: 'notice', level: event.level, text: nameOf(state, event) + screenText(event.text)},
+      );
     default:
       return event.parent === undefined ? reduceMain(state, event) : reduceSubagent(state, event);
   }

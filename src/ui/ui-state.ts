@@ -1,7 +1,9 @@
 /** What the screen shows, as data. `store.ts` makes it from events; components draw it. */
 import type {PermissionMode, Question, SessionInfo} from '../core/events.ts';
 import type {ProgressState} from '../core/progress-line.ts';
+import type {Outcome} from '../core/run-result.ts';
 import type {Todo, ToolDisplay} from '../core/tool.ts';
+import type {RunTail} from './run-tail.ts';
 import {EMPTY_STREAM, type StreamState} from './stream-blocks.ts';
 
 /** One finished thing. It is printed once and never again; all its text is safe for the screen. */
@@ -11,7 +13,8 @@ export type FinishedBody =
   | {readonly kind: 'prompt'; readonly text: string}
   | {readonly kind: 'markdown'; readonly text: string; readonly indent: number}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
-  | {readonly kind: 'subagents'; readonly title: string; readonly runs: readonly ProgressState[]}
+  | {readonly kind: 'subagents'; readonly runs: readonly ProgressState[]}
+  | {readonly kind: 'announcement'; readonly announcement: Announcement}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string}
   | {readonly kind: 'detail'; readonly question: Question}
   /** Was printed: its text needn't be kept. */
@@ -35,7 +38,22 @@ export interface RunningTool {
   readonly progress: string;
 }
 
-/** One subagent's line. */
+/** How a background run ended, as the person reads it. */
+export interface Announcement {
+  readonly runId: string;
+  readonly agent: string;
+  readonly state: Outcome;
+  /** `[explore] look around - done (8 tools, 5.1s)` */
+  readonly header: string;
+  /** The beginning of what it found, as markdown. */
+  readonly text: string;
+  /** How many lines of it are not shown. */
+  readonly more: number;
+  /** What went wrong; empty when nothing did. */
+  readonly notes: string;
+}
+
+/** One subagent's run, until it is printed or announced. */
 export interface SubagentRun {
   readonly agentId: string;
   readonly callId: string | undefined;
@@ -50,6 +68,17 @@ export interface SubagentRun {
   readonly reason: string;
   /** What it waits for just now, e.g. `retrying in 4s (429)`. */
   readonly note: string;
+  /** Nobody awaits it: it has a row of the panel instead of a line, and its end is announced. */
+  readonly isBackground: boolean;
+  /** Its end is not to be announced: it said so itself. */
+  readonly isSilent: boolean;
+  /** Both ways, with what was cached. */
+  readonly tokens: number;
+  /** Its newest tool call, e.g. `grep "foo"`. */
+  readonly lastTool: string;
+  /** When it was last heard of, in milliseconds since the epoch. */
+  readonly lastAt: number;
+  readonly tail: RunTail;
 }
 
 export interface QueuedPrompt {
@@ -69,7 +98,12 @@ export interface UiState {
   /** Text of the message under way came by deltas, so that the whole message brings nothing new. */
   readonly hasStreamed: boolean;
   readonly tools: readonly RunningTool[];
+  /** In order of dispatch. */
   readonly subagents: readonly SubagentRun[];
+  /** The run whose transcript is looked at. */
+  readonly openedRun: string | undefined;
+  /** That run, when it has left `subagents`: what it did stays on the screen until the person leaves it. */
+  readonly departed: SubagentRun | undefined;
   /** Task calls under way that have dispatched a run: its line stands for the call. */
   readonly dispatched: readonly string[];
   readonly questions: readonly Question[];
@@ -90,6 +124,8 @@ export const INITIAL_STATE: UiState = {
   hasStreamed: false,
   tools: [],
   subagents: [],
+  openedRun: undefined,
+  departed: undefined,
   dispatched: [],
   questions: [],
   queued: [],

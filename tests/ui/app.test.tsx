@@ -175,8 +175,9 @@ describe('a turn', () => {
     session.endTurn();
     await screen.lacks('working');
     expect(screen.window()).toContain(
-      '> Task: 2 agents\n' +
+      '> Task: read tests\n' +
         '  [explore] read tests - done (8 tools, 5.1s)\n' +
+        '> Task: read docs\n' +
         '  [explore] read docs - done (3 tools, 5.1s)\n\n> Ask',
     );
   });

@@ -6,7 +6,8 @@ import {StatusLine} from '../../src/ui/components/status-line.tsx';
 import {LiveSubagents} from '../../src/ui/components/subagent-lines.tsx';
 import {RunningTools, ToolLine} from '../../src/ui/components/tool-line.tsx';
 import {headerText} from '../../src/ui/header.ts';
-import type {FinishedTool, SubagentRun} from '../../src/ui/ui-state.ts';
+import type {FinishedTool} from '../../src/ui/ui-state.ts';
+import {subagentRun} from './runs-fixture.ts';
 
 const drawn = (element: React.JSX.Element) => render(element).lastFrame() ?? '';
 
@@ -51,18 +52,7 @@ test('a diff hides no line of its hunks, whatever it looks like', () => {
 });
 
 test('where it is narrow a subagent keeps its state and counts', () => {
-  const run: SubagentRun = {
-    agentId: 'a',
-    callId: undefined,
-    agent: 'explore',
-    description: 'read all the tests there are',
-    state: 'running',
-    tools: 5,
-    startedAt: 0,
-    durationMs: 0,
-    reason: '',
-    note: '',
-  };
+  const run = subagentRun({description: 'read all the tests there are', tools: 5});
   const frame = drawn(<LiveSubagents runs={[run]} rows={3} columns={40} now={3200} />);
   expect(frame.split('\n')[1]).toBe('  [explore] read all … ... 5 tools, 3.2s');
 });
@@ -87,4 +77,10 @@ test('the header says that the offline model is rule-based, and is plain without
 test('for a screen reader nothing moves', () => {
   expect(drawn(<BusyLine since={0} now={5000} isStill columns={60} />)).toBe('Working. Esc interrupts.');
   expect(drawn(<BusyLine since={0} now={5000} isStill={false} columns={60} />)).toBe('/ working 5s · Esc interrupts');
+});
+
+test('agents that are awaited can be sent to the background, and the line says how where it has room', () => {
+  const busy = {since: 0, now: 5000, isStill: false, canBackground: true};
+  expect(drawn(<BusyLine {...busy} columns={60} />)).toBe('/ working 5s · Esc interrupts · Ctrl+B background');
+  expect(drawn(<BusyLine {...busy} columns={40} />)).toBe('/ working 5s · Esc interrupts');
 });

@@ -146,7 +146,6 @@ describe('subagents', () => {
     expect(done.finished).toMatchObject([
       {
         kind: 'subagents',
-        title: '2 agents',
         runs: [
           {description: 'look a', state: 'success', durationMs: 1500},
           {description: 'look b', state: 'error', reason: 'server down'},

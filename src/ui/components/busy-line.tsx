@@ -11,18 +11,23 @@ interface BusyProps {
   readonly since: number;
   readonly now: number;
   readonly isStill: boolean;
+  /** Subagents are awaited, and need not be. */
+  readonly canBackground?: boolean;
   readonly columns: number;
 }
 
 /** Says that the main agent is at work. Without motion for a screen reader, which would read every picture. */
-export function BusyLine({since, now, isStill, columns}: BusyProps) {
-  if (isStill) return <Text>Working. Esc interrupts.</Text>;
+export function BusyLine({since, now, isStill, canBackground = false, columns}: BusyProps) {
+  if (isStill)
+    return <Text>{`Working. Esc interrupts.${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>;
   const frame = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length];
   const time = formatDuration(Math.floor(Math.max(0, now - since) / 1000) * 1000).replace('.0s', 's');
+  const keys = ` working ${time} · Esc interrupts`;
+  const more = `${keys} · Ctrl+B background`;
   return (
     <Text>
       <Text color="cyan">{frame}</Text>
-      <Text dimColor>{cutText(` working ${time} · Esc interrupts`, columns - 1)}</Text>
+      <Text dimColor>{cutText(canBackground && more.length < columns ? more : keys, columns - 1)}</Text>
     </Text>
   );
 }

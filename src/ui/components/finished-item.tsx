@@ -2,6 +2,7 @@ import {Box} from 'ink';
 import type {ComponentType, ReactNode} from 'react';
 import type {MarkdownProps} from '../markdown.tsx';
 import type {FinishedItem} from '../ui-state.ts';
+import {AnnouncementView} from './announcement.tsx';
 import {Notice} from './notice.tsx';
 import {QuestionDetail} from './question.tsx';
 import {SentPrompt} from './sent-prompt.tsx';
@@ -43,7 +44,9 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
     case 'tool':
       return <ToolLine tool={item.tool} columns={columns} />;
     case 'subagents':
-      return <FinishedSubagents title={item.title} runs={item.runs} columns={columns} />;
+      return <FinishedSubagents runs={item.runs} columns={columns} />;
+    case 'announcement':
+      return <AnnouncementView announcement={item.announcement} columns={columns} Markdown={Markdown} />;
     case 'notice':
       return <Notice level={item.level} text={item.text} columns={columns} />;
     case 'detail':

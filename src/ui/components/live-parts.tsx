@@ -3,19 +3,26 @@ import type {Command} from '../completion.ts';
 import {currentQuestion, type LocalState} from '../controller.ts';
 import {offeredCommands} from '../key-router.ts';
 import {type LiveRows, shareRows} from '../live-rows.ts';
-import {hasEnded} from '../subagent-store.ts';
-import {modeOf, type UiState} from '../ui-state.ts';
+import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../panel.ts';
+import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../subagent-store.ts';
+import {modeOf, type SubagentRun, type UiState} from '../ui-state.ts';
 import {useNow} from '../use-now.ts';
+import {cutText} from '../wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {Prompt, type PromptRows, promptRows} from './prompt.tsx';
+import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {QueuedPrompts} from './queued-prompts.tsx';
+import {RunPanel} from './run-panel.tsx';
+import {RunView, type ViewRow, viewRows} from './run-view.tsx';
 import {StatusLine} from './status-line.tsx';
 import {StreamTail, tailRows} from './stream-tail.tsx';
 import {LiveSubagents} from './subagent-lines.tsx';
 import {TodoList} from './todo-list.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
+
+/** Idle times are told in seconds. */
+const IDLE_TICK_MS = 1000;
 
 interface LayoutInput {
   readonly ui: UiState;
@@ -31,6 +38,9 @@ export interface LiveLayout {
   readonly prompt: PromptRows;
   readonly commands: readonly Command[];
   readonly queued: readonly {readonly id: string; readonly text: string}[];
+  readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
+  /** The run whose transcript stands where the turn's parts stand otherwise. */
+  readonly view: {readonly run: SubagentRun; readonly rows: readonly ViewRow[]} | undefined;
   /** Where the terminal's cursor stands, from the top of the live part. */
   readonly cursor: {readonly x: number; readonly y: number};
 }
@@ -42,24 +52,38 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const asked = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
   const commands = asked ? [] : offeredCommands(ui, local);
   const queued = [...ui.queued, ...local.waiting.map((text, index) => ({id: `waiting ${index}`, text}))];
-  const tail = tailRows(ui.stream, columns);
+  const run = openedRun(ui);
+  const view = run && {run, rows: viewRows(run, columns)};
+  const panel = panelOf(ui, local, view !== undefined || commands.length > 0);
+  const tail = view ? [] : tailRows(ui.stream, columns);
+  const lines = awaitedRuns(ui).length;
   const given = shareRows(rows, {
     prompt: promptRows(local.editor, columns, rows).rows.length,
     question: asked?.rows.length ?? 0,
     status: 1,
     busy: isWorking(ui, local) && !asked ? 1 : 0,
-    lead: hasLead(ui, tail) ? 1 : 0,
+    lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
     completion: Math.min(MAX_COMPLETION_ROWS, commands.length),
+    panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
+    view: view ? view.rows.length + 1 : 0,
     queued: queued.length,
-    subagents: ui.subagents.length === 0 ? 0 : ui.subagents.length + 1,
-    tools: runningToolRows(shownTools(ui)),
-    todos: local.showTodos && ui.busy ? ui.todos.length : 0,
+    subagents: view || lines === 0 ? 0 : lines + 1,
+    tools: view ? 0 : runningToolRows(shownTools(ui)),
+    todos: local.showTodos && ui.busy && !view ? ui.todos.length : 0,
     tail: tail.length,
   });
   const prompt = promptRows(local.editor, columns, given.prompt);
   const over =
-    given.lead + given.tail + given.tools + given.subagents + given.todos + given.queued + given.gap + given.busy;
+    given.lead +
+    given.view +
+    given.tail +
+    given.tools +
+    given.subagents +
+    given.todos +
+    given.queued +
+    given.gap +
+    given.busy;
   const note = asked?.cursor;
   const hidden = (asked?.rows.length ?? 0) - given.question;
   const cursor = note
@@ -72,6 +96,8 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     prompt,
     commands,
     queued,
+    panel,
+    view,
     cursor,
   };
 }
@@ -83,23 +109,37 @@ interface LiveProps extends Omit<LayoutInput, 'rows'> {
 
 /** All that is not finished. Each part has exactly the rows that the layout gave it. */
 export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
-  const {given, tail, question, prompt, commands, queued} = layout;
-  const isTicking = !isStill && (ui.subagents.some((run) => !hasEnded(run)) || given.busy > 0);
-  const now = useNow(isTicking, TICK_MS);
+  const {given, tail, question, prompt, commands, queued, panel, view} = layout;
+  const awaited = awaitedRuns(ui);
+  const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
+  const isIdling = given.panel > 0 && panel.runs.some((run) => run.state === 'running');
+  const now = useNow(!isStill && (isMoving || isIdling), isMoving ? TICK_MS : IDLE_TICK_MS);
   return (
     <>
       {given.lead > 0 && <Text> </Text>}
+      {view && <RunView run={view.run} rows={view.rows} room={given.view} columns={columns} />}
       <StreamTail rows={tail} />
       <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
-      <LiveSubagents runs={ui.subagents} rows={given.subagents} columns={columns} now={now} />
+      <LiveSubagents runs={awaited} rows={given.subagents} columns={columns} now={now} />
       {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} />}
       {given.queued > 0 && <QueuedPrompts prompts={queued} rows={given.queued} columns={columns} />}
       {given.gap > 0 && <Text> </Text>}
       {question && <QuestionView rows={question.rows} room={given.question} />}
-      {given.busy > 0 && <BusyLine since={ui.busySince || now} now={now} isStill={isStill} columns={columns} />}
-      <Prompt rows={prompt.rows} isEmpty={local.editor.text === ''} />
+      {given.busy > 0 && (
+        <BusyLine
+          since={ui.busySince || now}
+          now={now}
+          isStill={isStill}
+          canBackground={hasAwaitedWork(ui)}
+          columns={columns}
+        />
+      )}
+      <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? placeholderOf(view?.run, columns) : ''} />
       {given.completion > 0 && (
         <CompletionList commands={commands} selected={local.selected} rows={given.completion} columns={columns} />
+      )}
+      {given.panel > 0 && (
+        <RunPanel runs={panel.runs} marked={panel.marked} rows={given.panel} columns={columns} now={now} />
       )}
       {given.status > 0 && (
         <StatusLine
@@ -108,6 +148,7 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
           contextTokens={ui.contextTokens}
           hint={local.hint}
+          tip={tipOf(ui, local, panel)}
           columns={columns}
         />
       )}
@@ -115,15 +156,33 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
   );
 }
 
+/** What is marked, and nothing where something else has the keys. */
+function panelOf(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {
+  const runs = isHidden ? [] : panelRuns(ui, local.panel !== undefined);
+  return {runs, marked: local.panel && runs.length > 0 ? markedIndex(runs, local.panel) : undefined};
+}
+
+function placeholderOf(run: SubagentRun | undefined, columns: number): string {
+  return run ? cutText(`message to [${run.agent}] ${run.description}`, promptWidth(columns)) : PLACEHOLDER;
+}
+
+/** The key that leads on, where there is one. */
+function tipOf(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): string {
+  if (marked !== undefined) return 'Enter opens · Esc back';
+  const canEnter = local.editor.text === '' && !ui.openedRun && ui.subagents.some((run) => !hasEnded(run));
+  return canEnter ? 'Down: agents' : '';
+}
+
 function isWorking(ui: UiState, local: LocalState): boolean {
   return ui.busy || local.inFlight > 0 || local.commands > 0;
 }
 
 /** Live parts that will be finished below a blank row stand below one already. */
-function hasLead(ui: UiState, tail: readonly string[]): boolean {
+function hasLead(ui: UiState, tail: readonly string[], isViewing: boolean): boolean {
   if (ui.finished.length === 0) return false;
+  if (isViewing) return true;
   if (tail.length > 0) return !ui.stream.continued;
-  return shownTools(ui).length > 0 || ui.subagents.length > 0;
+  return shownTools(ui).length > 0 || awaitedRuns(ui).length > 0;
 }
 
 /** A call that has dispatched a subagent is told by that one's line. */

@@ -4,7 +4,7 @@ import {layoutText} from '../editor-layout.ts';
 import {keyed} from '../keyed.ts';
 
 export const PROMPT_MARK = '> ';
-const PLACEHOLDER = 'Ask about this project, or /help';
+export const PLACEHOLDER = 'Ask about this project, or /help';
 
 /** What is typed as rows of the screen, and the cursor among them. */
 export interface PromptRows {
@@ -27,14 +27,14 @@ export function promptRows(editor: EditorState, columns: number, room: number): 
   };
 }
 
-/** No frame: lines as wide as the window would be torn by resizing it. */
-export function Prompt({rows, isEmpty}: {readonly rows: readonly string[]; readonly isEmpty: boolean}) {
+/** `placeholder` stands there while nothing is typed. No frame: lines as wide as the window would be torn by resizing it. */
+export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; readonly placeholder: string}) {
   return (
     <Box flexDirection="column">
       {keyed(rows).map(({key, value: row}, index) => (
         <Text key={key} wrap="truncate">
           <Text color="cyan">{index === 0 ? PROMPT_MARK : '  '}</Text>
-          {isEmpty ? <Text dimColor>{PLACEHOLDER}</Text> : row}
+          {placeholder === '' ? row : <Text dimColor>{placeholder}</Text>}
         </Text>
       ))}
     </Box>

@@ -9,17 +9,20 @@ interface StatusProps {
   readonly contextTokens: number;
   /** Takes the line's place for a moment. */
   readonly hint: string;
+  /** A key worth knowing just now; the first to give way. */
+  readonly tip?: string;
   readonly columns: number;
 }
 
 /** Model, mode and what runs. Where it is narrow, the last parts give way. */
-export function StatusLine({model, mode, running, contextTokens, hint, columns}: StatusProps) {
+export function StatusLine({model, mode, running, contextTokens, hint, tip = '', columns}: StatusProps) {
   if (hint !== '') return <Text color="yellow">{cutText(hint, columns)}</Text>;
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
     model,
     contextTokens > 0 ? `context ${shortCount(contextTokens)}` : '',
+    tip,
   ].filter((part) => part !== '');
   let line = '';
   for (const part of parts) {

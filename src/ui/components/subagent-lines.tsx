@@ -5,25 +5,30 @@ import {firstRows} from '../live-rows.ts';
 import {groupTitle, hasEnded, progressOf} from '../subagent-store.ts';
 import type {SubagentRun} from '../ui-state.ts';
 import {cutText, textWidth} from '../wrap.ts';
-import {type TextStyle, Wrapped} from './styled-text.tsx';
+import {namedSpans} from './agent-name.tsx';
+import {StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 
 /** Of the lines below their header. */
 const INDENT = 2;
 
 interface FinishedProps {
-  readonly title: string;
   readonly runs: readonly ProgressState[];
   readonly columns: number;
 }
 
-/** A group that has ended, for good. */
-export function FinishedSubagents({title, runs, columns}: FinishedProps) {
+/** A group that has ended, for good: each run below its own header, as the contract words it. */
+export function FinishedSubagents({runs, columns}: FinishedProps) {
   return (
     <Box flexDirection="column">
-      <Wrapped bold text={taskHeader(title)} columns={columns} />
       {keyed(runs).map(({key, value: run}) => (
-        <Box key={key} paddingLeft={INDENT}>
-          <Wrapped {...styleOf(run)} text={progressLine(run).slice(INDENT)} columns={columns - INDENT} />
+        <Box key={key} flexDirection="column">
+          <Wrapped bold text={taskHeader(run.description)} columns={columns} />
+          <Box paddingLeft={INDENT}>
+            <StyledText
+              spans={namedSpans(progressLine(run).slice(INDENT), run.agent, endingStyle(run.state))}
+              columns={columns - INDENT}
+            />
+          </Box>
         </Box>
       ))}
     </Box>
@@ -50,9 +55,11 @@ export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
         const progress = progressOf(run, now);
         const line = fittedLine(progress, columns) + (run.note && ` · ${run.note}`);
         return (
-          <Text key={run.agentId} {...styleOf(progress)}>
-            {cutText(line, columns)}
-          </Text>
+          <StyledText
+            key={run.agentId}
+            spans={namedSpans(cutText(line, columns), run.agent, endingStyle(run.state))}
+            columns={columns}
+          />
         );
       })}
       {more > 0 && rows > 1 && (
@@ -75,8 +82,9 @@ function fittedLine(run: ProgressState, columns: number): string {
   });
 }
 
-function styleOf(run: ProgressState): TextStyle {
-  switch (run.state) {
+/** The colour of a run's state. */
+export function endingStyle(state: ProgressState['state']): TextStyle {
+  switch (state) {
     case 'success':
       return {color: 'green'};
     case 'running':

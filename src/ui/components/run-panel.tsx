@@ -1,0 +1,38 @@
+import {Box, Text} from 'ink';
+import {panelText, panelWindow} from '../panel.ts';
+import {hasEnded} from '../subagent-store.ts';
+import type {SubagentRun} from '../ui-state.ts';
+import {cutText, textWidth} from '../wrap.ts';
+import {AgentName} from './agent-name.tsx';
+
+interface PanelProps {
+  readonly runs: readonly SubagentRun[];
+  /** Undefined while the person is not in the panel. */
+  readonly marked: number | undefined;
+  readonly rows: number;
+  readonly columns: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The runs in the background, a row each. */
+export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
+  const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);
+  return (
+    <Box flexDirection="column">
+      {shown.map((run, index) => {
+        const isMarked = first + index === marked;
+        const name = cutText(run.agent, Math.floor(columns / 3));
+        const room = columns - textWidth(name) - 5;
+        return (
+          <Text key={run.agentId} bold={isMarked} dimColor={!isMarked && hasEnded(run)}>
+            <Text color="cyan">{isMarked ? '> ' : '  '}</Text>
+            <AgentName name={name} />
+            {` ${panelText(run, room, now)}`}
+          </Text>
+        );
+      })}
+      {more > 0 && <Text dimColor>{`  … ${more} more`}</Text>}
+    </Box>
+  );
+}

@@ -1,0 +1,68 @@
+import {Box, Text} from 'ink';
+import {stateWord} from '../panel.ts';
+import {type TailLine, tailLines} from '../run-tail.ts';
+import type {SubagentRun} from '../ui-state.ts';
+import {cutText, textWidth, wrapText} from '../wrap.ts';
+import {AgentName} from './agent-name.tsx';
+import type {TextStyle} from './styled-text.tsx';
+
+export interface ViewRow {
+  readonly key: string;
+  readonly text: string;
+  readonly style: TextStyle;
+}
+
+/** The end of a run's transcript as rows of the screen. */
+export function viewRows(run: SubagentRun, columns: number): ViewRow[] {
+  const rows = tailLines(run.tail).flatMap((line) => lineRows(line, columns));
+  return rows.map((row, index) => ({...row, key: `${index}`}));
+}
+
+function lineRows(line: TailLine, columns: number): {text: string; style: TextStyle}[] {
+  switch (line.kind) {
+    case 'text':
+      return wrapText(line.text, columns).map((text) => ({text, style: {}}));
+    case 'sent':
+      return wrapText(`> ${line.text}`, columns)
+        .slice(0, 3)
+        .map((text) => ({text, style: {bold: true}}));
+    case 'note':
+      return [{text: cutText(line.text, columns), style: {color: 'yellow'}}];
+    case 'tool': {
+      const call = {text: cutText(`● ${line.text}`, columns), style: {}};
+      if (!line.result || line.result.text === '') return [call];
+      const style: TextStyle = line.result.isError ? {color: 'red'} : {dimColor: true};
+      return [call, {text: cutText(`  ${line.result.text}`, columns), style}];
+    }
+  }
+}
+
+interface ViewProps {
+  readonly run: SubagentRun;
+  readonly rows: readonly ViewRow[];
+  /** Rows that it has, with its header. */
+  readonly room: number;
+  readonly columns: number;
+}
+
+/** One run as it works: its newest rows. Live, so that nothing of it stays when it is left. */
+export function RunView({run, rows, room, columns}: ViewProps) {
+  if (room <= 0) return null;
+  const shown = room > 1 ? rows.slice(1 - room) : [];
+  const name = cutText(run.agent, Math.floor(columns / 3));
+  const ending = ` · ${stateWord(run)} · esc back`;
+  const label = cutText(run.description, Math.max(4, columns - textWidth(name) - 3 - textWidth(ending)));
+  return (
+    <Box flexDirection="column">
+      <Text bold wrap="truncate">
+        <AgentName name={name} />
+        {` ${label}${ending}`}
+      </Text>
+      {shown.map(({key, text, style}) => (
+        <Text key={key} {...style} wrap="truncate">
+          {text === '' ? ' ' : text}
+        </Text>
+      ))}
+    </Box>
+  );
+}

@@ -1,0 +1,218 @@
+import {describe, expect, test} from 'vitest';
+import {ESC, open} from './app-fixture.ts';
+import {question} from './fake-session.ts';
+import * as tell from './runs-fixture.ts';
+
+const UP = '\x1b[A';
+const DOWN = '\x1b[B';
+const CTRL_B = '\x02';
+
+/** A turn with one run in the background, and one that is awaited. */
+async function working(options: Parameters<typeof open>[0] = {}) {
+  const repl = await open(options);
+  const {screen, session} = repl;
+  screen.type('go\r');
+  await screen.shows('working');
+  session.emit(tell.started('read the tests'), 'a');
+  session.emit(tell.background, 'a');
+  session.emit(tell.started('write the docs', 'code'), 'b');
+  session.emit(tell.toolStart('"foo"'), 'a');
+  session.emit(tell.toolEnd('"foo"', 'src/a.ts:1: foo'), 'a');
+  session.emit(tell.said('I read **all**.', 1200), 'a');
+  await screen.shows('running · 1 tool');
+  return repl;
+}
+
+describe('the panel', () => {
+  test('stands under the prompt while a run works in the background, also after the turn', async () => {
+    const {screen, session} = await working();
+    expect(screen.window()).toMatch(
+      /> Ask about.*\n {2}\[explore\] read the tests · running · 1 tool · 1\.2k tokens · grep "foo"\ndefault · 2 agents/,
+    );
+    expect(screen.window()).toContain('> Task: write the docs\n  [code] write the docs ... 0 tools');
+    session.emit(tell.runEnd(3), 'b');
+    session.endTurn();
+    await screen.lacks('working');
+    await screen.shows('[explore] read the tests · running');
+    await screen.shows('default · 1 agent · sonnet');
+    session.emit(tell.runEnd(8), 'a');
+    session.emit(tell.announcement('a', 'Found **it**.'));
+    await screen.lacks('[explore] read the tests · running');
+    await screen.shows('[explore] read the tests - done (8 tools, 5.1s)\n  Found it.\n\n> Ask about');
+    expect(screen.window()).not.toContain('Stats');
+  });
+
+  test('is gone to by Down, and left by Up and by Esc, which interrupts nothing', async () => {
+    const {screen, session} = await working();
+    screen.type(DOWN);
+    await screen.shows('> [code] write the docs · running');
+    screen.type(DOWN);
+    await screen.shows('> [explore] read the tests');
+    screen.type(UP);
+    await screen.shows('> [code]');
+    screen.type(UP);
+    await screen.lacks('[code] write the docs · running');
+    screen.type(DOWN);
+    await screen.shows('> [code]');
+    screen.type(ESC);
+    await screen.lacks('> [code]');
+    expect(session.aborts()).toBe(0);
+  });
+
+  test('holds back nothing that is typed', async () => {
+    const {screen} = await working();
+    screen.type(DOWN);
+    await screen.shows('> [code]');
+    screen.type('words');
+    await screen.shows('> words');
+    expect(screen.window()).not.toContain('> [code]');
+    screen.type(DOWN);
+    screen.type('!');
+    await screen.shows('> words!');
+    expect(screen.window()).not.toContain('> [code]');
+  });
+
+  test('comes after the history', async () => {
+    const {screen} = await working({history: ['older']});
+    screen.type(UP);
+    await screen.shows(/^> go$/m);
+    screen.type(`${UP}`);
+    await screen.shows('> older');
+    screen.type(DOWN);
+    screen.type(DOWN);
+    await screen.shows('> Ask about');
+    expect(screen.window()).not.toContain('> [code]');
+    screen.type(DOWN);
+    await screen.shows('> [code]');
+  });
+
+  test('gives way to a list and to a question', async () => {
+    const {screen, session} = await working();
+    screen.type('/');
+    await screen.lacks('[explore] read the tests · running');
+    screen.type('\x7f');
+    await screen.shows('[explore] read the tests · running');
+    session.emit({type: 'ask', question: question()});
+    await screen.shows('main asks');
+    screen.pass(1000);
+    screen.type(DOWN);
+    await screen.shows('> 1 yes');
+    expect(screen.window()).not.toContain('> [code]');
+  });
+
+  test('of many runs stays below a small window, whatever is shown besides', async () => {
+    const {screen, session} = await open({columns: 40, rows: 15});
+    screen.type('go\r');
+    await screen.shows('working');
+    for (let index = 0; index < 40; index++) {
+      session.emit(tell.started(`explore part ${index} of it`), `s${index}`);
+      if (index % 2 === 0) session.emit(tell.background, `s${index}`);
+    }
+    await screen.shows('… 16 more');
+    await screen.shows(/more running/);
+    const window = screen.window().split('\n');
+    expect(window.length).toBeLessThanOrEqual(15);
+    expect(window.every((line) => line.length <= 40)).toBe(true);
+    expect(screen.written()).not.toContain('\x1b[2J');
+  });
+});
+
+describe('an opened run', () => {
+  async function opened(options: Parameters<typeof open>[0] = {}) {
+    const repl = await working(options);
+    repl.screen.type(DOWN);
+    await repl.screen.shows('> [code]');
+    repl.screen.type(DOWN);
+    await repl.screen.shows('> [explore]');
+    repl.screen.type('\r');
+    await repl.screen.shows('· running · esc back');
+    return repl;
+  }
+
+  test('shows what it does, follows it, and leaves no trace when it is left', async () => {
+    const {screen, session} = await opened();
+    await screen.shows('esc back\n● grep "foo"\n  src/a.ts:1: foo\nI read **all**.\n');
+    await screen.shows('> message to [explore] read the tests');
+    session.emit(tell.delta('Now the'), 'a');
+    await screen.shows('Now the');
+    session.emit(tell.delta(' sources.'), 'a');
+    await screen.shows('Now the sources.');
+    screen.type(ESC);
+    await screen.shows('> Ask about');
+    await screen.shows('working');
+    expect(session.aborts()).toBe(0);
+    expect(screen.scrollback()).not.toContain('Now the sources');
+    screen.type(ESC);
+    await screen.shows('interrupted');
+    expect(session.aborts()).toBe(1);
+  });
+
+  test('gets what is typed there, commands too; the main agent does not', async () => {
+    const {screen, session} = await opened();
+    screen.type('/look at b.ts');
+    await screen.shows('> /look at b.ts');
+    screen.type('\r');
+    await screen.shows('[explore] read the tests: /look at b.ts');
+    expect(session.submitted).toEqual(['go', '/subagents send a /look at b.ts']);
+    screen.type('unsent');
+    await screen.shows('> unsent');
+    screen.type(ESC);
+    await screen.shows('> Ask about');
+    screen.type('\x19');
+    await screen.shows('> unsent');
+  });
+
+  test('can still be read when it has ended, and takes a message', async () => {
+    const {screen, session} = await opened();
+    session.emit(tell.runEnd(8), 'a');
+    session.emit(tell.announcement('a', 'All found.'));
+    await screen.shows('[explore] read the tests · done · esc back');
+    await screen.shows('All found.');
+    screen.type('go on\r');
+    await screen.shows('[explore] read the tests: go on');
+    expect(session.submitted.at(-1)).toBe('/subagents send a go on');
+    screen.type(ESC);
+    await screen.lacks('esc back');
+  });
+
+  test('fits a small window, with what is finished printed above it once', async () => {
+    const {screen, session} = await opened({columns: 40, rows: 15});
+    for (let index = 0; index < 80; index++) session.emit(tell.said(`line ${index} ${'word '.repeat(10)}`), 'a');
+    await screen.shows('line 79');
+    session.emit(tell.delta('Main **words**.\n\n'), 'main');
+    await expect.poll(screen.scrollback).toContain('Main words.');
+    expect(screen.window().split('\n').length).toBeLessThanOrEqual(15);
+    screen.type(ESC);
+    await screen.shows('> Ask about');
+    expect(screen.scrollback().match(/Main words\./g)).toHaveLength(1);
+    expect(screen.scrollback()).not.toContain('line 79');
+    expect(screen.written()).not.toContain('\x1b[2J');
+  });
+});
+
+describe('Ctrl+B', () => {
+  test('sends awaited runs to the background', async () => {
+    const {screen, session} = await working();
+    await screen.shows('Ctrl+B background');
+    screen.type(CTRL_B);
+    await screen.shows('ran /background');
+    expect(session.submitted).toEqual(['go', '/background']);
+    expect(screen.scrollback()).not.toContain('> /background');
+    session.emit(tell.background, 'b');
+    await screen.shows('[code] write the docs · running');
+    await screen.lacks('> Task: write the docs');
+    screen.type(CTRL_B);
+    screen.type('x');
+    await screen.shows('> x');
+    expect(session.submitted).toEqual(['go', '/background']);
+  });
+
+  test('moves the cursor when there is none', async () => {
+    const {screen, session} = await open();
+    screen.type('ac');
+    await screen.shows('> ac');
+    screen.type(`${CTRL_B}b`);
+    await screen.shows('> abc');
+    expect(session.submitted).toEqual([]);
+  });
+});
