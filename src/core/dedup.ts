@@ -38,8 +38,8 @@ export interface DedupOptions<R> {
 /** A run under way. */
 export interface Started<R> {
   readonly ended: Promise<R>;
-  /** It is being stopped: nobody may join it. */
-  readonly isStopping?: boolean;
+  /** It is being stopped, or ends just now: nobody may join it. */
+  readonly isOver?: boolean;
 }
 
 interface Entry<R, S extends Started<R>> {
@@ -67,7 +67,7 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
    */
   async dispatch(key: string, readOnly: boolean, start: () => S): Promise<Deduplicated<R, S>> {
     const known = this.#entries.get(key);
-    if (known?.started && !known.started.isStopping) return {source: 'joined', started: known.started};
+    if (known?.started && !known.started.isOver) return {source: 'joined', started: known.started};
     if (known?.result !== undefined && (await this.#stillHolds(known))) return {source: 'cached', result: known.result};
     // Another dispatch may have started it while the workspace was looked at.
     const meanwhile = this.#entries.get(key);

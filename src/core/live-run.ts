@@ -8,6 +8,8 @@ import type {SubagentResult} from './subagent.ts';
 export class LiveRun {
   /** What is sent to it while it works. */
   readonly inbox = new Inbox();
+  /** Its last line is being written. */
+  isEnding = false;
   readonly #abort = new AbortController();
   #unlink: () => void = () => undefined;
   #toBackground: () => void = () => undefined;
@@ -36,6 +38,11 @@ export class LiveRun {
 
   get isStopping(): boolean {
     return this.#abort.signal.aborted;
+  }
+
+  /** Too late to join it, or to send it to the background. */
+  get isOver(): boolean {
+    return this.isStopping || this.isEnding;
   }
 
   /** How it ends. Never rejects. */

@@ -37,9 +37,9 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   const durationMs = Math.max(0, lastAt - createdAt);
   const end: RunEnd = {outcome: 'unknown', reason: CUT_OFF, text, tools, usage, background, round, durationMs};
   if (stored.archived) return end;
-  const {journal, close} = store.reopen(runId);
+  const {journal, park} = store.reopen(runId);
   new History(journal).end(end);
-  close();
+  park();
   return end;
 }
 

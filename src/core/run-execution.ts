@@ -79,7 +79,10 @@ export async function executeRun(
       emit,
       signal: live.signal,
       before: {tools: before.tools, usage: before.usage},
-      standing: () => ({background: registry.get(runId)?.background ?? background, round}),
+      standing: () => {
+        live.isEnding = true;
+        return {background: registry.get(runId)?.background ?? background, round};
+      },
     };
     const ended = await runSubagent(assignment, rooms.house, seat)
       .then((result) => closed(live, result))
@@ -91,8 +94,8 @@ export async function executeRun(
 }
 
 /** Every line is on the disk before anybody hears of the end. */
-function closed(live: LiveRun, result: SubagentResult): SubagentResult {
-  live.papers.close();
+async function closed(live: LiveRun, result: SubagentResult): Promise<SubagentResult> {
+  await live.papers.close();
   return result;
 }
 

@@ -73,8 +73,8 @@ export interface OpenRun {
   readonly transcript: string;
   /** While it waits: nothing is held open. It is opened again with the next line. */
   park(): void;
-  /** All lines are on the disk when this returns. */
-  close(): void;
+  /** All lines are on the disk when this resolves. */
+  close(): Promise<void>;
 }
 
 /** Opens what a run writes to, and finds it again; `storage/` does it. All calls are about the current session. */

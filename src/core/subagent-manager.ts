@@ -102,7 +102,7 @@ export class SubagentManager {
   /** Sends a foreground run to the background; who waits for it gets `accepted`. False when there is none such. */
   detach(runId: string): boolean {
     const live = this.#live.get(runId);
-    if (!live || live.isStopping || this.#registry.get(runId)?.background) return false;
+    if (!live || live.isOver || this.#registry.get(runId)?.background) return false;
     this.#toBackground(live);
     live.detach();
     return true;

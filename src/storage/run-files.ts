@@ -73,7 +73,7 @@ export class RunFiles implements RunStore {
 }
 
 function handles(journal: TranscriptWriter) {
-  return {journal, park: () => journal.park(), close: () => journal.close()};
+  return {journal, park: () => journal.park(), close: () => journal.closeBeside()};
 }
 
 /** The folders of all runs of a session. */
@@ -138,26 +138,40 @@ function fromEnd(end: EndEntry) {
   return {text, tools, usage, background, round, lastAt: Date.parse(end.at), end};
 }
 
-/** A run that was cut off: what its lines tell. */
+/** What the lines tell of a run whose last line is not its end: it was cut off, or sent to the background just then. */
 function fromAll(entries: readonly TranscriptEntry[]) {
   let told = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
   let isBackground = false;
+  let end: EndEntry | undefined;
   for (const entry of entries) {
     if ('at' in entry) told = {...told, lastAt: Date.parse(entry.at)};
-    if (entry.type === 'background') isBackground = true;
-    if (entry.type === 'resumed') {
-      isBackground = true;
-      told = {...told, round: entry.round};
-    }
-    if (entry.type !== 'message') continue;
-    const {content, role} = entry.message;
-    if (role === 'assistant') {
-      told = {...told, text: textOf(content) || told.text, usage: addUsage(told.usage, entry.usage ?? NO_USAGE)};
-    } else if (typeof content !== 'string') {
-      told = {...told, tools: told.tools + content.filter(({type}) => type === 'tool_result').length};
+    switch (entry.type) {
+      case 'background':
+        isBackground = true;
+        break;
+      case 'resumed':
+        isBackground = true;
+        end = undefined;
+        told = {...told, round: entry.round};
+        break;
+      case 'end':
+        end = entry;
+        break;
+      case 'message':
+        told = {...told, ...fromMessage(entry, told)};
     }
   }
-  return {...told, ...(isBackground ? {background: true} : {})};
+  return {...told, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
+}
+
+function fromMessage(
+  {message, usage = NO_USAGE}: Extract<TranscriptEntry, {type: 'message'}>,
+  told: Pick<StoredRun, 'text' | 'tools' | 'usage'>,
+) {
+  const {content, role} = message;
+  if (role === 'assistant') return {text: textOf(content) || told.text, usage: addUsage(told.usage, usage)};
+  if (typeof content === 'string') return {};
+  return {tools: told.tools + content.filter(({type}) => type === 'tool_result').length};
 }
 
 const CHUNK = 64 * 1024;

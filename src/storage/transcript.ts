@@ -10,6 +10,7 @@ import {
   closeSync,
   existsSync,
   fstatSync,
+  fsync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -18,6 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import {promisify} from 'node:util';
 import {UsageError} from '../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
 import type {Message} from '../core/messages.ts';
@@ -49,6 +51,18 @@ export class TranscriptWriter implements Journal {
     if (this.#fd === undefined) return;
     fsyncSync(this.#fd);
     this.park();
+  }
+
+  /** The same, without holding up everything else while the disk works. */
+  async closeBeside(): Promise<void> {
+    const fd = this.#fd;
+    if (fd === undefined) return;
+    this.#fd = undefined;
+    try {
+      await promisify(fsync)(fd);
+    } finally {
+      closeSync(fd);
+    }
   }
 
   #open(): number {
