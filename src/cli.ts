@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {version} from '../package.json';
 
+const SUBCOMMANDS = new Set(['agents', 'sessions', 'config', 'doctor']);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
 const end = args.indexOf('--');
@@ -16,6 +17,12 @@ if (major < 22 || (major === 22 && minor < 12)) {
 } else if (flags.includes('--version') || flags.includes('-v')) {
   process.stdout.write(`${version}\n`);
 } else {
+  const asksForNoRepl = ['-p', '--print', '--help', '-h'].some((flag) => flags.includes(flag));
+  if (process.stdin.isTTY && process.stdout.isTTY && !asksForNoRepl && !SUBCOMMANDS.has(flags[0] ?? '')) {
+    // From the first moment: a line typed before this is echoed, and its Enter comes as a new line.
+    process.stdin.setRawMode(true);
+    process.on('exit', () => process.stdin.setRawMode(false));
+  }
   // Not the shared folder of temporary files: compiled code is only as safe as the folder it is read from.
   const home = process.env.MINI_CC_HOME || path.join(os.homedir(), '.mini-cc');
   module.enableCompileCache?.(path.join(home, 'cache', 'compiled'));

@@ -61,6 +61,8 @@ function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(0);
+      // The terminal is gone; the signal that says so ends us.
+      if (error.code === 'EIO') return;
       throw error;
     });
   }

@@ -24,8 +24,8 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     module.flushCompileCache?.();
     return composed;
   })();
-  onSignals(async () => (await session).close());
-  const code = await startRepl({
+  let leave: ((code: number) => void) | undefined;
+  const left = startRepl({
     session,
     version: start.version,
     cwd: options.cwd,
@@ -33,8 +33,18 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     history: history.read(),
     onSubmit: (text) => history.add(text),
     onFirstFrame: firstFrameShown,
+    onLeave: (way) => {
+      leave = way;
+    },
     ...(parsed?.prompt ? {initialPrompt: parsed.prompt} : {}),
   });
+  // By the screen's own way out, which gives the terminal back as it was.
+  onSignals(async (code) => {
+    if (!leave) return (await session).close();
+    leave(code);
+    await left;
+  });
+  const code = await left;
   await session.then(
     (opened) => opened.close(),
     // The screen has said why there was none.

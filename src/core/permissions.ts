@@ -85,7 +85,7 @@ export class PermissionPolicy {
     if (this.mode === 'acceptEdits' || this.rules.allowed.has(tool) || this.#grants.has(EDITS)) {
       return {verdict: 'allow'};
     }
-    return {verdict: 'ask', why: 'writes a file'};
+    return {verdict: 'ask', why: `writes ${path.relative(workspace.root, target)}`};
   }
 }
 

@@ -12,7 +12,7 @@ import {addText, forgetPrinted} from './finished.ts';
 import type {PanelMark} from './panel.ts';
 import {focusOn, type QuestionFocus} from './question-keys.ts';
 import {addPrompt, openSession, reduce} from './store.ts';
-import {closeRun, openedRun, openRun} from './subagent-store.ts';
+import {closeRun, hasEnded, openedRun, openRun} from './subagent-store.ts';
 import {INITIAL_STATE, type UiState} from './ui-state.ts';
 
 /** What is the screen's own: typed text, marks and hints. Nothing of it is the core's. */
@@ -74,6 +74,10 @@ export interface Controller {
   readonly hint: (text: string, ms: number) => void;
   readonly repaint: () => void;
   readonly leave: (exitCode: number) => void;
+  /** The person wants to leave: with agents at work they are named, and it is asked once more. */
+  readonly askToLeave: () => void;
+  /** The agents that leaving has stopped, in one line; empty when there were none. */
+  readonly stoppedRuns: () => string;
   /** The question on the screen has changed: keys are its own after a moment. */
   readonly questionShown: (askId: string | undefined) => void;
   readonly printed: (count: number) => void;
@@ -81,6 +85,11 @@ export interface Controller {
 }
 
 const TYPED_TASK = /^Task\([^)]*\)\s*:/;
+
+/** How the hint begins that names them. */
+export const AT_WORK = 'at work: ';
+/** In which a second wish to leave stops what is at work. Milliseconds. */
+const LEAVE_ANYWAY_MS = 5_000;
 
 /** How many printed items may keep their text before it is freed. */
 const PRINTED_KEPT = 200;
@@ -111,6 +120,7 @@ export function createController(options: ControllerOptions): Controller {
   let unsubscribe: (() => void) | undefined;
   let hintTimer: NodeJS.Timeout | undefined;
   let freed = 0;
+  let stopped = '';
 
   const change = (part: Partial<LocalState>) => local.set({...local.get(), ...part});
 
@@ -126,7 +136,7 @@ export function createController(options: ControllerOptions): Controller {
     const result = await to.submit(text);
     change({[counted]: local.get()[counted] - 1});
     pump.flush();
-    if (result.type === 'command' && result.exit) leave(0);
+    if (result.type === 'command' && result.exit) askToLeave();
     // No model wrote around a Task that was typed: what its agent found is the answer.
     if (result.type === 'turn' && TYPED_TASK.test(text) && result.result.outcome !== 'error') {
       ui.set(addText(ui.get(), result.result.text));
@@ -140,11 +150,23 @@ export function createController(options: ControllerOptions): Controller {
 
   const leave = (exitCode: number) => {
     if (local.get().isLeaving) return;
+    stopped = runsAtWork()
+      .map(({agent, description}) => `  [${agent}] ${description} - stopped`)
+      .join('\n');
     clearTimeout(hintTimer);
     unsubscribe?.();
     pump.stop();
     change({isLeaving: true});
     onLeave(exitCode);
+  };
+
+  const runsAtWork = () => ui.get().subagents.filter((run) => !hasEnded(run));
+
+  const askToLeave = () => {
+    const names = runsAtWork().map(({agent, description}) => `[${agent}] ${description}`);
+    const warning = `${AT_WORK}${names.join(', ')} · again to stop and leave`;
+    if (names.length === 0 || local.get().hint === warning) leave(0);
+    else hint(warning, LEAVE_ANYWAY_MS);
   };
 
   const hint = (text: string, ms: number) => {
@@ -161,6 +183,8 @@ export function createController(options: ControllerOptions): Controller {
     submit,
     hint,
     leave,
+    askToLeave,
+    stoppedRuns: () => stopped,
     open: (opened) => {
       if (local.get().isLeaving) return;
       session = opened;

@@ -1,7 +1,7 @@
 /** Where a key goes: the keys that always mean the same, then a question, then the completion list, then the editor. */
 import type {Key} from 'ink';
 import {type Command, commandQuery} from './completion.ts';
-import {type Controller, currentQuestion, type LocalState} from './controller.ts';
+import {AT_WORK, type Controller, currentQuestion, type LocalState} from './controller.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {editorAction, type KeyPress, keysOf} from './keys.ts';
 import {pressPanel} from './panel-keys.ts';
@@ -59,7 +59,7 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       return true;
     case 'd':
       if (local.get().editor.text !== '' || local.get().focus?.note) return false;
-      controller.leave(0);
+      controller.askToLeave();
       return true;
     case 'l':
       controller.repaint();
@@ -77,8 +77,8 @@ function pressInterrupt(controller: Controller): void {
   if (controller.interrupt()) return;
   if (local.get().editor.text !== '') {
     controller.change({editor: edit(local.get().editor, {type: 'set', text: ''}), dismissed: undefined});
-  } else if (local.get().hint === LEAVE_HINT) {
-    controller.leave(0);
+  } else if (local.get().hint === LEAVE_HINT || local.get().hint.startsWith(AT_WORK)) {
+    controller.askToLeave();
   } else {
     controller.hint(LEAVE_HINT, LEAVE_MS);
   }

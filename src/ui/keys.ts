@@ -24,9 +24,12 @@ export interface KeyPress {
   readonly shift: boolean;
 }
 
+/** Ends of lines in one chunk beyond which it was pasted, in a terminal that does not say so. */
+const MOST_TYPED_LINES = 3;
+
 /**
- * One chunk of input may hold several keys, when somebody types faster than the program reads or a terminal has no
- * bracketed paste. An Enter at the end of a chunk is the key; one within it is a new line.
+ * One chunk of input may hold several keys, when somebody types faster than the program reads: then each Enter is the
+ * key. Many lines at once were pasted where there is no bracketed paste: then only the Enter at the end is.
  */
 export function keysOf(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
@@ -35,15 +38,16 @@ export function keysOf(input: string, key: Key): KeyPress[] {
   if (name !== undefined) return [{name, text: '', ctrl, meta, shift}];
   if (key.super || key.hyper || input === '') return [];
   if (ctrl || meta) return [{name: 'text', text: input, ctrl, meta, shift}];
-  // What holds a line end before its end was pasted, in a terminal that doesn't say so: its tabs are text.
-  const isPasted = /[\r\n](?!\n?$)/.test(input);
+  // Tabs of a pasted text are text.
+  const isPasted = (input.match(/\r\n?|\n/g)?.length ?? 0) > MOST_TYPED_LINES;
   const parts = input.match(isPasted ? /\r\n?|[^\0-\x08\x0b-\x1f]+|[\0-\x1f]/g : /\r\n?|[^\0-\x1f]+|[\0-\x1f]/g) ?? [];
-  return parts.map((part, index) => keyOfPart(part, index === parts.length - 1));
+  return parts.map((part, index) => keyOfPart(part, !isPasted || index === parts.length - 1));
 }
 
-function keyOfPart(part: string, isLast: boolean): KeyPress {
+/** @param isTyped a line end in it is the Enter key */
+function keyOfPart(part: string, isTyped: boolean): KeyPress {
   const plain = {ctrl: false, meta: false, shift: false};
-  if (part.startsWith('\r')) return {name: isLast ? 'return' : 'text', text: isLast ? '' : '\n', ...plain};
+  if (part.startsWith('\r')) return {name: isTyped ? 'return' : 'text', text: isTyped ? '' : '\n', ...plain};
   if (part === '\t') return {name: 'tab', text: '', ...plain};
   const code = part.charCodeAt(0);
   if (part.length === 1 && code < 0x20 && part !== '\n') {

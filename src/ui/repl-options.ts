@@ -15,4 +15,6 @@ export interface ReplOptions {
   readonly onSubmit?: (text: string) => void;
   /** Called once, when the first frame is on the screen. */
   readonly onFirstFrame?: () => void;
+  /** Called once with the way out: what was said stays, the terminal is as it was before. */
+  readonly onLeave?: (leave: (exitCode: number) => void) => void;
 }

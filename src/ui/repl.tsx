@@ -10,12 +10,11 @@ import type {ReplOptions} from './repl-options.ts';
 export async function startRepl(options: ReplOptions): Promise<number> {
   // The screen reports a failed session; until it can, nobody else must.
   options.session.catch(() => undefined);
-  // From now on keys are ours: a line typed this early would be echoed, and its Enter come as a new line.
-  process.stdin.setRawMode?.(true);
   // Ink's colours come from chalk, which asks for FORCE_COLOR alone.
   if (process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   try {
-    process.stdout.write(headerText(options, !process.env.NO_COLOR));
+    // Over what was typed, and echoed, before the terminal was ours.
+    process.stdout.write(`\r\u001b[K${headerText(options, !process.env.NO_COLOR)}`);
     const {runScreen} = await withoutDataFetch(() => import('./screen.tsx'));
     return await runScreen(options);
   } finally {

@@ -34,6 +34,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = termi
     onLeave: left.resolve,
     onRepaint: () => instance?.clear(),
   });
+  options.onLeave?.(controller.leave);
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
   instance = render(<App controller={controller} />, {
@@ -68,6 +69,8 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = termi
   // One that is still on its way is closed when it comes; nobody who has left waits for it.
   if (session) await session.close();
   else options.session.then((late) => late.close()).catch(() => undefined);
+  const stopped = controller.stoppedRuns();
+  if (stopped !== '') terminal.stdout.write(`${stopped}\n`);
   if (failure) terminal.stderr.write(`${failure.line}\n`);
   const {hasRun, session: info} = controller.ui.get();
   if (hasRun && info) terminal.stdout.write(`Resume this session: mini-cc --resume ${info.sessionId}\n`);

@@ -72,7 +72,12 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     }
     case 'retry': {
       const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
-      return addItem(stopped, {kind: 'notice', level: 'warning', text: retryText(event.waitMs, event.reason)});
+      const again = state.hasStreamed ? ' · the answer begins again' : '';
+      return addItem(stopped, {
+        kind: 'notice',
+        level: 'warning',
+        text: retryText(event.waitMs, event.reason) + again,
+      });
     }
     case 'tool_start':
       return {...finishText(state), tools: [...state.tools, startedTool(event)]};
@@ -153,8 +158,16 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
     case 'timeout':
       return addItem(next, {kind: 'notice', level: 'warning', text: reason || 'timed out'});
     default:
-      return addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
+      return wasTold(next, reason)
+        ? next
+        : addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
   }
+}
+
+/** A Task that was typed wrongly says why in its own line. */
+function wasTold(state: UiState, reason: string): boolean {
+  const last = state.finished.at(-1);
+  return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
 }
 
 /** The first question is the one shown; its detail is printed before it when it is long. */

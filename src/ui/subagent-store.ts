@@ -184,5 +184,5 @@ function leaving(run: SubagentRun): string {
 
 /** `retrying in 4s (429)` */
 export function retryText(waitMs: number, reason: string): string {
-  return `retrying in ${Math.max(0, Math.round(waitMs / 1000))}s (${screenLine(reason)})`;
+  return `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${screenLine(reason)})`;
 }

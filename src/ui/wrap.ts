@@ -17,20 +17,37 @@ export function* graphemesOf(text: string): Generator<string> {
 
 /** Breaks at spaces where there are any, within words where a word is too long. Always at least one row. */
 export function wrapText(text: string, width: number): string[] {
-  return wrapRows(text, width).map(({start, end}) => text.slice(start, end));
+  return wrapRows(text, width).map(({start, end, indent}) => ' '.repeat(indent) + text.slice(start, end));
+}
+
+/** One row of a text that was wrapped. */
+export interface WrappedRow {
+  readonly start: number;
+  readonly end: number;
+  /** Spaces before it: a row that goes on stands under the beginning of its line. */
+  readonly indent: number;
 }
 
 /** The same as places in the text: styled text is cut there. Spaces at a break belong to no row. */
-export function wrapRows(text: string, width: number): {readonly start: number; readonly end: number}[] {
+export function wrapRows(text: string, width: number): WrappedRow[] {
   const room = Math.max(1, width);
-  const rows: {start: number; end: number}[] = [];
+  const rows: WrappedRow[] = [];
   let at = 0;
   for (const line of text.split('\n')) {
-    if (textWidth(line) <= room) rows.push({start: at, end: at + line.length});
-    else for (const {start, end} of wrapLine(line, room)) rows.push({start: at + start, end: at + end});
+    if (textWidth(line) <= room) rows.push({start: at, end: at + line.length, indent: 0});
+    else for (const {start, end, indent} of hung(line, room)) rows.push({start: at + start, end: at + end, indent});
     at += line.length + 1;
   }
   return rows;
+}
+
+/** What goes on is indented as its line is, where that leaves room to read. */
+function hung(line: string, room: number): WrappedRow[] {
+  const lead = /^ */.exec(line)![0].length;
+  const indent = lead <= room / 3 ? lead : 0;
+  return wrapLine(line.slice(indent), room - indent).map(({start, end}, index) =>
+    index === 0 ? {start: 0, end: end + indent, indent: 0} : {start: start + indent, end: end + indent, indent},
+  );
 }
 
 function wrapLine(line: string, room: number): {start: number; end: number}[] {

@@ -109,7 +109,7 @@ describe('the panel', () => {
       if (index % 2 === 0) session.emit(tell.background, `s${index}`);
     }
     await screen.shows('… 16 more');
-    await screen.shows(/more running/);
+    await screen.shows(/… 18 running/);
     const window = screen.window().split('\n');
     expect(window.length).toBeLessThanOrEqual(15);
     expect(window.every((line) => line.length <= 40)).toBe(true);

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {AgentEventBody} from '../../src/core/events.ts';
 import type {FrontEndSession} from '../../src/core/front-end.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
-import {ESC, open} from './app-fixture.ts';
+import {CTRL_D, ESC, open} from './app-fixture.ts';
 
 const task = (id: string, description: string, queued = false): [AgentEventBody, string] => [
   {type: 'run_start', agent: 'explore', description, callId: `call ${id}`, model: 'sonnet', queued},
@@ -187,7 +187,7 @@ describe('a turn', () => {
     screen.type('go\r');
     await screen.shows('working');
     for (let index = 0; index < 40; index++) session.emit(...task(`s${index}`, `explore part ${index}`));
-    await screen.shows(/… and 3\d more running/);
+    await screen.shows(/… 3\d running/);
     const window = screen.window().split('\n');
     expect(window.length).toBeLessThan(15);
     expect(window.every((line) => line.length <= 40)).toBe(true);
@@ -210,5 +210,20 @@ describe('a turn', () => {
     expect(written()).not.toContain('\x1b[10A');
     expect(written()).not.toContain('\u202e');
     expect(screen.scrollback()).toContain('x␛[2Jy \\u009B2J');
+  });
+});
+
+describe('leaving with agents at work', () => {
+  test('names them and asks once more; then they are told as stopped', async () => {
+    const {screen, session, exit} = await open({columns: 100});
+    screen.type('go\r');
+    await screen.shows('working');
+    session.emit(...task('a', 'look around'));
+    await screen.shows('[explore] look around');
+    screen.type(CTRL_D);
+    await screen.shows('at work: [explore] look around · again to stop and leave');
+    screen.type(CTRL_D);
+    expect(await exit).toBe(0);
+    await screen.shows('  [explore] look around - stopped');
   });
 });

@@ -34,8 +34,12 @@ test('several keys in one chunk are several keys', () => {
   expect(pressed('\t1')).toEqual(['tab', '1']);
 });
 
-test('line ends within a chunk were pasted', () => {
-  expect(pressed('a\r\n\tb\rc')).toEqual(['a', '\n', '\tb', '\n', 'c']);
+test('lines that were typed before they were read are sent one by one', () => {
+  expect(pressed('one\rtwo\r')).toEqual(['one', 'return', 'two', 'return']);
+});
+
+test('many line ends in one chunk were pasted', () => {
+  expect(pressed('a\r\n\tb\rc\rd\re\r')).toEqual(['a', '\n', '\tb', '\n', 'c', '\n', 'd', '\n', 'e', 'return']);
 });
 
 test('the release of a key is no key', () => {

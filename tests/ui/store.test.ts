@@ -73,7 +73,9 @@ describe('text of the main agent', () => {
   test('that was not finished is dropped on a retry, with a notice', () => {
     const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '429', attempt: 1});
     expect(state.stream.tail).toBe('');
-    expect(state.finished).toMatchObject([{kind: 'notice', level: 'warning', text: 'retrying in 4s (429)'}]);
+    expect(state.finished).toMatchObject([
+      {kind: 'notice', level: 'warning', text: 'retrying in 4s (429) · the answer begins again'},
+    ]);
   });
 
   test('of 100,000 characters makes a bounded number of items and a bounded tail', () => {

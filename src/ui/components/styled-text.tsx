@@ -19,9 +19,9 @@ export function StyledText({spans, columns}: {readonly spans: readonly Span[]; r
   const rows = wrapRows(spans.map(({text}) => text).join(''), columns);
   return (
     <Text>
-      {keyed(rows).map(({key, value: {start, end}}, index) => (
+      {keyed(rows).map(({key, value: {start, end, indent}}, index) => (
         <Fragment key={key}>
-          {index > 0 && '\n'}
+          {index > 0 && `\n${' '.repeat(indent)}`}
           {keyed(cutSpans(spans, start, end)).map((part) => (
             <Text key={part.key} {...part.value.style}>
               {part.value.text}

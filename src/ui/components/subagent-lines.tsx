@@ -1,15 +1,11 @@
 import {Box, Text} from 'ink';
 import {type ProgressState, progressLine, taskHeader} from '../../core/progress-line.ts';
 import {keyed} from '../keyed.ts';
-import {firstRows} from '../live-rows.ts';
 import {groupTitle, hasEnded, progressOf} from '../subagent-store.ts';
 import type {SubagentRun} from '../ui-state.ts';
 import {cutText, textWidth} from '../wrap.ts';
 import {namedSpans} from './agent-name.tsx';
 import {StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
-
-/** Of the lines below their header. */
-const INDENT = 2;
 
 interface FinishedProps {
   readonly runs: readonly ProgressState[];
@@ -23,12 +19,7 @@ export function FinishedSubagents({runs, columns}: FinishedProps) {
       {keyed(runs).map(({key, value: run}) => (
         <Box key={key} flexDirection="column">
           <Wrapped bold text={taskHeader(run.description)} columns={columns} />
-          <Box paddingLeft={INDENT}>
-            <StyledText
-              spans={namedSpans(progressLine(run).slice(INDENT), run.agent, endingStyle(run.state))}
-              columns={columns - INDENT}
-            />
-          </Box>
+          <StyledText spans={namedSpans(progressLine(run), run.agent, endingStyle(run.state))} columns={columns} />
         </Box>
       ))}
     </Box>
@@ -46,8 +37,7 @@ interface LiveProps {
 /** Those at work, in order of dispatch, each with its own state. */
 export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
   if (runs.length === 0 || rows <= 0) return null;
-  const {shown, more} = firstRows(runs, rows - 1);
-  const running = runs.slice(shown.length).filter((run) => !hasEnded(run)).length;
+  const {shown, rest} = mostTelling(runs, rows - 1);
   return (
     <Box flexDirection="column">
       <Text bold>{cutText(taskHeader(groupTitle(runs)), columns)}</Text>
@@ -62,13 +52,30 @@ export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
           />
         );
       })}
-      {more > 0 && rows > 1 && (
-        <Text dimColor>
-          {cutText(running > 0 ? `  … and ${running} more running` : `  … and ${more} more`, columns)}
-        </Text>
-      )}
+      {rest.length > 0 && rows > 1 && <Text dimColor>{cutText(`  … ${counts(rest)}`, columns)}</Text>}
     </Box>
   );
+}
+
+/** Where rows are short, those at work stay in sight; what is shown stands in the order of dispatch. */
+function mostTelling(runs: readonly SubagentRun[], rows: number) {
+  if (runs.length <= rows) return {shown: runs, rest: []};
+  const rank = (run: SubagentRun) => (run.state === 'running' ? 0 : run.state === 'queued' ? 1 : 2);
+  const chosen = new Set(runs.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, rows - 1)));
+  return {shown: runs.filter((run) => chosen.has(run)), rest: runs.filter((run) => !chosen.has(run))};
+}
+
+/** `3 ended, 2 running, 12 queued` */
+function counts(runs: readonly SubagentRun[]): string {
+  const of = (words: string, belongs: (run: SubagentRun) => boolean) => {
+    const count = runs.filter(belongs).length;
+    return count === 0 ? [] : [`${count} ${words}`];
+  };
+  return [
+    ...of('ended', hasEnded),
+    ...of('running', (run) => run.state === 'running'),
+    ...of('queued', (run) => run.state === 'queued'),
+  ].join(', ');
 }
 
 /** The description gives way, so that state and counts stay in sight. */
