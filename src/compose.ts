@@ -6,6 +6,7 @@ import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
+import {toolNotes} from './config/memory-files.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents} from './core/agent-types.ts';
@@ -69,11 +70,11 @@ export async function compose(options: SessionOptions): Promise<Session> {
     env: withoutKeys(options.env),
   };
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
+  const memory = [...surroundings.memory, ...toolNotes(root, options.home)];
   const questions = new Questions();
   const denials: Denial[] = [];
-  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rulesOf(options, settings, toolNames), [
-    store.folder,
-  ]);
+  const rules = rulesOf(options, settings, toolNames);
+  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rules, [store.folder]);
   const permits = {
     policy,
     questions: options.interactive ? questions : undefined,
@@ -106,15 +107,25 @@ export async function compose(options: SessionOptions): Promise<Session> {
       return {agent, model: resolver.resolve(record.model || undefined)};
     },
     house: {
-      ...{baseTools, workspace, surroundings, writeLog, permits, clock: systemClock, rawStream},
+      ...{
+        baseTools,
+        workspace,
+        surroundings: {...surroundings, memory},
+        writeLog,
+        permits,
+        clock: systemClock,
+        rawStream,
+      },
       limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
-      toolRules: toolRules(settings),
+      toolRules: toolRules(settings, rules.disallowed),
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
   const announced = announcedRuns(firstConversation.restored);
   const pending = firstConversation.restored.length > 0 ? manager.restore(announced) : [];
-  const tools = mainTools(runAs, baseTools, createTaskTools({agents, manager: () => manager, modelFor}));
+  const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
+  // What is refused anyway is not offered: a model would spend turns on it.
+  const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.disallowed.has(name));
   const commands = commandTable(agentsRoom(catalog, root, options.home, toolNames));
   session = new Session({
     agentId: MAIN,

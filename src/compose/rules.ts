@@ -5,10 +5,10 @@ import {UsageError} from '../core/errors.ts';
 import {toolName} from '../core/tool-names.ts';
 import type {SessionOptions} from './options.ts';
 
-/** What subagents may have at all. */
-export function toolRules({subagents}: Settings) {
+/** What subagents may have at all. @param disallowed what nobody may have in this session */
+export function toolRules({subagents}: Settings, disallowed: ReadonlySet<string>) {
   const {allow, deny = []} = subagents?.tools ?? {};
-  return {deny: deny.map(toolName), ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
+  return {deny: [...deny.map(toolName), ...disallowed], ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
 }
 
 /** @param known names of all tools. @throws UsageError for a name that is none */

@@ -12,6 +12,16 @@ export interface MemoryFile {
 
 /** Farthest first, so that the nearest has the last word. */
 export function memoryFiles(cwd: string, home: string): MemoryFile[] {
+  return readNearest(cwd, home, ['AGENTS.md', 'CLAUDE.md'], 'AGENTS.md');
+}
+
+/** Notes on tools, which subagents get beside the memory files. */
+export function toolNotes(cwd: string, home: string): MemoryFile[] {
+  return readNearest(cwd, home, ['TOOLS.md'], 'TOOLS.md');
+}
+
+/** @param names of which the first that is there counts, folder by folder; `own` is the user's. */
+function readNearest(cwd: string, home: string, names: readonly string[], own: string): MemoryFile[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = path.dirname(folder)) {
     folders.unshift(folder);
@@ -23,8 +33,8 @@ export function memoryFiles(cwd: string, home: string): MemoryFile[] {
     }
   }
   const ofProject = folders.map((folder) =>
-    ['AGENTS.md', 'CLAUDE.md'].map((name) => path.join(folder, name)).find((file) => existsSync(file)),
+    names.map((name) => path.join(folder, name)).find((file) => existsSync(file)),
   );
-  const files = [path.join(home, 'AGENTS.md'), ...ofProject].filter((file) => file !== undefined && existsSync(file));
+  const files = [path.join(home, own), ...ofProject].filter((file) => file !== undefined && existsSync(file));
   return files.map((file) => ({path: file!, text: readFileSync(file!, 'utf8').slice(0, MAX_CHARS)}));
 }

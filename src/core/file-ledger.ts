@@ -48,11 +48,14 @@ export class FileLedger {
    */
   async assertFresh(path: string): Promise<void> {
     const seen = this.#seen.get(path);
-    if (seen === undefined)
-      throw new MiniCcError('NOT_READ', `${path} exists and you have not read it: read_file it first.`);
     const hash = hashOf(await readFile(path));
+    const agent = this.log.writerOf(path, hash);
+    if (seen === undefined) {
+      const by = agent === undefined ? '' : ` (${agent} wrote it)`;
+      throw new MiniCcError('NOT_READ', `${path} exists${by} and you have not read it: read_file it first.`);
+    }
     if (hash === seen) return;
-    const writer = this.log.writerOf(path, hash) ?? 'outside mini-cc';
+    const writer = agent ?? 'a command, or outside mini-cc';
     throw new MiniCcError(
       'STALE',
       `${path} changed since you read it (by ${writer}). Nothing was written: read_file it again.`,

@@ -2,9 +2,10 @@
  * What an agent may do without asking, what is asked, what is refused.
  * Modes and rules decide here; who is asked, and how, is `questions.ts`.
  */
-import {existsSync, realpathSync} from 'node:fs';
+import {existsSync, lstatSync, readlinkSync, realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
+import {MiniCcError} from './errors.ts';
 import type {PermissionMode} from './events.ts';
 import type {Access, Workspace} from './tool.ts';
 
@@ -127,16 +128,25 @@ function judgeReadOnly(access: Access, workspace: Workspace, ownFolders: readonl
   return {verdict: 'deny', why: `${target} is outside the workspace, and a read-only agent does not ask`};
 }
 
-/** Absolute, with the links of the part that exists resolved: what is really touched. */
-export function resolveLinks(target: string, cwd: string): string {
+/** Links beyond which a path goes round in circles, as in the kernel. */
+const MOST_LINKS = 40;
+
+/**
+ * Absolute, with links resolved, also one that leads to nothing yet: what a write would really make.
+ * @throws MiniCcError `LINKS` for links that go round in circles.
+ */
+export function resolveLinks(target: string, cwd: string, followed = 0): string {
+  if (followed > MOST_LINKS) throw new MiniCcError('LINKS', `${target}: too many links`);
   const home = target === '~' || target.startsWith('~/') ? path.join(homedir(), target.slice(1)) : target;
   let existing = path.resolve(cwd, home);
   const rest: string[] = [];
-  while (!existsSync(existing) && path.dirname(existing) !== existing) {
+  while (!lstatSync(existing, {throwIfNoEntry: false}) && path.dirname(existing) !== existing) {
     rest.unshift(path.basename(existing));
     existing = path.dirname(existing);
   }
-  return path.join(realpathSync(existing), ...rest);
+  if (existsSync(existing)) return path.join(realpathSync(existing), ...rest);
+  const aim = path.resolve(path.dirname(existing), readlinkSync(existing));
+  return resolveLinks(path.join(aim, ...rest), cwd, followed + 1);
 }
 
 function isInside(target: string, folders: readonly string[]): boolean {

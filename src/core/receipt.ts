@@ -29,8 +29,9 @@ export function makeReceipt(result: RunResult, root: string, mayWriteByBash: boo
     `tokens in ${tokens(inputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
     'est n/a',
   ];
-  if (mayWriteByBash && exits.length > 0) parts[2] += ' by its tools (what commands changed is not counted)';
-  const unverified = result.tools.length === 0;
+  if (mayWriteByBash && exits.length > 0) parts.push('what commands changed is not counted');
+  // A call that was refused looked at nothing.
+  const unverified = !result.tools.some(({isError, facts: fact}) => !isError || Object.keys(fact).length > 0);
   return {
     line: `Receipt: ${parts.join(' · ')}${unverified ? ' · UNVERIFIED' : ''}`,
     filesRead,
@@ -49,26 +50,37 @@ function names(files: readonly string[], root: string): string {
   return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }
 
-/** `path:line` in the text, checked against the disk: the file is there and has that line. */
+/** `path:line` and `path:line-line` in the text, checked against the disk: the file is there and has those lines. */
 function citations(text: string, root: string): string {
   const cited = new Map(
-    [...text.matchAll(CITATION)].map(([all, file, line]) => [all, {file: file!, line: Number(line)}]),
+    [...text.matchAll(CITATION)].map(
+      ([all, file, from, to]) => [all, {file: file!, line: Number(to ?? from)}] as const,
+    ),
   );
+  for (const [all, {file}] of cited) if (isHost(file)) cited.delete(all);
   if (cited.size === 0) return 'citations 0';
   const missing = [...cited].filter(([, {file, line}]) => !hasLine(path.resolve(root, file), line)).map(([all]) => all);
   const named = missing.length > 0 ? ` (missing: ${missing.slice(0, 3).join(', ')})` : '';
   return `citations ${cited.size - missing.length}/${cited.size} exist${named}`;
 }
 
-const CITATION = /(?<![\w/.:@-])((?:[\w@.~-]*\/)*[\w@.-]+\.[A-Za-z]\w*):(\d+)/g;
+/** Names of files as projects have them, `app/[id]/page.tsx` too; those without an ending only where they are usual. */
+const CITATION =
+  /(?<![\p{L}\p{N}_/.:@+-])((?:[\p{L}\p{N}_@.~+$()[\]-]*\/)*(?:[\p{L}\p{N}_@.+$()[\]-]+\.\p{L}[\p{L}\p{N}]*|(?:Make|Docker|Gem|Rake|Proc|Jenkins)file)):(\d+)(?:-(\d+))?/gu;
 /** Larger files are not read for a citation; being there counts. */
 const MAX_CITED_BYTES = 5_000_000;
+
+/** `example.com:443` is an address. */
+function isHost(file: string): boolean {
+  return !file.includes('/') && /\.(?:com|org|net|io|dev|local|internal|invalid)$/i.test(file);
+}
 
 function hasLine(file: string, line: number): boolean {
   const found = statSync(file, {throwIfNoEntry: false});
   if (!found?.isFile()) return false;
   if (found.size > MAX_CITED_BYTES) return true;
-  return line >= 1 && line <= readFileSync(file, 'utf8').split('\n').length;
+  // The newline at the end of the last line begins no other.
+  return line >= 1 && line <= readFileSync(file, 'utf8').replace(/\n$/, '').split('\n').length;
 }
 
 /** All tokens that went in, from the cache or not. */

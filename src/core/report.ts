@@ -17,7 +17,8 @@ export interface ReportedRun {
 /** @param resultTokens what the prompt asks for; past twice that the text is cut. */
 export function reportOf(run: ReportedRun, resultTokens: number): string {
   const code = run.outcome === 'timeout' ? ` (${EXECUTION_TIMEOUT})` : '';
-  const head = run.outcome === 'success' ? '' : `The run did not finish: ${run.reason}${code}.\n`;
+  const reason = run.outcome === 'limit' ? `limit reached: ${run.reason}` : run.reason;
+  const head = run.outcome === 'success' ? '' : `The run did not finish: ${reason}${code}.\n`;
   const text = run.text === '' ? '(no answer)' : cutAtParagraph(run.text, 2 * resultTokens, run.transcript);
   const lead = run.outcome !== 'success' && run.text !== '' ? 'What it had by then:\n' : '';
   const receipt = run.receipt === '' ? '' : `${run.receipt}\n`;

@@ -53,6 +53,11 @@ export function timeoutWords(seconds: number): string {
   return `timed out after ${seconds} s`;
 }
 
+/** The reason as a sentence of its own begins: `limit reached: 50 turns`. Empty for a success. */
+export function endingOf(result: RunResult): string {
+  return result.outcome === 'limit' ? `limit reached: ${result.limit}` : reasonOf(result);
+}
+
 /** The reason in a few words, for progress lines and receipts; empty for a success. */
 export function reasonOf(result: RunResult): string {
   switch (result.outcome) {

@@ -12,6 +12,7 @@ import type {Permit} from './permissions.ts';
 import type {ToolRecord} from './run-result.ts';
 import type {TokenBudget} from './token-budget.ts';
 import {type Access, errorResult, type Tool, type ToolResult, type Workspace} from './tool.ts';
+import {toolName} from './tool-names.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;
@@ -41,6 +42,7 @@ interface Prepared {
   readonly input: unknown;
   readonly title: string;
   readonly accesses: readonly Access[];
+  /** Lines before the result. */
   readonly notes: readonly string[];
 }
 
@@ -78,7 +80,7 @@ function prepare(call: ToolUse, caller: Caller, garbled: ReadonlyMap<string, str
       `The input of ${call.name} is no valid JSON: ${JSON.stringify(raw.slice(0, 200))}. Nothing was run; send the call again, complete.`,
     );
   }
-  const tool = caller.tools.find((candidate) => candidate.name === call.name);
+  const tool = caller.tools.find(({name}) => name === call.name || name === toolName(call.name));
   if (!tool) {
     const names = caller.tools.map((candidate) => candidate.name).join(', ');
     return errorResult(`${call.name} is not a tool of this agent; nothing was run. Its tools: ${names}`);
@@ -88,10 +90,23 @@ function prepare(call: ToolUse, caller: Caller, garbled: ReadonlyMap<string, str
     const parsed = tool.input.safeParse(repaired.input);
     if (!parsed.success) return errorResult(`Invalid input for ${tool.name}:\n${z.prettifyError(parsed.error)}`);
     const accesses = tool.access(parsed.data, caller.workspace);
-    return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, notes: repaired.notes};
+    const notes = [
+      ...(repaired.notes.length > 0 ? [`Repaired: ${repaired.notes.join('; ')}`] : []),
+      // Task has mended its input already, and names what it took.
+      ...(tool.repair ? [] : unknownKeys(tool, repaired.input)),
+    ];
+    return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, notes};
   } catch (error) {
     return errorResult(messageOf(error));
   }
+}
+
+/** What a model sent beside the parameters is told to it: it thinks that it counts. */
+function unknownKeys(tool: Tool, input: unknown): string[] {
+  if (!(tool.input instanceof z.ZodObject) || typeof input !== 'object' || input === null) return [];
+  const {shape} = tool.input;
+  const unknown = Object.keys(input).filter((key) => !Object.hasOwn(shape, key));
+  return unknown.length > 0 ? [`Ignored: ${unknown.join(', ')} (no parameters of ${tool.name})`] : [];
 }
 
 function isResult(value: Prepared | ToolResult): value is ToolResult {
@@ -171,7 +186,7 @@ async function resultOf(
     });
     const result = await orAfterAbort(running, signal);
     if (prepared.notes.length === 0) return result;
-    return {...result, content: withFirstLine(`Repaired: ${prepared.notes.join('; ')}`, result.content)};
+    return {...result, content: withFirstLine(prepared.notes.join('\n'), result.content)};
   } catch (error) {
     if (error instanceof MiniCcError) return errorResult(error.message);
     return errorResult(`${prepared.tool.name} failed: ${messageOf(error)}`);

@@ -34,6 +34,8 @@ export async function runTypedTask(
     caller: {type: 'direct'},
   };
   run.history.append({role: 'assistant', content: [call]});
+  const facts = {model: run.model.name, usage: NO_USAGE, stopReason: 'tool_use'};
+  run.emit({type: 'message', role: 'assistant', id: `msg_${call.id}`, content: [call], ...facts});
   const startedAt = performance.now();
   const [outcome] = await runToolCalls([call], run, run.signal, new Map());
   const content = [outcome!.block];

@@ -1,7 +1,7 @@
 /** Print mode: one answer and out. The answer alone goes to standard output; progress and troubles to standard error. */
 
 import {OFFLINE_CANNOT} from '../core/model.ts';
-import {type RunResult, reasonOf} from '../core/run-result.ts';
+import {endingOf, NOTHING, type RunResult} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
 import {showControls} from '../core/visible-controls.ts';
 import {LiveLines, type LiveTerminal} from './live-lines.ts';
@@ -55,14 +55,10 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   if (submitted.type === 'command') {
     // An error went out as a notice already.
     if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
-    if (format !== 'text')
-      line({
-        type: 'result',
-        subtype: submitted.ok ? 'success' : 'error_during_execution',
-        is_error: !submitted.ok,
-        result: submitted.text,
-        session_id: session.info.sessionId,
-      });
+    const ended: RunResult = submitted.ok
+      ? {...NOTHING, outcome: 'success', text: submitted.text}
+      : {...NOTHING, outcome: 'error', code: 'COMMAND', error: submitted.text};
+    if (format !== 'text') line(resultObject(session, ended, performance.now() - startedAt));
     return submitted.ok ? 0 : 1;
   }
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
@@ -73,10 +69,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   } else {
     line(resultObject(session, result, performance.now() - startedAt));
   }
-  if (result.outcome !== 'success')
-    stderr(
-      `mini-cc: ${result.outcome === 'limit' ? 'limit reached: ' : ''}${showControls(firstLine(reasonOf(result)))}`,
-    );
+  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(endingOf(result)))}`);
   return exitCode(session, result);
 }
 

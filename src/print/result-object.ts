@@ -2,7 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {addUsage, NO_USAGE, type Usage} from '../core/messages.ts';
 import type {RunRecord} from '../core/run-record.ts';
-import {type RunResult, reasonOf} from '../core/run-result.ts';
+import {endingOf, type RunResult} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
@@ -64,7 +64,7 @@ function subtypeOf(result: RunResult): string {
 
 /** What there is, and why it is not all. */
 function withReason(result: RunResult): string {
-  const reason = reasonOf(result);
+  const reason = endingOf(result);
   return result.text === '' || result.text === reason ? reason : `${result.text}\n\n${reason}`;
 }
 

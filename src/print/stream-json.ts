@@ -22,6 +22,7 @@ export function initObject(session: Session): Record<string, unknown> {
 /** Events as objects; a subagent's carry the id of the Task call that dispatched it. */
 export function createStreamJson(session: Session): (event: AgentEvent) => Record<string, unknown> | undefined {
   const callOf = new Map<string, string>();
+  let promptSeen = false;
   return (event) => {
     if (event.type === 'run_start' && event.callId !== undefined) callOf.set(event.agentId, event.callId);
     const tags = {
@@ -31,7 +32,16 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
     };
     if (event.type === 'stream') return {type: 'stream_event', event: event.event, ...tags};
     if (event.type !== 'message') return undefined;
-    if (event.role === 'user') return {type: 'user', message: {role: 'user', content: event.content}, ...tags};
+    if (event.role === 'user') {
+      const {content} = event;
+      // The prompt is what the caller said; of a subagent it is what the model said.
+      if (typeof content === 'string' && event.parent === undefined && !promptSeen) {
+        promptSeen = true;
+        return undefined;
+      }
+      const blocks = typeof content === 'string' ? [{type: 'text', text: content}] : content;
+      return {type: 'user', message: {role: 'user', content: blocks}, ...tags};
+    }
     const {id, model, content, usage, stopReason} = event;
     const message = {
       id,

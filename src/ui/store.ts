@@ -64,8 +64,10 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     case 'message': {
       if (event.role === 'user') return state;
       const {usage} = event;
-      const contextTokens =
+      // A Task that was typed comes as a message that cost nothing.
+      const counted =
         usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
+      const contextTokens = counted || state.contextTokens;
       const text = state.hasStreamed ? '' : textOf(event.content);
       const {stream, items} = feedText(state, text);
       return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};

@@ -15,6 +15,8 @@ mkdirSync(root);
 mkdirSync(outside);
 writeFileSync(path.join(outside, 'secret'), 'x');
 symlinkSync(outside, path.join(root, 'link'));
+symlinkSync(path.join(outside, 'not-yet'), path.join(root, 'dangling'));
+symlinkSync('circle', path.join(root, 'circle'));
 
 const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
 const confined: Workspace = {...workspace, confinement: 'read-only'};
@@ -47,6 +49,9 @@ describe('permissions', () => {
     expect(verdict('default', {kind: 'write', path: 'a.ts'})).toBe('ask');
     expect(verdict('acceptEdits', {kind: 'write', path: 'a.ts'})).toBe('allow');
     expect(verdict('acceptEdits', {kind: 'write', path: 'link/a.ts'})).toBe('ask');
+    // What such a link leads to would be made by the write.
+    expect(verdict('acceptEdits', {kind: 'write', path: 'dangling'})).toBe('ask');
+    expect(() => verdict('acceptEdits', {kind: 'write', path: 'circle'})).toThrow('too many links');
     expect(verdict('acceptEdits', {kind: 'run', command: 'ls'})).toBe('ask');
     expect(verdict('plan', {kind: 'write', path: 'a.ts'})).toBe('deny');
     expect(verdict('plan', {kind: 'run', command: 'ls'})).toBe('deny');

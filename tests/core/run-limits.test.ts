@@ -55,7 +55,7 @@ describe('the limit of turns', () => {
     const {result, report} = await spawn(model, {agent, maxTurns: 4});
     expect(result).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
     expect(model.requests.map((request) => request.mayCallTools)).toEqual([true, true, true, false]);
-    expect(report).toMatch(/^The run did not finish: 4 turns\.\nWhat it had by then:\nwhat I have/);
+    expect(report).toMatch(/^The run did not finish: limit reached: 4 turns\.\nWhat it had by then:\nwhat I have/);
   });
 });
 

@@ -148,7 +148,7 @@ describe('print mode', () => {
     expect(
       objects.filter((object) => object.parent_tool_use_id === 'toolu_task' && object.type === 'assistant'),
     ).toHaveLength(1);
-    expect(objects.filter((object) => object.type === 'user' && object.parent_tool_use_id === null)).toHaveLength(2);
+    expect(objects.filter((object) => object.type === 'user' && object.parent_tool_use_id === null)).toHaveLength(1);
     expect(
       objects.some((object) => object.type === 'stream_event' && object.event.type === 'content_block_delta'),
     ).toBe(true);
