@@ -7,6 +7,8 @@ import type {SessionOptions} from '../compose.ts';
 import {UsageError} from '../core/errors.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
 import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
+import {kebab, sortWords} from './argument-words.ts';
+import {currentFolder} from './current-folder.ts';
 
 export interface Arguments {
   readonly print: boolean;
@@ -31,6 +33,13 @@ export interface Subcommand {
 /** In the contract, with an engine that comes later. */
 const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema', 'trust'];
 const LATER_SUBCOMMANDS = ['sessions', 'doctor'];
+
+/** What subcommands take, and what only they take. */
+const ONLY_SUBCOMMANDS: ReadonlySet<string> = new Set(['json', 'yes', 'template']);
+const OF_SUBCOMMANDS: ReadonlySet<string> = new Set([
+  ...ONLY_SUBCOMMANDS,
+  ...['cwd', 'settings', 'agents', 'model', 'offline', 'debug'],
+]);
 
 const FLAGS = {
   print: {type: 'boolean', shortFlag: 'p'},
@@ -63,25 +72,26 @@ const FLAGS = {
 
 /** @throws UsageError in one line that names the flag and what it takes. */
 export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): Arguments {
-  const {flags, input, unnormalizedFlags} = meow({
+  const words = sortWords(args, FLAGS, unknownFlag);
+  const {flags, input} = meow({
     importMeta: import.meta,
-    argv: [...args],
+    argv: [...words.flags, '--', ...words.positional],
     flags: FLAGS,
     autoHelp: false,
     autoVersion: false,
     booleanDefault: undefined,
     pkg: {},
   });
-  for (const name of Object.keys(unnormalizedFlags)) assertKnown(name);
   if (LATER_SUBCOMMANDS.includes(input[0] ?? '') && !flags.print) {
     throw new UsageError(`mini-cc ${input[0]} is not yet available`);
   }
-  const cwd = folder(flags.cwd ?? process.cwd());
+  const subcommand = flags.print ? undefined : subcommandOf(input, flags);
+  assertTogether(flags, subcommand);
+  const cwd = folder(flags.cwd ?? currentFolder());
   const debug = flags.debug || (env.MINI_CC_DEBUG !== undefined && !['', '0'].includes(env.MINI_CC_DEBUG));
   const mode = flags.dangerouslySkipPermissions ? 'bypassPermissions' : flags.permissionMode;
   const maxTurns = wholeNumber('--max-turns', flags.maxTurns, 1);
   const timeoutSeconds = wholeNumber('--timeout', flags.timeout, 1);
-  const subcommand = flags.print ? undefined : subcommandOf(input, flags);
   return {
     ...(subcommand ? {subcommand} : {}),
     print: flags.print ?? false,
@@ -114,23 +124,34 @@ function subcommandOf(
   [name, ...words]: readonly string[],
   flags: {json?: boolean | undefined; yes?: boolean | undefined; template?: string | undefined},
 ): Subcommand | undefined {
-  if (name !== 'agents') {
-    const only = (['json', 'yes', 'template'] as const).find((flag) => flags[flag] !== undefined);
-    if (only) throw new UsageError(`--${only} goes with mini-cc agents`);
-    return undefined;
-  }
+  if (name !== 'agents') return undefined;
   return {name, words, json: flags.json ?? false, sure: flags.yes ?? false, ...optional('template', flags.template)};
 }
 
-function assertKnown(name: string): void {
-  if (Object.hasOwn(FLAGS, name) || name.length === 1) {
-    if (name.length > 1 || ['p', 'c', 'r'].includes(name)) return;
+/** What goes with what: a flag that would count for nothing is an error, not ignored. */
+function assertTogether(flags: Readonly<Record<string, unknown>>, subcommand: Subcommand | undefined): void {
+  const given = Object.keys(FLAGS).filter((name) => {
+    const value = flags[name];
+    return value !== undefined && !(Array.isArray(value) && value.length === 0);
+  });
+  const wrong = given.find((name) => (subcommand ? !OF_SUBCOMMANDS.has(name) : ONLY_SUBCOMMANDS.has(name)));
+  if (wrong) {
+    throw new UsageError(
+      subcommand ? `--${kebab(wrong)} does not go with mini-cc agents` : `--${kebab(wrong)} goes with mini-cc agents`,
+    );
   }
-  const kebab = (flag: string) => `--${flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (LATER.includes(name)) throw new UsageError(`${kebab(name)} is not yet available`);
+  const [one, other] = ['continue', 'resume', 'sessionId'].filter((name) => given.includes(name));
+  if (one && other) throw new UsageError(`--${kebab(one)} and --${kebab(other)} name different sessions: say one`);
+  if (flags.includePartialMessages && flags.outputFormat !== 'stream-json') {
+    throw new UsageError('--include-partial-messages goes with --output-format stream-json');
+  }
+}
+
+function unknownFlag(name: string): never {
+  const flag = name.length === 1 ? `-${name}` : `--${kebab(name)}`;
+  if (LATER.includes(name)) throw new UsageError(`${flag} is not yet available`);
   const nearest = Object.keys(FLAGS).sort((a, b) => leven(name, a) - leven(name, b))[0]!;
-  const flag = name.length === 1 ? `-${name}` : kebab(name);
-  throw new UsageError(`Unknown flag ${flag} (did you mean ${kebab(nearest)}?). --help lists them`);
+  throw new UsageError(`Unknown flag ${flag} (did you mean --${kebab(nearest)}?). --help lists them`);
 }
 
 function which(flags: {

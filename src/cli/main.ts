@@ -1,6 +1,7 @@
 /** Picks the front end, holds the signals, and turns how it ended into an exit code. */
 import {messageOf, UsageError} from '../core/errors.ts';
 import type {Arguments} from './arguments.ts';
+import {currentFolder} from './current-folder.ts';
 import type {Start} from './start.ts';
 
 /** Sets the exit code; prints one line for whatever went wrong. */
@@ -29,7 +30,7 @@ async function run(start: Start): Promise<number> {
     const {runConfigCommand} = await import('./config-command.ts');
     return runConfigCommand(start.args.slice(1), {
       home: start.home,
-      cwd: process.cwd(),
+      cwd: currentFolder(),
       env: process.env,
       stdout: (text) => void process.stdout.write(text),
       stderr: (line) => void process.stderr.write(`${line}\n`),

@@ -4,7 +4,7 @@ import {UsageError} from '../../core/errors.ts';
 import {createAgent} from './create.ts';
 import {deleteByName} from './delete.ts';
 import type {AgentsDesk, DeskResult} from './desk.ts';
-import {lint} from './lint.ts';
+import {type LintReport, lint} from './lint.ts';
 import {agentEntries, overview} from './overview.ts';
 import {findAgent, showAgent} from './show.ts';
 
@@ -31,6 +31,7 @@ export async function runAgentsCommandLine(args: AgentsArguments, desk: AgentsDe
   switch (args.verb) {
     case '':
     case 'list':
+      if (text !== '') throw new UsageError(`mini-cc agents list takes no words: ${JSON.stringify(text)}`);
       return args.json ? printed(agentEntries(desk.snapshot())) : outcome(overview(desk), 0);
     case 'show': {
       const agent = findAgent(text, desk);
@@ -45,25 +46,29 @@ export async function runAgentsCommandLine(args: AgentsArguments, desk: AgentsDe
         );
       if (text === '' && args.template === undefined)
         throw new UsageError('mini-cc agents create needs a text that says what the agent is for, or --template NAME');
-      return outcome(
-        await createAgent({text, sure: true, ...(args.template === undefined ? {} : {template: args.template})}, desk),
-        1,
-      );
+      const {template, json} = args;
+      const created = await createAgent({text, sure: true, ...(template === undefined ? {} : {template})}, desk);
+      // A template that is not there is bad usage; a model that gives no draft is a failure.
+      return outcome(created, template === undefined ? 1 : 2, json);
     }
     case 'delete':
       if (text === '') throw new UsageError('mini-cc agents delete needs the name of an agent');
-      return outcome(await confirmedDelete(text, args.sure, desk), 2);
+      return outcome(await confirmedDelete(text, args.sure, desk), 2, args.json);
     case 'lint': {
       const report = lint(text, desk);
-      return args.json
-        ? {...printed(report.agents), exitCode: report.ok ? 0 : 2}
-        : {exitCode: report.ok ? 0 : 2, stdout: `${report.text}\n`, stderr: ''};
+      return args.json ? {...printed(report.agents), exitCode: report.ok ? 0 : 2} : lintOutcome(report);
     }
     case 'schema':
       return printed(agentJsonSchema(desk.toolNames));
     default:
       throw new UsageError(`mini-cc agents ${args.verb}: there is ${VERBS}`);
   }
+}
+
+/** Findings are the answer; that there is no such agent is an error. */
+function lintOutcome({ok, text, agents}: LintReport): CommandLineOutcome {
+  if (!ok && agents.length === 0) return {exitCode: 2, stdout: '', stderr: `mini-cc: ${text}\n`};
+  return {exitCode: ok ? 0 : 2, stdout: `${text}\n`, stderr: ''};
 }
 
 async function confirmedDelete(name: string, sure: boolean, desk: AgentsDesk): Promise<DeskResult> {
@@ -77,8 +82,7 @@ function printed(value: unknown): CommandLineOutcome {
   return {exitCode: 0, stdout: `${JSON.stringify(value, null, 2)}\n`, stderr: ''};
 }
 
-function outcome({ok, text}: DeskResult, failure: number): CommandLineOutcome {
-  return ok
-    ? {exitCode: 0, stdout: `${text}\n`, stderr: ''}
-    : {exitCode: failure, stdout: '', stderr: `mini-cc: ${text}\n`};
+function outcome({ok, text, data}: DeskResult, failure: number, json = false): CommandLineOutcome {
+  if (!ok) return {exitCode: failure, stdout: '', stderr: `mini-cc: ${text}\n`};
+  return json && data ? printed(data) : {exitCode: 0, stdout: `${text}\n`, stderr: ''};
 }

@@ -131,5 +131,9 @@ async function save(fields: AgentFile, desk: AgentsDesk): Promise<DeskResult> {
   const {ok, lines} = check(fields, desk);
   if (!ok) throw new UsageError(lines.join('\n'));
   const file = await saveAgent(fields, desk.projectFolder, {overwrite: false});
-  return {ok: true, text: `Saved ${desk.shownPath(file)}. Use it at once: Task(${fields.name}): …`};
+  return {
+    ok: true,
+    text: `Saved ${desk.shownPath(file)}. Use it at once: Task(${fields.name}): …`,
+    data: {name: fields.name, file},
+  };
 }

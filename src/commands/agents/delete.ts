@@ -22,5 +22,6 @@ export async function deleteByName(name: string, sure: boolean, desk: AgentsDesk
     });
     if (answer?.choice !== 'yes') return {ok: true, text: `${name} stays.`};
   }
-  return {ok: true, text: `Deleted ${desk.shownPath(await deleteAgent(name, desk.snapshot(), desk.writableFolders))}`};
+  const gone = await deleteAgent(name, desk.snapshot(), desk.writableFolders);
+  return {ok: true, text: `Deleted ${desk.shownPath(gone)}`, data: {name, file: gone}};
 }

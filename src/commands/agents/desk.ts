@@ -25,6 +25,8 @@ export interface AgentsDesk {
 export interface DeskResult {
   readonly ok: boolean;
   readonly text: string;
+  /** For scripts: what was made or removed. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** Sources as people read them. */
