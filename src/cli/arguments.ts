@@ -13,7 +13,7 @@ import {currentFolder} from './current-folder.ts';
 export interface Arguments {
   readonly print: boolean;
   readonly prompt: string;
-  /** `mini-cc agents …`: the verb and its words. */
+  /** `mini-cc agents …`, `mini-cc sessions …`: the verb and its words. */
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
@@ -22,7 +22,7 @@ export interface Arguments {
 }
 
 export interface Subcommand {
-  readonly name: 'agents';
+  readonly name: 'agents' | 'sessions';
   readonly words: readonly string[];
   readonly json: boolean;
   /** `--yes` */
@@ -32,7 +32,7 @@ export interface Subcommand {
 
 /** In the contract, with an engine that comes later. */
 const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema', 'trust'];
-const LATER_SUBCOMMANDS = ['sessions', 'doctor'];
+const LATER_SUBCOMMANDS = ['doctor'];
 
 /** What subcommands take, and what only they take. */
 const ONLY_SUBCOMMANDS: ReadonlySet<string> = new Set(['json', 'yes', 'template']);
@@ -124,7 +124,7 @@ function subcommandOf(
   [name, ...words]: readonly string[],
   flags: {json?: boolean | undefined; yes?: boolean | undefined; template?: string | undefined},
 ): Subcommand | undefined {
-  if (name !== 'agents') return undefined;
+  if (name !== 'agents' && name !== 'sessions') return undefined;
   return {name, words, json: flags.json ?? false, sure: flags.yes ?? false, ...optional('template', flags.template)};
 }
 
@@ -137,7 +137,9 @@ function assertTogether(flags: Readonly<Record<string, unknown>>, subcommand: Su
   const wrong = given.find((name) => (subcommand ? !OF_SUBCOMMANDS.has(name) : ONLY_SUBCOMMANDS.has(name)));
   if (wrong) {
     throw new UsageError(
-      subcommand ? `--${kebab(wrong)} does not go with mini-cc agents` : `--${kebab(wrong)} goes with mini-cc agents`,
+      subcommand
+        ? `--${kebab(wrong)} does not go with mini-cc ${subcommand.name}`
+        : `--${kebab(wrong)} goes with mini-cc agents and mini-cc sessions`,
     );
   }
   const [one, other] = ['continue', 'resume', 'sessionId'].filter((name) => given.includes(name));

@@ -1,5 +1,5 @@
-/** `mini-cc agents …` and the like: no session, no REPL. */
-import {agentsCommandLine} from '../compose/agents.ts';
+/** `mini-cc agents …` and `mini-cc sessions …`: no session, no REPL. */
+import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {Start} from './start.ts';
 
@@ -7,9 +7,18 @@ import type {Start} from './start.ts';
 export async function runSubcommand(start: Start, parsed: Arguments, subcommand: Subcommand): Promise<number> {
   const options = {...parsed.session, env: process.env, home: start.home, interactive: false};
   const [verb = '', ...words] = subcommand.words;
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const {exitCode, stdout, stderr} = await agentsCommandLine(options, {...subcommand, verb, words}, say);
+  const args = {...subcommand, verb, words};
+  const {exitCode, stdout, stderr} = await outcomeOf(options, args);
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   return exitCode;
+}
+
+async function outcomeOf(options: SessionOptions, args: Subcommand & {readonly verb: string}) {
+  if (args.name === 'sessions') {
+    const {sessionsCommandLine} = await import('../compose/sessions.ts');
+    return sessionsCommandLine(options, args);
+  }
+  const {agentsCommandLine} = await import('../compose/agents.ts');
+  return agentsCommandLine(options, args, (line) => void process.stderr.write(`${line}\n`));
 }

@@ -4,8 +4,8 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {INLINE_LABEL} from '../agents/catalog.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
-import type {AgentsArguments, CommandLineOutcome} from '../commands/agents/command-line.ts';
 import type {AgentsRoom} from '../commands/agents/slash.ts';
+import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import type {Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {completeOnce} from '../core/complete-once.ts';
@@ -20,7 +20,7 @@ import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './option
 /** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
 export async function agentsCommandLine(
   options: SessionOptions,
-  args: AgentsArguments,
+  args: SubcommandArguments,
   say: (line: string) => void,
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');

@@ -1,11 +1,11 @@
 /** Where sessions live: `<home>/projects/<slug>/<session>/session.jsonl`, their subagents and cut outputs beside. */
-import {closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {UsageError} from '../core/errors.ts';
 import type {Journal} from '../core/history.ts';
 import type {OutputStore} from '../core/output.ts';
 import {RunFiles, TRANSCRIPT} from './run-files.ts';
-import {SessionLock} from './session-lock.ts';
+import {isLocked, SessionLock} from './session-lock.ts';
 import {TranscriptWriter} from './transcript.ts';
 
 export interface OpenSession {
@@ -13,6 +13,13 @@ export interface OpenSession {
   readonly transcript: string;
   readonly output: OutputStore;
   close(): void;
+}
+
+export interface StoredSession {
+  readonly id: string;
+  readonly transcript: string;
+  /** When it was written to last, in milliseconds since the epoch. */
+  readonly mtimeMs: number;
 }
 
 export class SessionStore {
@@ -81,12 +88,27 @@ export class SessionStore {
   }
 
   /** The session of this directory that was written to last. */
-  latest(): {id: string; transcript: string} | undefined {
-    const byAge = this.#ids()
+  latest(): StoredSession | undefined {
+    return this.list()[0];
+  }
+
+  /** The sessions of this directory, the one that was written to last first. */
+  list(): StoredSession[] {
+    return this.#ids()
       .map((id) => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
       .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
-    return byAge[0];
+  }
+
+  /**
+   * Erases a session with its subagents and cut outputs: the one way besides retention.
+   * @throws UsageError when there is none, or a live mini-cc has it open.
+   */
+  erase(id: string): void {
+    const found = this.find(id);
+    const folder = this.sessionFolder(found.id);
+    if (isLocked(folder)) throw new UsageError(`Session ${found.id} is open in another mini-cc: leave that one first`);
+    rmSync(folder, {recursive: true});
   }
 
   #ids(): string[] {

@@ -1,6 +1,7 @@
 /** `mini-cc agents list|show|create|delete|lint|schema`: the same without a REPL, for scripts. */
 import {agentJsonSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/errors.ts';
+import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
 import {createAgent} from './create.ts';
 import {deleteByName} from './delete.ts';
 import type {AgentsDesk, DeskResult} from './desk.ts';
@@ -8,25 +9,10 @@ import {type LintReport, lint} from './lint.ts';
 import {agentEntries, overview} from './overview.ts';
 import {findAgent, showAgent} from './show.ts';
 
-export interface CommandLineOutcome {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface AgentsArguments {
-  readonly verb: string;
-  readonly words: readonly string[];
-  readonly json: boolean;
-  /** `--yes`: questions are answered. */
-  readonly sure: boolean;
-  readonly template?: string;
-}
-
 const VERBS = 'list, show, create, delete, lint, schema';
 
 /** @throws UsageError for bad usage; MiniCcError for what fails. */
-export async function runAgentsCommandLine(args: AgentsArguments, desk: AgentsDesk): Promise<CommandLineOutcome> {
+export async function runAgentsCommandLine(args: SubcommandArguments, desk: AgentsDesk): Promise<CommandLineOutcome> {
   const text = args.words.join(' ');
   switch (args.verb) {
     case '':
@@ -78,11 +64,7 @@ async function confirmedDelete(name: string, sure: boolean, desk: AgentsDesk): P
   throw new UsageError(`this would remove ${desk.shownPath(file)}: say --yes`);
 }
 
-function printed(value: unknown): CommandLineOutcome {
-  return {exitCode: 0, stdout: `${JSON.stringify(value, null, 2)}\n`, stderr: ''};
-}
-
 function outcome({ok, text, data}: DeskResult, failure: number, json = false): CommandLineOutcome {
   if (!ok) return {exitCode: failure, stdout: '', stderr: `mini-cc: ${text}\n`};
-  return json && data ? printed(data) : {exitCode: 0, stdout: `${text}\n`, stderr: ''};
+  return json && data ? printed(data) : told(text);
 }

@@ -1,0 +1,71 @@
+/** `mini-cc sessions list|show|export|delete`, of this directory. */
+import {UsageError} from '../../core/errors.ts';
+import {showControls} from '../../core/visible-controls.ts';
+import type {SessionStore} from '../../storage/session-store.ts';
+import {messagesOf, readTranscript} from '../../storage/transcript.ts';
+import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
+import {conversationMarkdown} from './markdown.ts';
+import {type SessionSummary, summaryOf} from './summary.ts';
+
+const VERBS = 'list, show ID, export ID, delete ID';
+const PROMPT_CHARS = 60;
+
+/** @throws UsageError for bad usage, an id that is unknown, or a session that is open elsewhere. */
+export function runSessionsCommandLine(args: SubcommandArguments, store: SessionStore): CommandLineOutcome {
+  const {verb, words, json, sure} = args;
+  if (verb === '' || verb === 'list') {
+    if (words.length > 0)
+      throw new UsageError(`mini-cc sessions list takes no words: ${JSON.stringify(words.join(' '))}`);
+    const summaries = store.list().map((session) => summaryOf(session, store));
+    return json ? printed(summaries) : told(listText(summaries));
+  }
+  if (!['show', 'export', 'delete'].includes(verb)) throw new UsageError(`mini-cc sessions ${verb}: there is ${VERBS}`);
+  const [id] = words;
+  if (id === undefined || words.length > 1)
+    throw new UsageError(`mini-cc sessions ${verb} needs the id of one session`);
+  const found = store.find(id);
+  if (verb === 'delete') {
+    const question = `this would erase session ${found.id} with its subagents: say --yes`;
+    if (!sure) throw new UsageError(question);
+    store.erase(found.id);
+    return json ? printed({id: found.id}) : told(`Erased ${found.id}`);
+  }
+  const transcript = readTranscript(found.transcript);
+  if (verb === 'export') {
+    return json
+      ? printed([transcript.header, ...transcript.entries])
+      : told(conversationMarkdown(messagesOf(transcript)));
+  }
+  const session = store.list().find((candidate) => candidate.id === found.id)!;
+  const summary = summaryOf(session, store);
+  return json ? printed(summary) : told(showText(summary, conversationMarkdown(messagesOf(transcript))));
+}
+
+function listText(summaries: readonly SessionSummary[]): string {
+  if (summaries.length === 0) return 'No sessions in this directory.';
+  return summaries
+    .map(({id, updatedAt, messages, prompt}) => {
+      const count = `${messages} message${messages === 1 ? '' : 's'}`;
+      return `${id}  ${updatedAt.slice(0, 16).replace('T', ' ')}  ${count.padEnd(12)}  ${firstWords(prompt)}`;
+    })
+    .join('\n');
+}
+
+function showText(summary: SessionSummary, conversation: string): string {
+  const {id, createdAt, updatedAt, messages, subagents, transcript} = summary;
+  return [
+    `session:    ${id}`,
+    `created:    ${createdAt}`,
+    `updated:    ${updatedAt}`,
+    `messages:   ${messages}`,
+    `subagents:  ${subagents}`,
+    `transcript: ${transcript}`,
+    '',
+    showControls(conversation),
+  ].join('\n');
+}
+
+function firstWords(prompt: string): string {
+  const line = showControls(prompt.replaceAll(/\s+/g, ' ').trim());
+  return line.length <= PROMPT_CHARS ? line : `${line.slice(0, PROMPT_CHARS - 1)}…`;
+}

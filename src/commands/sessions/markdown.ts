@@ -1,0 +1,25 @@
+/** A conversation to read: prompts, answers, and a line for each tool. */
+import {type Message, textOf} from '../../core/messages.ts';
+
+const RESULT_CHARS = 300;
+
+export function conversationMarkdown(messages: readonly Message[]): string {
+  return messages.flatMap(messageParts).join('\n\n');
+}
+
+function messageParts({role, content}: Message): string[] {
+  const parts: string[] = [];
+  const text = textOf(content);
+  if (text !== '') parts.push(role === 'user' ? `## ${text.split('\n').join('\n## ')}` : text);
+  if (typeof content === 'string') return parts;
+  for (const block of content) {
+    if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
+    if (block.type === 'tool_result') parts.push(quoted(textOf(block.content ?? '')));
+  }
+  return parts.filter((part) => part !== '');
+}
+
+function quoted(text: string): string {
+  const shown = text.length > RESULT_CHARS ? `${text.slice(0, RESULT_CHARS).toWellFormed()}…` : text;
+  return shown.trim() === '' ? '' : shown.replaceAll(/^/gm, '  > ');
+}
