@@ -23,6 +23,7 @@ import {PermissionPolicy} from './core/permissions.ts';
 import {createPermit, type Denial} from './core/permit.ts';
 import mainPrompt from './core/prompts/main.md';
 import {Questions} from './core/questions.ts';
+import {secretPlaces} from './core/secret-places.ts';
 import {Session} from './core/session.ts';
 import type {Conversation} from './core/session-parts.ts';
 import {SubagentManager} from './core/subagent-manager.ts';
@@ -71,18 +72,22 @@ export async function compose(options: SessionOptions): Promise<Session> {
   };
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
   const memory = [...surroundings.memory, ...toolNotes(root, options.home)];
+  let session: Session | undefined;
   const questions = new Questions();
   const denials: Denial[] = [];
   const rules = rulesOf(options, settings, toolNames);
-  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rules, [store.folder]);
+  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rules, {
+    ownFolders: () => [store.sessionFolder(session?.info.sessionId ?? firstConversation.id)],
+    secretPlaces: secretPlaces(homedir(), options.home),
+  });
   const permits = {
     policy,
     questions: options.interactive ? questions : undefined,
-    onDenied: (denial: Denial) => void denials.push(denial),
+    // Only a script reads them, at its end.
+    onDenied: (denial: Denial) => void (options.interactive || denials.push(denial)),
   };
   const writeLog = new WriteLog();
   const rawStream = options.rawStream ?? false;
-  let session: Session | undefined;
   const inbox = new Inbox();
   const runs = store.runStore(() => session?.info.sessionId ?? firstConversation.id);
   const fingerprint = new WorkspaceFingerprint(root);
@@ -156,7 +161,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     permissionMode: () => policy.mode,
     limits: options.limits ?? {},
     firstConversation,
-    openConversation: () => openConversation(store, randomUUID(), []),
+    openConversation: () => openConversation(store, randomUUID(), () => []),
     resolveModel: (name) => resolver.resolve(name),
     model,
     run: {
@@ -194,15 +199,17 @@ function openFirst(store: SessionStore, options: SessionOptions): Conversation {
     if (which.id !== undefined && store.exists(which.id)) {
       throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
     }
-    return openConversation(store, which.id ?? randomUUID(), []);
+    return openConversation(store, which.id ?? randomUUID(), () => []);
   }
   const found = which.type === 'resume' ? store.find(which.id) : store.latest();
   if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
-  return openConversation(store, found.id, messagesOf(readTranscript(found.transcript)));
+  return openConversation(store, found.id, () => messagesOf(readTranscript(found.transcript)));
 }
 
-function openConversation(store: SessionStore, id: string, restored: readonly Message[]): Conversation {
+/** @param read what was said before; asked once the session is ours, so that nobody else still writes it. */
+function openConversation(store: SessionStore, id: string, read: () => readonly Message[]): Conversation {
   const {journal, transcript, output, close} = store.openSession(id);
+  const restored = read();
   const history = new History(journal, restored);
   history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
   return {id, history, output, transcript, restored, close};

@@ -9,6 +9,7 @@ import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
 import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
 import {kebab, sortWords} from './argument-words.ts';
 import {currentFolder} from './current-folder.ts';
+import {debugVariable} from './debug-variable.ts';
 
 export interface Arguments {
   readonly print: boolean;
@@ -88,7 +89,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   const subcommand = flags.print ? undefined : subcommandOf(input, flags);
   assertTogether(flags, subcommand);
   const cwd = folder(flags.cwd ?? currentFolder());
-  const debug = flags.debug || (env.MINI_CC_DEBUG !== undefined && !['', '0'].includes(env.MINI_CC_DEBUG));
+  const debug = flags.debug || debugVariable(env);
   const mode = flags.dangerouslySkipPermissions ? 'bypassPermissions' : flags.permissionMode;
   const maxTurns = wholeNumber('--max-turns', flags.maxTurns, 1);
   const timeoutSeconds = wholeNumber('--timeout', flags.timeout, 1);

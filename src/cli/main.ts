@@ -2,12 +2,13 @@
 import {messageOf, UsageError} from '../core/errors.ts';
 import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';
+import {debugVariable} from './debug-variable.ts';
 import type {Start} from './start.ts';
 
 /** Sets the exit code; prints one line for whatever went wrong. */
 export async function main(start: Start): Promise<void> {
   ignoreClosedPipes();
-  const debug = start.args.includes('--debug') || Boolean(process.env.MINI_CC_DEBUG);
+  const debug = start.args.includes('--debug') || debugVariable(process.env);
   const fail = (error: unknown) => {
     const words = error instanceof UsageError ? error.message : `internal error: ${messageOf(error)}`;
     process.stderr.write(`mini-cc: ${words}\n`);

@@ -4,12 +4,17 @@ import {PromptHistory} from '../ui/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';
+import {debugVariable} from './debug-variable.ts';
 import {onSignals} from './signals.ts';
 import type {Start} from './start.ts';
 
 /** @returns the exit code. The session is put together behind the first frame. */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {
-  const options = parsed?.session ?? {cwd: currentFolder(), which: {type: 'new' as const}};
+  const options = parsed?.session ?? {
+    cwd: currentFolder(),
+    which: {type: 'new' as const},
+    debug: debugVariable(process.env),
+  };
   // What tools see is what the user set, not what the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);

@@ -34,6 +34,13 @@ export interface PermissionRules {
   readonly disallowed: ReadonlySet<string>;
 }
 
+export interface PermissionPlaces {
+  /** Folders that mini-cc itself points agents to: cut outputs and transcripts of this session, whichever it is now. */
+  readonly ownFolders: () => readonly string[];
+  /** Where keys live: reading there is asked for, or refused, also inside the workspace. */
+  readonly secretPlaces: readonly string[];
+}
+
 /** The standing of one session: its mode, its rules, and what a person granted so far. */
 export class PermissionPolicy {
   mode: PermissionMode;
@@ -42,8 +49,7 @@ export class PermissionPolicy {
   constructor(
     mode: PermissionMode,
     private readonly rules: PermissionRules,
-    /** Folders that mini-cc itself points agents to: cut outputs, transcripts of this session. */
-    private readonly ownFolders: readonly string[],
+    private readonly places: PermissionPlaces,
   ) {
     this.mode = mode;
   }
@@ -67,7 +73,7 @@ export class PermissionPolicy {
 
   #judge(access: Access, tool: string, workspace: Workspace): Verdict {
     if (access.kind === 'none' || access.kind === 'dispatch') return {verdict: 'allow'};
-    if (workspace.confinement === 'read-only') return judgeReadOnly(access, workspace, this.ownFolders);
+    if (workspace.confinement === 'read-only') return judgeReadOnly(access, workspace, this.places);
     if (this.mode === 'bypassPermissions') return {verdict: 'allow'};
     if (this.mode === 'plan' && access.kind !== 'read') return {verdict: 'deny', why: 'plan mode changes nothing'};
     if (this.#grants.has(grantKey(access, workspace))) return {verdict: 'allow'};
@@ -76,7 +82,10 @@ export class PermissionPolicy {
     }
     const target = resolveLinks(access.path, workspace.cwd);
     if (access.kind === 'read') {
-      if (isInside(target, [workspace.root, ...workspace.extraRoots, ...this.ownFolders])) return {verdict: 'allow'};
+      if (isInside(target, this.places.ownFolders())) return {verdict: 'allow'};
+      if (isInside(target, this.places.secretPlaces))
+        return {verdict: 'ask', why: `reads where keys are kept: ${target}`};
+      if (isInside(target, [workspace.root, ...workspace.extraRoots])) return {verdict: 'allow'};
       return {verdict: 'ask', why: `reads outside the workspace: ${target}`};
     }
     if (isProtected(target)) return {verdict: 'ask', why: `writes a protected file: ${target}`};
@@ -119,12 +128,14 @@ export function grantWords(request: PermitRequest, workspace: Workspace): string
 }
 
 /** A read-only agent never asks: it may read the workspace, its bash is held by the sandbox, all else is refused. */
-function judgeReadOnly(access: Access, workspace: Workspace, ownFolders: readonly string[]): Verdict {
+function judgeReadOnly(access: Access, workspace: Workspace, places: PermissionPlaces): Verdict {
   if (access.kind === 'run') return {verdict: 'allow'};
   if (access.kind === 'write') return {verdict: 'deny', why: 'this agent is read-only'};
   if (access.kind !== 'read') return {verdict: 'allow'};
   const target = resolveLinks(access.path, workspace.cwd);
-  if (isInside(target, [workspace.root, ...workspace.extraRoots, ...ownFolders])) return {verdict: 'allow'};
+  if (isInside(target, places.ownFolders())) return {verdict: 'allow'};
+  if (isInside(target, places.secretPlaces)) return {verdict: 'deny', why: `${target} is where keys are kept`};
+  if (isInside(target, [workspace.root, ...workspace.extraRoots])) return {verdict: 'allow'};
   return {verdict: 'deny', why: `${target} is outside the workspace, and a read-only agent does not ask`};
 }
 
@@ -160,6 +171,10 @@ const PROTECTED_FILES = new Set([
 ]);
 
 function isProtected(target: string): boolean {
-  const parts = target.split('/');
-  return PROTECTED_FOLDERS.some((folder) => parts.includes(folder)) || PROTECTED_FILES.has(path.basename(target));
+  // Some file systems take `.GIT` for `.git`.
+  const parts = target.toLowerCase().split('/');
+  return (
+    PROTECTED_FOLDERS.some((folder) => parts.includes(folder)) ||
+    PROTECTED_FILES.has(path.basename(target).toLowerCase())
+  );
 }

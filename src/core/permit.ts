@@ -40,12 +40,16 @@ export function createPermit(deps: PermitDeps, label: string, workspace: Workspa
       );
     }
     const question = questionFor(request, label, decision.why, workspace);
-    const answer = await deps.questions.ask(question, emit, signal);
+    const stillNeeded = () => deps.policy.decide(request, workspace).verdict === 'ask';
+    const answer = await deps.questions.ask(question, emit, signal, stillNeeded);
     if (answer === 'withdrawn') return {allowed: false, message: 'Not run: stopped before it was permitted.'};
     if (answer.choice === 'no') {
       return deny(request, 'refused by the user', refusal(answer));
     }
-    if (answer.choice === 'session') deps.policy.grant(request, workspace);
+    if (answer.choice === 'session') {
+      deps.policy.grant(request, workspace);
+      deps.questions.recheck();
+    }
     return {allowed: true};
   };
 }

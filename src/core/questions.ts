@@ -3,20 +3,30 @@ import type {Answer, Emit, Question} from './events.ts';
 
 interface Open {
   readonly emit: Emit;
+  readonly stillNeeded: () => boolean;
   settle(answer: Answer | 'withdrawn'): void;
 }
 
 export class Questions {
   readonly #open = new Map<string, Open>();
 
-  /** @returns the answer, or `withdrawn` when the run was stopped first. */
-  async ask(question: Question, emit: Emit, signal: AbortSignal): Promise<Answer | 'withdrawn'> {
+  /**
+   * @param stillNeeded false once another answer has settled this question too.
+   * @returns the answer, or `withdrawn` when the run was stopped first.
+   */
+  async ask(
+    question: Question,
+    emit: Emit,
+    signal: AbortSignal,
+    stillNeeded: () => boolean = () => true,
+  ): Promise<Answer | 'withdrawn'> {
     if (signal.aborted) return 'withdrawn';
     return new Promise((resolve) => {
       const withdraw = () => this.#settle(question.id, 'withdrawn');
       signal.addEventListener('abort', withdraw, {once: true});
       this.#open.set(question.id, {
         emit,
+        stillNeeded,
         settle(answer) {
           signal.removeEventListener('abort', withdraw);
           resolve(answer);
@@ -29,6 +39,11 @@ export class Questions {
   /** Unknown and settled ids are ignored: an answer given during a stop counts for nothing. */
   answer(id: string, answer: Answer): void {
     this.#settle(id, answer);
+  }
+
+  /** Something was granted: who asks for no more than that need not wait for an answer. */
+  recheck(): void {
+    for (const [id, {stillNeeded}] of [...this.#open]) if (!stillNeeded()) this.#settle(id, {choice: 'session'});
   }
 
   #settle(id: string, answer: Answer | 'withdrawn'): void {

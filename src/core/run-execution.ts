@@ -86,7 +86,11 @@ export async function executeRun(
     };
     const ended = await runSubagent(assignment, rooms.house, seat)
       .then((result) => closed(live, result))
-      .catch((error: unknown) => crashed(live, error, rooms.house));
+      .catch(async (error: unknown) => {
+        // What kept it from being written may keep it from being closed; the first reason is the one to tell.
+        await live.papers.close().catch(() => undefined);
+        return crashed(live, error, rooms.house);
+      });
     if (ended.result.outcome === 'success') pool.endedWell();
     note(ended, rooms, emit, before.tools);
     return ended;

@@ -32,7 +32,7 @@ export class Session implements FrontEndSession {
   #turnEnded: Promise<RunResult> | undefined;
   #closed = false;
   /** While all is being stopped, nothing begins by itself. */
-  #stopping = false;
+  #stopping = 0;
   /** Announcements that nobody was there to see. */
   #untold: readonly Announcement[];
   readonly #headless: Headless | undefined;
@@ -108,7 +108,7 @@ export class Session implements FrontEndSession {
       const result = this.#parts.manager.count() > 0 ? await this.#settled() : undefined;
       return result ? {type: 'turn', result} : done;
     }
-    if (this.#turn) {
+    if (this.#turn || this.#stopping > 0) {
       const letter = {id: randomUUID(), text: prompt};
       this.#inbox.put({...letter, kind: 'prompt', wakes: true});
       this.#emit({type: 'queued_prompt', ...letter});
@@ -132,11 +132,12 @@ export class Session implements FrontEndSession {
   async stop(): Promise<boolean> {
     const wasBusy = this.#turn !== undefined || this.#parts.manager.count() > 0;
     for (const {id, text} of this.#inbox.drop('prompt')) this.#emit({type: 'queued_prompt_dropped', id, text});
-    this.#stopping = true;
+    this.#stopping += 1;
     this.#turn?.abort(new CutOff('stop'));
     await this.#parts.manager.stopAll();
     await this.#turnEnded;
-    this.#stopping = false;
+    this.#stopping -= 1;
+    this.#takeLatePrompts();
     return wasBusy;
   }
 
@@ -154,6 +155,8 @@ export class Session implements FrontEndSession {
 
   /** A new conversation; the old transcript stays where it is. */
   async clear(): Promise<void> {
+    // What is typed meanwhile belongs to the new conversation.
+    this.#stopping += 1;
     await this.stop();
     await this.#parts.manager.clear();
     // They belong to the conversation that ends here, and are told when it goes on.
@@ -162,6 +165,8 @@ export class Session implements FrontEndSession {
     this.#conversation = this.#parts.openConversation();
     this.#emit({type: 'cleared'});
     this.#announce();
+    this.#stopping -= 1;
+    this.#takeLatePrompts();
   }
 
   /** @throws UsageError when the name cannot be used. */
@@ -210,7 +215,7 @@ export class Session implements FrontEndSession {
 
   /** A letter came for which an idle agent begins a turn: it takes it up at the turn's top. */
   #wake(): void {
-    if (this.#turn || this.#closed || this.#stopping || !this.#inbox.wakes) return;
+    if (this.#turn || this.#closed || this.#stopping > 0 || !this.#inbox.wakes) return;
     if (this.#headless && !this.#headless.mayWake) return;
     void this.#begin((signal) => runAgent(this.#runWith(signal)));
   }
@@ -233,7 +238,7 @@ export class Session implements FrontEndSession {
     return turn;
   }
 
-  /** One turn at a time; what came in too late for its last step starts the next one. */
+  /** One turn at a time. */
   async #run(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
     const turn = new AbortController();
     this.#turn = turn;
@@ -249,11 +254,17 @@ export class Session implements FrontEndSession {
     const {outcome, tools, durationMs, usage} = result;
     this.#emit({type: 'run_end', outcome, reason: reasonOf(result), tools: tools.length, durationMs, usage});
     this.#headless?.turnEnded(result);
-    const late = this.#closed ? [] : this.#inbox.take('prompt');
-    if (late.length > 0) void this.submit(late.map((letter) => letter.text).join('\n\n'));
     // Whoever interrupted wants silence: what came meanwhile is read with the next prompt, or the next that comes.
-    else if (outcome !== 'stopped') this.#wake();
+    if (!this.#takeLatePrompts() && outcome !== 'stopped') this.#wake();
     return result;
+  }
+
+  /** What came in too late for the last step of a turn starts the next one. */
+  #takeLatePrompts(): boolean {
+    if (this.#closed || this.#stopping > 0 || this.#turn) return false;
+    const late = this.#inbox.take('prompt');
+    if (late.length > 0) void this.submit(late.map((letter) => letter.text).join('\n\n'));
+    return late.length > 0;
   }
 
   async #prompt(text: string, signal: AbortSignal): Promise<RunResult> {

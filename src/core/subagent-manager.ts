@@ -56,7 +56,7 @@ export class SubagentManager {
     const key = taskKey({agent, prompt, model: model.name, limits, isolation: 'none', session});
     const dispatched = await this.#dedup.dispatch(key, agent.readOnly, () => this.#start(request));
     // Nobody waits for this call, so the run must outlive the turn of the one that it joined.
-    if (dispatched.source === 'joined' && request.background) this.#toBackground(dispatched.started);
+    if (dispatched.source === 'joined' && request.background) this.detach(dispatched.started.runId);
     return dispatched;
   }
 
@@ -139,6 +139,7 @@ export class SubagentManager {
 
   /** Resolves at the next end of any run; at once when none is at work. */
   async nextEnd(): Promise<void> {
+    if (this.#live.size === 0) return;
     await Promise.race([...this.#live.values()].map(({ended}) => ended));
   }
 

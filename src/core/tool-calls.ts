@@ -41,6 +41,7 @@ interface Prepared {
   readonly tool: Tool;
   readonly input: unknown;
   readonly title: string;
+  /** By kind, for what may go side by side; paths are judged anew when it runs. */
   readonly accesses: readonly Access[];
   /** Lines before the result. */
   readonly notes: readonly string[];
@@ -168,7 +169,8 @@ async function resultOf(
         tool: prepared.tool.name,
         input: prepared.input,
         title: prepared.title,
-        accesses: prepared.accesses,
+        // Judged where it runs: a call before it in the same reply may have moved the working directory.
+        accesses: prepared.tool.access(prepared.input, caller.workspace),
       },
       signal,
     );
@@ -223,8 +225,13 @@ function cut(
   callId: string,
 ): ToolResult['content'] {
   if (typeof content !== 'string' || content.length <= maxChars) return content;
-  const file = output.open(callId);
-  file.write(content);
-  file.close();
-  return cutMiddle(content, maxChars, file.path);
+  try {
+    const file = output.open(callId);
+    file.write(content);
+    file.close();
+    return cutMiddle(content, maxChars, file.path);
+  } catch (error) {
+    // A full disk must not take the result with it.
+    return cutMiddle(content, maxChars, `could not be kept: ${messageOf(error)}`);
+  }
 }

@@ -97,7 +97,10 @@ export class AnthropicModel implements Model {
   #body(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
     return {
       model: this.settings.id,
-      max_tokens: this.settings.maxOutputTokens,
+      max_tokens: Math.max(
+        1,
+        Math.min(this.settings.maxOutputTokens, request.maxOutputTokens ?? Number.POSITIVE_INFINITY),
+      ),
       stream: true,
       system: [{type: 'text', text: request.system, cache_control: CACHED}],
       messages: withCacheMark(request.messages),

@@ -1,6 +1,7 @@
 /** Where keys live: places that a confined command must not see. */
 import {realpathSync, statSync} from 'node:fs';
 import {resolve} from 'node:path';
+import {secretPlaces} from '../core/secret-places.ts';
 
 export interface HiddenPlaces {
   /** The user's home directory. */
@@ -17,41 +18,10 @@ export interface HiddenPath {
   readonly isDirectory: boolean;
 }
 
-const KEYS = [
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.config/gcloud',
-  '.azure',
-  '.kube',
-  '.docker',
-  '.netrc',
-  '.git-credentials',
-  '.npmrc',
-  // Not named in the documentation one by one, and of the same kind.
-  '.config/gh',
-  '.config/git/credentials',
-  '.cargo/credentials.toml',
-  '.pypirc',
-  '.password-store',
-  '.local/share/keyrings',
-];
-
-const BROWSER_PROFILES = [
-  '.mozilla',
-  '.config/google-chrome',
-  '.config/chromium',
-  '.config/microsoft-edge',
-  '.config/BraveSoftware',
-  'snap/firefox',
-  'snap/chromium',
-  '.var/app/org.mozilla.firefox',
-];
-
 /** Those of the places that exist now. Looked up for each command: a key may be made while mini-cc runs. */
 export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
-  const inHome = [...KEYS, ...BROWSER_PROFILES, ...hide.map((path) => path.replace(/^~\//, ''))];
-  const all = [...inHome.map((path) => resolve(home, path)), resolve(miniCcHome)];
+  const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
+  const all = [...secretPlaces(home, miniCcHome), ...more];
   return all.map(existing).filter((found) => found !== undefined);
 }
 

@@ -13,6 +13,18 @@ const MAX_STDERR_CHARS = 4000;
 const COMMON = ['--no-config', '--no-require-git', '--hidden', '--color=never'];
 /** After the globs of the call: the last one that matches wins. */
 const NOT_GIT = ['--glob', '!.git'];
+/** Keys are read by nobody's search, also where the workspace is a home. */
+const NOT_KEYS = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.kube',
+  '.azure',
+  '.docker',
+  '.netrc',
+  '.git-credentials',
+  '.password-store',
+].flatMap((name) => ['--glob', `!**/${name}`]);
 
 export interface RipgrepRun {
   readonly args: readonly string[];
@@ -37,7 +49,7 @@ export interface RipgrepEnd {
 /** @throws MiniCcError `RIPGREP` when it cannot be started. */
 export async function runRipgrep(run: RipgrepRun, {workspace, signal}: ToolContext): Promise<RipgrepEnd> {
   const file = await ripgrepPath();
-  const args = [...COMMON, ...run.args, ...NOT_GIT, '--', run.path];
+  const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', run.path];
   const child = spawn(file, args, {cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']});
   return await new Promise<RipgrepEnd>((resolve, reject) => {
     let ended: RipgrepEnd['ended'] = 'itself';

@@ -2,6 +2,7 @@
  * What the person does becomes the session's verbs; what the session tells becomes the screen's state. React draws
  * both cells and decides nothing.
  */
+import {messageOf} from '../core/errors.ts';
 import type {Answer} from '../core/events.ts';
 import type {FrontEndSession} from '../core/front-end.ts';
 import {type Cell, createCell} from './cell.ts';
@@ -11,6 +12,7 @@ import {createEventPump} from './event-pump.ts';
 import {addText, forgetPrinted} from './finished.ts';
 import type {PanelMark} from './panel.ts';
 import {focusOn, type QuestionFocus} from './question-keys.ts';
+import {screenLine} from './screen-text.ts';
 import {addPrompt, openSession, reduce} from './store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './subagent-store.ts';
 import {INITIAL_STATE, type UiState} from './ui-state.ts';
@@ -204,8 +206,12 @@ export function createController(options: ControllerOptions): Controller {
         void send(session, `/subagents send ${run.agentId} ${text}`, `[${run.agent}] ${run.description}: ${text}`);
         return;
       }
-      onSubmit?.(text);
       submit(text);
+      try {
+        onSubmit?.(text);
+      } catch (error) {
+        hint(`this prompt is not in the history: ${screenLine(messageOf(error))}`, 4000);
+      }
     },
     openRun: (runId) => {
       pump.flush();

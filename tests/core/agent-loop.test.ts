@@ -1,16 +1,11 @@
 import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import {ModelError} from '../../src/core/errors.ts';
-import type {Message, ToolResultBlock} from '../../src/core/messages.ts';
+import type {Message} from '../../src/core/messages.ts';
 import {CutOff} from '../../src/core/run-result.ts';
-import {textResult} from '../../src/core/tool.ts';
-import {fixture, tool} from './run-fixture.ts';
+import {type Tool, textResult} from '../../src/core/tool.ts';
+import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
-
-function resultsIn(message: Message | undefined): ToolResultBlock[] {
-  if (!message || typeof message.content === 'string') return [];
-  return message.content.flatMap((block) => (block.type === 'tool_result' ? [block] : []));
-}
 
 /** Every call has its one result in the next message, in order: else no server takes the history back. */
 function expectWholeHistory(messages: readonly Message[]): void {
@@ -75,64 +70,29 @@ describe('the agent loop', () => {
     expect(log).toEqual(['w1 begins', 'w1 ends', 'w2 begins', 'w2 ends', 'r begins', 'r ends']);
   });
 
-  it('answers a call of an unknown tool with the tools there are', async () => {
-    const model = new ScriptedModel([calls(call('fly', {})), say('walked')]);
-    const {run} = fixture(model, [tool('walk')]);
-    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'walked'});
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
-      is_error: true,
-      content: expect.stringContaining('walk'),
+  it('judges a call where it runs: one before it may have moved the working directory', async () => {
+    const judged: string[] = [];
+    const move = tool(
+      'move',
+      ({workspace}) => {
+        workspace.cwd = '/elsewhere';
+        return textResult('moved');
+      },
+      [{kind: 'run', command: 'cd'}],
+    );
+    const look: Tool = {
+      ...tool('look'),
+      access: (_, workspace) => [{kind: 'read', path: `${workspace.cwd}/key`}],
+    };
+    const model = new ScriptedModel([calls(call('move', {}, 'a'), call('look', {}, 'b')), say('ok')]);
+    const {run} = fixture(model, [move, look], {
+      permit: async ({accesses}) => {
+        for (const access of accesses) if (access.kind === 'read') judged.push(access.path);
+        return {allowed: true};
+      },
     });
-  });
-
-  it('runs nothing when the input of a call is no JSON, and quotes it', async () => {
-    let ran = false;
-    const model = new ScriptedModel([
-      {content: [call('look', {}, 'broken')], stop: 'tool_use', garbled: {broken: '{"value": "rm -rf /home'}},
-      say('again'),
-    ]);
-    const {run} = fixture(model, [
-      tool('look', () => {
-        ran = true;
-        return textResult('');
-      }),
-    ]);
     await runAgent(run);
-    expect(ran).toBe(false);
-    expect(resultsIn(run.history.messages[2])[0]?.content).toContain('no valid JSON');
-  });
-
-  it('says what is wrong with an input that does not fit', async () => {
-    const model = new ScriptedModel([calls(call('look', {value: 7})), say('ok')]);
-    const {run} = fixture(model, [tool('look')]);
-    await runAgent(run);
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
-      is_error: true,
-      content: expect.stringContaining('value'),
-    });
-  });
-
-  it('turns what a tool throws into its result', async () => {
-    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [
-      tool('look', () => {
-        throw new Error('the disk is full');
-      }),
-    ]);
-    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
-      is_error: true,
-      content: 'look failed: the disk is full',
-    });
-  });
-
-  it('gives a refused call its one result and goes on', async () => {
-    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [tool('look')], {
-      permit: async () => ({allowed: false, message: 'Permission denied: no.'}),
-    });
-    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
-    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'Permission denied: no.'});
+    expect(judged).toEqual(['/elsewhere/key']);
   });
 
   it('cuts a long result in the middle and keeps the whole', async () => {

@@ -55,7 +55,11 @@ export function house(given: HouseOptions = {}) {
       surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
       writeLog: new WriteLog(),
       permits: {
-        policy: new PermissionPolicy('default', {allowed: new Set(), disallowed: new Set()}, []),
+        policy: new PermissionPolicy(
+          'default',
+          {allowed: new Set(), disallowed: new Set()},
+          {ownFolders: () => [], secretPlaces: []},
+        ),
         questions: undefined,
         onDenied: () => undefined,
       },

@@ -27,7 +27,7 @@ function verdict(
   options: {tool?: string; allowed?: string[]; disallowed?: string[]; in?: Workspace} = {},
 ) {
   const rules = {allowed: new Set(options.allowed), disallowed: new Set(options.disallowed)};
-  const policy = new PermissionPolicy(mode, rules, []);
+  const policy = new PermissionPolicy(mode, rules, {ownFolders: () => [], secretPlaces: []});
   return policy.decide(
     {callId: 'c', input: {}, tool: options.tool ?? 'a_tool', title: 't', accesses: [access]},
     options.in ?? workspace,
@@ -43,6 +43,17 @@ describe('permissions', () => {
     expect(
       verdict('default', {kind: 'read', path: '../outside/secret'}, {in: {...workspace, extraRoots: [outside]}}),
     ).toBe('allow');
+  });
+
+  it('asks before it reads where keys are kept, also inside the workspace, and refuses it to a read-only agent', () => {
+    const places = {ownFolders: () => [], secretPlaces: [path.join(root, '.ssh')]};
+    const policy = new PermissionPolicy('acceptEdits', {allowed: new Set(), disallowed: new Set()}, places);
+    const request = {
+      ...{callId: 'c', input: {}, tool: 'read_file', title: 't'},
+      accesses: [{kind: 'read', path: '.ssh/id_rsa'}] as const,
+    };
+    expect(policy.decide(request, workspace).verdict).toBe('ask');
+    expect(policy.decide(request, confined).verdict).toBe('deny');
   });
 
   it('asks before it writes or runs, by mode', () => {
@@ -84,7 +95,11 @@ describe('a permit', () => {
     const events: AgentEventBody[] = [];
     const denials: Denial[] = [];
     const questions = new Questions();
-    const policy = new PermissionPolicy('default', {allowed: new Set(), disallowed: new Set()}, []);
+    const policy = new PermissionPolicy(
+      'default',
+      {allowed: new Set(), disallowed: new Set()},
+      {ownFolders: () => [], secretPlaces: []},
+    );
     const deps = {
       policy,
       questions: interactive ? questions : undefined,
@@ -121,6 +136,16 @@ describe('a permit', () => {
     expect(await permit(request, never)).toEqual({allowed: true});
     void permit({...request, accesses: [{kind: 'run', command: 'npm test; rm -rf x'}]}, never);
     expect(asked(events)).toHaveLength(2);
+  });
+
+  it('asks once for what one yes for this session covers, also of questions that wait already', async () => {
+    const {permit, events, questions} = asking(true);
+    const [first, second] = [permit(request, never), permit(request, never)];
+    expect(asked(events)).toHaveLength(2);
+    questions.answer(asked(events)[0]!.id, {choice: 'session'});
+    expect(await first).toEqual({allowed: true});
+    expect(await second).toEqual({allowed: true});
+    expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(2);
   });
 
   it("gives the user's word to the model with a no, and notes the denial", async () => {

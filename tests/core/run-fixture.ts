@@ -6,6 +6,7 @@ import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
 import {History, type TranscriptEntry} from '../../src/core/history.ts';
 import {Inbox} from '../../src/core/inbox.ts';
 import {systemClock} from '../../src/core/limits.ts';
+import type {Message, ToolResultBlock} from '../../src/core/messages.ts';
 import type {Model} from '../../src/core/model.ts';
 import {TokenBudget} from '../../src/core/token-budget.ts';
 import {type Access, type Tool, type ToolContext, type ToolResult, textResult} from '../../src/core/tool.ts';
@@ -71,4 +72,10 @@ export function tool(
     run: async (input, context) => work(context, input.value),
   };
   return made as Tool;
+}
+
+/** The results of calls in a message. */
+export function resultsIn(message: Message | undefined): ToolResultBlock[] {
+  if (!message || typeof message.content === 'string') return [];
+  return message.content.flatMap((block) => (block.type === 'tool_result' ? [block] : []));
 }

@@ -1,0 +1,67 @@
+import {describe, expect, it} from 'vitest';
+import {runAgent} from '../../src/core/agent-loop.ts';
+import {textResult} from '../../src/core/tool.ts';
+import {fixture, resultsIn, tool} from './run-fixture.ts';
+import {call, calls, ScriptedModel, say} from './scripted-model.ts';
+
+describe('calls of tools that go wrong', () => {
+  it('answers a call of an unknown tool with the tools there are', async () => {
+    const model = new ScriptedModel([calls(call('fly', {})), say('walked')]);
+    const {run} = fixture(model, [tool('walk')]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'walked'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining('walk'),
+    });
+  });
+
+  it('runs nothing when the input of a call is no JSON, and quotes it', async () => {
+    let ran = false;
+    const model = new ScriptedModel([
+      {content: [call('look', {}, 'broken')], stop: 'tool_use', garbled: {broken: '{"value": "rm -rf /home'}},
+      say('again'),
+    ]);
+    const {run} = fixture(model, [
+      tool('look', () => {
+        ran = true;
+        return textResult('');
+      }),
+    ]);
+    await runAgent(run);
+    expect(ran).toBe(false);
+    expect(resultsIn(run.history.messages[2])[0]?.content).toContain('no valid JSON');
+  });
+
+  it('says what is wrong with an input that does not fit', async () => {
+    const model = new ScriptedModel([calls(call('look', {value: 7})), say('ok')]);
+    const {run} = fixture(model, [tool('look')]);
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining('value'),
+    });
+  });
+
+  it('turns what a tool throws into its result', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [
+      tool('look', () => {
+        throw new Error('the disk is full');
+      }),
+    ]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: 'look failed: the disk is full',
+    });
+  });
+
+  it('gives a refused call its one result and goes on', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [tool('look')], {
+      permit: async () => ({allowed: false, message: 'Permission denied: no.'}),
+    });
+    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'Permission denied: no.'});
+  });
+});
