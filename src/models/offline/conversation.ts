@@ -3,7 +3,7 @@ import type {Message, UserBlock} from '../../core/messages.ts';
 import {textOf} from '../../core/messages.ts';
 import {fieldsOf} from './request.ts';
 import type {Observation} from './work.ts';
-import {keyOf} from './work.ts';
+import {isChange, keyOf} from './work.ts';
 
 export interface Conversation {
   /** The person's words, without what the runtime wrote around them. */
@@ -66,15 +66,23 @@ function endsAmidTools(messages: readonly Message[]): boolean {
 }
 
 function observations(messages: readonly Message[]): ReadonlyMap<string, Observation> {
-  const keys = new Map<string, {readonly key: string; readonly tool: string}>();
+  const calls = new Map<string, {readonly key: string; readonly tool: string}>();
   const seen = new Map<string, Observation>();
-  for (const block of messages.flatMap(blocksOf)) {
-    if (block.type === 'tool_use') {
-      keys.set(block.id, {key: keyOf({name: block.name, input: fieldsOf(block.input)}), tool: block.name});
-    } else if (block.type === 'tool_result') {
-      const call = keys.get(block.tool_use_id);
-      if (call) seen.set(call.key, observe(textOf(block.content ?? ''), block.is_error === true, call.tool));
+  let changes = 0;
+  for (const message of messages) {
+    let changed = false;
+    for (const block of blocksOf(message)) {
+      if (block.type === 'tool_use') {
+        const key = keyOf({name: block.name, input: fieldsOf(block.input)}, changes);
+        calls.set(block.id, {key, tool: block.name});
+      } else if (block.type === 'tool_result') {
+        const call = calls.get(block.tool_use_id);
+        if (!call) continue;
+        seen.set(call.key, observe(textOf(block.content ?? ''), block.is_error === true, call.tool));
+        changed ||= isChange(call.tool);
+      }
     }
+    if (changed) changes++;
   }
   return seen;
 }

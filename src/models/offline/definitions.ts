@@ -57,7 +57,9 @@ export function definitionIn(line: string): Definition | undefined {
   for (const [form, kind] of FORMS) {
     const groups = form.exec(line)?.groups;
     const name = groups?.name;
-    if (name === undefined || NO_NAME.has(name)) continue;
+    // After such a keyword anything is a name: `fn new`.
+    if (name === undefined || (NO_NAME.has(name) && !/\b(?:fn|func|fun|def)\s+(?:self\.)?\w+[\s(<]/.test(line)))
+      continue;
     if (/^\s*(return|else|new|await|throw|case|yield|delete|import|from|using|package)\b/.test(line)) return undefined;
     return {kind: kind ?? groups?.kind ?? 'definition', name};
   }

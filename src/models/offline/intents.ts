@@ -7,9 +7,11 @@ import {assign} from './skills/delegate.ts';
 import {explore} from './skills/explore.ts';
 import {find} from './skills/find.ts';
 import {parseFind} from './skills/find-request.ts';
+import {git} from './skills/git.ts';
 import {greet} from './skills/greet.ts';
 import {list} from './skills/list.ts';
 import {plan} from './skills/plan.ts';
+import {projectQuestion} from './skills/project-question.ts';
 import {read} from './skills/read.ts';
 import {rename} from './skills/rename.ts';
 import {review} from './skills/review.ts';
@@ -29,8 +31,10 @@ const ROUTES: readonly Route[] = [
   rename,
   create,
   run,
+  git,
   planAsked,
   reviewAsked,
+  projectQuestion,
   list,
   read,
   explore,

@@ -1,4 +1,7 @@
 /** What package.json, Cargo.toml, pyproject.toml, Makefile and their kin say, each fact with its line. */
+import type {Fact, ManifestFacts} from './manifest-facts.ts';
+import {nothing} from './manifest-facts.ts';
+import {tomlFacts} from './manifest-toml.ts';
 import {fieldsOf} from './request.ts';
 import type {Line} from './results.ts';
 
@@ -22,23 +25,11 @@ export const MANIFESTS = [
   'mix.exs',
 ] as const;
 
-export interface Fact {
-  readonly name: string;
-  readonly value: string;
-  readonly line: number;
-}
+export type {Fact, ManifestFacts} from './manifest-facts.ts';
 
-export interface ManifestFacts {
-  readonly path: string;
-  readonly name: Fact | undefined;
-  readonly description: Fact | undefined;
-  readonly scripts: readonly Fact[];
-  readonly dependencies: readonly Fact[];
-  /** Files that the manifest starts: bin, main, exports. */
-  readonly entries: readonly Fact[];
-  /** The command that runs the tests. */
-  readonly test: Fact | undefined;
-}
+/** Manifests of these kinds list what the project depends on in a form that is read here. */
+export const LISTS_DEPENDENCIES =
+  /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile|setup\.py)$/;
 
 export function manifestFacts(path: string, lines: readonly Line[]): ManifestFacts {
   const file = path.replace(/^.*\//, '');
@@ -62,7 +53,16 @@ function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
     typeof json[key] === 'string' ? {name: key, value: json[key], line: lineOf(key)} : undefined;
   const scripts = [...section('scripts'), ...section('tasks')];
   const bin = single('bin');
-  const test = scripts.find((one) => one.name === 'test');
+  const prefix = /deno/.test(path) ? 'deno task' : 'npm run';
+  const script = (name: string): Fact | undefined => {
+    const found = scripts.find((one) => one.name === name);
+    return (
+      found && {
+        ...found,
+        name: /^(test|start)$/.test(name) ? `${prefix} ${name}`.replace('npm run', 'npm') : `${prefix} ${name}`,
+      }
+    );
+  };
   const exports = section('exports')
     .filter((one) => /^\.?\.?\//.test(one.value))
     .slice(0, 3);
@@ -73,7 +73,7 @@ function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
     scripts,
     dependencies: [
       ...section('dependencies'),
-      ...section('devDependencies'),
+      ...section('devDependencies').map((one) => ({...one, dev: true})),
       ...section('require'),
       ...section('peerDependencies'),
     ],
@@ -82,7 +82,9 @@ function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
       ...present(single('main')),
       ...exports.map((one) => ({...one, name: `exports ${one.name}`})),
     ],
-    test: test && {...test, name: /deno/.test(path) ? 'deno task test' : 'npm test'},
+    test: script('test'),
+    build: script('build'),
+    start: script('start') ?? script('dev'),
   };
 }
 
@@ -116,58 +118,14 @@ function makeFacts(path: string, lines: readonly Line[]): ManifestFacts {
           },
         ];
   });
-  return {...nothing(path), scripts: targets, test: targets.find((one) => /\s(test|tests|check)$/.test(one.name))};
-}
-
-function tomlFacts(path: string, lines: readonly Line[]): ManifestFacts {
-  const facts = tomlEntries(lines);
-  const within = (...sections: string[]) => facts.filter((one) => sections.includes(one.section));
-  const pick = (key: string, ...sections: string[]) => within(...sections).find((one) => one.name === key);
-  const cargo = path.endsWith('Cargo.toml');
-  const listed = facts.filter((one) => one.section === 'project.dependencies[]');
-  const pytest =
-    facts.find((one) => one.section.startsWith('tool.pytest')) ??
-    facts.find((one) => one.name === 'pytest' || /^pytest\b/.test(one.value));
-  const root = cargo ? 'package' : 'project';
-  const test = cargo
-    ? {name: 'cargo test', value: '', line: 1}
-    : pytest && {name: 'pytest', value: '', line: pytest.line};
+  const target = (names: RegExp) => targets.find((one) => names.test(one.name));
   return {
     ...nothing(path),
-    name: pick('name', root, 'tool.poetry'),
-    description: pick('description', root, 'tool.poetry'),
-    scripts: within('project.scripts', 'tool.poetry.scripts', 'tool.poe.tasks', 'tool.pdm.scripts'),
-    dependencies: [...within('dependencies', 'dev-dependencies', 'tool.poetry.dependencies'), ...listed],
-    entries: [
-      ...within('project.scripts', 'tool.poetry.scripts').map((one) => ({...one, name: `script ${one.name}`})),
-      ...facts.filter((one) => one.section === 'bin' && one.name === 'path'),
-    ],
-    test,
+    scripts: targets,
+    test: target(/\s(test|tests|check)$/),
+    build: target(/\sbuild$/) ?? target(/\sall$/),
+    start: target(/\s(run|start|serve)$/),
   };
-}
-
-/** `key = value` lines with their section; the items of a list under `section.key[]`. */
-function tomlEntries(lines: readonly Line[]): readonly (Fact & {readonly section: string})[] {
-  const facts: (Fact & {readonly section: string})[] = [];
-  let section = '';
-  let open = '';
-  for (const {number, text} of lines) {
-    const header = /^\s*\[\[?([^\]]+)\]\]?\s*$/.exec(text)?.[1];
-    const entry = /^\s*"?([\w.-]+)"?\s*=\s*(.*)$/.exec(text);
-    if (open !== '') {
-      for (const item of text.matchAll(/"([^"]+)"|'([^']+)'/g))
-        facts.push({section: open, name: item[1] ?? item[2] ?? '', value: '', line: number});
-      if (/^\s*\]/.test(text)) open = '';
-    } else if (header !== undefined) {
-      section = header;
-      facts.push({section, name: '', value: '', line: number});
-    } else if (entry) {
-      const value = entry[2]!.trim();
-      facts.push({section, name: entry[1]!, value: value.replace(/^(["'])(.*)\1.*$/, '$2'), line: number});
-      if (/^\[[^\]]*$/.test(value)) open = `${section}.${entry[1]}[]`;
-    }
-  }
-  return facts.filter((one) => one.name !== '' || one.section.startsWith('tool.pytest'));
 }
 
 function otherFacts(path: string, file: string, lines: readonly Line[]): ManifestFacts {
@@ -184,32 +142,67 @@ function otherFacts(path: string, file: string, lines: readonly Line[]): Manifes
       return match ? [{name: match[1]!, value: match[2] ?? '', line: line.number}] : [];
     });
   const base = nothing(path);
+  const command = (name: string): Fact => ({name, value: '', line: 1});
   if (file === 'go.mod')
     return {
       ...base,
       name: first(/^module\s+(\S+)/, 'module'),
       dependencies: all(/^\s*(?:require\s+)?([\w.-]+\.[\w.-]+\/\S+)\s+(v\S+)/),
-      test: {name: 'go test ./...', value: '', line: 1},
+      test: command('go test ./...'),
+      build: command('go build ./...'),
     };
   if (file === 'pom.xml')
-    return {...base, name: first(/<artifactId>([^<]+)</, 'artifactId'), test: {name: 'mvn test', value: '', line: 1}};
-  if (file.startsWith('build.gradle')) return {...base, test: {name: 'gradle test', value: '', line: 1}};
+    return {
+      ...base,
+      name: first(/<artifactId>([^<]+)</, 'artifactId'),
+      test: command('mvn test'),
+      build: command('mvn package'),
+    };
+  if (file.startsWith('build.gradle')) return {...base, test: command('gradle test'), build: command('gradle build')};
   if (file === 'CMakeLists.txt')
     return {
       ...base,
       name: first(/project\s*\(\s*([\w-]+)/i, 'project'),
       entries: all(/add_executable\s*\(\s*([\w-]+)\s+([^)]*)/i),
-      test: present(first(/(enable_testing)/i, 'ctest'))[0],
+      test: first(/(enable_testing)/i, 'ctest'),
+      build: {...command('cmake -B build && cmake --build build'), line: lineWith(lines, /project\s*\(/i)},
     };
-  if (file === 'requirements.txt') return {...base, dependencies: all(/^([A-Za-z][\w.-]*)(?:\[.*\])?\s*([=<>~!].*)?$/)};
+  if (file === 'requirements.txt') {
+    const dependencies = all(/^([A-Za-z][\w.-]*)(?:\[.*\])?\s*([=<>~!].*)?$/);
+    const pytest = dependencies.find((one) => one.name === 'pytest');
+    return {
+      ...base,
+      dependencies,
+      test: pytest && {...pytest, value: ''},
+      build: {...command(`pip install -r ${path}`), line: dependencies[0]?.line ?? 1},
+    };
+  }
   if (file === 'Gemfile') return {...base, dependencies: all(/^\s*gem\s+['"]([\w-]+)['"](?:,\s*['"]([^'"]+)['"])?/)};
   if (file === 'mix.exs')
-    return {...base, name: first(/app:\s*:(\w+)/, 'app'), test: {name: 'mix test', value: '', line: 1}};
-  return {...base, name: first(/\bname\s*=\s*['"]([^'"]+)['"]/, 'name')};
+    return {...base, name: first(/app:\s*:(\w+)/, 'app'), test: command('mix test'), build: command('mix compile')};
+  return {
+    ...base,
+    name: first(/\bname\s*=\s*['"]([^'"]+)['"]/, 'name'),
+    dependencies: file === 'setup.py' ? requiredIn(lines) : [],
+    build: file === 'setup.py' ? {...command('pip install .'), line: lineWith(lines, /\bsetup\(/)} : undefined,
+  };
 }
 
-function nothing(path: string): ManifestFacts {
-  return {path, name: undefined, description: undefined, scripts: [], dependencies: [], entries: [], test: undefined};
+/** The items of `install_requires=[…]`. */
+function requiredIn(lines: readonly Line[]): readonly Fact[] {
+  const start = lines.findIndex((line) => /\binstall_requires\s*=\s*\[/.test(line.text));
+  if (start < 0) return [];
+  const end = lines.findIndex((line, index) => index >= start && /\]\s*,?\s*\)?\s*$/.test(line.text));
+  return lines
+    .slice(start, end < 0 ? undefined : end + 1)
+    .flatMap(({number, text}) =>
+      [...text.matchAll(/"([^"]+)"|'([^']+)'/g)].map((item) => ({name: item[1] ?? item[2]!, value: '', line: number})),
+    );
+}
+
+/** The line that the form stands in; the first where none does. */
+function lineWith(lines: readonly Line[], form: RegExp): number {
+  return lines.find((line) => form.test(line.text))?.number ?? 1;
 }
 
 function present(fact: Fact | undefined): readonly Fact[] {

@@ -19,6 +19,12 @@ export function cannot(reason: string, found = ''): string {
   return paragraphs(`${CANNOT_PREFIX} ${reason}`, found, HOW_TO_SET_UP);
 }
 
+/** As `cannot`, where a language model could not do it either: the file is not there, a tool failed. */
+export function notDone(reason: string, found = ''): string {
+  // A tool's own words may end in a question: "Did you mean a.ts?"
+  return paragraphs(`${CANNOT_PREFIX} ${reason.replace(/([?!])\.$/, '$1')}`, found);
+}
+
 export function isCannot(text: string): boolean {
   return text.startsWith(CANNOT_PREFIX);
 }

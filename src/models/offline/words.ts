@@ -48,6 +48,28 @@ export function unquote(text: string): string {
   return trimmed.replace(/[\s.,;:!?？。，]+$/, '');
 }
 
+/** A text whose quoted parts stand as signs without white space, so that words around them can be looked at. */
+export interface Masked {
+  readonly text: string;
+  /** The text within the quotes, when the piece is one quoted text and nothing else. */
+  quoted(piece: string): string | undefined;
+  /** The piece as it was written. */
+  plain(piece: string): string;
+}
+
+export function maskQuoted(text: string): Masked {
+  const kept: {readonly whole: string; readonly inner: string}[] = [];
+  const masked = text.replaceAll('\0', '').replace(QUOTED, (whole: string, ...groups: unknown[]) => {
+    const inner = groups.slice(0, 6).find((part): part is string => typeof part === 'string') ?? '';
+    return `\0${kept.push({whole, inner}) - 1}\0`;
+  });
+  return {
+    text: masked,
+    quoted: (piece) => kept[Number(/^\0(\d+)\0$/.exec(piece.trim())?.[1] ?? -1)]?.inner,
+    plain: (piece) => piece.replace(/\0(\d+)\0/g, (_, index) => kept[Number(index)]!.whole),
+  };
+}
+
 /** Tokens that name files or folders, in order, each once. */
 export function pathsIn(text: string): readonly string[] {
   return [...new Set(tokensOf(text).filter(looksLikePath))];

@@ -60,9 +60,16 @@ export function* askOne(call: Call | undefined, say?: string): Work<Observation>
   return result ?? NOT_MADE;
 }
 
-/** Equal for calls with the same name and input, whatever the order of keys. */
-export function keyOf(call: Call): string {
-  return `${call.name} ${stableJson(call.input)}`;
+/**
+ * Equal for calls with the same name and input, whatever the order of keys.
+ * @param changes how often files were changed before the call: what was read before a change is not true after it.
+ */
+export function keyOf(call: Call, changes: number): string {
+  return `${changes} ${call.name} ${stableJson(call.input)}`;
+}
+
+export function isChange(tool: string): boolean {
+  return tool === 'edit_file' || tool === 'write_file';
 }
 
 function stableJson(value: unknown): string {

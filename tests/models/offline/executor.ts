@@ -144,6 +144,7 @@ function grep(root: string, input: Input): string {
 /** A pattern without a slash matches at any depth, as the real tool's. */
 function glob(root: string, input: Input): string {
   const base = join(root, String(input.path ?? '.'));
+  if (!existsSync(base)) throw new Error(`${String(input.path)} does not exist`);
   const pattern = String(input.pattern);
   const list = spawnSync(rgPath, ['--files', '--no-require-git'], {cwd: base, encoding: 'utf8', maxBuffer: 1 << 28});
   const prefix = input.path && input.path !== '.' ? `${String(input.path)}/` : '';

@@ -1,6 +1,7 @@
 /** "create FILE with CONTENT". */
 import type {Job, Route} from '../job.ts';
-import {cannot, clip, count} from '../report.ts';
+import {cannot, count, notDone} from '../report.ts';
+import {problemOf} from '../results.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
 import type {Work} from '../work.ts';
 import {askOne} from '../work.ts';
@@ -70,11 +71,11 @@ function* creating(path: string, content: string, overwrite: boolean, job: Job):
   }
   const result = yield* askOne(call);
   if (result.outcome === 'ok') return `Created ${path} (${size(content)}).`;
-  if (result.outcome === 'missing') return `I did not come to write ${path}.`;
+  if (result.outcome === 'missing') return notDone(`I did not come to write ${path}.`);
   if (/read_file it first|not read|exists/i.test(result.text)) {
-    return cannot(`${path} exists already and was left as it is. To replace it say: overwrite ${path} with …`);
+    return notDone(`${path} exists already and was left as it is. To replace it say: overwrite ${path} with …`);
   }
-  return `${path} was not written: ${clip(result.text, 300)}`;
+  return notDone(`${path} was not written: ${problemOf(result)}.`);
 }
 
 function size(content: string): string {

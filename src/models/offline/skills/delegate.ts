@@ -1,6 +1,6 @@
 /** Gives work to subagents by the Task tool, side by side, and tells what came back. */
 import type {Job, Route} from '../job.ts';
-import {bullets, paragraphs} from '../report.ts';
+import {bullets, notDone, paragraphs} from '../report.ts';
 import type {Observation, Work} from '../work.ts';
 import {ask} from '../work.ts';
 
@@ -38,7 +38,7 @@ export const assign: Route = (job) => {
 
 // biome-ignore lint/correctness/useYield: the answer is known
 function* unknownAgent(name: string, agents: readonly string[]): Work<string> {
-  return `There is no agent \`${name}\`. Agents here: ${agents.join(', ')}.`;
+  return notDone(`there is no agent \`${name}\`. Agents here: ${agents.join(', ')}.`);
 }
 
 export function* delegate(job: Job, assignments: readonly Assignment[]): Work<string> {
@@ -53,9 +53,10 @@ export function* delegate(job: Job, assignments: readonly Assignment[]): Work<st
 function found(assignment: Assignment, result: Observation): string {
   const {text, unverified} = findings(result.text);
   const who = `The ${assignment.agent} agent (${assignment.description})`;
-  if (result.outcome === 'missing') return `${who} was not dispatched: no more calls were allowed.`;
+  if (result.outcome === 'missing') return notDone(`${who} was not dispatched: no more calls were allowed.`);
   if (result.outcome === 'denied') return `${who} was not permitted to run.`;
-  if (result.outcome === 'failed') return paragraphs(`${who} did not finish. What it gave back:`, text || '(nothing)');
+  if (result.outcome === 'failed')
+    return paragraphs(notDone(`${who} did not finish. What it gave back:`), text || '(nothing)');
   const accepted = /"status"\s*:\s*"accepted"[\s\S]*?"runId"\s*:\s*"([^"]+)"/.exec(text)?.[1];
   if (accepted !== undefined)
     return `${who} works in the background (run ${accepted}). Its result will be announced here.`;

@@ -1,6 +1,8 @@
 /** What an exploration found, as a short report in which each claim has its place. */
+import type {InlineTests} from '../inline-tests.ts';
 import {extensionOf, isCodeLanguage, isTest, languageOfExtension, rankOf} from '../languages.ts';
 import type {ManifestFacts} from '../manifests.ts';
+import {opening} from '../readme.ts';
 import {bullets, clip, code, count, countOf, firstSentence, paragraphs} from '../report.ts';
 import type {Hit, Line, Paths} from '../results.ts';
 
@@ -33,26 +35,28 @@ export interface ProjectView {
   readonly entries: readonly Entry[];
   readonly mains: readonly Hit[];
   readonly tests: Paths;
+  /** Among the code. */
+  readonly inline: readonly InlineTests[];
   readonly ci: readonly string[];
 }
 
 const MOST_FOLDERS = 9;
 
 export function exploreReport(view: ProjectView): string {
-  if (view.focus === 'tests') return paragraphs(tests(view), scripts(view), ci(view));
+  if (view.focus === 'tests') return paragraphs(testsOf(view), scriptsOf(view), ci(view));
   return paragraphs(
-    identity(view),
-    languages(view),
-    entries(view),
+    identityOf(view),
+    languagesOf(view),
+    entriesOf(view),
     folders(view),
-    view.focus === 'all' && scripts(view),
-    view.focus === 'all' && tests(view),
+    view.focus === 'all' && scriptsOf(view),
+    view.focus === 'all' && testsOf(view),
     documents(view),
     view.focus === 'all' && ci(view),
   );
 }
 
-function identity({facts, readme, place}: ProjectView): string | undefined {
+export function identityOf({facts, readme, place}: ProjectView): string | undefined {
   const main = facts.find((fact) => fact.name);
   const name = main?.name && `**${main.name.value}** (${main.path}:${main.name.line})`;
   const description =
@@ -63,18 +67,7 @@ function identity({facts, readme, place}: ProjectView): string | undefined {
   return [where, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
 }
 
-/** The first paragraph that is prose, as one text at its first line. */
-function opening(lines: readonly Line[]): Line | undefined {
-  const start = lines.findIndex(
-    (line) => /^[\p{L}\p{N}*_`>]/u.test(line.text) && !/^\*\*?\s*$/.test(line.text) && line.text.length > 15,
-  );
-  if (start < 0) return undefined;
-  const end = lines.findIndex((line, index) => index > start && /^\s*$|^#|^```/.test(line.text));
-  const text = lines.slice(start, end < 0 ? undefined : end).map((line) => line.text.replace(/^>\s*/, ''));
-  return {number: lines[start]!.number, text: text.join(' ').replaceAll('**', '')};
-}
-
-function languages({paths, complete, counted}: ProjectView): string {
+export function languagesOf({paths, complete, counted}: ProjectView): string {
   const byExtension = new Map<string, number>();
   const whole = !complete && counted.total !== undefined;
   if (whole) for (const [extension, files] of counted.extensions) byExtension.set(extension, files);
@@ -96,7 +89,7 @@ function languages({paths, complete, counted}: ProjectView): string {
   return `**Languages**: ${named.join(', ') || 'none that I know'} (${total})`;
 }
 
-function entries({facts, entries: found, mains}: ProjectView): string {
+export function entriesOf({facts, entries: found, mains}: ProjectView): string {
   const declared = facts.flatMap((fact) =>
     fact.entries.map(
       (entry) => `${fact.path}:${entry.line} — ${entry.name}${entry.value ? `: ${code(entry.value)}` : ''}`,
@@ -164,7 +157,7 @@ function mention(folder: string, readme: ProjectView['readme']): string | undefi
   return undefined;
 }
 
-function scripts({facts}: ProjectView): string {
+export function scriptsOf({facts}: ProjectView): string {
   const all = facts.flatMap((fact) =>
     fact.scripts.map(
       (one) =>
@@ -174,7 +167,7 @@ function scripts({facts}: ProjectView): string {
   return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
 }
 
-function tests({tests: found, facts, complete, focus}: ProjectView): string {
+export function testsOf({tests: found, facts, complete, focus, inline}: ProjectView): string {
   const listed = found.paths.filter((path) => isTest(path) && rankOf(path) === 1);
   const beyond = focus === 'tests' ? found.more : complete ? 0 : undefined;
   const command = facts.find((fact) => fact.test);
@@ -182,8 +175,16 @@ function tests({tests: found, facts, complete, focus}: ProjectView): string {
   const how = command?.test
     ? `Run with \`${command.test.name}\`${value}, ${command.path}:${command.test.line}.`
     : 'I found no command that runs them.';
-  if (listed.length === 0)
-    return `**Tests**: ${beyond === 0 ? 'no test files found' : 'none among the files listed'}.${command?.test ? ` ${how}` : ''}`;
+  const among =
+    inline.length > 0 &&
+    `Among the code: ${inline
+      .slice(0, 6)
+      .map((one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`)
+      .join(', ')}${inline.length > 6 ? ', …' : ''}.`;
+  if (listed.length === 0) {
+    const none = beyond === 0 ? 'no test files found' : 'none among the files listed';
+    return `**Tests**: ${among ? `${among.charAt(0).toLowerCase()}${among.slice(1)}` : `${none}.`}${command?.test ? ` ${how}` : ''}`;
+  }
   const byFolder = new Map<string, string[]>();
   for (const path of listed.toSorted()) {
     const folder = path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
@@ -195,7 +196,7 @@ function tests({tests: found, facts, complete, focus}: ProjectView): string {
       ([folder, files]) =>
         `${folder} (${count(files.length, 'file')}): ${files.slice(0, 4).join(', ')}${files.length > 4 ? ', …' : ''}`,
     );
-  return `**Tests**: ${countOf(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}`;
+  return `**Tests**: ${countOf(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
 }
 
 function documents({documents: found, readme}: ProjectView): string | undefined {

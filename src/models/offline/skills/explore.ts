@@ -1,18 +1,11 @@
 /** "help me understand this project": the main agent sends explore agents; an explore agent looks for itself. */
-import {headerOf} from '../doc-comment.ts';
 import type {Job, Route} from '../job.ts';
-import {isLumber, isTest} from '../languages.ts';
-import type {ManifestFacts} from '../manifests.ts';
-import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import type {Line} from '../results.ts';
-import {readHits, readLines, readPaths} from '../results.ts';
-import {LIST_FILES, quote} from '../toolbox.ts';
 import {keywordsIn, looksLikeFile, pathsIn} from '../words.ts';
 import type {Work} from '../work.ts';
-import {ask} from '../work.ts';
 import {delegate} from './delegate.ts';
-import type {Entry, Focus, ProjectView} from './explore-report.ts';
+import type {Focus} from './explore-report.ts';
 import {exploreReport} from './explore-report.ts';
+import {viewOf} from './project-view.ts';
 
 const ASKS =
   /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|look around|know|familiari\w*|map|walk me|study|tell me about|about)\b|comprendre|explique|présente|изуч|объясни|разобраться|понять|обзор|расскажи|исследуй|проанализируй|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看/iu;
@@ -30,6 +23,8 @@ const TESTS =
 export const explore: Route = (job) => {
   const {text} = job;
   if (!ASKS.test(text) || text.length > 800) return undefined;
+  // "what is Workspace?" asks for a name.
+  if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
   const folders = pathsIn(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
   if (!ABOUT.test(text) && folders.length === 0) return undefined;
   const rest = folders.reduce((words, folder) => words.replace(folder, ' '), text).replace(VOCABULARY, ' ');
@@ -67,148 +62,7 @@ function focusOf(text: string): Focus {
   return /\bentry points\b/i.test(text) && !/\btests\b/i.test(text) ? 'structure' : 'all';
 }
 
-const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App,Program';
-const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
-const STARTS =
-  '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun))';
-/** Counts by extension and folder, for projects too large to list. */
-const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
-/** Hidden files, which globs leave out. */
-const CI_FILES =
-  "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
-
-/** At most 14 calls in three replies. */
 function* looking(job: Job, scope: string | undefined, focus: Focus): Work<string> {
-  const path = scope?.replace(/(.)\/$/, '$1');
-  const {toolbox} = job;
-  const counting = job.main
-    ? undefined
-    : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}; ${CI_FILES}`, 'Count files');
-  const [all, manifests, documents, starters, ci, counts] = yield* ask([
-    toolbox.files('**/*', {path, limit: 400}),
-    toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path, limit: 60}),
-    toolbox.files('**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}', {
-      path,
-      limit: 60,
-    }),
-    focus === 'tests'
-      ? toolbox.files('**/{*.test.*,*.spec.*,*_test.*,test_*.py,*_spec.rb,*Test.java}', {path, limit: 300})
-      : toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
-    toolbox.files('{.github/workflows/*,.gitlab-ci.yml,.circleci/config.yml,Jenkinsfile,.ci/*}', {path, limit: 20}),
-    counting,
-  ]);
-  const listing = readPaths(all!);
-  const counted = countsIn(counts?.outcome === 'ok' ? counts.text : '');
-  const place = path ?? 'this folder';
-  if (!listing.known && counted.total === undefined)
-    return `I could not look into ${place}: ${toolbox.has('glob') || toolbox.has('bash') ? 'the tools failed' : 'I have no tool here that lists files'}.`;
-  if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
-    return `${path ?? 'This folder'} is empty: no files were found (hidden and ignored ones aside).`;
-
-  const near = nearest(readPaths(manifests!).paths).slice(0, 3);
-  const readme = nearest(readPaths(documents!).paths).find((one) => /^readme/i.test(withoutPlace(one, path)));
-  const workflows = [...new Set([...readPaths(ci!).paths, ...counted.ci])];
-  const second = yield* ask([
-    ...near.map((one) => toolbox.read(one, undefined, 300)),
-    readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
-    focus === 'tests' ? undefined : toolbox.search({pattern: STARTS, path, limit: 60}),
-  ]);
-  const facts = near.flatMap((one, index) => factsOf(one, readLines(second[index])));
-  const mains = readHits(second[near.length + 1]!).hits.filter((hit) => !isLumber(hit.path) && !isTest(hit.path));
-  const candidates =
-    focus === 'tests'
-      ? []
-      : entryCandidates(
-          facts,
-          readPaths(starters!).paths,
-          mains.map((hit) => hit.path),
-        );
-  const third = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
-  const entries = candidates.flatMap((one, index) => entryOf(one, readLines(third[index])));
-  const view: ProjectView = {
-    place: path,
-    focus,
-    paths: listing.paths,
-    complete: listing.known && listing.more === 0,
-    counted,
-    facts,
-    readme: readme === undefined ? undefined : {path: readme, lines: readLines(second[near.length]) ?? []},
-    documents: nearest(readPaths(documents!).paths),
-    entries,
-    mains,
-    tests:
-      focus === 'tests'
-        ? readPaths(starters!)
-        : {paths: listing.paths.filter(isTest), more: listing.more, known: listing.known},
-    ci: workflows,
-  };
-  return exploreReport(view);
-}
-
-/** The path as seen from the folder that was asked about. */
-function withoutPlace(path: string, place: string | undefined): string {
-  return place !== undefined && path.startsWith(`${place}/`) ? path.slice(place.length + 1) : path;
-}
-
-function nearest(paths: readonly string[]): readonly string[] {
-  return paths
-    .filter((one) => !isLumber(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
-    .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
-}
-
-function factsOf(path: string, lines: readonly Line[] | undefined): readonly ManifestFacts[] {
-  return lines ? [manifestFacts(path, lines)] : [];
-}
-
-/** What the manifests name comes first; then files with a main function; then by name, the shallow ones first. */
-function entryCandidates(
-  facts: readonly ManifestFacts[],
-  named: readonly string[],
-  mains: readonly string[],
-): readonly string[] {
-  const stem = (path: string) =>
-    path
-      .replace(/^\.\//, '')
-      .replace(/^(dist|build|lib|out|src)\//, '')
-      .replace(/\.\w+$/, '');
-  const declared = new Set(facts.flatMap((fact) => fact.entries.map((entry) => stem(entry.value))));
-  const sources = nearest([...new Set([...named, ...mains])]).filter(
-    (path) => !isTest(path) && !/\.d\.ts$|(^|\/)\./.test(path),
-  );
-  const rank = (path: string) =>
-    declared.has(stem(path))
-      ? 0
-      : mains.includes(path)
-        ? 1
-        : /(^|\/)(cli|main|__main__|server)\.\w+$/i.test(path)
-          ? 2
-          : 3;
-  return sources
-    .filter((path) => path.split('/').length <= 4 && (rank(path) < 3 || path.split('/').length <= 2))
-    .toSorted((a, b) => rank(a) - rank(b))
-    .slice(0, 4);
-}
-
-function entryOf(path: string, lines: readonly Line[] | undefined): readonly Entry[] {
-  if (!lines || lines.length === 0) return [];
-  const start =
-    lines.find((line) => /\bmain\s*\(|__name__|^(await|void)\s|\.(listen|run|parse)\(/.test(line.text)) ??
-    lines.find((line) => /^\s*(export|pub|public|class|def|fn|func|import|from|use|package)\b/.test(line.text)) ??
-    lines[0]!;
-  return [{path, line: start.number, text: start.text, header: headerOf(lines)}];
-}
-
-function countsIn(text: string): ProjectView['counted'] {
-  const extensions = new Map<string, number>();
-  const folders = new Map<string, number>();
-  const ci: string[] = [];
-  let total: number | undefined;
-  for (const line of text.split('\n')) {
-    const match = /^(total|ext|dir|ci) (\d+)(?: (.+))?$/.exec(line.trim());
-    if (match?.[1] === 'total') total = Number(match[2]);
-    else if (match?.[1] === 'ext') extensions.set(match[3]!, Number(match[2]));
-    else if (match?.[1] === 'dir') folders.set(match[3]!, Number(match[2]));
-    else if (match?.[1] === 'ci') ci.push(match[3]!);
-  }
-  return {total, extensions, folders, ci};
+  const view = yield* viewOf(job, scope, focus);
+  return typeof view === 'string' ? view : exploreReport(view);
 }

@@ -4,7 +4,7 @@ import {identifiersIn, looksLikeFile, pathsIn, plainRequest, quotedIn, unquote} 
 export interface FindRequest {
   readonly subjects: readonly string[];
   /** `text`: every line with it is of interest. */
-  readonly want: 'definition' | 'uses' | 'what' | 'text';
+  readonly want: 'definition' | 'uses' | 'imports' | 'what' | 'text';
   readonly scope: string | undefined;
 }
 
@@ -15,6 +15,10 @@ const FORMS: readonly (readonly [RegExp, Want])[] = [
   [
     /^(?:find|show|list|search(?: for)?|grep(?: for)?|which|what)(?: me)?(?: all| the| every)*\s+(?:lines?|places|files|code)\s+(?:with|containing|(?:that |which )?(?:contains?|mentions?|says?)|mentioning)\s+(.+)/i,
     'text',
+  ],
+  [
+    /^(?:where(?:'s| is| are| was| were)?\s+(.+?)\s+(?:being\s+)?imported\b|where do (?:we|you|they|i)\s+import\s+(.+)|(?:who|what|which (?:files?|modules?|tests?|places?))\s+imports?\s+(.+)|(?:find|show|list)(?: me)?(?: all| the| every)*\s+imports?\s+of\s+(.+))/i,
+    'imports',
   ],
   [
     /^where(?:'s| is| are| was| were| do(?:es)? (?:we|i|you|it|they)?)?\s+(.+?)\s+(?:being\s+)?(?:used|called|referenced|imported|invoked|consumed)\b/i,
@@ -39,6 +43,14 @@ const FORMS: readonly (readonly [RegExp, Want])[] = [
   ],
   [
     /^(?:tell me |show me |find (?:out )?)?where(?:'s| is| are| was| were| can i find| do i find| does| do| the)?\s+(.+?)(?:\s+(?:is|are|gets?|being))?(?:\s+(?:defined|declared|implemented|located|stored|written|live|lives|found|come from|comes from|happen|happens))?(?=\s+in\s|[\s?.!]*$)/i,
+    'definition',
+  ],
+  [
+    /^(?:show|give|print|view|open|see)(?: me)?\s+(?:the\s+)?(?:(?:function|class|method|struct|enum|trait|interface|type|constant|macro)\s+([\w$.:]+)|([\w$.:]+)\s+(?:function|class|method|struct|enum|trait|interface|type|constant|macro))[\s?.!]*$/i,
+    'what',
+  ],
+  [
+    /^is there (?:an?|any|the)?\s*(?:file\s+(?:called|named)?\s*)?([\w./-]+\.\w+|[A-Z][\w.-]*file|[A-Z]{4,})(?:\s+file)?[\s?.!]*$/,
     'definition',
   ],
   [
@@ -74,7 +86,7 @@ const FORMS: readonly (readonly [RegExp, Want])[] = [
 const ARTICLES =
   /^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|that|function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|definition of|file|folder|fonction|classe|функция|функцию|функции|класс|класса|переменная|файл|函数|类|变量)\s+/iu;
 const KINDS =
-  /\s*(?:function|class|method|constant|variable|type|interface|struct|enum|symbol|component|hook|macro|trait|file|函数|类|变量|方法|(?:is |are )?(?:defined|used))$/iu;
+  /\s+(?:function|class|method|constant|variable|type|interface|struct|enum|symbol|component|hook|macro|trait|file|(?:is |are )?(?:defined|used))$|\s*(?:函数|类|变量|方法)$/iu;
 const HERE =
   /\s+(?:(?:in|from|within|of|dans|в)\s+)?(?:this|the|our|my|ce|этом|это[тй])\s+(?:project|code ?base|repo(?:sitory)?|code|workspace|folder|projet|проекте|коде)$|\s+here$/iu;
 const PRONOUNS = /^(?:it|that|this|they|them|those|它|он|она|это|ça)$/iu;

@@ -2,12 +2,12 @@
 import {definitionOf, definitionPattern, escapeRegExp, isComment, isQuoted, wordPattern} from '../definitions.ts';
 import {docOf, headerOf} from '../doc-comment.ts';
 import type {Job} from '../job.ts';
-import {isCode, rankOf} from '../languages.ts';
-import {bullets, citeHit, count, countOf, fenced, numbered, paragraphs} from '../report.ts';
+import {isCode, languageOf, rankOf} from '../languages.ts';
+import {bullets, citeHit, count, countOf, fenced, notDone, numbered, paragraphs} from '../report.ts';
 import type {Hit, Hits} from '../results.ts';
-import {readHits, readLines, readPaths} from '../results.ts';
+import {problemOf, readHits, readLines, readPaths} from '../results.ts';
 import {looksLikeFile} from '../words.ts';
-import type {Work} from '../work.ts';
+import type {Observation, Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
 import {answer} from './answer.ts';
 import type {FindRequest} from './find-request.ts';
@@ -33,7 +33,8 @@ export function* find(request: FindRequest, job: Job): Work<string> {
 }
 
 function* findOne(subject: string, request: FindRequest, job: Job): Work<string> {
-  if (looksLikeFile(subject)) return yield* findFile(subject, job);
+  const asked = request.want === 'uses' || request.want === 'imports';
+  if (looksLikeFile(subject) && !asked) return yield* findFile(subject, job);
   const name = subject.replace(/^.*(\.|::|#)(?=\w)/, '');
   const {toolbox} = job;
   const [defining, using] = yield* ask([
@@ -41,17 +42,33 @@ function* findOne(subject: string, request: FindRequest, job: Job): Work<string>
     toolbox.search({pattern: wordPattern(name), path: request.scope, limit: 200}),
   ]);
   const found = sort(name, readHits(defining!), readHits(using!));
-  if (!found.known) {
-    return `I have no tool here that can search (${toolbox.names.join(', ') || 'no tools at all'}), so I cannot say where \`${subject}\` is.`;
-  }
-  const {definitions, mentions, uses} = found;
-  if (definitions.length + uses.length + mentions.length === 0) return yield* findLike(subject, job, request.scope);
-  if (request.want === 'uses') return usesOf(subject, found);
+  if (!found.known) return unsearched(subject, [defining!, using!], job);
+  const {definitions, mentions, uses, imports} = found;
+  const total = definitions.length + uses.length + imports.length + mentions.length;
+  if (total === 0) return yield* findLike(subject, job, request.scope);
+  if (request.want === 'imports') return paragraphs(importsOf(subject, found), partly(using!));
+  if (request.want === 'uses') return paragraphs(usesOf(subject, found), partly(using!));
   // A plain word without a definition is a topic, not a name.
   if (definitions.length === 0 && request.want !== 'text' && /^\p{Ll}{3,}$/u.test(subject)) return yield* answer(job);
   if (definitions.length === 0) return mentionsOf(subject, found, request.want === 'text');
   if (request.want === 'what') return yield* explain(subject, found, job);
   return paragraphs(definitionLines(definitions), usedLine(subject, found));
+}
+
+/** Why nothing was searched: for want of a tool, or what the tool said. */
+function unsearched(subject: string, results: readonly Observation[], {toolbox}: Job): string {
+  const failed = results.find((result) => result.outcome !== 'missing');
+  if (failed) return notDone(`the search failed: ${problemOf(failed)}. So I cannot say where \`${subject}\` is.`);
+  if (toolbox.search({pattern: subject}) !== undefined)
+    return notDone(`I did not come to search for \`${subject}\`: no more calls were allowed.`);
+  const tools = toolbox.names.join(', ') || 'no tools at all';
+  return notDone(`I have no tool here that can search (${tools}), so I cannot say where \`${subject}\` is.`);
+}
+
+/** The tool's own words where some of the files could not be read. */
+function partly(result: Observation): string | undefined {
+  const note = /^\((not all could be searched: .*)\)$/m.exec(result.text)?.[1];
+  return note && `N${note.slice(1)}.`;
 }
 
 /** Parts the hits of both searches by what each line does with the name. */
@@ -66,11 +83,12 @@ function sort(name: string, defining: Hits, using: Hits): Found {
   const places = new Set(definitions.map((one) => `${one.path}:${one.line}`));
   const others = using.hits.filter((hit) => !places.has(`${hit.path}:${hit.line}`)).sort(byPlace);
   const inCode = others.filter(
-    (hit) => isCode(hit.path) && !isComment(hit.text) && !isQuoted(hit.text, hit.text.search(wordPattern(name))),
+    (hit) =>
+      isCode(hit.path) &&
+      !/^\s*package\s/.test(hit.text) &&
+      // A module's name is quoted where it is imported, and a header's begins with a comment's sign.
+      (isImport(hit) || (!isComment(hit.text) && !isQuoted(hit.text, hit.text.search(new RegExp(wordPattern(name)))))),
   );
-  const isImport = (hit: Hit) =>
-    /^\s*(import|from|use|using|require|#include|export\s*(type\s*)?\{)\b|^\s*(type\s+)?\w+,\s*$/.test(hit.text) ||
-    /\brequire\(/.test(hit.text);
   return {
     definitions: chosen,
     uses: inCode.filter((hit) => !isImport(hit)),
@@ -79,6 +97,15 @@ function sort(name: string, defining: Hits, using: Hits): Found {
     more: using.more,
     known: defining.known || using.known,
   };
+}
+
+function isImport({path, text}: Hit): boolean {
+  if (languageOf(path) === 'Go' && /^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$/.test(text)) return true;
+  return (
+    /^\s*(?:pub\s+)?(?:import|from|use|using|require|require_once|include|export\s+(?:type\s+)?[{*].*\bfrom)\b/.test(
+      text,
+    ) || /^\s*#\s*include\b|^\s*(?:type\s+)?\w+(?:\s+as\s+\w+)?,\s*$|^\s*\}\s*from\s|\brequire\(/.test(text)
+  );
 }
 
 function byPlace(a: Hit, b: Hit): number {
@@ -114,12 +141,15 @@ function usedLine(subject: string, {uses, imports, more}: Found): string {
   return `Used in ${atLeast}${count(inFiles.size, 'file')}, e.g. ${example.path}:${example.line}.`;
 }
 
-function usesOf(subject: string, {definitions, uses, imports, mentions, more}: Found): string {
+function usesOf(subject: string, found: Found): string {
+  const {definitions, uses, imports, mentions, more} = found;
   const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
+  if (uses.length === 0 && imports.length > 0)
+    return paragraphs(importsOf(subject, found), `No other use of \`${subject}\` in code found.`);
   if (uses.length === 0) {
-    const nearly = imports[0] ?? mentions[0];
+    const nearly = mentions[0];
     return paragraphs(
-      `No use of \`${subject}\` in code found${nearly ? `; it is only ${imports[0] ? 'imported' : 'mentioned'}, e.g. ${citeHit(nearly)}` : ''}.`,
+      `No use of \`${subject}\` in code found${nearly ? `; it is only mentioned, e.g. ${citeHit(nearly)}` : ''}.`,
       defined,
     );
   }
@@ -131,7 +161,25 @@ function usesOf(subject: string, {definitions, uses, imports, mentions, more}: F
       uses.map((hit) => citeHit(hit)),
       20,
     ),
-    imports.length > 0 && `Imported in ${count(new Set(imports.map((hit) => hit.path)).size, 'file')}.`,
+    imports.length > 0 &&
+      `Imported in ${count(new Set(imports.map((hit) => hit.path)).size, 'file')}, e.g. ${imports[0]!.path}:${imports[0]!.line}.`,
+    defined,
+  );
+}
+
+function importsOf(subject: string, {definitions, uses, imports, more}: Found): string {
+  const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
+  if (imports.length === 0) {
+    const used = uses[0] ? ` It is used, e.g. ${citeHit(uses[0])}` : '';
+    return paragraphs(`No import of \`${subject}\` found.${used}`, defined);
+  }
+  const files = new Set(imports.map((hit) => hit.path));
+  return paragraphs(
+    `\`${subject}\` is imported in ${more === 0 ? '' : 'at least '}${count(files.size, 'file')}:`,
+    bullets(
+      imports.map((hit) => citeHit(hit)),
+      20,
+    ),
     defined,
   );
 }
@@ -185,6 +233,8 @@ function* findLike(subject: string, job: Job, scope: string | undefined): Work<s
   ]);
   const like = readHits(hits!).hits.toSorted(byPlace);
   const files = readPaths(names!).paths;
+  if (scope !== undefined && !readHits(hits!).known)
+    return notDone(`the search in ${scope} failed: ${problemOf(hits!)}.`);
   const place = scope === undefined ? 'in this project' : `in ${scope}`;
   return paragraphs(
     `\`${subject}\` is not found ${place}.`,
@@ -199,10 +249,21 @@ function* findLike(subject: string, job: Job, scope: string | undefined): Work<s
 
 function* findFile(subject: string, job: Job): Work<string> {
   const name = subject.replace(/^\.?\//, '');
-  const {paths, more, known} = readPaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 50})));
-  if (!known) return `I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`;
+  // README may be README.md; a name with an ending is meant whole.
+  const isBare = !name.includes('.');
+  const call = job.toolbox.files(isBare ? `**/${name}*` : `**/${name}`, {limit: 50});
+  const result = yield* askOne(call);
+  const {paths, more, known} = readPaths(result);
+  if (!call) return notDone(`I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`);
+  if (!known)
+    return notDone(`I could not look for \`${subject}\`: ${problemOf(result) || 'no more calls were allowed'}.`);
   const exact = paths
-    .filter((path) => path === name || path.endsWith(`/${name}`))
+    .filter(
+      (path) =>
+        path === name ||
+        path.endsWith(`/${name}`) ||
+        (isBare && new RegExp(`(^|/)${escapeRegExp(name)}\\.\\w+$`).test(path)),
+    )
     .toSorted((a, b) => a.length - b.length);
   if (exact.length === 0) return `No file \`${subject}\` is found here.`;
   return exact.length === 1 ? exact[0]! : `${countOf(exact.length, more, 'file')}:\n${bullets(exact, 30)}`;

@@ -1,32 +1,29 @@
 /** "list …", "how many …": files, folders, scripts, dependencies, tests, TODOs, definitions. */
-import {definitionIn, isComment} from '../definitions.ts';
+import {inlineTestSearch, inlineTests} from '../inline-tests.ts';
 import type {Job, Route} from '../job.ts';
-import {extensionsOf, isCode, isTest, rankOf} from '../languages.ts';
-import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import {bullets, citeHit, code, count, countOf, paragraphs} from '../report.ts';
-import {readCounts, readHits, readLines, readPaths} from '../results.ts';
-import {globsIn, looksLikeFile, pathsIn} from '../words.ts';
+import {say} from '../job.ts';
+import {extensionsOf, isCode, isTest, languageOfExtension, rankOf} from '../languages.ts';
+import {bullets, cannot, citeHit, count, countOf, isCannot, notDone, paragraphs} from '../report.ts';
+import {problemOf, readCounts, readHits, readPaths} from '../results.ts';
+import {globsIn, pathsIn} from '../words.ts';
 import type {Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
+import {answer} from './answer.ts';
+import {parseFind} from './find-request.ts';
+import {DEFINITION_WORDS, definitions} from './list-definitions.ts';
+import {fromManifests} from './list-manifests.ts';
 import {isMarkedUnfinished} from './review-checks.ts';
 
 const VERBS =
-  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get)\b(?:\s+(?:me|all|every|the|of|any|out))*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi))*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
+  /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 const TODO = '\\b(TODO|FIXME|XXX|HACK)\\b';
-const MODIFIERS =
-  '(export\\s+|default\\s+|declare\\s+|pub\\s+|public\\s+|private\\s+|static\\s+|async\\s+|abstract\\s+|final\\s+)*';
-const KEYWORDS: Readonly<Record<string, string>> = {
-  function: 'function|const|def|fn|func|fun|sub',
-  class: 'class',
-  interface: 'interface',
-  type: 'type',
-  enum: 'enum',
-  struct: 'struct|type',
-  constant: 'const|static',
-  method: 'def|fn|func|fun|\\w+\\(',
-};
-const ANY_KEYWORD = 'function|class|interface|type|enum|const|def|fn|func|fun|struct|trait|record|module|sub';
+/** "which file is the biggest?" */
+const LONGEST =
+  /^\S+(?:\s+\w+)*?\s+(?:(?:big|larg|long)g?est (?:\w+ )?files?|files?(?: is| are)?(?: the)? (?:big|larg|long)g?est)(?: here| (?:in|of) .*)?[\s?.!]*$/i;
+/** "what is in src?" */
+const CONTENTS =
+  /^what(?:'s| is)\s+(?:in|inside|under)\s+(?:the\s+)?[`"']?[\w@./-]+[`"']?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i;
 
 type Kind = 'lines' | 'files' | 'folders' | 'scripts' | 'dependencies' | 'tests' | 'todos' | 'definitions';
 
@@ -36,10 +33,7 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\b((npm |package |build )?scripts?|commands)\b(?!.*\.(sh|py))|скрипт|脚本/iu, 'scripts'],
   [/\b(dev ?)?(dependenc(y|ies)|deps|packages|libraries)\b|зависимост|dépendances|依赖/iu, 'dependencies'],
   [/\b(unit )?(tests?|specs?)( files?)?\b(?!\/)|тест|测试/iu, 'tests'],
-  [
-    /\b(functions?|classes|class|interfaces?|types|methods|exports?|exported|definitions|symbols|constants|enums?|structs?)\b|функци|класс|fonctions|函数|类/iu,
-    'definitions',
-  ],
+  [new RegExp(DEFINITION_WORDS.source, 'iu'), 'definitions'],
   [/\b(folders?|director(y|ies)|dirs?|dossiers?)\b|папк|каталог|目录|文件夹/iu, 'folders'],
   [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
@@ -48,8 +42,10 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
 export const list: Route = (job) => {
   const {text} = job;
   if (!VERBS.test(text) || text.length > 200) return undefined;
+  if (LONGEST.test(text)) return longest(scopeOf(text), job);
   const rest = text.replace(VERBS, '');
   const scope = scopeOf(rest);
+  if (scope !== undefined && CONTENTS.test(text)) return contents(scope, job);
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
   if (!PURE_LIST.test(text)) {
@@ -64,14 +60,73 @@ export const list: Route = (job) => {
   const onlyPlace =
     kind === undefined && scope !== undefined && named.replace(/\b(in|of|what|is|contents?)\b|[\s?.,:]/gi, '') === '';
   if (kind === undefined && !onlyPlace && rest.trim() !== '') return undefined;
-  return listed(kind ?? 'files', rest, scope, job);
+  const filter = kind === undefined ? '' : unknownWords(named, kind);
+  if (filter === '') return listed(kind ?? 'files', rest, scope, job);
+  if (parseFind(text, job.earlier)) return undefined;
+  // Dropping what is not understood would list the wrong things.
+  const refused = PURE_LIST.test(text) || kind === 'definitions' || COMPARED.test(filter);
+  return refused
+    ? say(cannot(`I do not understand "${filter}" here: I list by kind, folder and pattern only.`))
+    : undefined;
 };
+
+/** A word may also be a topic: then it is no folder here. */
+function* contents(scope: string, job: Job): Work<string> {
+  const told = yield* files('files', '', scope, job);
+  return isCannot(told) && !scope.includes('/') ? yield* answer(job) : told;
+}
+
+/** By lines, since that is what a search counts. */
+function* longest(scope: string | undefined, job: Job): Work<string> {
+  const call = job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800});
+  const result = yield* askOne(call);
+  if (!readHits(result).known)
+    return notDone(`the lines were not counted: ${problemOf(result) || 'no tool here counts them'}.`);
+  const sizes = [...readCounts(result)].filter(([path]) => rankOf(path) < 3).sort(([, a], [, b]) => b - a);
+  if (sizes.length === 0) return `No text files${scope ? ` in ${scope}` : ''}.`;
+  const some = readHits(result).more === 0 ? '' : ', of those that were counted';
+  return paragraphs(
+    `The longest files by lines${scope ? ` in ${scope}` : ''}${some}:`,
+    bullets(sizes.slice(0, 10).map(([path, lines]) => `${path}:1 — ${count(lines, 'line')}`)),
+  );
+}
+
+/** What the request says beside the kind of thing, a place, a language or a pattern. */
+function unknownWords(text: string, kind: Kind): string {
+  const words = text
+    .replace(/[`"'][^`"']*[`"']/g, (quoted) => (globsIn(quoted).length > 0 ? ' ' : quoted))
+    .replace(DEFINITION_WORDS, (word) => (kind === 'definitions' ? ' ' : word))
+    .split(/[\s,;:?!()`"']+/u)
+    .filter((word) => /^[\w.+#*/{},-]*[a-z][\w.+#*/{},-]*$/i.test(word) && globsIn(word).length === 0);
+  const known = (word: string) =>
+    COMMON.has(word.toLowerCase()) ||
+    KINDS.some(([form, one]) => one === kind && kind !== 'definitions' && form.exec(word)?.[0] === word) ||
+    /^\.\w{1,5}$/.test(word) ||
+    extensionsOf(word).length > 0 ||
+    languageOfExtension(word) !== undefined;
+  return words
+    .map((word) => word.replace(/\.+$/, ''))
+    .filter((word) => word !== '' && !known(word))
+    .join(' ');
+}
+
+const COMPARED =
+  /\b(?:bigger|larger|smaller|older|newer|longer|shorter|greater|biggest|largest|smallest|oldest|newest|longest|shortest|latest|more|most|less|least|fewer|changed|modified|recent\w*|than|over|above|below|empty|unused|without|by)\b/i;
+const COMMON = new Set(
+  `all the every each any of in on under inside within from to and a an is are was there here do does we have has you i it its
+  this that these my our me project projects repo repository code codebase base workspace current folder folders directory
+  directories file files source named called with their lines line numbers loc number total many much exist exists found
+  define defines defined declare declares declared contain contains using use uses used exported export exports public
+  async unit test tests npm package packages please everything names only list which what left marked comments comment
+  todo todos fixme can run available depend depends on dev development depended
+  les des de du dans le la sous un une tous toutes fichier fichiers dossier dossiers`.split(/\s+/),
+);
 
 function* listed(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
   if (kind === 'todos') return yield* todos(scope, job);
-  if (kind === 'scripts' || kind === 'dependencies') return yield* fromManifests(kind, scope, job);
+  if (kind === 'scripts' || kind === 'dependencies') return yield* fromManifests(kind, text, scope, job);
   if (kind === 'definitions') return yield* definitions(scope, job, text);
-  if (kind === 'lines') return yield* lineCount(scope, job);
+  if (kind === 'lines') return yield* lineCount(text, scope, job);
   return yield* files(kind, text, scope, job);
 }
 
@@ -95,25 +150,34 @@ function scopeOf(text: string): string | undefined {
 function* files(kind: 'files' | 'folders' | 'tests', text: string, scope: string | undefined, job: Job): Work<string> {
   const pattern = kind === 'files' ? patternOf(text) : '**/*';
   const call = job.toolbox.files(pattern, {path: scope, limit: 400});
-  const {paths, more, known} = readPaths(yield* askOne(call));
+  const inlineCall = kind === 'tests' ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
+  const [result, among] = yield* ask([call, inlineCall]);
+  const {paths, more, known} = readPaths(result!);
+  if (!call) return notDone('I have no tool here that lists files.');
   if (!known)
-    return call
-      ? `I could not list the files${scope ? ` of ${scope}` : ''}: the tool failed.`
-      : 'I have no tool here that lists files.';
+    return notDone(
+      `I could not list the files${scope ? ` of ${scope}` : ''}: ${problemOf(result!) || 'no more calls were allowed'}.`,
+    );
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (kind === 'folders') return folders(paths, more, place);
   const wanted = kind === 'tests' ? paths.filter(isTest) : paths;
-  const what = kind === 'tests' ? 'test file' : pattern === '**/*' ? 'file' : `file`;
+  const what = kind === 'tests' ? 'test file' : 'file';
+  const inline = inlineTests(readHits(among!).hits).map(
+    (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,
+  );
+  const inlineList = inline.length > 0 && `Among the code, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
   const which = pattern === '**/*' ? '' : ` matching \`${pattern}\``;
   if (wanted.length === 0) {
-    return more === 0
-      ? `No ${what}s${which}${place}.`
-      : `No ${what}s${which}${place} among the ${paths.length} newest files.`;
+    const among = more === 0 ? '' : ` among the ${paths.length} newest files`;
+    return inlineList
+      ? `Tests${place}: no files of their own${among}. ${inlineList}`
+      : `No ${what}s${which}${place}${among}.`;
   }
   const beyond = kind === 'tests' && more !== 0 ? undefined : more;
   return paragraphs(
     `${countOf(wanted.length, beyond, what)}${which}${place}:`,
     bullets(wanted.toSorted(), 80, beyond ?? 0),
+    inlineList,
   );
 }
 
@@ -147,22 +211,33 @@ function folders(paths: readonly string[], more: number | undefined, place: stri
   return paragraphs(`${count(counts.size, 'folder')} with files${place}${newest}:`, bullets(lines, 60));
 }
 
-function* lineCount(scope: string | undefined, job: Job): Work<string> {
-  const result = yield* askOne(job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800}));
+function* lineCount(text: string, scope: string | undefined, job: Job): Work<string> {
+  const pattern = patternOf(text).replace(/^\*\*\//, '');
+  const glob = pattern === '*' ? undefined : pattern;
+  const result = yield* askOne(job.toolbox.search({pattern: '^', path: scope, glob, mode: 'count', limit: 800}));
   const {more, known} = readHits(result);
-  if (!known) return 'I have no tool here that counts lines.';
+  if (!known)
+    return notDone(
+      result.outcome === 'missing'
+        ? 'I have no tool here that counts lines.'
+        : `the lines were not counted: ${problemOf(result)}.`,
+    );
   const counts = [...readCounts(result)];
   const sum = (some: typeof counts) => some.reduce((total, [, lines]) => total + lines, 0);
   const inCode = counts.filter(([path]) => isCode(path));
   const least = more === 0 ? '' : 'At least ';
+  if (glob !== undefined)
+    return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'file')} matching \`${glob}\`${scope ? ` in ${scope}` : ''}.`;
   return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
 }
 
 function* todos(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: TODO, path: scope, limit: 100});
-  const {hits: all, more, known} = readHits(yield* askOne(call));
+  const result = yield* askOne(call);
+  const {hits: all, more, known} = readHits(result);
   const hits = all.filter((hit) => !isCode(hit.path) || isMarkedUnfinished(hit.text));
-  if (!known) return 'I have no tool here that can search for TODOs.';
+  if (!call) return notDone('I have no tool here that can search for TODOs.');
+  if (!known) return notDone(`the search for TODOs failed: ${problemOf(result) || 'no more calls were allowed'}.`);
   const place = scope === undefined ? 'here' : `in ${scope}`;
   if (hits.length === 0) return `No TODO, FIXME, XXX or HACK ${place}.`;
   const sorted = hits.toSorted(
@@ -173,70 +248,6 @@ function* todos(scope: string | undefined, job: Job): Work<string> {
     bullets(
       sorted.map((hit) => citeHit(hit)),
       40,
-    ),
-  );
-}
-
-function* fromManifests(kind: 'scripts' | 'dependencies', scope: string | undefined, job: Job): Work<string> {
-  const found = readPaths(yield* askOne(job.toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path: scope, limit: 60})));
-  const near = found.paths
-    .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))
-    .slice(0, 3);
-  const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 600)));
-  const facts = near.flatMap((path, index) => {
-    const lines = readLines(texts[index]);
-    return lines ? [manifestFacts(path, lines)] : [];
-  });
-  const items = facts.flatMap((fact) =>
-    fact[kind].map((one) => `${fact.path}:${one.line} — \`${one.name}\`${one.value ? `: ${code(one.value)}` : ''}`),
-  );
-  if (items.length > 0)
-    return paragraphs(
-      `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:`,
-      bullets(items, 60),
-    );
-  if (!found.known) return 'I have no tool here that can look for manifests.';
-  const looked = near.length > 0 ? `in ${near.join(', ')}` : 'no package.json, Makefile or other manifest is here';
-  return near.length > 0 ? `No ${kind} ${looked}.` : `No ${kind}: ${looked}.`;
-}
-
-function* definitions(scope: string | undefined, job: Job, text: string): Work<string> {
-  const exported = /\bexport/i.test(text);
-  const wanted = /\b(function|class|interface|type|method|constant|enum|struct)(?:e?s)?\b/i
-    .exec(text)?.[1]
-    ?.toLowerCase();
-  const fits = (kind: string, line: string) =>
-    (wanted === undefined || kind === wanted) && (!exported || /^\s*(export|pub|public)\b/.test(line));
-  if (scope !== undefined && looksLikeFile(scope)) {
-    const lines = readLines(yield* askOne(job.toolbox.read(scope)));
-    if (!lines) return `I could not read ${scope}.`;
-    const found = lines.flatMap((line) => {
-      const definition = definitionIn(line.text);
-      return definition && fits(definition.kind, line.text)
-        ? [`${scope}:${line.number} — ${definition.kind} \`${definition.name}\``]
-        : [];
-    });
-    return found.length === 0
-      ? `No such definitions in ${scope}.`
-      : paragraphs(`${count(found.length, 'definition')} in ${scope}:`, bullets(found, 60));
-  }
-  const keyword = (wanted && KEYWORDS[wanted]) ?? ANY_KEYWORD;
-  const pattern = `^\\s*${MODIFIERS}(${keyword})${wanted === 'method' ? '' : '\\b'}`;
-  const {hits, more, known} = readHits(yield* askOne(job.toolbox.search({pattern, path: scope, limit: 300})));
-  if (!known) return 'I have no tool here that can search for definitions.';
-  const found = hits.flatMap((hit) => {
-    const definition = isCode(hit.path) && !isComment(hit.text) ? definitionIn(hit.text) : undefined;
-    return definition && !/^\s{3,}/.test(hit.text) && fits(definition.kind, hit.text) ? [{...hit, definition}] : [];
-  });
-  const sorted = found.toSorted(
-    (a, b) => rankOf(a.path) - rankOf(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
-  );
-  if (sorted.length === 0) return `No such definitions found${scope ? ` in ${scope}` : ''}.`;
-  return paragraphs(
-    `${more === 0 ? '' : 'At least '}${count(sorted.length, 'definition')}${scope ? ` in ${scope}` : ''}:`,
-    bullets(
-      sorted.map((one) => `${one.path}:${one.line} — ${one.definition.kind} \`${one.definition.name}\``),
-      60,
     ),
   );
 }

@@ -5,7 +5,7 @@ import {definitionIn, wordPattern} from '../definitions.ts';
 import type {Job, Route} from '../job.ts';
 import {isCode, isTest} from '../languages.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import {bullets, citeHit, clip, count, paragraphs} from '../report.ts';
+import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
 import {readHits, readLines, readPaths} from '../results.ts';
 import type {Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
@@ -56,7 +56,8 @@ export function* planning(goal: string, job: Job): Work<string> {
     files: filesOf(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
   }));
   const head = `Plan for: ${clip(goal, 160)}\n\nMade by rules from a search for ${words.map((word) => `\`${word}\``).join(', ') || 'nothing: the text names nothing to search for'}; I do not understand the code, so judge each step.`;
-  if (!searched) return paragraphs(head, 'I have no tool here that searches, so I could not find what it concerns.');
+  if (!searched)
+    return notDone('I could not search the files, so I found nothing of what it concerns: no plan was made.');
   if (sources.length + tests.length === 0) return paragraphs(head, nothingFound(files));
   return paragraphs(
     head,

@@ -3,10 +3,10 @@ import {definitionIn} from '../definitions.ts';
 import {headerOf} from '../doc-comment.ts';
 import type {Job, Route} from '../job.ts';
 import {extensionOf, isCode} from '../languages.ts';
-import {bullets, clip, count, fenced, numbered, paragraphs} from '../report.ts';
+import {bullets, clip, count, fenced, notDone, numbered, paragraphs} from '../report.ts';
 import type {Line} from '../results.ts';
-import {goesOn, readLines, readPaths} from '../results.ts';
-import {looksLikeFile, pathsIn} from '../words.ts';
+import {goesOn, problemOf, readLines, readPaths} from '../results.ts';
+import {looksLikeFile, pathsIn, quotedIn} from '../words.ts';
 import type {Work} from '../work.ts';
 import {askOne} from '../work.ts';
 
@@ -15,6 +15,11 @@ const SHOW =
 const SUMMARY =
   /^(?:summari[sz]e|outline|explain|describe|what(?:'s| is| does| do| are)|tell me (?:about|what)|give (?:me )?(?:a|an) (?:summary|outline|overview)|how does|résume[rz]?|que (?:fait|contient)|explique|объясни|опиши|что (?:делает|в|находится)|перескажи|总结|解释|说明)(?=[\s`"']|\P{ASCII})/iu;
 const SHOWN = 60;
+
+/** Files in one answer. */
+const MOST_FILES = 4;
+/** Lines before and after one that is asked for as FILE:LINE. */
+const AROUND = 8;
 
 interface ReadRequest {
   readonly path: string;
@@ -27,17 +32,29 @@ export const read: Route = (job) => {
   const {text} = job;
   const summary = SUMMARY.test(text);
   if ((!summary && !SHOW.test(text)) || text.includes('\n')) return undefined;
-  const path = pathsIn(text).find(looksLikeFile) ?? bareName(text);
-  if (path === undefined) return undefined;
+  const bare = text.replace(PLACE_IN_FILE, '$1');
+  const quoted = quotedIn(bare).filter((one) => looksLikeFile(one.replaceAll(' ', '_')));
+  const named = pathsIn(bare).filter(looksLikeFile);
+  const paths = quoted.length > 0 ? quoted : named.length > 0 ? named : present(bareName(bare));
+  if (paths.length === 0) return undefined;
   // "explain how the cache in src/a.ts is filled" asks about more than the file.
   if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
-  const range =
-    /\blines?\s+(\d+)(?:\s*(?:-|–|to|until|through|and)\s*(\d+))?/i.exec(text) ?? /:(\d+)(?:-(\d+))?/.exec(text);
-  const first = /\b(?:first|head|top)\s+(\d+)/i.exec(text)?.[1];
-  const from = range ? Number(range[1]) : first ? 1 : undefined;
-  const to = range ? Number(range[2] ?? range[1]) : first ? Number(first) : undefined;
-  return reading({path: path.replace(/:\d+(-\d+)?$/, ''), summary: summary && !range, from, to}, job);
+  const {from, to} = rangeIn(text);
+  const requests = paths.map((path) => ({path, summary: summary && from === undefined, from, to}));
+  return named.length === 1 && quoted.length === 0 ? spaced(bare, requests[0]!, job) : readingAll(requests, job);
 };
+
+/** `src/a.ts:12`, also with a column or a last line. */
+const PLACE_IN_FILE = /([\w)\]]\.\w+[`"']?):\d+(?:[-:]\d+)?\b/g;
+
+function rangeIn(text: string): {from: number | undefined; to: number | undefined} {
+  const lines = /\blines?\s+(\d+)(?:\s*(?:-|–|to|until|through|and)\s*(\d+))?/i.exec(text) ?? /:(\d+)-(\d+)/.exec(text);
+  if (lines) return {from: Math.max(1, Number(lines[1])), to: Number(lines[2] ?? lines[1])};
+  const place = /\.\w+[`"']?:(\d+)/.exec(text)?.[1];
+  if (place !== undefined) return {from: Math.max(1, Number(place) - AROUND), to: Number(place) + AROUND};
+  const first = /\b(?:first|head|top)\s+(\d+)/i.exec(text)?.[1];
+  return first === undefined ? {from: undefined, to: undefined} : {from: 1, to: Number(first)};
+}
 
 /** "the readme", "le fichier Makefile". */
 function bareName(text: string): string | undefined {
@@ -46,11 +63,46 @@ function bareName(text: string): string | undefined {
   return name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`;
 }
 
+function present(name: string | undefined): readonly string[] {
+  return name === undefined ? [] : [name];
+}
+
+/** A name of several words, as in "read src/sp ace.ts": the longest end of the text that is a file. */
+function* spaced(text: string, request: ReadRequest, job: Job): Work<string> {
+  const [before, after] = text.split(request.path) as [string, string];
+  const words = before
+    .replace(SHOW, '')
+    .replace(SUMMARY, '')
+    .replace(/^\s*(?:(?:me|the|my|file|contents?|of|le|la|fichier|файл|文件|lines?|first|last|[\d-]+)\s+)+/iu, '')
+    .trim();
+  if (words === '' || after.trim().split(/\s+/).length > 3) return yield* readingAll([request], job);
+  const name = request.path.replace(/^.*\//, '');
+  const {paths} = readPaths(yield* askOne(job.toolbox.files(`**/*${name}`, {limit: 100})));
+  const whole = `${words} ${request.path}`;
+  const meant = paths
+    .filter(
+      (path) => path.includes(' ') && (whole === path || whole.endsWith(` ${path}`) || path.endsWith(`/${whole}`)),
+    )
+    .toSorted((a, b) => b.length - a.length)[0];
+  return yield* readingAll([meant === undefined ? request : {...request, path: meant}], job);
+}
+
+function* readingAll(requests: readonly ReadRequest[], job: Job): Work<string> {
+  const answers: string[] = [];
+  for (const request of requests.slice(0, MOST_FILES)) answers.push(yield* reading(request, job));
+  const left = requests.slice(MOST_FILES).map((request) => request.path);
+  return paragraphs(
+    ...answers,
+    left.length > 0 && notDone(`I show at most ${MOST_FILES} files at a time. Not shown: ${left.join(', ')}.`),
+  );
+}
+
 function* reading(request: ReadRequest, job: Job): Work<string> {
   const opened = yield* openFile(request.path, job, request.from, request.to);
   if (typeof opened === 'string') return opened;
   const {path, lines, more} = opened;
-  if (lines.length === 0) return `${path} is empty.`;
+  if (lines.length === 0)
+    return (request.from ?? 1) > 1 ? notDone(`${path} has no line ${request.from}.`) : `${path} is empty.`;
   return request.summary ? summary(path, lines, more) : shown(request, path, lines, more);
 }
 
@@ -62,28 +114,30 @@ interface Opened {
 }
 
 /** Reads the file; where there is none by that path, the one that ends so. Text: why not. */
-export function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
+function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
   const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
   const direct = job.toolbox.read(path, from, limit);
-  if (!direct) return `I have no tool here that reads files, so I cannot read ${path}.`;
+  if (!direct) return notDone(`I have no tool here that reads files, so I cannot read ${path}.`);
   const first = yield* askOne(direct);
   const lines = readLines(first);
   if (lines) return {path, lines, more: goesOn(first)};
-  if (first.outcome === 'missing') return `I did not come to read ${path}.`;
-  const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)\.md$/, '$1*');
+  if (first.outcome === 'missing') return notDone(`I did not come to read ${path}.`);
+  // It is there, but it is shorter.
+  if (/\bpast its end\b/.test(first.text)) return notDone(`${problemOf(first)}.`);
+  const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)(\.md)?$/, '$1*');
   const {paths} = readPaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
   const near = paths
     .filter((one) => one !== path)
     .toSorted((a, b) => a.split('/').length - b.split('/').length || a.length - b.length);
   const best = near[0];
-  if (best === undefined) return `I could not read ${path}: ${clip(first.text, 200) || 'the tool gave nothing'}`;
+  if (best === undefined) return notDone(`I could not read ${path}: ${problemOf(first) || 'the tool gave nothing'}.`);
   if (near.length > 1 && !/\*$/.test(name))
-    return `${path} cannot be read. Files with that name:\n${bullets(near, 20)}`;
+    return notDone(`${path} cannot be read. Files with that name:`, bullets(near, 20));
   const second = yield* askOne(job.toolbox.read(best, from, limit));
   const other = readLines(second);
   return other
     ? {path: best, lines: other, more: goesOn(second)}
-    : `I could not read ${best}: ${clip(second.text, 200)}`;
+    : notDone(`I could not read ${best}: ${problemOf(second)}.`);
 }
 
 function shown(request: ReadRequest, path: string, lines: readonly Line[], more: boolean): string {
@@ -91,7 +145,8 @@ function shown(request: ReadRequest, path: string, lines: readonly Line[], more:
     request.from === undefined
       ? lines
       : lines.filter((line) => line.number >= request.from! && line.number <= request.to!);
-  if (wanted.length === 0) return `${path} has no line ${request.from}; it ends at line ${lines.at(-1)!.number}.`;
+  if (wanted.length === 0)
+    return notDone(`${path} has no line ${request.from}; it ends at line ${lines.at(-1)!.number}.`);
   const part = wanted.slice(0, request.from === undefined ? SHOWN : 400);
   const rest = wanted.length - part.length;
   const last = lines.at(-1)!.number;

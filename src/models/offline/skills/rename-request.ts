@@ -1,104 +1,167 @@
 /** Understands "rename A to B in FILE" and "replace A with B in src/", in a few languages. */
-import {globsIn, looksLikeFile, looksLikePath, pathsIn, unquote} from '../words.ts';
+import type {Masked} from '../words.ts';
+import {looksLikeFile, maskQuoted, pathsIn} from '../words.ts';
+import type {Place} from './place.ts';
+import {placeOf} from './place.ts';
 
-export interface RenameRequest {
+export interface RenameRequest extends Place {
   readonly from: string;
   readonly to: string;
   /** Said as "rename": whole words only. */
   readonly rename: boolean;
   /** Whole words, unless none of the matches is one. */
   readonly words: boolean;
-  /** The files that were named; empty: to be searched. */
-  readonly files: readonly string[];
-  readonly scope: string | undefined;
-  readonly glob: string | undefined;
 }
 
-const TERM = '(`[^`]+`|"[^"]*"|“[^”]*”|«[^»]*»|「[^」]*」|\'[^\'\\n]*\'|\\S+?)';
-const KIND =
-  '(?:(?:all|every|each|the|any|any occurrences? of|occurrences? of|uses of|references to|la|le|les|toutes?|tous|все)\\s+)*(?:(?:function|class|method|variable|constant|const|type|interface|identifier|symbol|property|field|parameter|string|text|word|name|file|fonction|variable|функцию|класс|переменную|函数|变量|文件)\\s+)?';
-const END = '(?=$|[\\s,;.!?。，])';
+/** It asks for a change, but not so that it can be done to the letter. */
+export interface Unclear {
+  readonly unclear: string;
+}
 
-const RENAME = [
-  new RegExp(
-    `^(?:refactor[:,]?\\s+)?(?:rename|renomme[rz]?|переименуй|переименовать|重命名)\\s+${KIND}${TERM}\\s*(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\\s+${TERM}${END}`,
-    'iu',
-  ),
-  /^(?:(?:在|将)\s*(?:\S+?)\s*(?:中|里)[的,，]?\s*)?(?:把|将)?\s*(.+?)\s*(?:重命名|改名)(?:为|成)\s*([^\s，。,]+)/u,
-];
-const REPLACE = [
-  new RegExp(
-    `^(?:replace|substitute|swap|remplace[rz]?|замени|заменить|替换)\\s+${KIND}${TERM}\\s*(?:with|by|for|to|par|на|为|成|->|→|=>)\\s+${TERM}${END}`,
-    'iu',
-  ),
-  new RegExp(`^change\\s+${KIND}${TERM}\\s*(?:to|into|->|→|=>)\\s+${TERM}${END}`, 'iu'),
-  /^(?:在\s*(?:\S+?)\s*(?:中|里)[,，]?\s*)?(?:把|将)\s*(.+?)\s*(?:替换|换|改)(?:为|成)\s*([^\s，。,]+)/u,
-];
+type Parsed = RenameRequest | Unclear | undefined;
+
+const RENAME = /^(?:refactor[:,]?\s+)?(?:(?:rename|renomme[rz]?|переименуй|переименовать)\s+|重命名\s*)/iu;
+const REPLACE =
+  /^(?:(replace|remplace[rz]?|замени|заменить)\s+|(substitute)\s+|(swap)\s+|(change|turn)\s+|(替换)\s*)/iu;
+const DETERMINERS =
+  /^(?:(?:all|every|each|the|any|any (?:occurrences?|instances?) of|(?:occurrences?|instances?) of|uses of|references to|la|le|les|toutes?|tous|все)\s+)+/iu;
+const NOUN =
+  /^(?:function|class|method|variable|var|constant|const|type|interface|struct|enum|trait|module|identifier|symbol|property|field|parameter|string|text|word|name|file|fonction|variable|функцию|класс|переменную|函数|变量|文件)\s+/iu;
+const CHINESE =
+  /^(?:(?:在|将)\s*(\S+?)\s*(?:中|里)[的,，]?\s*)?(?:把|将)\s*(.+?)\s*(?:(重命名|改名)|替换|换|改)(?:为|成)\s*([^\s，。,]+)(.*)$/u;
+/** Words with white space on both sides, since names may end in them (`Token`, `Canvas`). Only signs may stick. */
+const RENAME_PARTS =
+  /^(\S+?)(?:\s+(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\s+|\s*(?:->|→|=>|为|成)\s*)([^\s，。]+)([\s\S]*)$/iu;
+const SIGNS = /\s*(?:->|→|=>|为|成)\s*/gu;
+const PLACE_WORD =
+  /\s+(?=(?:in|inside|under|within|across|throughout|everywhere|globally|dans|partout|в|во|везде|在)\s)/giu;
 const FILE_LIST = /^(?:your\s+|these\s+|the\s+)?files?(?:\s*\([^)\n]*\))?\s*:[ \t]*(.*(?:\n[ \t]*[-*•\d].*)*)/im;
+/** Lines beside the request that ask for nothing else. */
+const ASIDE = /^(?:report|answer|when done)\b|\b(?:other|these|those|listed|named) files\b/i;
+const MORE_WORK =
+  /\b(?:and|then|but|also)\s+(?:also\s+|then\s+)?(?:rename|replace|run|add|remove|delete|update|create|fix|change|make|test|keep|leave)\b|\b(?:on|at) lines?\b|\blines? \d/i;
+const LOOSE =
+  /\b(?:in|and|then|but|also|except|only|everywhere|please|using|inside|across|where|when|unless|throughout)\b/i;
+const LITERAL = /^(?:-?[\d.]+\w{0,2}|true|false|null|none|nil|undefined)$/i;
 
-export function parseRename(text: string): RenameRequest | undefined {
+const QUOTES_HELP =
+  'Put both texts in quotes and say where: replace "old text" with "new text" in FILE. One change at a time.';
+
+/** Undefined when it is about something else. */
+export function parseRename(text: string): Parsed {
   const list = FILE_LIST.exec(text);
   const files = list ? pathsIn(list[1]!.replace(/^[ \t]*[-*•][ \t]+/gm, ' ').replaceAll(',', ' ')) : [];
-  const words = (list ? text.replace(list[0], '') : text)
-    .trim()
+  const lines = (list ? text.replace(list[0], '') : text)
     .split('\n')
-    .map((line) => line.trim());
-  for (const line of words) {
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  for (const line of lines) {
     const request = parseLine(line);
-    if (request) return files.length > 0 ? {...request, files, scope: undefined, glob: undefined} : request;
+    if (request === undefined) continue;
+    const others = lines.filter((one) => one !== line && !ASIDE.test(one));
+    if (others.length > 0) return {unclear: `I make one change at a time and would not do this: "${others[0]}".`};
+    return 'from' in request && files.length > 0 ? {...request, files, scopes: [], globs: []} : request;
   }
   return undefined;
 }
 
-function parseLine(line: string): RenameRequest | undefined {
-  for (const [forms, rename] of [
-    [RENAME, true],
-    [REPLACE, false],
-  ] as const) {
-    for (const form of forms) {
-      const match = form.exec(line);
-      if (!match) continue;
-      const from = term(match[1]!);
-      const to = term(match[2]!);
-      if (from === '' || from.length > 500) return undefined;
-      const rest =
-        line.slice(match[0].length) +
-        (/^(?:在|将)/u.test(line) ? ` ${/^(?:在|将)\s*(\S+?)\s*(?:中|里)/u.exec(line)?.[1] ?? ''}` : '');
-      const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
-      return {from, to, rename, words: isName.test(from) && (rename || !isQuotedTerm(match[1]!)), ...placeIn(rest)};
-    }
+function parseLine(line: string): Parsed {
+  const masked = maskQuoted(line);
+  const chinese = CHINESE.exec(masked.text);
+  if (chinese) {
+    const [, before = '', from, rename, to, rest] = chinese;
+    const place = placeOf(`${before} ${rest}`, masked);
+    return place ? request(from!, to!, rename !== undefined, place, masked) : unclear(rest!, masked);
   }
-  return undefined;
+  const verb = RENAME.exec(masked.text)?.[0];
+  if (verb !== undefined) return parseNames(masked.text.slice(verb.length), masked);
+  const match = REPLACE.exec(masked.text);
+  return match ? parseTexts(masked.text.slice(match[0].length), match, masked) : undefined;
 }
 
-function isQuotedTerm(text: string): boolean {
-  return /^[`"“«「']/.test(text.trim());
+/** "rename A to B": both are single words, or quoted. */
+function parseNames(body: string, masked: Masked): Parsed {
+  const kind = `${DETERMINERS.exec(body)?.[0] ?? ''}`;
+  const noun = NOUN.exec(body.slice(kind.length))?.[0] ?? '';
+  // "rename type to kind": the word may also be the name itself.
+  const parts = RENAME_PARTS.exec(body.slice(kind.length + noun.length)) ?? RENAME_PARTS.exec(body);
+  if (!parts) return {unclear: 'I rename only what is said as: rename OLD to NEW, with "in FILE" or "in FOLDER/".'};
+  const place = placeOf(parts[3]!, masked);
+  return place ? request(parts[1]!, parts[2]!, true, place, masked) : unclear(parts[3]!, masked);
 }
 
-function term(text: string): string {
-  return isQuotedTerm(text)
-    ? unquote(text)
-    : text
-        .trim()
-        .replace(/[,;.!?。，]+$/, '')
-        .replace(/^(\w+)\(\)$/, '$1');
+/** "replace A with B": texts of several words, each up to the next word that parts them. */
+function parseTexts(whole: string, verb: RegExpExecArray, masked: Masked): Parsed {
+  const [, , substitute, swap, change] = verb;
+  const determiners = DETERMINERS.exec(whole)?.[0] ?? '';
+  const noun = NOUN.exec(whole.slice(determiners.length))?.[0] ?? '';
+  const groups = substitute ? ['with|by'] : swap ? ['for'] : change ? ['to|into'] : ['with', 'by|par|на', 'for', 'to'];
+  const halves = halvesOf(whole.slice(determiners.length + noun.length), groups) ?? halvesOf(whole, groups);
+  const help = change ? undefined : {unclear: `I replace only texts that are given word for word. ${QUOTES_HELP}`};
+  if (halves === undefined) return help;
+  const [from, rest] = halves;
+  const isExact = masked.quoted(from) !== undefined;
+  // "replace the loop with a map" describes; "replace the word loop with map" does not.
+  if (!isExact && noun === '' && /\b(?:the|la|le)\s/i.test(determiners)) return help;
+  const {to, place} = splitPlace(rest, masked);
+  if (!isLiteral(to, place !== undefined, masked)) return help;
+  // "change timeout to 30" means a value, not the name.
+  if (change && !isExact && (/\s/.test(from + to) || LITERAL.test(to))) return help;
+  return request(from, to, false, place ?? {files: [], scopes: [], globs: []}, masked);
 }
 
-/** What follows the names: files, a folder, a pattern, or nothing, which means everywhere. */
-function placeIn(rest: string): Pick<RenameRequest, 'files' | 'scope' | 'glob'> {
-  const paths = pathsIn(rest);
-  const files = paths.filter((path) => looksLikeFile(path) && !path.endsWith('/'));
-  const folder = paths.find((path) => !files.includes(path));
-  const named =
-    /\b(?:in|inside|under|within|across|throughout|dans)\s+(?:the\s+)?`?([\w@.-]+)`?(?:\s+(?:folder|directory|dir))?[\s.!?]*$/i.exec(
-      rest,
-    )?.[1];
-  const bare =
-    named !== undefined && !/^(files?|project|code|codebase|repo|repository|everywhere|it|here|all)$/i.test(named)
-      ? named
-      : undefined;
-  if (files.length > 0) return {files, scope: undefined, glob: undefined};
-  if (bare !== undefined && folder === undefined && /^[A-Z]\w+$/.test(bare) && looksLikePath(bare))
-    return {files: [bare], scope: undefined, glob: undefined};
-  return {files: [], scope: (folder ?? bare)?.replace(/(.)\/$/, '$1'), glob: globsIn(rest)[0]};
+/** Undefined when nothing parts them, or when it could be meant in two ways. */
+function halvesOf(body: string, groups: readonly string[]): readonly [string, string] | undefined {
+  for (const group of groups) {
+    const found = [...body.matchAll(new RegExp(`\\s+(?:${group})(?=\\s)`, 'giu'))];
+    const [first] = found;
+    if (first === undefined || first.index === 0) continue;
+    const from = body.slice(0, first.index).trim();
+    if (found.length > 1 && !/^\0\d+\0$/.test(from)) return undefined;
+    return [from, body.slice(first.index + first[0].length).trim()];
+  }
+  const signs = [...body.matchAll(SIGNS)];
+  if (signs.length !== 1 || signs[0]!.index === 0) return undefined;
+  const end = signs[0]!.index + signs[0]![0].length;
+  return end < body.length ? [body.slice(0, signs[0]!.index), body.slice(end)] : undefined;
+}
+
+/** The first place word after which nothing but places stands ends the new text. */
+function splitPlace(rest: string, masked: Masked): {to: string; place: Place | undefined} {
+  for (const {index} of `${rest} `.matchAll(PLACE_WORD)) {
+    const place = placeOf(rest.slice(index), masked);
+    if (index > 0 && place) return {to: rest.slice(0, index).trim(), place};
+  }
+  return {to: rest.replace(/[.。]$/u, '').trim(), place: undefined};
+}
+
+/** The words are the new text itself: they describe nothing, and ask for nothing more. */
+function isLiteral(to: string, hasPlace: boolean, masked: Masked): boolean {
+  if (to === '') return false;
+  if (masked.quoted(to) !== undefined) return true;
+  if (/^\0\d+\0\s/.test(to)) return false;
+  if (!/\s/.test(to)) return true;
+  if (/^(?:an?|the|some|something|its|their|proper|better|another|one)\s/i.test(to) || MORE_WORK.test(to)) return false;
+  const outside = to.replace(/\([^()]*\)|\[[^\]]*\]|\{[^}]*\}/g, '');
+  return hasPlace || !(LOOSE.test(outside) || /[,;]\s/.test(outside) || to.split(/\s+/).some(looksLikeFile));
+}
+
+function request(from: string, to: string, rename: boolean, place: Place, masked: Masked): Parsed {
+  const quoted = masked.quoted(from.trim());
+  const old = quoted ?? (rename ? nameOf(masked.plain(from)) : masked.plain(from).trim());
+  const now = masked.quoted(to.trim()) ?? (rename ? nameOf(masked.plain(to)) : masked.plain(to).trim());
+  if (old === '' || old.length > 500 || (rename && now === '')) return {unclear: QUOTES_HELP};
+  const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(old);
+  return {from: old, to: now, rename, words: isName && (rename || quoted === undefined), ...place};
+}
+
+function unclear(rest: string, masked: Masked): Unclear {
+  return {unclear: `I do not understand "${masked.plain(rest).trim()}". ${QUOTES_HELP}`};
+}
+
+function nameOf(text: string): string {
+  return text
+    .trim()
+    .replace(/[,;.!?。，]+$/, '')
+    .replace(/^(\w+)\(\)$/, '$1');
 }

@@ -2,9 +2,10 @@
 
 import {escapeRegExp} from '../definitions.ts';
 import type {Job, Route} from '../job.ts';
+import {say} from '../job.ts';
 import {isLumber} from '../languages.ts';
-import {bullets, cannot, clip, count, paragraphs} from '../report.ts';
-import {goesOn, readLines, readPaths} from '../results.ts';
+import {bullets, cannot, clip, count, notDone, paragraphs} from '../report.ts';
+import {goesOn, problemOf, readLines, readPaths} from '../results.ts';
 import {quote} from '../toolbox.ts';
 import {looksLikeFile} from '../words.ts';
 import type {Call, Observation, Work} from '../work.ts';
@@ -21,15 +22,22 @@ const MOST_PAGES = 4;
 export const rename: Route = (job) => {
   const request = parseRename(job.text);
   if (!request) return undefined;
+  if ('unclear' in request) return say(cannot(`${request.unclear} Nothing was changed.`));
   const oneFile =
-    request.rename && looksLikeFile(request.from) && looksLikeFile(request.to) && request.files.length === 0;
+    request.rename &&
+    [request.from, request.to].every(isFileName) &&
+    request.files.length + request.scopes.length === 0;
   return oneFile ? moving(request, job) : renaming(request, job);
 };
 
+function isFileName(name: string): boolean {
+  return looksLikeFile(name.replaceAll(' ', '_'));
+}
+
 function* renaming(request: RenameRequest, job: Job): Work<string> {
   if (!job.toolbox.has('edit_file')) return cannot('I have no edit_file tool here, so I cannot change files.');
-  if (request.from === request.to) return 'Both names are the same: nothing to change.';
-  const targets = request.files.length > 0 ? {paths: request.files, more: 0} : yield* holders(request, job);
+  if (request.from === request.to) return notDone('both names are the same. Nothing was changed.');
+  const targets = yield* targetsOf(request, job);
   if (typeof targets === 'string') return targets;
   const paths = targets.paths.slice(0, MOST_FILES);
   const left = targets.more === undefined ? undefined : targets.paths.length - paths.length + targets.more;
@@ -45,23 +53,37 @@ function* renaming(request: RenameRequest, job: Job): Work<string> {
   return told(request, done, left);
 }
 
-/** Files that hold the text, found by search. Text: why there are none. */
-function* holders(
-  request: RenameRequest,
-  job: Job,
-): Work<{paths: readonly string[]; more: number | undefined} | string> {
+interface Targets {
+  readonly paths: readonly string[];
+  readonly more: number | undefined;
+}
+
+/** The files that were named, and those in the folders that hold the text. Text: why there are none. */
+function* targetsOf(request: RenameRequest, job: Job): Work<Targets | string> {
+  const {files, scopes, globs} = request;
+  if (files.length > 0 && scopes.length + globs.length === 0) return {paths: files, more: 0};
   const pattern = request.words
     ? `(^|[^A-Za-z0-9_$])${escapeRegExp(request.from)}([^A-Za-z0-9_$]|$)`
     : escapeRegExp(request.from);
-  const call = job.toolbox.search({pattern, path: request.scope, glob: request.glob, mode: 'files', limit: 200});
-  if (!call) return cannot('I have no tool here that finds the files. Name them, and I change those.');
-  const {paths, more, known} = readPaths(yield* askOne(call));
-  const chosen = paths.filter((path) => !isLumber(path));
-  if (chosen.length > 0) return {paths: chosen, more};
-  const place = request.scope ?? request.glob ?? 'any file here';
-  return known
-    ? `\`${request.from}\` is not in ${place}: nothing was changed.`
-    : `The search failed, so nothing was changed.`;
+  const places = (scopes.length > 0 ? scopes : [undefined]).flatMap((path) =>
+    (globs.length > 0 ? globs : [undefined]).map((glob) => ({path, glob})),
+  );
+  const calls = places.map((place) => job.toolbox.search({pattern, ...place, mode: 'files', limit: 200}));
+  if (calls.some((call) => call === undefined))
+    return cannot('I have no tool here that finds the files. Name them, and I change those.');
+  const results = yield* ask(calls);
+  const found = results.map(readPaths);
+  const failed = results.find((_, index) => !found[index]!.known);
+  // A place that cannot be searched might hold the text: the half of a rename is not made.
+  if (failed) return notDone(`the search failed: ${problemOf(failed)}. Nothing was changed.`);
+  const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isLumber(path));
+  const more = found.reduce<number | undefined>(
+    (sum, one) => (sum === undefined || one.more === undefined ? undefined : sum + one.more),
+    0,
+  );
+  if (paths.length > 0) return {paths, more};
+  const place = [...scopes, ...globs].join(', ') || 'any file here';
+  return notDone(`\`${clip(request.from, 80)}\` is not in ${place}. Nothing was changed.`);
 }
 
 interface FileText {
@@ -133,17 +155,18 @@ function told(request: RenameRequest, done: readonly Plan[], left: number | unde
   const head =
     changed.length > 0
       ? `${verb} \`${clip(request.from, 80)}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\` in ${count(total, 'place')} in ${count(changed.length, 'file')}:`
-      : `Nothing was changed${
+      : notDone(
           failed.length === 0
-            ? `: \`${clip(request.from, 80)}\` is not in ${done
+            ? `Nothing was changed: \`${clip(request.from, 80)}\` is not in ${done
                 .map((plan) => plan.path)
                 .slice(0, 5)
-                .join(', ')}`
-            : ''
-        }.`;
+                .join(', ')}.`
+            : 'Nothing was changed.',
+        );
   return paragraphs(
     head,
     changed.length > 0 && bullets(changed.map((plan) => `${plan.path}: ${plan.places}`)),
+    failed.length > 0 && changed.length > 0 && notDone('not all was changed.'),
     failed.length > 0 && `Not changed:\n${bullets(failed.map((plan) => `${plan.path}: ${plan.problem}`))}`,
     changed.length > 0 &&
       without.length > 0 &&
@@ -160,12 +183,12 @@ function told(request: RenameRequest, done: readonly Plan[], left: number | unde
 /** "rename a.ts to b.ts": the file itself. */
 function* moving(request: RenameRequest, job: Job): Work<string> {
   const call = job.toolbox.bash(
-    `test ! -e ${quote(request.to)} && mv -- ${quote(request.from)} ${quote(request.to)}`,
+    `if test -e ${quote(request.to)}; then echo ${quote(`${request.to} exists already`)} >&2; exit 1; fi; mv -- ${quote(request.from)} ${quote(request.to)}`,
     'Rename a file',
   );
   if (!call) return cannot('I have no bash tool here, so I cannot rename a file.');
   const result = yield* askOne(call);
   if (result.outcome === 'ok')
     return `Renamed the file ${request.from} to ${request.to}. What imports it was not changed.`;
-  return `${request.from} was not renamed: ${clip(result.text, 200) || 'no more calls were allowed'}`;
+  return notDone(`${request.from} was not renamed: ${problemOf(result) || 'no more calls were allowed'}.`);
 }

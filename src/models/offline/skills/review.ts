@@ -1,12 +1,13 @@
 /** "review X": simple checks by search and by counting lines. Each finding has its place; none is a judgement. */
+import {inlineTestSearch, inlineTests} from '../inline-tests.ts';
 import type {Job, Route} from '../job.ts';
 import {isCode, isLumber, isTest} from '../languages.ts';
-import {bullets, citeHit, count, paragraphs} from '../report.ts';
+import {bullets, citeHit, count, isCannot, notDone, paragraphs} from '../report.ts';
 import type {Hit, Hits} from '../results.ts';
-import {readCounts, readHits, readLines, readPaths} from '../results.ts';
+import {problemOf, readCounts, readHits, readLines, readPaths} from '../results.ts';
 import {looksLikeFile, pathsIn} from '../words.ts';
 import type {Work} from '../work.ts';
-import {ask, askOne} from '../work.ts';
+import {ask, askOne, NOT_MADE} from '../work.ts';
 import {delegate} from './delegate.ts';
 import {longFunctions} from './long-functions.ts';
 import {CHECKS} from './review-checks.ts';
@@ -43,8 +44,11 @@ function* reviewing(job: Job): Work<string> {
   const answers: string[] = [];
   for (const scope of scopes.slice(0, 3)) answers.push(yield* reviewOf(scope?.replace(/(.)\/$/, '$1'), job));
   const left = scopes.length - 3;
+  const failed = answers.filter(isCannot);
+  if (failed.length === answers.length && left <= 0) return paragraphs(...failed);
   return paragraphs(
-    ...answers,
+    ...failed,
+    ...answers.filter((one) => !isCannot(one)),
     left > 0 && `Not looked at, to stay short: ${scopes.slice(3, 13).join(', ')}.`,
     'These are simple checks by search; they say nothing of what the code means.',
   );
@@ -55,9 +59,9 @@ function* changedFiles(job: Job): Work<readonly (string | undefined)[] | string>
     'git diff HEAD --name-only --relative --diff-filter=d && git ls-files -o --exclude-standard',
     'List changed files',
   );
-  if (!call) return 'I have no bash tool here, so I cannot see what changed. Name a file or folder to review.';
+  if (!call) return notDone('I have no bash tool here, so I cannot see what changed. Name a file or folder to review.');
   const result = yield* askOne(call);
-  if (result.outcome !== 'ok') return 'git could not tell what changed here. Name a file or folder to review.';
+  if (result.outcome !== 'ok') return notDone('git could not tell what changed here. Name a file or folder to review.');
   const paths = readPaths(result).paths.filter((path) => isCode(path) && !isLumber(path));
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
@@ -69,9 +73,15 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
     toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 500}),
     oneFile ? toolbox.files(`**/*${stemOf(scope)}*`, {limit: 40}) : toolbox.files('**/*', {path: scope, limit: 400}),
     ...CHECKS.map((check) => toolbox.search({pattern: check.pattern, path: scope, limit: 60})),
+    toolbox.search(inlineTestSearch(scope)),
   ]);
-  const searched = results.slice(2).map(readHits);
-  if (!searched.some((one) => one.known)) return yield* withoutSearch(scope, job);
+  const searched = results.slice(2, -1).map(readHits);
+  const tested = new Set(inlineTests(readHits(results.at(-1)!).hits).map((one) => one.path));
+  const failed = results.slice(2).find((one) => one.outcome === 'failed');
+  if (!searched.some((one) => one.known))
+    return failed && !oneFile
+      ? notDone(`I could not review ${scope ?? 'the project'}: ${problemOf(failed)}.`)
+      : yield* withoutSearch(scope, job);
   const lengths = [...readCounts(results[0]!)]
     .filter(([path]) => isCode(path) && !isLumber(path))
     .sort(([, a], [, b]) => b - a);
@@ -84,6 +94,9 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
     hits: relevant(searched[index]!, check.isReal, check.inTests),
     more: searched[index]!.more,
   }));
+  if (oneFile && texts[0] && texts[0].outcome !== 'ok')
+    return notDone(`I could not read ${scope}: ${problemOf(texts[0]) || 'no more calls were allowed'}.`);
+  if (files.length === 0) return notDone(`no code files in ${scope ?? 'this project'}: nothing to review.`);
   const titled = [
     ...groups.map((group) =>
       section(
@@ -99,10 +112,16 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
         .filter(([, lines]) => lines > LONG_FILE)
         .map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`),
     ),
-    section('Without a test of the same name', untested(files, readPaths(results[1]!), oneFile)),
+    section(
+      'Without a test of the same name',
+      untested(
+        files.filter((path) => !tested.has(path)),
+        readPaths(results[1]!),
+        oneFile,
+      ),
+    ),
   ].filter((one) => one !== '');
   const where = `${scope ?? 'this project'}${oneFile ? '' : ` (${count(files.length, 'code file')})`}`;
-  if (files.length === 0) return `No code files in ${scope ?? 'this project'}: nothing to review.`;
   return paragraphs(
     `Review of ${where}: ${titled.length === 0 ? 'the simple checks found nothing.' : `${count(titled.length, 'kind')} of findings.`}`,
     ...titled,
@@ -111,9 +130,11 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
 
 /** Only read_file is here: a file that was named is checked line by line. */
 function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
-  const lines = scope === undefined ? undefined : readLines(yield* askOne(job.toolbox.read(scope)));
+  const result = scope === undefined ? NOT_MADE : yield* askOne(job.toolbox.read(scope));
+  const lines = readLines(result);
+  if (result.outcome === 'failed') return notDone(`I could not read ${scope}: ${problemOf(result)}.`);
   if (!lines || scope === undefined)
-    return `I have no tool here that can search ${scope ?? 'the project'}, so I did not review it.`;
+    return notDone(`I have no tool here that can search ${scope ?? 'the project'}, so I did not review it.`);
   const hits: readonly Hit[] = lines.map((line) => ({path: scope, line: line.number, text: line.text}));
   const titled = CHECKS.map((check) => {
     const found = hits.filter((hit) => new RegExp(check.pattern).test(hit.text));

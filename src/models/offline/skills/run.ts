@@ -1,7 +1,7 @@
 /** "run CMD": runs it through bash and tells what came of it. */
 import type {Job, Route} from '../job.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import {cannot, fenced, paragraphs} from '../report.ts';
+import {cannot, fenced, notDone, paragraphs} from '../report.ts';
 import {readLines, readPaths} from '../results.ts';
 import type {Observation, Work} from '../work.ts';
 import {ask, askOne} from '../work.ts';
@@ -34,14 +34,15 @@ export const run: Route = (job) => {
   return running(command, job);
 };
 
-function* running(command: string, job: Job): Work<string> {
+export function* running(command: string, job: Job): Work<string> {
   const call = job.toolbox.bash(command);
   if (!call) return cannot('I have no bash tool here, so I cannot run commands.');
   return told(command, yield* askOne(call));
 }
 
 function told(command: string, result: Observation): string {
-  if (result.outcome === 'missing') return `I did not come to run \`${command}\`: no more tool calls were allowed.`;
+  if (result.outcome === 'missing')
+    return notDone(`I did not come to run \`${command}\`: no more tool calls were allowed.`);
   const lines = result.text.replace(/\s+$/, '').split('\n');
   const stated = lines
     .map((line) => /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+(\d+)/i.exec(line)?.[1])
@@ -80,13 +81,16 @@ function* runningNamed(what: string, job: Job): Work<string> {
         ? /bench/
         : /build/;
   const test = facts.find((fact) => fact.test)?.test?.name;
+  const build = /build/.test(what) ? facts.find((fact) => fact.build)?.build?.name : undefined;
   const script = facts.flatMap((fact) =>
     fact.scripts
       .filter((one) => wanted.test(one.name))
       .map((one) => (fact.path.endsWith('.json') ? `npm run ${one.name}` : one.name)),
   )[0];
-  const command = isTest ? test : script;
+  const command = isTest ? test : (build ?? script);
   if (command === undefined)
-    return `I found no command for "${what}" in ${near.length > 0 ? near.join(', ') : 'this folder: it has no manifest that I know'}.`;
+    return notDone(
+      `I found no command for "${what}" in ${near.length > 0 ? near.join(', ') : 'this folder: it has no manifest that I know'}.`,
+    );
   return yield* running(command, job);
 }

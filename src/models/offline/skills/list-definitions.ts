@@ -1,0 +1,128 @@
+/** "list functions in src", "which files define traits?": definitions by their kind, with their lines. */
+import {definitionIn, isComment} from '../definitions.ts';
+import type {Job} from '../job.ts';
+import {isCode, languageOf, rankOf} from '../languages.ts';
+import {bullets, count, notDone, paragraphs} from '../report.ts';
+import {problemOf, readHits, readLines} from '../results.ts';
+import {looksLikeFile} from '../words.ts';
+import type {Work} from '../work.ts';
+import {askOne} from '../work.ts';
+
+interface Wanted {
+  /** As it is counted. */
+  readonly name: string;
+  /** What `definitionIn` calls it. */
+  readonly kinds: RegExp;
+  /** What a line with one begins with, after its modifiers. */
+  readonly keyword: string;
+}
+
+const KINDS: Readonly<Record<string, Omit<Wanted, 'name'>>> = {
+  function: {kinds: /^(function|method)$/, keyword: 'function|const|let|var|def|fn|func|fun|sub'},
+  method: {kinds: /^(function|method)$/, keyword: 'def|fn|func|fun|[A-Za-z_$#][A-Za-z0-9_$]*\\s*\\('},
+  class: {kinds: /^class$/, keyword: 'class|case\\s+class|data\\s+class'},
+  interface: {kinds: /^interface$/, keyword: 'interface|type'},
+  type: {kinds: /^type$/, keyword: 'type'},
+  enum: {kinds: /^enum$/, keyword: 'enum'},
+  struct: {kinds: /^struct$/, keyword: 'struct|type'},
+  trait: {kinds: /^trait$/, keyword: 'trait'},
+  module: {kinds: /^(mod|module|namespace)$/, keyword: 'mod|module|namespace|defmodule'},
+  namespace: {kinds: /^(namespace|module)$/, keyword: 'namespace|module'},
+  constant: {kinds: /^(constant|const|static)$/, keyword: 'const|static|final'},
+  macro: {kinds: /^macro$/, keyword: 'macro_rules!|#\\s*define'},
+  protocol: {kinds: /^protocol$/, keyword: 'protocol'},
+  record: {kinds: /^record$/, keyword: 'record'},
+  union: {kinds: /^union$/, keyword: 'union'},
+};
+export const DEFINITION_WORDS = new RegExp(
+  `\\b(?:(?:${Object.keys(KINDS).join('|')}|variable|export)(?:e?s)?|definitions|symbols)\\b|\\bexported\\b|функци\\w*|класс\\w*|fonctions|函数|类`,
+  'giu',
+);
+const ANY: Wanted = {
+  name: 'definition',
+  kinds: /./,
+  keyword: 'function|class|interface|type|enum|const|def|fn|func|fun|struct|trait|record|module|mod|sub|macro_rules!',
+};
+const MODIFIERS =
+  '((export|default|declare|pub(\\([a-z]+\\))?|public|private|protected|internal|static|async|abstract|final|unsafe|override|sealed|open|readonly|const)\\s+)*';
+
+export function* definitions(scope: string | undefined, job: Job, text: string): Work<string> {
+  const wanted = wantedIn(text);
+  const fits = (kind: string, name: string, path: string, line: string) =>
+    wanted.kinds.test(kind) && modified(text, name, path, line);
+  const place = scope === undefined ? '' : ` in ${scope}`;
+  if (scope !== undefined && looksLikeFile(scope)) {
+    const result = yield* askOne(job.toolbox.read(scope));
+    const lines = readLines(result);
+    if (!lines) return notDone(`I could not read ${scope}: ${problemOf(result) || 'no more calls were allowed'}.`);
+    const found = lines.flatMap((line) => {
+      const definition = definitionIn(line.text);
+      return definition && fits(definition.kind, definition.name, scope, line.text) && inReach(wanted, line.text)
+        ? [`${scope}:${line.number} — ${definition.kind} \`${definition.name}\``]
+        : [];
+    });
+    return found.length === 0
+      ? `No ${plural(wanted)} in ${scope}.`
+      : paragraphs(`${counted(found.length, wanted)}${place}:`, bullets(found, 60));
+  }
+  const pattern = `^\\s*${MODIFIERS}(${wanted.keyword})`;
+  const call = job.toolbox.search({pattern, path: scope, limit: 300});
+  const result = yield* askOne(call);
+  const {hits, more, known} = readHits(result);
+  if (!call) return notDone('I have no tool here that can search for definitions.');
+  if (!known)
+    return notDone(`the search for ${plural(wanted)} failed: ${problemOf(result) || 'no more calls were allowed'}.`);
+  const found = hits.flatMap((hit) => {
+    const definition = isCode(hit.path) && !isComment(hit.text) ? definitionIn(hit.text) : undefined;
+    return definition && inReach(wanted, hit.text) && fits(definition.kind, definition.name, hit.path, hit.text)
+      ? [{...hit, definition}]
+      : [];
+  });
+  const sorted = found.toSorted(
+    (a, b) => rankOf(a.path) - rankOf(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
+  );
+  if (sorted.length === 0)
+    return more === 0
+      ? `No ${plural(wanted)} found${place}.`
+      : `No ${plural(wanted)} among the first places found${place}.`;
+  return paragraphs(
+    `${more === 0 ? '' : 'At least '}${counted(sorted.length, wanted)} in ${count(new Set(sorted.map((one) => one.path)).size, 'file')}${place}:`,
+    bullets(
+      sorted.map((one) => `${one.path}:${one.line} — ${one.definition.kind} \`${one.definition.name}\``),
+      60,
+    ),
+  );
+}
+
+function wantedIn(text: string): Wanted {
+  const word = new RegExp(`\\b(${Object.keys(KINDS).join('|')})(?:e?s)?\\b`, 'i').exec(text)?.[1]?.toLowerCase();
+  const name =
+    word ?? (/функци|fonction|函数/iu.test(text) ? 'function' : /класс|类/iu.test(text) ? 'class' : undefined);
+  return name === undefined ? ANY : {name, ...KINDS[name]!};
+}
+
+/** Local functions are none that a person asks for; those of classes and `impl` blocks are. */
+function inReach(wanted: Wanted, line: string): boolean {
+  if (wanted.name === 'method') return /^\s/.test(line) || /^func\s*\(/.test(line);
+  return (
+    !/^\s{3,}|^\t/.test(line) || /^\s*(?:(?:pub(?:\([a-z]+\))?|async|unsafe|const)\s+)*(?:fn|def|class)\s/.test(line)
+  );
+}
+
+/** "exported", "public", "async": as each language says it. */
+function modified(text: string, name: string, path: string, line: string): boolean {
+  if (/\basync\b/i.test(text) && !/\basync\b/.test(line)) return false;
+  if (!/\b(?:export\w*|public)\b/i.test(text)) return true;
+  const language = languageOf(path);
+  if (language === 'Go') return /^\p{Lu}/u.test(name);
+  if (language === 'Python') return !name.startsWith('_');
+  return /^\s*(export|pub|public)\b/.test(line);
+}
+
+function counted(number: number, {name}: Wanted): string {
+  return count(number, name, name.endsWith('s') ? `${name}es` : `${name}s`);
+}
+
+function plural(wanted: Wanted): string {
+  return counted(2, wanted).replace(/^2 /, '');
+}

@@ -1,0 +1,63 @@
+/** "list the scripts", "list dependencies": as the manifests name them, each with its line. */
+import type {Job} from '../job.ts';
+import type {ManifestFacts} from '../manifests.ts';
+import {LISTS_DEPENDENCIES, MANIFESTS, manifestFacts} from '../manifests.ts';
+import {bullets, code, count, notDone, paragraphs} from '../report.ts';
+import {problemOf, readLines, readPaths} from '../results.ts';
+import type {Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+
+const MOST_MANIFESTS = 3;
+
+export function* fromManifests(
+  kind: 'scripts' | 'dependencies',
+  text: string,
+  scope: string | undefined,
+  job: Job,
+): Work<string> {
+  const call = job.toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path: scope, limit: 60});
+  const result = yield* askOne(call);
+  const found = readPaths(result);
+  if (!call) return notDone('I have no tool here that can look for manifests.');
+  if (!found.known)
+    return notDone(`I could not look for manifests: ${problemOf(result) || 'no more calls were allowed'}.`);
+  const all = found.paths.toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
+  const near = all.slice(0, MOST_MANIFESTS);
+  const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 600)));
+  const read = near.map((path, index) => ({path, lines: readLines(texts[index])}));
+  const facts = read.flatMap(({path, lines}) => (lines ? [manifestFacts(path, lines)] : []));
+  const unread = read.filter(({lines}) => lines === undefined).map(({path}) => path);
+  const forDevelopment = kind === 'dependencies' && /\bdev/i.test(text);
+  const items = facts.flatMap((fact) =>
+    fact[kind]
+      .filter((one) => !forDevelopment || one.dev === true)
+      .map((one) => `${fact.path}:${one.line} — \`${one.name}\`${one.value ? `: ${code(one.value)}` : ''}`),
+  );
+  const more = all.length - near.length;
+  return paragraphs(
+    items.length > 0
+      ? `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:\n\n${bullets(items, 60)}`
+      : nothing(forDevelopment ? 'dependencies for development' : kind, facts, unread),
+    items.length === 0 && kind === 'scripts' && commandsOf(facts),
+    unread.length > 0 && items.length > 0 && `Not read: ${unread.join(', ')}.`,
+    more > 0 && `Not looked at: ${count(more, 'more manifest')}, e.g. ${all[MOST_MANIFESTS]}.`,
+  );
+}
+
+/** Claims that there is nothing only of manifests that were read and understood. */
+function nothing(kind: string, facts: readonly ManifestFacts[], unread: readonly string[]): string {
+  const known = facts.map((fact) => fact.path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
+  const other = facts.map((fact) => fact.path).filter((path) => !known.includes(path));
+  if (facts.length + unread.length === 0) return `No ${kind}: no package.json, Makefile or other manifest is here.`;
+  if (known.length === 0) return notDone(`I do not read ${kind} from ${[...other, ...unread].join(', ')}.`);
+  const rest = [...other, ...unread];
+  return `No ${kind} in ${known.join(', ')}.${rest.length > 0 ? ` I do not read them from ${rest.join(', ')}.` : ''}`;
+}
+
+/** What its tools run without a script. */
+function commandsOf(facts: readonly ManifestFacts[]): string {
+  const found = facts.flatMap((fact) =>
+    [fact.build, fact.start, fact.test].flatMap((one) => (one ? [`\`${one.name}\` — ${fact.path}:${one.line}`] : [])),
+  );
+  return found.length > 0 ? `Its tools' own commands:\n${bullets(found)}` : '';
+}

@@ -1,0 +1,72 @@
+/** Where a change is to be made: "in a.py and src/", "in all TypeScript files", "everywhere". */
+import {extensionsOf, languageOfExtension} from '../languages.ts';
+import type {Masked} from '../words.ts';
+import {looksLikeFile, looksLikePath} from '../words.ts';
+
+/** Nothing in it: everywhere. */
+export interface Place {
+  /** The files that were named. */
+  readonly files: readonly string[];
+  /** Folders to be searched. */
+  readonly scopes: readonly string[];
+  readonly globs: readonly string[];
+}
+
+/** Words that may stand around names of places and say nothing more. */
+const FILLER = new Set(
+  `in inside under within across throughout of from the this that my our all every each any whole entire and please only
+  file files folder folders directory directories dir project codebase code base repo repository workspace everywhere here
+  globally source sources
+  dans sous le la les l tous toutes partout fichier fichiers dossier projet et ce
+  в во всех всём всем файлах файле файлы папке проекте проект коде везде по и этом`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+);
+const CJK_FILLER = /在|所有|全部|文件夹|文件|目录|项目|代码|中|里|的/gu;
+/** After these, or before "folder", a bare word names a folder. */
+const LEADS = /^(in|inside|under|within|across|throughout|the|folder|directory|dans|в)$/iu;
+
+/** Undefined when the words say more than a place: then they are not understood. */
+export function placeOf(text: string, masked: Masked): Place | undefined {
+  const tokens = text
+    .split(/[\s,;，、]+/u)
+    .map((token) => token.replace(/[.!?。:]+$/u, ''))
+    .filter((token) => token !== '');
+  const files: string[] = [];
+  const scopes: string[] = [];
+  const globs: string[] = [];
+  for (const [index, whole] of tokens.entries()) {
+    const quoted = masked.quoted(whole);
+    const token = quoted ?? (looksLikePath(whole) ? whole : whole.replace(CJK_FILLER, ''));
+    const next = tokens[index + 1]?.toLowerCase() ?? '';
+    const kinds = /^(files?|code|sources?|modules?|scripts?|fichiers|файлах|файлы)$/u.test(next)
+      ? globOf(token)
+      : undefined;
+    if (token === '') continue;
+    if (kinds !== undefined) globs.push(kinds);
+    else if (quoted === undefined && /[*?]/.test(token)) globs.push(token);
+    else if (looksLikeFile(token.replaceAll(' ', '_'))) files.push(token);
+    else if (quoted !== undefined || looksLikePath(token)) scopes.push(token.replace(/(.)\/$/, '$1'));
+    else if (FILLER.has(token.toLowerCase())) continue;
+    else if (isFolderName(token, tokens[index - 1], next, scopes.length > 0)) scopes.push(token);
+    else return undefined;
+  }
+  return {files, scopes, globs};
+}
+
+function isFolderName(token: string, before: string | undefined, next: string, follows: boolean): boolean {
+  // "in y in a.py": the first of them belongs to the text.
+  if (!/^[\w@.-]+$/.test(token) || /^(in|inside|under|within|dans)$/.test(next)) return false;
+  if (/^(folder|directory|dir)$/.test(next) || (follows && /^and$/i.test(before ?? ''))) return true;
+  return before !== undefined && LEADS.test(before);
+}
+
+/** The files of a language, as "Python" or ".py" or "py" before "files". */
+function globOf(token: string): string | undefined {
+  const extension = token.replace(/^\./, '');
+  if (token.startsWith('.') || languageOfExtension(extension) !== undefined)
+    return /^\w+$/.test(extension) ? `*.${extension.toLowerCase()}` : undefined;
+  const extensions = extensionsOf(token);
+  if (extensions.length === 0) return undefined;
+  return extensions.length === 1 ? `*.${extensions[0]}` : `*.{${extensions.join(',')}}`;
+}

@@ -1,0 +1,231 @@
+/** Short questions about the project: entry points, languages, how it is built, started and tested. */
+import type {Job, Route} from '../job.ts';
+import {isCode, isLumber, languageOf, rankOf} from '../languages.ts';
+import type {Fact} from '../manifests.ts';
+import {bullets, citeHit, code, notDone, paragraphs} from '../report.ts';
+import {problemOf, readHits, readLines, readPaths} from '../results.ts';
+import type {Observation, Work} from '../work.ts';
+import {ask, askOne} from '../work.ts';
+import type {Focus, ProjectView} from './explore-report.ts';
+import {entriesOf, identityOf, languagesOf, testsOf} from './explore-report.ts';
+import {viewOf} from './project-view.ts';
+
+const MANIFEST_GLOB = '{package.json,composer.json,Cargo.toml,pyproject.toml,setup.cfg,go.mod}';
+
+const TOOLCHAIN = /\b(?:node|go|python|rust)\b/i;
+
+type Topic = 'entries' | 'languages' | 'build' | 'start' | 'test' | 'task' | 'name' | 'licence' | 'version';
+
+const ASKED =
+  /^(?:what|which|where|how|in (?:what|which)|list|show|find|name|tell me|give me|is there|are there|quels?|quelles?|comment|как|какие|какой|на как|где|怎么|如何|什么|哪些)(?![\w-])/iu;
+const TOPICS: readonly (readonly [RegExp, Topic])[] = [
+  [/\blicen[cs]e\b|лиценз|许可/iu, 'licence'],
+  [/^(?:what|which)\b.*\bversion\b/i, 'version'],
+  [
+    /^what(?:'s| is) (?:the )?(?:name of (?:this|the) )?(?:project|module|package|crate|app)(?:'s)?(?: name| called)?[\s?.!]*$|^what(?:'s| is) (?:this|the) \w+ called[\s?.!]*$/i,
+    'name',
+  ],
+  [/\bentry ?-?points?\b|points? d'entrée|точк\S+ вход|入口/iu, 'entries'],
+  [/\b(?:program|app\w*|execution|code|it|project)\s+(?:start|begin|enter)s?(?: (?:up|running))?[\s?.!]*$/i, 'entries'],
+  [/\b(?:programming |coding )?languages?\b|\bwritten in[\s?.!]*$|langages?|язык|什么语言|编程语言/iu, 'languages'],
+  [
+    /^how\b.*\b(?:run|execute|start|launch)\b.*\btests?\b|^how\b.*\btest(?:s|ed)?\b|^where\b.*\btests?\b|\btests? (?:command|runner)\b/i,
+    'test',
+  ],
+  [/(?:lancer|exécuter) les tests|запустить тесты|(?:运行|跑)测试/iu, 'test'],
+  [/^how\b.*\b(?:build|built|compiled?|install(?:ed)?|set ?up)\b|\b(?:build|install) command\b/i, 'build'],
+  [/^comment (?:compiler|construire|installer)|^как (?:собрать|установить)|(?:怎么|如何)(?:构建|编译|安装)/iu, 'build'],
+  [/^how\b.*\b(?:run|start|launch|execute|use)\b|\b(?:start|run) command\b/i, 'start'],
+  [/^comment (?:lancer|démarrer)|^как запустить|(?:怎么|如何)(?:运行|启动)/iu, 'start'],
+  [
+    /^how\b.*\b(?:lint|format|bench\w*|type-?check|deploy|release)\b|\b(?:lint\w*|format\w*|bench\w*|check) command\b/i,
+    'task',
+  ],
+];
+/** Words of such questions; whatever else is in one makes it another question. */
+const COMMON =
+  /\b(?:what|which|where|how|in|list|show|find|name|tell|give|me|is|are|there|the|this|that|these|it|its|here|do|does|can|could|should|would|to|i|we|you|one|all|any|of|for|a|an|main|project'?s?|code|code ?base|repo|repository|app|application|program|programming|coding|software|package|library|crate|module|thing|used|use|uses|using|written|with|made|entry|entrypoints?|points?|languages?|build|built|compile|compiled|install|installed|set|up|setup|run|running|execute|executed|start|starts|begin|begins|launch|test|tests|tested|testing|suite|unit|command|commands|scripts?|npm|available|exist|defined|lint|linter|format|formatter|formatted|bench|benchmark|benchmarks|typecheck|type-check|check|checks|deploy|release|runner|execution|enter|locally|from|source|and|please|kind|have|has|get|works?|name|called|licen[cs]e|licensed|under|version|node|go|python|rust|needs?|needed|required|requires?|minimum|live|located|current|where's|what's)\b|file:line/giu;
+
+export const projectQuestion: Route = (job) => {
+  const {text} = job;
+  if (!ASKED.test(text) || text.length > 120 || /[`"“]/.test(text)) return undefined;
+  const topic = TOPICS.find(([form]) => form.test(text))?.[1];
+  if (topic === undefined) return undefined;
+  // Other languages' words are not in the list: their forms are narrow enough.
+  const other = /^[a-z]/i.test(text) && !/^(?:quel|comment)/i.test(text) ? text.replace(COMMON, '') : '';
+  return /\p{L}/u.test(other) ? undefined : answering(topic, job);
+};
+
+function* answering(topic: Topic, job: Job): Work<string> {
+  if (topic === 'licence') return yield* licence(job);
+  if (topic === 'version') return yield* version(job, TOOLCHAIN.test(job.text));
+  const focus: Focus = topic === 'test' ? 'tests' : 'structure';
+  const view = yield* viewOf(job, undefined, focus);
+  if (typeof view === 'string') return view;
+  if (topic === 'entries') return entriesOf(view);
+  if (topic === 'languages') return languages(view);
+  if (topic === 'test')
+    return paragraphs(testsOf(view), usualTests(view), quoted(view, /\btests?\b|pytest|vitest|jest/i));
+  if (topic === 'name') return identityOf(view) ?? notDone('no manifest or README here names the project.');
+  if (topic === 'build') return build(view);
+  if (topic === 'task') return task(view, job.text);
+  return start(view);
+}
+
+/** The file's first words, and what the manifests say. */
+function* licence({toolbox}: Job): Work<string> {
+  const [named, said] = yield* ask([
+    toolbox.files('{LICENSE*,LICENCE*,COPYING*,license*}', {limit: 5}),
+    toolbox.search({pattern: '^\\s*"?license"?\\s*[:=]', glob: MANIFEST_GLOB, limit: 40}),
+  ]);
+  const paths = readPaths(named!).paths.toSorted();
+  const texts = yield* ask(paths.slice(0, 2).map((path) => toolbox.read(path, 1, 5)));
+  const heads = paths.slice(0, 2).flatMap((path, index) => {
+    const first = readLines(texts[index])?.find((line) => line.text.trim() !== '');
+    return first ? [`${path}:${first.number} — ${code(first.text)}`] : [];
+  });
+  const stated = readHits(said!)
+    .hits.filter((hit) => !hit.path.includes('/'))
+    .map((hit) => citeHit(hit));
+  if (heads.length + stated.length > 0) return bullets([...heads, ...stated]);
+  return readPaths(named!).known
+    ? notDone('no LICENSE or COPYING file is here, and no manifest names a licence.')
+    : notDone(`I could not look for it: ${problemOf(named!) || 'no tool here lists files'}.`);
+}
+
+/** Of the project; of the language that it needs, when that was named. */
+function* version({toolbox}: Job, ofLanguage: boolean): Work<string> {
+  const pattern = ofLanguage
+    ? '^go [0-9]|^\\s*"?(node|requires-python|python|rust-version|edition)"?\\s*[:=]\\s*["\']?[\\^~<>=v0-9]'
+    : '^\\s*"?version"?\\s*[:=]';
+  const said = yield* askOne(toolbox.search({pattern, glob: MANIFEST_GLOB, limit: 40}));
+  const stated = statedIn(said);
+  if (stated.length > 0) return bullets(stated);
+  return readHits(said).known
+    ? notDone('no manifest here says a version.')
+    : notDone(`I could not look for it: ${problemOf(said) || 'no tool here searches'}.`);
+}
+
+/** Lines of the manifests in this folder; one a file, since the first is the project's own. */
+function statedIn(said: Observation): readonly string[] {
+  const own = readHits(said).hits.filter((hit) => !hit.path.includes('/') && !isLumber(hit.path));
+  const first = new Map(own.toReversed().map((hit) => [hit.path, hit]));
+  return [...first.values()].map((hit) => citeHit(hit));
+}
+
+/** The languages, with a place for the main one. */
+function languages(view: ProjectView): string {
+  const sources = view.paths.filter((path) => isCode(path) && rankOf(path) === 0);
+  const sizes = new Map<string, number>();
+  for (const path of sources) sizes.set(languageOf(path)!, (sizes.get(languageOf(path)!) ?? 0) + 1);
+  const [most] = [...sizes].sort(([, a], [, b]) => b - a);
+  const entry = view.entries.find((one) => languageOf(one.path) === most?.[0]);
+  const example = sources.filter((path) => languageOf(path) === most?.[0]).toSorted()[0];
+  const place = entry ? `${entry.path}:${entry.line}` : `${example}:1`;
+  const manifest = view.facts.find((fact) => fact.name)?.name;
+  const from = manifest && view.facts.find((fact) => fact.name === manifest);
+  return paragraphs(
+    languagesOf(view),
+    most &&
+      `Most of the source is ${most[0]}, e.g. ${place}.${from ? ` Its manifest: ${from.path}:${manifest.line}.` : ''}`,
+  );
+}
+
+function build(view: ProjectView): string {
+  const found = cited(view, (fact) => fact.build);
+  const readme = quoted(view, /\b(?:install|build|make|compile|setup|sync)\b/i);
+  if (found.length === 0 && readme === '') return notFound(view, 'builds it');
+  return paragraphs(found.length > 0 ? `Build with:\n${bullets(found)}` : noCommand(view, 'builds it'), readme);
+}
+
+function start(view: ProjectView): string {
+  const found = [
+    ...cited(view, (fact) => fact.start),
+    ...view.entries.flatMap(({path, line, text}) => runOf(path, line, text)),
+  ];
+  const readme = quoted(view, /\b(?:run|start|serve|exec|python3?|node|npx|docker)\b/i);
+  if (found.length === 0 && readme === '')
+    return view.entries.length > 0
+      ? paragraphs(noCommand(view, 'starts it'), entriesOf(view))
+      : notFound(view, 'starts it');
+  return paragraphs(
+    found.length > 0 ? `Start with:\n${bullets([...new Set(found)], 6)}` : noCommand(view, 'starts it'),
+    readme,
+  );
+}
+
+/** How a file with a main function is run in its language. */
+function runOf(path: string, line: number, text: string): readonly string[] {
+  const folder = path.includes('/') ? `./${path.replace(/\/[^/]*$/, '')}` : '.';
+  const language = languageOf(path);
+  const command =
+    language === 'Rust' && /(^|\/)src\/main\.rs$/.test(path)
+      ? 'cargo run'
+      : language === 'Go' && /func main\(/.test(text)
+        ? `go run ${folder}`
+        : language === 'Python' && /__name__/.test(text)
+          ? `python ${path}`
+          : undefined;
+  return command === undefined ? [] : [`\`${command}\` — ${path}:${line} is its main function`];
+}
+
+function task(view: ProjectView, text: string): string {
+  const word = /\b(lint|format|bench|type-?check|check|deploy|release)/i.exec(text)?.[1]?.toLowerCase() ?? '';
+  const form = new RegExp(word.replace('-', '-?'), 'i');
+  const found = view.facts.flatMap((fact) =>
+    fact.scripts
+      .filter((one) => form.test(`${one.name} ${one.value}`))
+      .map((one) => line(fact.path, scriptName(fact.path, one))),
+  );
+  const readme = quoted(view, form);
+  if (found.length === 0 && readme === '') return notFound(view, `is for "${word}"`);
+  return paragraphs(found.length > 0 && bullets(found, 6), readme);
+}
+
+function usualTests({facts, tests}: ProjectView): string | undefined {
+  const python = tests.paths.some((path) => /\.py$/.test(path));
+  return facts.some((fact) => fact.test) || !python
+    ? undefined
+    : 'Tests in Python are usually run with `python -m pytest` or `python -m unittest`.';
+}
+
+function cited(view: ProjectView, pick: (fact: ProjectView['facts'][number]) => Fact | undefined): readonly string[] {
+  return view.facts.flatMap((fact) => {
+    const found = pick(fact);
+    return found ? [line(fact.path, found)] : [];
+  });
+}
+
+function line(path: string, fact: Fact): string {
+  return `\`${fact.name}\`${fact.value ? ` (${code(fact.value)})` : ''} — ${path}:${fact.line}`;
+}
+
+function scriptName(path: string, fact: Fact): Fact {
+  return path.endsWith('.json') ? {...fact, name: `npm run ${fact.name}`} : fact;
+}
+
+/** Commands that the README shows. */
+function quoted({readme}: ProjectView, about: RegExp): string {
+  const command =
+    /^\s*(?:\$\s+|>\s+)?((?:npm|npx|yarn|pnpm|bun|deno|node|pip3?|pipx|python3?|pytest|uv|poetry|cargo|go|make|just|docker|mvn|\.\/|gradle|cmake|ctest|bundle|rake|mix|dotnet|git clone)\b.*)$/;
+  let fenced = false;
+  const found = (readme?.lines ?? []).flatMap(({text, number}) => {
+    if (/^\s*(```|~~~)/.test(text)) fenced = !fenced;
+    const shown = fenced || /^( {4}|\t)/.test(text) ? command.exec(text)?.[1] : undefined;
+    return shown !== undefined && about.test(shown.replace(/\s#.*$/, ''))
+      ? [`${readme!.path}:${number} — ${code(shown)}`]
+      : [];
+  });
+  return found.length > 0 ? `The README shows:\n${bullets(found.slice(0, 5))}` : '';
+}
+
+function noCommand({facts}: ProjectView, what: string): string {
+  const looked = facts.map((fact) => fact.path);
+  return looked.length > 0
+    ? `I found no command that ${what} in ${looked.join(', ')}.`
+    : `I found no command that ${what}: no package.json, Makefile or other manifest is here.`;
+}
+
+function notFound(view: ProjectView, what: string): string {
+  return notDone(noCommand(view, what));
+}

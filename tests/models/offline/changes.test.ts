@@ -1,0 +1,120 @@
+/** Renames and replacements do exactly what was said, or nothing. */
+import {existsSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {CANNOT_PREFIX} from '../../../src/models/offline/fetch.ts';
+import {converse} from './converse.ts';
+import {folder, MAIN_TOOLS} from './executor.ts';
+
+const at = (root: string, prompt: string) => converse(prompt, {root, tools: MAIN_TOOLS});
+const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
+const cannotIn = (told: string) => told.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
+
+describe('a name that ends in a word which parts names', () => {
+  it.each([
+    ['replace Photo with Image in src/p.js', 'Photo Pho', 'Image Pho'],
+    ['rename Token to Tok in src/p.js', 'Token Tok en', 'Tok Tok en'],
+    ['rename isOpen to isOp', 'isOpen isOp', 'isOp isOp'],
+    ['rename Canvas to Board in src/', 'Canvas Canv', 'Board Canv'],
+    ['rename Screen to View', 'Screen Scre', 'View Scre'],
+    ['rename Children to Kids', 'Children Childr', 'Kids Childr'],
+    ['change Auto to Car in src/p.js', 'Auto Au', 'Car Au'],
+    ['rename Token->Tok', 'Token', 'Tok'],
+    ['rename Token → Tok', 'Token', 'Tok'],
+    ['重命名 Token 为 Tok', 'Token', 'Tok'],
+    ['把Token重命名为Tok', 'Token', 'Tok'],
+  ])('is taken whole: %s', async (prompt, before, after) => {
+    const root = folder({'src/p.js': before});
+    expect(cannotIn((await at(root, prompt)).text)).toBe(false);
+    expect(text(root, 'src/p.js')).toBe(after);
+  });
+});
+
+describe('a text of several words', () => {
+  it.each([
+    ['replace pass with return None in cart.py', 'if x:\n  pass\nbypass\n', 'if x:\n  return None\nbypass\n'],
+    ['replace pass with return None', 'pass', 'return None'],
+    ['replace hello world with good bye in cart.py.', 'hello world', 'good bye'],
+    ['replace "a with b" with "in c" in cart.py', 'a with b', 'in c'],
+    ['replace print("x") with log("x", 1) in cart.py', 'print("x")', 'log("x", 1)'],
+    ['replace for x of y with for x in y in cart.py', 'for x of y', 'for x in y'],
+  ])('is replaced whole: %s', async (prompt, before, after) => {
+    const root = folder({'cart.py': before});
+    await at(root, prompt);
+    expect(text(root, 'cart.py')).toBe(after);
+  });
+
+  it.each([
+    'replace foo with bar in a.py and run the tests',
+    'replace foo with bar and run the tests',
+    'replace "foo" with "bar" on line 1 of a.py',
+    'replace the foo with a better one in a.py',
+    'replace foo with bar with baz in a.py',
+    'replace foo with bar in comments of a.py',
+    'rename foo to bar and baz to qux',
+    'rename foo to bar in a.py on line 1',
+    'rename foo to bar in a.py\nAlso add a comment.',
+    'change foo to 30 in a.py',
+    'change the foo to be blue',
+  ])('is not half understood: %s', async (prompt) => {
+    const root = folder({'a.py': 'foo baz the foo\n'});
+    const {text: told, replies} = await at(root, prompt);
+    expect(cannotIn(told)).toBe(true);
+    expect(replies.flat().map((call) => call.name)).not.toContain('edit_file');
+    expect(text(root, 'a.py')).toBe('foo baz the foo\n');
+  });
+});
+
+describe('the place of a change', () => {
+  const files = {'src/a.ts': 'foo', 'lib/b.ts': 'foo', 'lib/c.py': 'foo', 'd.md': 'foo'};
+  const changed = (root: string) => Object.keys(files).filter((path) => text(root, path) === 'bar');
+
+  it.each([
+    ['rename foo to bar in src/ and lib/', ['src/a.ts', 'lib/b.ts', 'lib/c.py']],
+    ['replace "foo" with "bar" in src and lib', ['src/a.ts', 'lib/b.ts', 'lib/c.py']],
+    ['rename foo to bar in d.md and lib/', ['lib/b.ts', 'lib/c.py', 'd.md']],
+    ['rename foo to bar in all TypeScript files', ['src/a.ts', 'lib/b.ts']],
+    ['replace foo with bar in all py files in lib', ['lib/c.py']],
+    ['rename foo to bar in the lib folder', ['lib/b.ts', 'lib/c.py']],
+    ['replace foo with bar everywhere', ['src/a.ts', 'lib/b.ts', 'lib/c.py', 'd.md']],
+  ])('may be several folders, files and kinds of files: %s', async (prompt, expected) => {
+    const root = folder(files);
+    await at(root, prompt);
+    expect(changed(root)).toEqual(expected);
+  });
+
+  it.each(['rename x to y in nope.py', 'rename x to y in nope/', 'rename foo to bar in src/ and nope/'])(
+    'that is not there changes nothing: %s',
+    async (prompt) => {
+      const root = folder(files);
+      const {text: told} = await at(root, prompt);
+      expect(cannotIn(told)).toBe(true);
+      expect(told).toContain('Nothing was changed');
+      expect(changed(root)).toEqual([]);
+    },
+  );
+
+  it('is named when a part of it could not be changed, and the answer says that not all was done', async () => {
+    const root = folder(files);
+    const {text: told} = await at(root, 'rename foo to bar in nope.py and d.md');
+    expect(told).toContain('d.md: 1');
+    expect(told).toContain('nope.py: ');
+    expect(cannotIn(told)).toBe(true);
+  });
+});
+
+it('A later request of the same message sees what an earlier one changed', async () => {
+  const root = folder({'a.py': 'foo\n'});
+  const {text: told} = await at(root, 'rename foo to bar in a.py, then rename bar to baz in a.py, then read a.py');
+  expect(cannotIn(told)).toBe(false);
+  expect(text(root, 'a.py')).toBe('baz\n');
+  expect(told).toContain('1  baz');
+});
+
+it('A file is not renamed onto one that exists', async () => {
+  const root = folder({'a.ts': 'a', 'b.ts': 'b'});
+  const {text: told} = await at(root, 'rename a.ts to b.ts');
+  expect(cannotIn(told)).toBe(true);
+  expect(told).toContain('b.ts exists already');
+  expect(existsSync(join(root, 'a.ts')) && text(root, 'b.ts')).toBe('b');
+});
