@@ -1,15 +1,16 @@
-/** Subagents for other programs: the same engine, without a session around it. */
+/** Subagents for other programs: the same engine, without a conversation around it. */
+import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {compose} from './compose.ts';
-import type {AgentCatalog, AgentDefinition} from './core/agent-types.ts';
-import {UsageError} from './core/errors.ts';
+import {MiniCcError, messageOf} from './core/errors.ts';
 import type {PermissionMode} from './core/events.ts';
-import {reasonOf} from './core/run-result.ts';
 import type {Session} from './core/session.ts';
-import type {SubagentResult} from './core/subagent.ts';
-import {tokensOf} from './core/token-budget.ts';
-import {toolName} from './core/tool-names.ts';
+import {refusal, resultOf, runOf, type SubtaskResult, type SubtaskRun} from './library/run.ts';
+import {agentFor, agentNameOf, checkNumbers, promptOf, type SubtaskRequest} from './library/task.ts';
+
+export type {SubtaskResult, SubtaskRun} from './library/run.ts';
+export type {SubtaskRequest} from './library/task.ts';
 
 export interface SubagentManagerConfig {
   /** Without key and server the built-in offline model answers. */
@@ -17,9 +18,9 @@ export interface SubagentManagerConfig {
   readonly baseURL?: string;
   /** Default: as mini-cc itself chooses it. */
   readonly model?: string;
-  /** Runs at work at a time. Default: 8, 3 for a server on this machine. */
+  /** Runs at work at a time, from 1 on. Default: 8, 3 for a server on this machine. */
   readonly maxConcurrent?: number;
-  /** Milliseconds that a run may take. Default: by the kind of agent, 300,000 to 900,000. */
+  /** Milliseconds that a run may take; 0 = no limit. Default: by the kind of agent, 300,000 to 900,000. */
   readonly timeout?: number;
   /** Writes a log to `<home>/logs/`. */
   readonly debug?: boolean;
@@ -31,59 +32,25 @@ export interface SubagentManagerConfig {
   readonly home?: string;
 }
 
-export interface SubtaskRequest {
-  /** Built in or of the project's own. Default: `code` where it may write, that is without `tools` or with one that writes; else `explore`. */
-  readonly agent_type?: string;
-  /** What to do; one of the two. */
-  readonly prompt?: string;
-  readonly instruction?: string;
-  /** The files that it is about. */
-  readonly files?: readonly string[];
-  /** Only these of the agent's tools. */
-  readonly tools?: readonly string[];
-}
-
-export interface SubtaskResult {
-  readonly success: boolean;
-  /** Its final answer, or what it had when it was cut off. */
-  readonly summary: string;
-  /** Files that its tools changed. */
-  readonly changes: readonly string[];
-  /** Milliseconds. */
-  readonly duration: number;
-  /** Why it did not succeed; a run past its time has `EXECUTION_TIMEOUT` in it. */
-  readonly error?: string;
-  readonly metadata: {
-    /** Names, each once, in the order of their first call. */
-    readonly toolsUsed: readonly string[];
-    /** In and out, cache included. */
-    readonly tokensUsed: number;
-    readonly filesRead: readonly string[];
-    readonly filesModified: readonly string[];
-  };
-}
-
-const WRITING_TOOLS = ['write_file', 'edit_file', 'bash'];
-
 /**
  * Dispatches tasks to subagents and gives back what they found.
  *
- * ```ts
+ * ```js
  * import {SubagentManager} from 'mini-cc';
  *
- * // 1. A manager. Without a key and a server, the built-in offline model works: nothing is needed to try this.
- * const manager = new SubagentManager({cwd: '/path/to/project'});
+ * // 1. A manager for a project. Without a key and a server the built-in offline model answers: nothing is needed to try.
+ * const manager = new SubagentManager({cwd: process.cwd(), maxConcurrent: 3});
  *
- * // 2. One task, with the tools that it may use.
+ * // 2. One task.
  * const found = await manager.spawn({agent_type: 'explore', prompt: 'Where is greet defined?'});
- * console.log(found.summary, found.metadata.toolsUsed);
+ * console.log(found.success, found.summary, found.metadata.toolsUsed);
  *
  * // 3. Several at once: results in the order of the tasks, and one failure leaves the others be.
  * const results = await manager.spawnParallel([
  *   {instruction: 'What does this file do?', files: ['src/main.ts'], tools: ['read_file', 'grep', 'glob']},
  *   {instruction: 'List the files in tests', tools: ['glob']},
  * ]);
- * console.log(`${results.filter((result) => result.success).length}/2`);
+ * for (const {success, summary, error} of results) console.log(success, summary, error ?? '');
  *
  * // 4. The end: what still runs is stopped.
  * await manager.close();
@@ -92,41 +59,135 @@ const WRITING_TOOLS = ['write_file', 'edit_file', 'bash'];
 export class SubagentManager {
   readonly #config: SubagentManagerConfig;
   readonly #abort = new AbortController();
+  /** Asked for, while the session is being opened: they count from the call on. */
+  readonly #pending = new Map<string, SubtaskRun>();
+  /** Runs with some of their agent's tools only. */
+  readonly #narrowed = new Set<string>();
   #session: Promise<Session> | undefined;
+  #engine: Session['subagents'] | undefined;
+  #closed = false;
 
+  /** @throws UsageError for a `maxConcurrent` or `timeout` that cannot be. */
   constructor(config: SubagentManagerConfig = {}) {
+    checkNumbers(config);
     this.#config = config;
   }
 
   /** Never rejects for what happens in the run. @throws UsageError for a request or a configuration that is wrong. */
   async spawn(request: SubtaskRequest): Promise<SubtaskResult> {
+    this.#mustBeOpen();
     const prompt = promptOf(request);
+    const runId = randomUUID();
+    const description = prompt.trim().split(/\s+/).slice(0, 5).join(' ');
+    this.#pending.set(runId, {runId, agent: agentNameOf(request), description, state: 'created', tools: 0});
     this.#session ??= this.#open();
-    const session = await this.#session;
-    const agent = agentFor(request, session.agents);
+    // Between here and the engine nothing is awaited: what is stopped or sent after this call finds the run there.
+    let session: Session;
+    try {
+      session = await this.#session;
+    } finally {
+      this.#pending.delete(runId);
+    }
+    // No subagent has the tools that dispatch.
+    const offered = session.info.tools.filter((tool) => !tool.startsWith('Task'));
+    const agent = agentFor(request, session.agents, offered);
+    if (request.tools) this.#narrowed.add(runId);
     const {timeout} = this.#config;
     const ended = await session.subagents.spawn({
-      ...{agent, prompt, description: prompt.trim().split(/\s+/).slice(0, 5).join(' ')},
-      ...{model: session.model, signal: this.#abort.signal},
+      ...{runId, agent, prompt, description, model: session.model, signal: this.#abort.signal},
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     });
     return resultOf(ended);
   }
 
-  /** All at once, within `maxConcurrent`. Results in the order of the requests. */
+  /** All at once, within `maxConcurrent`. Results in the order of the requests; a wrong request is a failed result. */
   async spawnParallel(requests: readonly SubtaskRequest[]): Promise<SubtaskResult[]> {
-    return Promise.all(requests.map((request) => this.spawn(request)));
+    this.#mustBeOpen();
+    return Promise.all(requests.map((request) => this.spawn(request).catch((error) => this.#refused(error))));
   }
 
-  /** Ends what runs. May be called twice. */
+  /**
+   * To a run at work: it reads the message at its next turn. To one that has ended: it goes on with its history, and
+   * `waitAll` waits for it too; its answer is what `get` says then.
+   * @param run its id or the beginning of it, or `#2` (1 is the newest).
+   * @throws MiniCcError `RUN_NOT_FOUND`, and for a run that cannot go on.
+   */
+  async send(run: string, message: string): Promise<'queued' | 'resumed'> {
+    this.#mustBeOpen();
+    const engine = (await this.#session)?.subagents;
+    if (!engine) throw new MiniCcError('RUN_NOT_FOUND', `Unknown subagent id: ${run}`);
+    const {runId} = engine.find(run);
+    if (this.#narrowed.has(runId)) {
+      // A run that goes on is given all tools of its agent, and a run at work may have to go on for what is sent late.
+      throw new MiniCcError('RUN_NARROWED', 'It was given some of its tools only, and cannot go on: spawn another');
+    }
+    return engine.send(runId, message);
+  }
+
+  /** Ends a run for good and waits for it; what it has is kept. False when it is not at work, or unknown. */
+  async stop(runId: string): Promise<boolean> {
+    return (await this.#settledEngine())?.stop(runId) ?? false;
+  }
+
+  /** Ends all runs that were asked for before this call, also those that wait for a slot. */
+  async stopAll(): Promise<void> {
+    await (await this.#settledEngine())?.stopAll();
+  }
+
+  /** With its last answer, once it has one. Undefined when there is no run with this id. */
+  get(runId: string): SubtaskRun | undefined {
+    const record = this.#engine?.get(runId);
+    if (!record) return this.#pending.get(runId);
+    const end = record.outcome && this.#engine?.read(runId).findLast((entry) => entry.type === 'end');
+    return end?.text === undefined ? runOf(record) : {...runOf(record), summary: end.text};
+  }
+
+  /** All runs, ended ones too, oldest first. */
+  list(): readonly SubtaskRun[] {
+    return [...(this.#engine?.list() ?? []).map(runOf), ...this.#pending.values()];
+  }
+
+  /** Runs that have not ended. */
+  count(): number {
+    return (this.#engine?.count() ?? 0) + this.#pending.size;
+  }
+
+  /** Resolves when no run is at work. Also those that began meanwhile. */
+  async waitAll(): Promise<void> {
+    await (await this.#settledEngine())?.waitAll();
+  }
+
+  /** Ends what runs; nothing can be spawned any more. May be called twice. */
   async close(): Promise<void> {
-    await (await this.#session)?.close();
+    this.#closed = true;
+    await this.#settledEngine();
+    if (this.#engine) await (await this.#session)?.close();
   }
 
-  #open(): Promise<Session> {
+  #mustBeOpen(): void {
+    if (this.#closed) throw new MiniCcError('MANAGER_CLOSED', 'This SubagentManager is closed: make a new one');
+  }
+
+  /** Once the session is open or has failed to: all that was asked for before has reached it then, or was refused. */
+  async #settledEngine(): Promise<Session['subagents'] | undefined> {
+    try {
+      return (await this.#session)?.subagents;
+    } catch {
+      // Whoever spawned was told why; without a session nothing is at work.
+      return undefined;
+    }
+  }
+
+  /** A wrong request is a result. @throws what was wrong with the configuration: that is no matter of one request. */
+  async #refused(error: unknown): Promise<SubtaskResult> {
+    await this.#session;
+    return refusal(messageOf(error));
+  }
+
+  async #open(): Promise<Session> {
     const {apiKey, baseURL, model, maxConcurrent, debug = false, cwd = process.cwd(), permissionMode} = this.#config;
     const {ANTHROPIC_API_KEY: _, ANTHROPIC_AUTH_TOKEN: _t, ANTHROPIC_BASE_URL: _u, ...others} = process.env;
-    return compose({
+    const session = await compose({
       ...{cwd, debug, interactive: false, which: {type: 'new'}},
       // What is configured here decides, not what happens to be set around the program.
       env: {
@@ -141,42 +202,11 @@ export class SubagentManager {
       ...(maxConcurrent === undefined ? {} : {maxConcurrent}),
       ...(permissionMode === undefined ? {} : {permissionMode}),
     });
+    // Nobody speaks with the main agent here: it takes no turn for what is announced to it.
+    session.subscribe(({type, agentId}) => {
+      if (type === 'run_start' && agentId === 'main') session.abort();
+    });
+    this.#engine = session.subagents;
+    return session;
   }
-}
-
-function promptOf({prompt, instruction, files = []}: SubtaskRequest): string {
-  const words = prompt ?? instruction ?? '';
-  if (words.trim() === '') throw new UsageError('A subtask needs a prompt or an instruction');
-  return files.length === 0 ? words : `${words}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
-}
-
-function agentFor({agent_type, tools}: SubtaskRequest, agents: AgentCatalog): AgentDefinition {
-  const asked = tools?.map(toolName);
-  const writes = asked === undefined || asked.some((tool) => WRITING_TOOLS.includes(tool));
-  const name = agent_type ?? (writes ? 'code' : 'explore');
-  const agent = agents.get(name);
-  if (!agent) {
-    const names = agents.list().map((each) => each.name);
-    throw new UsageError(`Invalid agent_type: "${name}". Valid types: ${names.join(', ')}`);
-  }
-  if (!asked) return agent;
-  return {...agent, tools: agent.tools === '*' ? asked : agent.tools.filter((tool) => asked.includes(tool))};
-}
-
-function resultOf({result, receipt}: SubagentResult): SubtaskResult {
-  const reason = reasonOf(result);
-  const error = result.outcome === 'timeout' ? `EXECUTION_TIMEOUT: ${reason}` : reason;
-  return {
-    success: result.outcome === 'success',
-    summary: result.text,
-    changes: receipt.filesChanged,
-    duration: Math.round(result.durationMs),
-    ...(error === '' ? {} : {error}),
-    metadata: {
-      toolsUsed: [...new Set(result.tools.map(({tool}) => tool))],
-      tokensUsed: tokensOf(result.usage),
-      filesRead: receipt.filesRead,
-      filesModified: receipt.filesChanged,
-    },
-  };
 }

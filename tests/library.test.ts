@@ -1,5 +1,4 @@
-/** The library call, as its docstring shows it: offline, so that it runs anywhere. */
-import {readFileSync} from 'node:fs';
+/** The library call: what a program asks for, and what it is given back. */
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
@@ -19,24 +18,6 @@ async function managerWith(config: SubagentManagerConfig = {}) {
 }
 
 describe('new SubagentManager()', () => {
-  it('runs the numbered example of its docstring, offline', async () => {
-    const source = readFileSync(path.resolve(import.meta.dirname, '../src/library.ts'), 'utf8');
-    const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(source) ?? [];
-    const code = example
-      .replaceAll(/^ \* ?/gm, '')
-      .replace(/^import .*$/m, '')
-      .replace(/new SubagentManager\(\{cwd: .*\}\)/, 'given');
-    const {manager} = await managerWith();
-    const said: unknown[][] = [];
-    const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
-      ...args: string[]
-    ) => (given: SubagentManager, console: {log: (...words: unknown[]) => void}) => Promise<void>;
-    await new AsyncFunction('given', 'console', code)(manager, {log: (...words) => void said.push(words)});
-    expect(String(said[0]?.[0])).toContain('src/greet.ts');
-    expect(said[0]?.[1]).toContain('grep');
-    expect(said[1]).toEqual(['2/2']);
-  });
-
   it('gives back what was changed, read and used', async () => {
     const server = await startMessagesServer((body) =>
       turnOf(body) === 0

@@ -1,17 +1,21 @@
 /** The one error family: a stable `code` for programs, a message that a person can act on. */
 export class MiniCcError extends Error {
+  /** Written out in each class: the bundle gives classes other names. */
+  override readonly name: string = 'MiniCcError';
+
   constructor(
     readonly code: string,
     message: string,
     options?: ErrorOptions,
   ) {
     super(message, options);
-    this.name = new.target.name;
   }
 }
 
 /** What the user typed, set or wrote is wrong: exit code 2. */
 export class UsageError extends MiniCcError {
+  override readonly name = 'UsageError';
+
   constructor(message: string, options?: ErrorOptions) {
     super('USAGE', message, options);
   }
@@ -32,6 +36,8 @@ export type ModelErrorKind =
 
 /** A model call failed; `partialText` is what had arrived by then. */
 export class ModelError extends MiniCcError {
+  override readonly name = 'ModelError';
+
   constructor(
     readonly kind: ModelErrorKind,
     message: string,

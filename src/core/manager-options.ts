@@ -28,6 +28,8 @@ export interface ManagerOptions {
 
 export interface SpawnRequest extends SubagentTask {
   readonly model: Model;
+  /** Who names the run before it is dispatched. Default: a new id. */
+  readonly runId?: string;
   readonly background?: boolean;
   readonly label?: string;
   readonly cleanup?: Cleanup;

@@ -14,7 +14,7 @@ export interface OpenedRun {
 /** From here on a crash cannot lose it. @throws Error when it cannot be written. */
 export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
   const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
-  const runId = randomUUID();
+  const {runId = randomUUID()} = request;
   const header: RunHeader = {
     ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
     ...(label ? {label} : {}),

@@ -1,0 +1,199 @@
+/** The library's runs under way, what it refuses, and its example as people run it: on the built package. */
+import {execFile} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {mkdir, symlink} from 'node:fs/promises';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {MiniCcError, UsageError} from '../src/index.ts';
+import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
+import {repairTaskInput} from '../src/tools/task-input.ts';
+import {environmentOfAPerson, makeHome} from './support/environment.ts';
+import {hangBeforeHeaders, type Reply, say, startMessagesServer} from './support/messages-server.ts';
+import {buildOnce, root} from './support/run-cli.ts';
+import {typescriptProject} from './support/workspace.ts';
+
+async function managerWith(config: SubagentManagerConfig = {}) {
+  const [workspace, home] = [await typescriptProject(), await makeHome()];
+  const manager = new SubagentManager({cwd: workspace.path, home: home.env.MINI_CC_HOME!, ...config});
+  onTestFinished(async () => {
+    await manager.close();
+    await Promise.all([workspace.remove(), home.remove()]);
+  });
+  return manager;
+}
+
+async function managerAt(reply: () => Reply, config: SubagentManagerConfig = {}) {
+  const server = await startMessagesServer(reply);
+  onTestFinished(() => server.close());
+  return {server, manager: await managerWith({apiKey: 'k', baseURL: server.url, ...config})};
+}
+
+const explore = {agent_type: 'explore', prompt: 'look around'};
+
+describe('runs under way', () => {
+  it('counts ten from the moment of the call, with ten ids, and none after stopAll', async () => {
+    const {manager} = await managerAt(() => hangBeforeHeaders(), {maxConcurrent: 2});
+    const results = Array.from({length: 10}, () => manager.spawn(explore));
+    expect(manager.count()).toBe(10);
+    const ids = manager.list().map(({runId}) => runId);
+    expect(new Set(ids).size).toBe(10);
+    expect(manager.get(ids[3]!)).toMatchObject({agent: 'explore', description: 'look around', state: 'created'});
+    await manager.stopAll();
+    expect(manager.count()).toBe(0);
+    const ended = await Promise.all(results);
+    expect(ended.map(({runId}) => runId)).toEqual(ids);
+    expect(ended.filter(({success}) => success)).toEqual([]);
+    expect(manager.list().map(({runId, outcome}) => ({runId, outcome}))).toEqual(
+      ids.map((runId) => ({runId, outcome: 'stopped'})),
+    );
+  });
+
+  it('stops one by its id, and none that is unknown', async () => {
+    const {manager} = await managerAt(() => hangBeforeHeaders());
+    expect(await manager.stop('nobody')).toBe(false);
+    expect(manager.get('nobody')).toBeUndefined();
+    const results = [manager.spawn(explore), manager.spawn(explore)];
+    const [first] = manager.list();
+    expect(await manager.stop(first!.runId)).toBe(true);
+    expect(await results[0]).toMatchObject({runId: first!.runId, success: false});
+    expect(manager.count()).toBe(1);
+    expect(await manager.stop(first!.runId)).toBe(false);
+  });
+
+  it('goes on with what is sent, and nobody else is asked for it', async () => {
+    let calls = 0;
+    const {server, manager} = await managerAt(() => say(`answer ${++calls}`));
+    await expect(manager.send('nobody', 'x')).rejects.toThrow('Unknown subagent id: nobody');
+    const {runId} = await manager.spawn(explore);
+    expect(manager.get(runId!)).toMatchObject({state: 'idle', outcome: 'success', summary: 'answer 1'});
+    expect(await manager.send(runId!, 'and then?')).toBe('resumed');
+    expect(manager.count()).toBe(1);
+    await manager.waitAll();
+    expect(manager.count()).toBe(0);
+    expect(manager.get(runId!)).toMatchObject({summary: 'answer 2'});
+    // The main agent, of whom this program knows nothing, would begin a turn at once.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('does not let a run go on with more tools than it was given', async () => {
+    const {manager} = await managerAt(() => say('yes'));
+    const {runId} = await manager.spawn({...explore, tools: ['grep']});
+    await expect(manager.send(runId!, 'x')).rejects.toThrow('some of its tools only');
+  });
+
+  it('ends what has not begun yet when it is closed, and begins nothing afterwards', async () => {
+    const {manager} = await managerAt(() => hangBeforeHeaders());
+    const early = manager.spawn(explore);
+    await manager.close();
+    expect(await early).toMatchObject({success: false});
+    await expect(manager.spawn(explore)).rejects.toThrow('This SubagentManager is closed: make a new one');
+    await expect(manager.spawnParallel([explore])).rejects.toThrow(MiniCcError);
+    await expect(manager.send('#1', 'x')).rejects.toThrow('is closed');
+  });
+});
+
+describe('what is refused', () => {
+  it('keeps the good result beside a wrong request', async () => {
+    const {manager} = await managerAt(() => say('good'));
+    const results = await manager.spawnParallel([explore, {...explore, agent_type: 'nope'}, {prompt: ''}]);
+    expect(results).toMatchObject([
+      {success: true, summary: 'good'},
+      {success: false, error: expect.stringContaining('Invalid agent_type: "nope"'), summary: ''},
+      {success: false, error: 'A subtask needs a prompt or an instruction'},
+    ]);
+    expect(manager.count()).toBe(0);
+  });
+
+  it('rejects all for a configuration that is wrong, and can still be closed', async () => {
+    const manager = await managerWith({cwd: '/no/such/folder'});
+    await expect(manager.spawnParallel([explore, explore])).rejects.toThrow('ENOENT');
+    await manager.stopAll();
+    expect(manager.count()).toBe(0);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])('maxConcurrent %s', (maxConcurrent) => {
+    const words = `maxConcurrent must be a whole number from 1 on, not ${maxConcurrent}`;
+    expect(() => new SubagentManager({maxConcurrent})).toThrow(new UsageError(words));
+  });
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('timeout %s', (timeout) => {
+    const words = `timeout must be a number of milliseconds, or 0 for none, not ${timeout}`;
+    expect(() => new SubagentManager({timeout})).toThrow(new UsageError(words));
+  });
+
+  it('takes a timeout of 0 as none', async () => {
+    const {manager} = await managerAt(() => say('yes'), {timeout: 0});
+    expect(await manager.spawn(explore)).toMatchObject({success: true});
+  });
+
+  it('reads the name of an agent as the Task tool does, and says what was meant in its words', async () => {
+    const {manager} = await managerAt(() => say('yes'));
+    expect(await manager.spawn({...explore, agent_type: ' Explore'})).toMatchObject({success: true});
+    for (const agent_type of ['exploer', 'Plam', 'toString']) {
+      let words = '';
+      try {
+        repairTaskInput({...explore, agent_type}, ['explore', 'code', 'plan']);
+      } catch (error) {
+        words = (error as Error).message;
+      }
+      await expect(manager.spawn({...explore, agent_type})).rejects.toThrow(new UsageError(words));
+    }
+  });
+
+  it('tools of which the agent has none', async () => {
+    const {manager} = await managerAt(() => say('yes'));
+    await expect(manager.spawn({...explore, tools: ['write_file']})).rejects.toThrow(
+      new UsageError('explore has none of these tools: write_file. It has: bash, read_file, grep, glob'),
+    );
+    const code = manager.spawn({agent_type: 'code', prompt: 'x', tools: ['nope']});
+    await expect(code).rejects.toThrow(/^code has none of these tools: nope\. It has: .*read_file/);
+    await expect(code).rejects.not.toThrow('Task');
+    await expect(manager.spawn({...explore, tools: []})).rejects.toThrow('tools is empty. It has: bash');
+  });
+});
+
+describe('the built package', () => {
+  /** A program in a project that has mini-cc among its packages. */
+  async function runProgram(code: string) {
+    await buildOnce();
+    const [workspace, home] = [await typescriptProject(), await makeHome()];
+    onTestFinished(async () => void (await Promise.all([workspace.remove(), home.remove()])));
+    await mkdir(path.join(workspace.path, 'node_modules'));
+    await symlink(root, path.join(workspace.path, 'node_modules', 'mini-cc'));
+    const program = await workspace.write('program.mjs', code);
+    const env = {...environmentOfAPerson(), ...home.env} as NodeJS.ProcessEnv;
+    return promisify(execFile)(process.execPath, [program], {cwd: workspace.path, env, timeout: 25_000});
+  }
+
+  const exampleIn = (file: string) => {
+    const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/^ \* ?/gm, '');
+    return /```js\n(import \{SubagentManager\}[\s\S]*?)```/.exec(text)?.[1] ?? '';
+  };
+
+  it('runs the example of the README, which is that of the docstring, offline', async () => {
+    const example = exampleIn('README.md');
+    expect(example).toBe(exampleIn('src/library.ts'));
+    const {stdout, stderr} = await runProgram(example);
+    expect(stderr).toBe('');
+    expect(stdout).toContain('src/greet.ts');
+    expect(stdout).toContain("'grep'");
+    expect(stdout.match(/^true /gm)).toHaveLength(3);
+  });
+
+  it('calls its errors by their names', async () => {
+    const {stdout} = await runProgram(`
+      import {MiniCcError, SubagentManager, UsageError} from 'mini-cc';
+      try {
+        new SubagentManager({timeout: -1});
+      } catch (error) {
+        console.log(error.name, error instanceof UsageError, error instanceof MiniCcError, error.code);
+      }
+      const manager = new SubagentManager();
+      await manager.close();
+      await manager.spawn({prompt: 'x'}).catch((error) => console.log(error.name, error.code));
+    `);
+    expect(stdout).toBe('UsageError true true USAGE\nMiniCcError MANAGER_CLOSED\n');
+  });
+});
