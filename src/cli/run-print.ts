@@ -8,7 +8,11 @@ import type {Start} from './start.ts';
 /** @returns the exit code. */
 export async function runPrint(start: Start, parsed: Arguments, prompt: string): Promise<number> {
   let session: Session | undefined;
-  onSignals(async () => session?.close());
+  let isLeaving = false;
+  onSignals(async () => {
+    isLeaving = true;
+    await session?.close();
+  });
   session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
   try {
     return await print(session, {
@@ -17,6 +21,7 @@ export async function runPrint(start: Start, parsed: Arguments, prompt: string):
       verbose: parsed.verbose,
       stdout: (text) => void process.stdout.write(text),
       stderr: (line) => void process.stderr.write(`${line}\n`),
+      isLeaving: () => isLeaving,
       stdoutIsTerminal: Boolean(process.stdout.isTTY),
       ...(process.stderr.isTTY ? {liveTerminal: process.stderr} : {}),
     });

@@ -47,7 +47,7 @@ const subagents = section({
     .meta({description: 'Tokens that a result should keep within; past twice that it is cut.', default: 500}),
   archiveAfterMinutes: atLeastZero('a number of minutes')
     .optional()
-    .meta({description: 'Minutes after its end until a run’s transcript is archived.', default: 60}),
+    .meta({description: 'Minutes after its end until a run’s transcript is archived; 0 = never.', default: 60}),
   allowAgents: list('the name of an agent', 'a list of agents')
     .optional()
     .meta({description: 'What Task may dispatch; "*" = all.', default: ['*']}),

@@ -142,7 +142,8 @@ async function ask(
         signal,
       },
       (progress) => {
-        if (progress.type === 'retry') tally.dropStreamed();
+        if (progress.type === 'retry') run.tokens.spend(tally.giveUp());
+        else if (progress.type === 'usage') tally.using(progress.usage, progress.model);
         else if (progress.type === 'text') tally.streamed(progress.text);
         const event = eventOf(progress, run.rawStream);
         if (event) run.emit(event);
@@ -166,6 +167,8 @@ function eventOf(
       return rawStream ? {type: 'stream', event: progress.event} : undefined;
     case 'retry':
       return progress;
+    case 'usage':
+      return undefined;
   }
 }
 
@@ -199,6 +202,7 @@ function pausing(run: AgentRun, deadline: Deadline): AgentRun['permit'] {
 function failed(error: unknown, run: AgentRun, signal: AbortSignal, tally: Tally): RunResult {
   run.history.settleOpenCalls('Cut off before it ended.');
   const partial = tally.takeStreamed();
+  run.tokens.spend(tally.giveUp());
   if (partial.trim() !== '') {
     const content = [{type: 'text', text: partial.trimEnd()} as AssistantBlock];
     run.history.append({role: 'assistant', content});

@@ -2,6 +2,7 @@
 import {ANNOUNCE_SKIP, announcementId, announcementMessage, announcementText, type EndedRun} from './announcement.ts';
 import type {AgentEventBody} from './events.ts';
 import type {Letter} from './inbox.ts';
+import {cutAtParagraph} from './report.ts';
 import type {RunRecord} from './run-record.ts';
 
 export interface Announcement {
@@ -11,10 +12,19 @@ export interface Announcement {
   readonly event: AgentEventBody & {type: 'announcement'};
 }
 
-/** @returns undefined when there is nothing to post: it was no background run, or it asked for silence. */
-export function announcementOf(record: RunRecord, text: string, durationMs: number): Announcement | undefined {
+/**
+ * @param resultTokens what its prompt asks for; past twice that the text is cut.
+ * @returns undefined when there is nothing to post: it was no background run, or it asked for silence.
+ */
+export function announcementOf(
+  record: RunRecord,
+  whole: string,
+  durationMs: number,
+  resultTokens: number,
+): Announcement | undefined {
   const {runId, round, agent, description, usage, sessionId, transcript, outcome = 'unknown', reason = ''} = record;
-  if (!record.background || isSilent(record, text)) return undefined;
+  if (!record.background || isSilent(record, whole)) return undefined;
+  const text = cutAtParagraph(whole, 2 * resultTokens, transcript);
   const run: EndedRun = {runId, round, agent, outcome, reason, text, durationMs, usage, sessionId, transcript};
   return {
     letter: {

@@ -3,6 +3,7 @@
  * screen sees is on disk. All else is derived from it.
  */
 import {randomUUID} from 'node:crypto';
+import type {NamedLimits} from './limit-profiles.ts';
 import type {Message, ToolResultBlock, ToolUse, Usage} from './messages.ts';
 import type {Outcome} from './run-result.ts';
 
@@ -26,6 +27,7 @@ export type TranscriptEntry =
       readonly cleanup?: 'keep' | 'delete';
       readonly label?: string;
       readonly callId?: string;
+      readonly limits?: NamedLimits;
     }
   | {
       readonly type: 'message';

@@ -87,9 +87,9 @@ export function gradedTurns(agent: string, complexity: Complexity, promptLength:
 
 /** Whole words: `widget` holds no `get`. Chinese has no borders between words. */
 const COMPLEX_WORDS =
-  /(?<![\p{L}\d_])(?:analy[sz](?:e|es|ing|is)|audit(?:s|ing|er|ez)?|refactor(?:s|ing|iser|isez)?|redesign|design(?:s|ing)?|analyser|analysez|concevoir|concevez|détaillée?|проанализируй(?:те)?|анализ|аудит|рефакторинг|спроектируй(?:те)?|подробно)(?![\p{L}\d_])|分析|审计|重构|设计|全面|详细/iu;
+  /(?<![\p{L}\d_])(?:analy[sz](?:e|es|ing|is)|audit(?:s|ing|er|ez)?|refactor(?:s|ing|iser|isez)?|redesign|design(?:s|ing)?|analyser|analysez|concevoir|concevez|détaillée?|проанализир(?:уй|уйте|овать)|анализ|аудит|рефакторинг|спроектир(?:уй|уйте|овать)|подробно)(?![\p{L}\d_])|分析|审计|重构|设计|全面|详细/iu;
 const SIMPLE_WORDS =
-  /(?<![\p{L}\d_])(?:find|list|read|get|trouver?|trouvez|lister?|lire|lis|найди(?:те)?|прочитай(?:те)?|перечисли(?:те)?)(?![\p{L}\d_])|查找|读取|列出/iu;
+  /(?<![\p{L}\d_])(?:find|list|read|get|trouver?|trouvez|lister?|lire|lis|chercher?|cherchez|найди(?:те)?|найти|прочитай(?:те)?|прочитать|перечисли(?:те)?|перечислить)(?![\p{L}\d_])|查找|读取|列出/iu;
 /** `1. a 2. b 3. c`, and not `1.2.3.4`. */
 const NUMBERED_ITEM = /(?:^|\s)\d+[.)]\s/g;
 const SIMPLE_LENGTH = 100;

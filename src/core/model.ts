@@ -33,6 +33,8 @@ export type ModelProgress =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly text: string}
   | {readonly type: 'raw'; readonly event: StreamEvent}
+  /** What this attempt has used so far, should it not come to its end. */
+  | {readonly type: 'usage'; readonly usage: Usage; readonly model: string}
   /** The call is asked again: what was streamed so far no longer counts. */
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number};
 

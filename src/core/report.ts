@@ -25,7 +25,8 @@ export function reportOf(run: ReportedRun, resultTokens: number): string {
   return `${head}${lead}${text}\n\n${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
 }
 
-function cutAtParagraph(text: string, maxTokens: number, transcript: string): string {
+/** What is past `maxTokens` is cut off, at a paragraph or a line where one is near, and the rest's place is told. */
+export function cutAtParagraph(text: string, maxTokens: number, transcript: string): string {
   const most = maxTokens * CHARS_PER_TOKEN;
   if (text.length <= most) return text;
   const paragraph = text.lastIndexOf('\n\n', most);

@@ -12,13 +12,16 @@ export interface Restored {
 
 const CUT_OFF = 'mini-cc ended before this run did';
 
-/** @param announced ids of the announcements in the main agent's history. */
-export function restoreRuns(store: RunStore, announced: ReadonlySet<string>): Restored {
+/**
+ * @param announced ids of the announcements in the main agent's history.
+ * @param resultTokens see `announcementOf`.
+ */
+export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, resultTokens: number): Restored {
   const pending: Announcement[] = [];
   const records = store.list().map((stored) => {
     const end = stored.end ?? closeCutOff(store, stored);
     const record = recordOf(stored, end, store.sessionId);
-    const announcement = announcementOf(record, end.text ?? '', end.durationMs ?? 0);
+    const announcement = announcementOf(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
     const isTold = announced.has(announcementId(record.runId, record.round));
     if (announcement && !isTold) {
       // Nobody has typed a word yet: it is read with the next prompt.
@@ -54,7 +57,8 @@ function recordOf(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord 
     ...(reason === undefined ? {} : {reason}),
     ...(receipt === undefined ? {} : {receipt}),
     startedAt: stored.createdAt,
-    endedAt: stored.lastAt,
+    // One that was cut off is kept as long as one that has ended just now: it can go on.
+    endedAt: stored.end ? stored.lastAt : Date.now(),
     restored: true,
     result: {usageByModel: {}, durationMs, modelMs: 0, turns: 0},
   };

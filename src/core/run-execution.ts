@@ -8,7 +8,7 @@ import type {Model} from './model.ts';
 import type {Pool} from './pool.ts';
 import {makeReceipt} from './receipt.ts';
 import {reportOf} from './report.ts';
-import {stateAfter} from './run-record.ts';
+import {type RunRecord, stateAfter} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 import {NOTHING, type RunResult, reasonOf} from './run-result.ts';
 import {
@@ -92,7 +92,7 @@ export async function executeRun(
         return crashed(live, error, rooms.house);
       });
     if (ended.result.outcome === 'success') pool.endedWell();
-    note(ended, rooms, emit, before.tools);
+    note(ended, rooms, emit, before);
     return ended;
   });
 }
@@ -103,14 +103,21 @@ async function closed(live: LiveRun, result: SubagentResult): Promise<SubagentRe
   return result;
 }
 
-function note({runId, result, receipt}: SubagentResult, {registry}: ExecutionRooms, emit: Emit, toolsBefore: number) {
+function note(
+  {runId, result, receipt}: SubagentResult,
+  {registry}: ExecutionRooms,
+  emit: Emit,
+  before: Pick<RunRecord, 'tools' | 'usage'>,
+) {
   const {usage, usageByModel, durationMs, modelMs, turns, outcome} = result;
   const reason = reasonOf(result);
   const state = stateAfter(outcome);
   const endedAt = Date.now();
   registry.update(runId, {
     ...{state, outcome, endedAt, lastAt: endedAt, receipt: receipt.line},
-    tools: toolsBefore + result.tools.length,
+    tools: before.tools + result.tools.length,
+    // Also that of calls that did not come to their end.
+    usage: addUsage(before.usage, usage),
     ...(reason === '' ? {} : {reason}),
     result: {usageByModel, durationMs, modelMs, turns},
   });

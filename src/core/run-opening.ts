@@ -15,10 +15,12 @@ export interface OpenedRun {
 export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
   const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
   const {runId = randomUUID()} = request;
+  const {maxTurns, timeoutSeconds, maxTokens} = request;
   const header: RunHeader = {
     ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
+    limits: {maxTurns, timeoutSeconds, maxTokens},
   };
   const open = store.create(header);
   const history = new History(open.journal);

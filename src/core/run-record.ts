@@ -1,5 +1,6 @@
 /** A subagent's run as the registry, the screen and the commands know it. Its messages are on disk, not here. */
 import type {History, Journal, TranscriptEntry} from './history.ts';
+import type {NamedLimits} from './limit-profiles.ts';
 import type {Message, Usage} from './messages.ts';
 import type {OutputStore} from './output.ts';
 import type {Outcome, RunResult} from './run-result.ts';
@@ -20,6 +21,8 @@ export interface RunHeader {
   readonly label?: string;
   /** The Task call that dispatched it. */
   readonly callId?: string;
+  /** Those that the call named: they hold for each round. */
+  readonly limits?: NamedLimits;
 }
 
 /** Times are milliseconds since the epoch. */

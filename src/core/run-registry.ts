@@ -35,7 +35,7 @@ export class RunRegistry {
    * @throws MiniCcError `RUN_NOT_FOUND` that says what is wrong with the name.
    */
   find(name: string): RunRecord {
-    const [, index] = /^#?(\d{1,4})$/.exec(name) ?? [];
+    const [, index] = /^#?(\d{1,7})$/.exec(name) ?? [];
     if (index !== undefined) {
       const record = Number(index) > 0 ? this.list().at(-Number(index)) : undefined;
       if (!record) throw notFound(`Invalid subagent index: ${index}`);

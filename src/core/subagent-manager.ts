@@ -50,8 +50,9 @@ export class SubagentManager {
 
   /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
   async dispatch(request: SpawnRequest): Promise<Dispatched> {
-    const {agent, prompt, model} = request;
-    const limits = limitsOf(this.options.house.limits, agent, request);
+    const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens} = request;
+    // Those that were named: what follows from being in the background makes it no other task.
+    const limits = {maxTurns, timeoutSeconds, maxTokens};
     const session = this.options.store.sessionId;
     const key = taskKey({agent, prompt, model: model.name, limits, isolation: 'none', session});
     const dispatched = await this.#dedup.dispatch(key, agent.readOnly, () => this.#start(request));
@@ -184,7 +185,7 @@ export class SubagentManager {
    * @returns what is still to be announced.
    */
   restore(announced: ReadonlySet<string>): Restored['pending'] {
-    const {records, pending} = restoreRuns(this.options.store, announced);
+    const {records, pending} = restoreRuns(this.options.store, announced, this.options.house.resultTokens);
     for (const record of records) {
       this.#registry.add(record);
       if (record.state === 'removed') continue;
@@ -221,7 +222,7 @@ export class SubagentManager {
 
   #goOn(record: RunRecord, message: string): void {
     const {agent, model} = this.options.revive(record);
-    const limits = limitsOf(this.options.house.limits, agent, {prompt: message, background: true});
+    const limits = limitsOf(this.options.house.limits, agent, {...record.limits, prompt: message, background: true});
     const next = {message, model: model.name};
     const {runId, papers} = openNextRound(this.options.store, this.#registry, record, next);
     this.#archive.cancel(runId);
@@ -254,7 +255,7 @@ export class SubagentManager {
     const record = this.#registry.get(runId);
     // The session was cleared meanwhile.
     if (!record) return;
-    const announcement = announcementOf(record, result.text, result.durationMs);
+    const announcement = announcementOf(record, result.text, result.durationMs, this.options.house.resultTokens);
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
     if (record.cleanup === 'delete' && !announcement) this.#archive.archive(runId);
     else this.#archive.ended(runId);

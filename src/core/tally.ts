@@ -21,6 +21,7 @@ export class Tally {
   #text = '';
   #join = false;
   #streamed = '';
+  #unfinished: {readonly usage: Usage; readonly model: string} | undefined;
 
   constructor(private readonly clock: Clock) {
     this.#startedAt = clock.now();
@@ -39,8 +40,18 @@ export class Tally {
     this.#streamed += text;
   }
 
-  dropStreamed(): void {
+  /** What the attempt under way has used so far. */
+  using(usage: Usage, model: string): void {
+    this.#unfinished = {usage, model};
+  }
+
+  /** The attempt came to nothing; what it used was used. @returns that. */
+  giveUp(): Usage {
     this.#streamed = '';
+    const {usage, model} = this.#unfinished ?? {usage: NO_USAGE, model: ''};
+    if (this.#unfinished) this.#addUsage(usage, model);
+    this.#unfinished = undefined;
+    return usage;
   }
 
   takeStreamed(): string {
@@ -52,8 +63,8 @@ export class Tally {
   count(reply: ModelReply): void {
     this.turns += 1;
     this.#streamed = '';
-    this.#usage = addUsage(this.#usage, reply.usage);
-    this.#byModel[reply.model] = addUsage(this.#byModel[reply.model] ?? NO_USAGE, reply.usage);
+    this.#unfinished = undefined;
+    this.#addUsage(reply.usage, reply.model);
     const text = textOf(reply.content);
     if (text !== '') this.setText(this.#join ? this.#text + text : text);
     this.#join = false;
@@ -66,6 +77,11 @@ export class Tally {
 
   setText(text: string): void {
     this.#text = text;
+  }
+
+  #addUsage(usage: Usage, model: string): void {
+    this.#usage = addUsage(this.#usage, usage);
+    this.#byModel[model] = addUsage(this.#byModel[model] ?? NO_USAGE, usage);
   }
 
   result(ending: Ending): RunResult {

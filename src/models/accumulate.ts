@@ -51,6 +51,11 @@ export class ReplyBuilder {
     }
   }
 
+  /** So far. */
+  get usage(): Usage {
+    return {...this.#usage};
+  }
+
   /** @throws ModelError `stream` when the stream ended before the reply did. */
   finish(fallbackModel: string): ModelReply {
     if (this.#id === '' && this.#blocks.length === 0) throw broken('the server sent an empty stream');

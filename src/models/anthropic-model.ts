@@ -78,6 +78,9 @@ export class AnthropicModel implements Model {
       for await (const event of stream) {
         builder.add(event);
         report(event, onProgress);
+        if (event.type === 'message_start' || event.type === 'message_delta') {
+          onProgress({type: 'usage', usage: builder.usage, model: this.settings.id});
+        }
       }
       // An abort ends the SDK's stream as if it were over.
       watch.signal.throwIfAborted();
@@ -86,7 +89,8 @@ export class AnthropicModel implements Model {
       request.signal.throwIfAborted();
       if (watch.wasIdle) {
         const words = `no byte from the model for ${this.settings.idleSeconds} s`;
-        throw new ModelError('idle', words, {retryable: true}, {cause: error});
+        // A limit: what it was given is used up, asking again would give it twice.
+        throw new ModelError('idle', words, {retryable: false}, {cause: error});
       }
       throw toModelError(error, new URL(this.server.baseURL).host);
     } finally {

@@ -23,6 +23,8 @@ export interface PrintOptions {
   readonly liveTerminal?: LiveTerminal;
   /** Text for a terminal: its control characters are shown. */
   readonly stdoutIsTerminal: boolean;
+  /** A signal ends the program: what it has by then is no success. */
+  readonly isLeaving: () => boolean;
 }
 
 /** Runs the prompt to its end. @returns the exit code: 0 done, 1 failed, 3 a limit ended it. */
@@ -62,7 +64,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
     return submitted.ok ? 0 : 1;
   }
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
-  const {result} = submitted;
+  const result = options.isLeaving() ? cutShort(submitted.result) : submitted.result;
   if (format === 'text') {
     const text = options.stdoutIsTerminal ? showControls(result.text) : result.text;
     if (text !== '') stdout(text.endsWith('\n') ? text : `${text}\n`);
@@ -71,6 +73,10 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   }
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(endingOf(result)))}`);
   return exitCode(session, result);
+}
+
+function cutShort({text, usage, usageByModel, turns, tools, durationMs, modelMs}: RunResult): RunResult {
+  return {outcome: 'stopped', text, usage, usageByModel, turns, tools, durationMs, modelMs};
 }
 
 function exitCode(session: Session, result: RunResult): number {

@@ -4,6 +4,7 @@ import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import {MiniCcError, messageOf} from '../core/errors.ts';
 import type {ToolContext} from '../core/tool.ts';
+import {archivedTranscript} from './archived-transcript.ts';
 import {absolutePath, codeOf, missing} from './paths.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
@@ -103,7 +104,8 @@ async function ripgrepPath(): Promise<string> {
 
 /** The absolute path to search, with what is there. @throws MiniCcError `NOT_FOUND` with what was probably meant. */
 export async function searchedPath(path: string | undefined, context: ToolContext): Promise<string> {
-  const absolute = absolutePath(path ?? '.', context.workspace);
+  const named = absolutePath(path ?? '.', context.workspace);
+  const absolute = (await archivedTranscript(named)) ?? named;
   try {
     await stat(absolute);
     return absolute;

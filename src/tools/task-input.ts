@@ -35,6 +35,8 @@ const FLAGS = ['background'];
  * @throws MiniCcError `TASK_INPUT` with one of the three texts that the contract words.
  */
 export function repairTaskInput(raw: unknown, agents: readonly string[]): RepairedTaskInput {
+  if (agents.length === 0)
+    throw failure('The settings allow no agent (subagents.allowAgents): nothing can be dispatched');
   const notes: string[] = [];
   const fields = collect(asRecord(raw), notes);
   const sent = fields.get('agent_type');

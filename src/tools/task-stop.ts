@@ -3,19 +3,20 @@ import {z} from 'zod';
 import {hasEnded} from '../core/run-record.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
+import {runId} from './run-id.ts';
 import description from './task-stop.md';
 
-const input = z.object({run_id: z.string().min(1)});
+const input = z.object({run_id: runId});
 
 export function createTaskStop(manager: () => SubagentManager): Tool<z.infer<typeof input>> {
   return {
     name: 'TaskStop',
     description,
     input,
-    title: ({run_id}) => run_id,
+    title: ({run_id}) => String(run_id),
     access: () => [{kind: 'none'}],
     async run({run_id}) {
-      const record = manager().find(run_id);
+      const record = manager().find(String(run_id));
       if (hasEnded(record)) return textResult(`It has ended already: ${record.outcome}.`);
       await manager().stop(record.runId);
       return textResult(manager().report(manager().find(record.runId)));

@@ -97,8 +97,15 @@ function schemaFor(names: readonly string[]) {
       .number()
       .min(0, {error: ({input}) => `timeout_seconds must be 0 (no limit) or more, not ${input}`})
       .optional(),
-    max_turns: z.int().min(1).max(400).optional(),
-    max_tokens: z.int().min(1).optional(),
+    max_turns: z
+      .int({error: ({input}) => `max_turns must be a whole number from 1 to 400, not ${JSON.stringify(input)}`})
+      .min(1, {error: ({input}) => `max_turns must be 1 or more, not ${input}`})
+      .max(400, {error: ({input}) => `max_turns must be 400 or less, not ${input}`})
+      .optional(),
+    max_tokens: z
+      .int({error: ({input}) => `max_tokens must be a whole number, not ${JSON.stringify(input)}`})
+      .min(1, {error: ({input}) => `max_tokens must be 1 or more, not ${input}`})
+      .optional(),
     label: z.string().optional(),
     cleanup: z.enum(['keep', 'delete']).optional(),
   });

@@ -1,4 +1,4 @@
-/** The panel under the prompt: which runs it lists, which one is marked, and what a row says. Newest first. */
+/** The panel under the prompt: which runs it lists, which one is marked, and what a row says. */
 import {formatDuration} from '../core/progress-line.ts';
 import {tokens} from '../core/receipt.ts';
 import {hasEnded} from './subagent-store.ts';
@@ -15,10 +15,15 @@ export interface PanelMark {
   readonly index: number;
 }
 
-/** Nothing unless a run works in the background; whoever goes to the panel finds all that are at work. */
+/** Those at work first, then those that wait, then the ended; the newest first among each. Nothing unless a run works in the background; whoever goes to the panel finds all that are at work. */
 export function panelRuns(ui: UiState, isEntered: boolean): readonly SubagentRun[] {
   const listed = ui.subagents.filter((run) => run.isBackground || (isEntered && !hasEnded(run)));
-  return isEntered || listed.some((run) => !hasEnded(run)) ? listed.reverse() : [];
+  return isEntered || listed.some((run) => !hasEnded(run)) ? listed.reverse().sort((a, b) => place(a) - place(b)) : [];
+}
+
+function place(run: SubagentRun): number {
+  if (hasEnded(run)) return 2;
+  return run.state === 'queued' ? 1 : 0;
 }
 
 /** The mark among the runs as they are now. */

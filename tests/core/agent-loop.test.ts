@@ -158,6 +158,14 @@ describe('the agent loop', () => {
     expect(run.history.messages.at(-1)).toMatchObject({role: 'assistant', content: [{text: 'half an ans'}]});
   });
 
+  it('counts the tokens of a call that was cut off', async () => {
+    const model = new ScriptedModel([{hang: true, partial: 'half', used: 70}]);
+    const {run, abort} = fixture(model);
+    const ended = runAgent(run);
+    setTimeout(() => abort.abort(new CutOff('stop')), 10);
+    expect(await ended).toMatchObject({outcome: 'stopped', usage: {input_tokens: 70}});
+  });
+
   it('keeps the partial text and marks the interruption when the user interrupts', async () => {
     const {run, abort} = fixture(new ScriptedModel([{hang: true, partial: 'so far'}]));
     const ended = runAgent(run);

@@ -14,6 +14,16 @@ async function ended(started: Awaited<ReturnType<ReturnType<typeof house>['dispa
 }
 
 describe('a background run', () => {
+  it('with a long answer is announced cut, with the place of the whole', async () => {
+    const {spawn, inbox} = house({house: {resultTokens: 100}});
+    const {transcript} = await spawn(new ScriptedModel([say('a paragraph of it\n\n'.repeat(1000))]), {
+      background: true,
+    });
+    const [letter] = inbox.take();
+    expect(letter!.text.length).toBeLessThan(1500);
+    expect(letter!.text).toContain(`more characters in ${transcript}]`);
+  });
+
   it('is accepted in under 100 ms, on disk by then, and announced once at its end', async () => {
     const {dispatch, inbox, events, read, manager} = house();
     const began = performance.now();

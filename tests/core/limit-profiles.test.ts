@@ -43,6 +43,9 @@ describe('the complexity of a task', () => {
   it.each([
     ['find auth files', 'simple'],
     ['列出所有文件', 'simple'],
+    ['найти файлы', 'simple'],
+    ['chercher les fichiers', 'simple'],
+    ['проанализировать модуль', 'complex'],
     ['Найди файлы', 'simple'],
     ['审计代码', 'complex'],
     ['Спроектируй модуль', 'complex'],

@@ -119,6 +119,20 @@ describe('after a restart', () => {
     expect(third.manager.list().map(({state}) => state)).toContain('removed');
   });
 
+  it('a run cut off long ago is not archived at once: it can go on', async () => {
+    const before = house();
+    void before.spawn(new ScriptedModel([{hang: true}]), {background: true});
+    const {runId} = before.manager.find('1');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const after = house({home: before.home, options: {archiveAfterMinutes: 0.35 / 60}});
+    after.manager.restore(nothing);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(after.manager.send(runId, 'go on')).toBe('resumed');
+    await after.manager.waitAll();
+    expect(after.manager.get(runId)).toMatchObject({outcome: 'success'});
+    await after.manager.close();
+  });
+
   it('takes no notice of folders that hold no transcript', async () => {
     const before = house();
     const {transcript} = await before.spawn(new ScriptedModel([say('x')]));

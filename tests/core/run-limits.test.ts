@@ -33,6 +33,18 @@ describe('limits that somebody named', () => {
     });
   });
 
+  it.each(['in the same process', 'after a restart'])('hold also for a run that goes on, %s', async (when) => {
+    const first = house({tools: [tool('look')], model: endless()});
+    const {runId} = await first.spawn(endless(), {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
+    const model = endless();
+    const later = when === 'after a restart' ? house({home: first.home, tools: [tool('look')], model}) : first;
+    if (later !== first) later.manager.restore(new Set());
+    later.manager.send(runId, 'and now?');
+    await later.manager.waitAll();
+    expect(later.manager.get(runId)).toMatchObject({round: 2, outcome: 'limit', result: {turns: 2}});
+    expect(later.manager.get(runId)?.limits).toEqual({maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
+  });
+
   it('timeout_seconds 0 = none, whatever the profile says', () => {
     expect(limitsOf(settings, {name: 'explore'}, {...task, timeoutSeconds: 0}).timeoutSeconds).toBe(0);
   });

@@ -25,6 +25,18 @@ describe('the same task twice, through the manager', () => {
     expect(manager.list()).toHaveLength(1);
   });
 
+  it('in the background first and then awaited: one run', async () => {
+    const {dispatch, manager} = house();
+    const model = new ScriptedModel([say('here')]);
+    const first = await dispatch(model, {background: true});
+    const second = await dispatch(model);
+    expect(await Promise.all([first, second].map(sourceAndText))).toEqual([
+      ['run', 'here'],
+      ['joined', 'here'],
+    ]);
+    expect(manager.list()).toHaveLength(1);
+  });
+
   it('after it ended, nothing changed → cached, no model call; a changed file → runs again', async () => {
     const folder = await emptyFolder();
     onTestFinished(folder.remove);

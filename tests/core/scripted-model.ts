@@ -1,14 +1,14 @@
 /** A model that plays a script: the only thing that tests play. */
 import {ModelError} from '../../src/core/errors.ts';
-import type {AssistantBlock, StopReason} from '../../src/core/messages.ts';
+import {type AssistantBlock, NO_USAGE, type StopReason} from '../../src/core/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../../src/core/model.ts';
 
 export type Line =
   | {readonly content: readonly AssistantBlock[]; readonly stop?: StopReason; readonly garbled?: Record<string, string>}
   /** Streams the text, then fails. */
-  | {readonly fail: ModelError; readonly partial?: string}
+  | {readonly fail: ModelError; readonly partial?: string; readonly used?: number}
   /** Streams the text, then waits for the abort. */
-  | {readonly hang: true; readonly partial?: string};
+  | {readonly hang: true; readonly partial?: string; readonly used?: number};
 
 export function text(words: string): AssistantBlock {
   return {type: 'text', text: words, citations: null};
@@ -42,6 +42,8 @@ export class ScriptedModel implements Model {
     const line = typeof this.script === 'function' ? this.script(request, index) : this.script[index];
     if (!line) throw new ModelError('server', `the script has no line ${index}`, {retryable: false});
     if ('fail' in line || 'hang' in line) {
+      const usage = {...NO_USAGE, input_tokens: line.used ?? 0};
+      if (line.used) onProgress({type: 'usage', usage, model: this.name});
       if (line.partial) onProgress({type: 'text', text: line.partial});
       if ('fail' in line) throw line.fail;
       await new Promise((_, reject) => {

@@ -147,11 +147,14 @@ describe('a model behind a server', () => {
   });
 
   it('ends a call in which no byte comes', async () => {
-    const {reply} = await ask([stall(4), hangBeforeHeaders()], {
+    const {reply, server, progress} = await ask([stall(4)], {
       idleSeconds: 0.2,
       retry: {maxAttempts: 2, maxWaitSeconds: 5},
     });
     await expect(reply).rejects.toMatchObject({kind: 'idle', message: 'no byte from the model for 0.2 s'});
+    // It is a limit: it is not given twice.
+    expect(server.requests).toHaveLength(1);
+    expect(progress.some((step) => step.type === 'usage' && step.usage.input_tokens > 0)).toBe(true);
   });
 
   it('does not take a slow stream for a dead one', async () => {

@@ -15,6 +15,13 @@ describe('grep', () => {
     expect({text, facts, isError}).toEqual({text: 'a.ts\nsrc/b.ts\nd.ts', facts: {read: []}, isError: undefined});
   });
 
+  test('finds the transcript of an archived run by the path that was printed before', async () => {
+    const {call, put} = fixture();
+    put({'s1/subagents/r1/session.jsonl.deleted.2026-01-01': 'needle\n'});
+    const {text} = await call(grepTool, {pattern: 'needle', path: 's1/subagents/r1/session.jsonl', mode: 'content'});
+    expect(text).toContain('needle');
+  });
+
   test('shows the lines with their numbers, in order of the paths', async () => {
     const {call, put} = fixture();
     put({'b.ts': 'x\nneedle 1\r\n', 'a.ts': 'needle 2\ny\nneedle: 3', 'c.ts': 'hay'});

@@ -51,6 +51,14 @@ describe('the panel', () => {
     expect(panelRuns(ui, true).at(-1)?.agentId).toBe('r0');
   });
 
+  test('has those at work before those that wait, and these before the ended', () => {
+    const states = ['queued', 'running', 'success', 'running', 'queued'] as const;
+    const mixed = states.map((state, index) => subagentRun({agentId: `${state}${index}`, state, isBackground: true}));
+    expect(panelRuns({...ui, subagents: mixed}, false).map(({agentId}) => agentId)).toEqual([
+      ...['running3', 'running1', 'queued4', 'queued0', 'success2'],
+    ]);
+  });
+
   test('is not there when nothing works in the background', () => {
     const ended = runs.slice(1, 3).map((run) => ({...run, state: 'success' as const}));
     expect(panelRuns({...ui, subagents: ended}, false)).toEqual([]);
