@@ -83,3 +83,58 @@ export function announcedRuns(messages: readonly Message[]): Set<string> {
   }
   return runs;
 }
+
+/** A part of a user message in the history: what the person typed, or how a background run ended. */
+export type MessagePart =
+  | {readonly kind: 'words'; readonly text: string}
+  | {
+      readonly kind: 'announcement';
+      readonly runId: string;
+      readonly agent: string;
+      readonly outcome: Outcome;
+      /** As `announcementText` made it. */
+      readonly text: string;
+    };
+
+/** The parts of a user message in their order: it may hold several announcements and words, between blank lines. */
+export function messagePartsOf(text: string): MessagePart[] {
+  const parts: MessagePart[] = [];
+  let end = 0;
+  const addWords = (words: string) => {
+    if (words.trim() !== '') parts.push({kind: 'words', text: words.replaceAll(/^\n+|\n+$/g, '')});
+  };
+  for (const match of text.matchAll(new RegExp(`^<${TAG} run="([^"]+)">\\n([\\s\\S]*?)\\n</${TAG}>$`, 'gm'))) {
+    addWords(text.slice(end, match.index));
+    parts.push(announcementPart(match[1]!, match[2]!));
+    end = match.index + match[0].length;
+  }
+  addWords(text.slice(end));
+  return parts;
+}
+
+function announcementPart(id: string, inner: string): MessagePart {
+  const text = inner.replaceAll(new RegExp(`&lt;(/?)${TAG}`, 'gi'), `<$1${TAG}`);
+  const {status, notes, stats} = announcementFields(text);
+  const [, agent = 'subagent'] = /(?:^| • )sessionKey agent:(.+?):subagent:/.exec(stats) ?? [];
+  return {kind: 'announcement', runId: id.replace(/#\d+$/, ''), agent, outcome: outcomeOf(status, notes), text};
+}
+
+/** What `announcementText` put together. Read from its end: the result may itself look like any of the parts. */
+export function announcementFields(text: string): {status: string; result: string; notes: string; stats: string} {
+  const [head, stats] = splitAtLast(text, '\nStats: ');
+  const [said, notes] = splitAtLast(head, '\nNotes: ');
+  const [, status = '', result = said] = /^Status: (\w+)\nResult: ([\s\S]*)$/.exec(said) ?? [];
+  return {status, result, notes, stats};
+}
+
+function splitAtLast(text: string, mark: string): [string, string] {
+  const at = text.lastIndexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+/** Of the outcomes that share the status `error`, the notes say which it was. */
+function outcomeOf(status: string, notes: string): Outcome {
+  if (status === 'success' || status === 'timeout' || status === 'unknown') return status;
+  if (notes === '- Error: stopped by user') return 'stopped';
+  return notes.startsWith('- Error: limit reached: ') ? 'limit' : 'error';
+}

@@ -1,12 +1,22 @@
 /** The runs of one session on disk: `<session>/subagents/<run>/session.jsonl`, renamed when it is archived. */
-import {closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, renameSync} from 'node:fs';
+import {existsSync, readdirSync, renameSync} from 'node:fs';
 import path from 'node:path';
 import {MiniCcError, UsageError} from '../core/errors.ts';
 import type {TranscriptEntry} from '../core/history.ts';
 import {addUsage, NO_USAGE, textOf} from '../core/messages.ts';
 import type {OutputStore} from '../core/output.ts';
 import type {EndEntry, RunHeader, RunStore, StoredRun} from '../core/run-record.ts';
-import {type Header, messagesOf, parseLine, readTranscript, TranscriptWriter} from './transcript.ts';
+import {
+  assertContinuable,
+  endsOf,
+  entriesIn,
+  type Header,
+  isNewer,
+  messagesOf,
+  readTranscript,
+  TranscriptWriter,
+  unlessUnreadable,
+} from './transcript.ts';
 
 export const TRANSCRIPT = 'session.jsonl';
 const ARCHIVED = `${TRANSCRIPT}.deleted.`;
@@ -45,6 +55,7 @@ export class RunFiles implements RunStore {
         ? new MiniCcError('RUN_ARCHIVED', `Run ${runId} is archived and cannot go on. Its transcript: ${archived}`)
         : new MiniCcError('RUN_NOT_FOUND', `Run ${runId} has no transcript any more`);
     }
+    assertContinuable(transcript);
     const read = readTranscript(transcript);
     const journal = new TranscriptWriter(transcript, read.header);
     const output = this.deps.outputsIn(folder);
@@ -59,7 +70,7 @@ export class RunFiles implements RunStore {
 
   read(runId: string): readonly TranscriptEntry[] {
     const file = transcriptIn(this.#folderOf(runId));
-    return file ? readTranscript(file).entries : [];
+    return file ? runEntries(file) : [];
   }
 
   archive(runId: string): string {
@@ -112,23 +123,54 @@ function archivedIn(folder: string): string | undefined {
   return name === undefined ? undefined : path.join(folder, name);
 }
 
-/** Undefined when there is nothing that can be read as a run. */
+/** What follows the header, as far as it can be read. */
+function runEntries(file: string): TranscriptEntry[] {
+  return entriesIn(file).filter(({type}) => type !== 'session');
+}
+
+/** Undefined when there is nothing that can be read as a run: one bad file must not keep the session from going on. */
 function readRun(folder: string): StoredRun | undefined {
   const transcript = transcriptIn(folder);
-  if (!transcript) return undefined;
+  return transcript === undefined ? undefined : unlessUnreadable(() => storedRun(transcript));
+}
+
+function storedRun(transcript: string): StoredRun | undefined {
   const archived = path.basename(transcript) !== TRANSCRIPT;
   const {header, last} = endsOf(transcript);
   if (!header) return undefined;
   if (last?.type === 'end') return {...fromHeader(header), ...fromEnd(last), transcript, archived};
-  return {...fromHeader(header), ...fromAll(readTranscript(transcript).entries), transcript, archived};
+  const told = fromAll(runEntries(transcript));
+  // The end that a cut-off run is given cannot be written to a file of a newer version: it has it without.
+  const end = told.end ?? (isNewer(header) ? unwrittenEnd(header, told) : undefined);
+  return {...fromHeader(header), ...told, ...(end && {end}), transcript, archived};
+}
+
+function unwrittenEnd(header: Header, told: ReturnType<typeof fromAll>): EndEntry {
+  const {text, tools, usage, round, lastAt} = told;
+  const durationMs = Math.max(0, lastAt - Date.parse(header.at));
+  const reason = 'its transcript was written by a newer mini-cc';
+  const end = {type: 'end', at: header.at, outcome: 'unknown', reason, text, tools, usage, round, durationMs} as const;
+  return {...end, background: told.background ?? header.background ?? false};
 }
 
 function fromHeader(header: Header) {
-  const {id, agent, description = '', model = '', background = false, cleanup = 'keep', label, callId, at} = header;
+  const {
+    id,
+    agent,
+    description = '',
+    model = '',
+    background = false,
+    cleanup = 'keep',
+    label,
+    callId,
+    limits,
+    at,
+  } = header;
   return {
     ...{runId: id, agent, description, model, background, cleanup, createdAt: Date.parse(at)},
     ...(label === undefined ? {} : {label}),
     ...(callId === undefined ? {} : {callId}),
+    ...(limits === undefined ? {} : {limits}),
   };
 }
 
@@ -172,50 +214,4 @@ function fromMessage(
   if (role === 'assistant') return {text: textOf(content) || told.text, usage: addUsage(told.usage, usage)};
   if (typeof content === 'string') return {};
   return {tools: told.tools + content.filter(({type}) => type === 'tool_result').length};
-}
-
-const CHUNK = 64 * 1024;
-
-/** First and last line, without reading what lies between: a session may have a thousand runs. */
-function endsOf(file: string): {header: Header | undefined; last: TranscriptEntry | undefined} {
-  const fd = openSync(file, 'r');
-  try {
-    const {size} = fstatSync(fd);
-    const first = parseLine(firstLine(fd, size));
-    return {
-      header: first?.type === 'session' ? first : undefined,
-      last: parseLine(lastLine(fd, size)),
-    };
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function firstLine(fd: number, size: number): string {
-  for (let length = CHUNK; ; length *= 4) {
-    const text = bytesOf(fd, 0, Math.min(length, size));
-    const end = text.indexOf(0x0a);
-    if (end >= 0 || length >= size) return text.subarray(0, end < 0 ? undefined : end).toString('utf8');
-  }
-}
-
-/** A torn last line is no JSON, and so no end. */
-function lastLine(fd: number, size: number): string {
-  for (let length = CHUNK; ; length *= 4) {
-    const text = bytesOf(fd, Math.max(0, size - length), Math.min(length, size));
-    const end = text.at(-1) === 0x0a ? text.length - 1 : text.length;
-    const start = text.subarray(0, end).lastIndexOf(0x0a);
-    if (start >= 0 || length >= size) return text.subarray(start + 1, end).toString('utf8');
-  }
-}
-
-function bytesOf(fd: number, from: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const read = readSync(fd, buffer, filled, length - filled, from + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return buffer.subarray(0, filled);
 }

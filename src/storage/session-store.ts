@@ -6,7 +6,7 @@ import type {Journal} from '../core/history.ts';
 import type {OutputStore} from '../core/output.ts';
 import {RunFiles, TRANSCRIPT} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
-import {TranscriptWriter} from './transcript.ts';
+import {assertContinuable, type Header, headerOf, TranscriptWriter} from './transcript.ts';
 
 export interface OpenSession {
   readonly journal: Journal;
@@ -18,12 +18,14 @@ export interface OpenSession {
 export interface StoredSession {
   readonly id: string;
   readonly transcript: string;
+  /** Absent when it is damaged: it tells nothing of itself, not even its directory. */
+  readonly header: Header | undefined;
   /** When it was written to last, in milliseconds since the epoch. */
   readonly mtimeMs: number;
 }
 
 export class SessionStore {
-  /** The sessions of this working directory. */
+  /** Holds the sessions of this working directory, and of others whose paths make the same name. */
   readonly folder: string;
 
   constructor(
@@ -41,13 +43,21 @@ export class SessionStore {
 
   /**
    * A session that is there already is locked now, a new one with its first line.
-   * @throws UsageError when another mini-cc has it open.
+   * @throws UsageError when another mini-cc has it open, or it cannot go on here.
    */
   openSession(id: string): OpenSession {
     const folder = this.sessionFolder(id);
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), {id, agent: 'main', cwd: this.cwd});
     const lock = new SessionLock(folder, id);
-    if (existsSync(writer.path)) lock.acquire();
+    if (existsSync(writer.path)) {
+      lock.acquire();
+      try {
+        this.#assertOurs(writer.path);
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+    }
     return {
       journal: {
         append(entry) {
@@ -83,19 +93,20 @@ export class SessionStore {
     return {id: match, transcript: path.join(this.folder, match, TRANSCRIPT)};
   }
 
+  /** An empty file is no session yet: a crash left it before its first line. */
   exists(id: string): boolean {
-    return existsSync(path.join(this.sessionFolder(id), TRANSCRIPT));
+    assertPlainName(id);
+    return this.#ids().includes(id) && statSync(path.join(this.folder, id, TRANSCRIPT)).size > 0;
   }
 
-  /** The session of this directory that was written to last. */
+  /** The session of this directory that was written to last. A damaged one cannot go on, so it is passed over. */
   latest(): StoredSession | undefined {
-    return this.list()[0];
+    return this.list().find(({header}) => header !== undefined);
   }
 
-  /** The sessions of this directory, the one that was written to last first. */
+  /** The sessions of this directory, the one that was written to last first, with those that are damaged. */
   list(): StoredSession[] {
-    return this.#ids()
-      .map((id) => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
+    return this.#found()
       .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
   }
@@ -112,8 +123,25 @@ export class SessionStore {
   }
 
   #ids(): string[] {
+    return this.#found().map(({id}) => id);
+  }
+
+  /** Two directories may share the folder, `a/b` and `a-b`: whose a session is, its header says. */
+  #found(): Omit<StoredSession, 'mtimeMs'>[] {
     if (!existsSync(this.folder)) return [];
-    return readdirSync(this.folder).filter((id) => existsSync(path.join(this.folder, id, TRANSCRIPT)));
+    return readdirSync(this.folder)
+      .map((id) => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
+      .filter(({transcript}) => existsSync(transcript))
+      .map((session) => ({...session, header: headerOf(session.transcript)}))
+      .filter(({header}) => header === undefined || header.cwd === this.cwd);
+  }
+
+  #assertOurs(transcript: string): void {
+    const cwd = headerOf(transcript)?.cwd ?? this.cwd;
+    if (cwd !== this.cwd) {
+      throw new UsageError(`${transcript} is a session of another directory, ${cwd}: choose another session id`);
+    }
+    assertContinuable(transcript);
   }
 }
 

@@ -8,7 +8,6 @@
  */
 import {
   closeSync,
-  existsSync,
   fstatSync,
   fsync,
   fsyncSync,
@@ -16,6 +15,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -23,6 +23,7 @@ import {promisify} from 'node:util';
 import {UsageError} from '../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
 import type {Message} from '../core/messages.ts';
+import {firstAndLastLine, firstLineOf} from './file-ends.ts';
 
 export type Header = Extract<TranscriptEntry, {type: 'session'}>;
 
@@ -67,9 +68,9 @@ export class TranscriptWriter implements Journal {
 
   #open(): number {
     mkdirSync(path.dirname(this.path), {recursive: true, mode: 0o700});
-    const isNew = !existsSync(this.path);
     const fd = openSync(this.path, 'a+', 0o600);
-    if (isNew) {
+    // One that is there without a byte comes from a crash, or a full disk, before its first line.
+    if (fstatSync(fd).size === 0) {
       const header: Header = {
         type: 'session',
         version: TRANSCRIPT_VERSION,
@@ -105,36 +106,104 @@ export interface Transcript {
 }
 
 /**
- * Reads a transcript; torn lines are skipped.
- * @throws UsageError when it has no header or comes from a newer version.
+ * Reads a transcript, of a newer version too, as far as this one understands it; torn lines are skipped.
+ * @throws UsageError when it has no header.
  */
 export function readTranscript(file: string): Transcript {
-  const entries: TranscriptEntry[] = [];
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const entry = parseLine(line);
-    if (entry) entries.push(entry);
-  }
-  const [header, ...rest] = entries;
-  if (header?.type !== 'session')
-    throw new UsageError(`${file} is no transcript of mini-cc: its first line says no version`);
-  if (header.version > TRANSCRIPT_VERSION) {
+  const [header, ...entries] = entriesIn(file);
+  if (!isHeader(header)) throw new UsageError(noHeader(file));
+  return {header, entries};
+}
+
+/** All lines that can be read, whatever the first one is. */
+export function entriesIn(file: string): TranscriptEntry[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => parseLine(line) ?? []);
+}
+
+/** The header alone. Undefined when the first line is none, or the file cannot be read. */
+export function headerOf(file: string): Header | undefined {
+  return unlessUnreadable(() => asHeader(firstLineOf(file)));
+}
+
+/** First and last line; a torn last one is no entry. */
+export function endsOf(file: string): {header: Header | undefined; last: TranscriptEntry | undefined} {
+  const {first, last} = firstAndLastLine(file);
+  return {header: asHeader(first), last: parseLine(last)};
+}
+
+/** What there is to say of a transcript whose first line is none. */
+export function noHeader(file: string): string {
+  return `${file} is no transcript of mini-cc: its first line says no version`;
+}
+
+export function isNewer(header: Header): boolean {
+  return header.version > TRANSCRIPT_VERSION;
+}
+
+/**
+ * Before lines are added to a transcript. One without a byte gets its header then, and is fine.
+ * @throws UsageError when its first line is torn, or it comes from a newer version.
+ */
+export function assertContinuable(file: string): void {
+  if (statSync(file).size === 0) return;
+  const header = headerOf(file);
+  if (!header) throw new UsageError(`${noHeader(file)}. It is damaged and cannot be continued`);
+  if (isNewer(header)) {
     throw new UsageError(
       `${file} was written by a newer mini-cc (format ${header.version}, this one knows ${TRANSCRIPT_VERSION}): it can be read, not continued`,
     );
   }
-  return {header, entries: rest};
 }
 
-/** Undefined for a blank or torn line. */
-export function parseLine(line: string): TranscriptEntry | undefined {
+/** Undefined for what the file system refuses: no rights, or not there any more. */
+export function unlessUnreadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return undefined;
+    throw error;
+  }
+}
+
+function asHeader(line: string): Header | undefined {
+  const entry = parseLine(line);
+  return isHeader(entry) ? entry : undefined;
+}
+
+function isHeader(entry: TranscriptEntry | undefined): entry is Header {
+  return entry?.type === 'session';
+}
+
+/** Undefined for a blank or torn line, or one that lacks what its type has. */
+function parseLine(line: string): TranscriptEntry | undefined {
   if (line.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && 'type' in value ? (value as TranscriptEntry) : undefined;
+    return isEntry(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** What readers rely on without asking: a newer version may have changed it, and a damaged disk anything. */
+function isEntry(value: unknown): value is TranscriptEntry {
+  if (!isObject(value) || typeof value.type !== 'string') return false;
+  const {type, message} = value;
+  if (type === 'session') {
+    const {version, id, agent, cwd, at} = value;
+    return typeof version === 'number' && [id, agent, cwd, at].every((word) => typeof word === 'string');
+  }
+  if (type !== 'message') return true;
+  if (!isObject(message) || typeof message.role !== 'string') return false;
+  const {content} = message;
+  return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 export function messagesOf(transcript: Transcript): Message[] {

@@ -1,5 +1,6 @@
 /** The announcement of a background run's end, as the person reads it: without its receipt, and not too long. */
 
+import {announcementFields} from '../core/announcement.ts';
 import type {AgentEventBody} from '../core/events.ts';
 import {type ProgressState, progressLine} from '../core/progress-line.ts';
 import {screenLine, screenText} from './screen-text.ts';
@@ -10,30 +11,27 @@ const MAX_ROWS = 20;
 /** What a row of the screen is taken to hold; a narrow window makes more rows of it. */
 const ROW_COLUMNS = 76;
 
-type Announced = Extract<AgentEventBody, {type: 'announcement'}>;
+/** One that was restored knows no description. */
+type Announced = Omit<Extract<AgentEventBody, {type: 'announcement'}>, 'type' | 'description'> & {
+  readonly description?: string;
+};
 
 /** @param run what the screen knows of it; nothing when it ended before this program was started */
 export function announcementItem(event: Announced, run: ProgressState | undefined): Announcement {
-  const {result, notes} = announcementParts(event.text);
+  const {result, notes} = announcementFields(event.text);
   const state = event.outcome;
   const agent = screenLine(event.agent);
   const header = run
     ? progressLine({...run, state}).trim()
-    : `[${agent}] ${screenLine(event.description)} - ${state === 'success' ? 'done' : state}`;
-  return {runId: screenLine(event.runId), agent, state, header, ...firstLines(result), notes};
-}
-
-/** Read from its end: what the run itself wrote may look like any of the parts. */
-function announcementParts(text: string) {
-  const [head] = splitAtLast(text, '\nStats: ');
-  const [said, notes] = splitAtLast(head, '\nNotes: ');
-  const [, result = said] = /^Status: \w+\nResult: ([\s\S]*)$/.exec(said) ?? [];
-  return {result: screenText(result).trim(), notes: notesOf(notes)};
-}
-
-function splitAtLast(text: string, mark: string): [string, string] {
-  const at = text.lastIndexOf(mark);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + mark.length)];
+    : `${`[${agent}] ${screenLine(event.description ?? '')}`.trim()} - ${state === 'success' ? 'done' : state}`;
+  return {
+    runId: screenLine(event.runId),
+    agent,
+    state,
+    header,
+    ...firstLines(screenText(result).trim()),
+    notes: notesOf(notes),
+  };
 }
 
 function notesOf(written: string): string {

@@ -2,8 +2,10 @@
  * The screen's state is a pure function of the events. Finished things go to the end of `finished` and stay as they
  * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
  */
+import {messagePartsOf} from '../core/announcement.ts';
 import type {AgentEvent, Question, SessionInfo} from '../core/events.ts';
 import {type Message, textOf} from '../core/messages.ts';
+import {announcementItem} from './announcement-item.ts';
 import {isCommandLine} from './completion.ts';
 import {addItem, addItems, addText, feedText, finishText} from './finished.ts';
 import {screenLine, screenText} from './screen-text.ts';
@@ -112,14 +114,27 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
   return addRestored(addItems({...state, session: safeInfo(info)}, warned), info.restored);
 }
 
-/** The end of what was said before, as it was said: prompts and answers. */
+/** The end of what was said before, as it was said: prompts, announcements and answers. */
 function addRestored(state: UiState, messages: readonly Message[]): UiState {
   const said = messages.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
   const shown = said.slice(-MAX_RESTORED);
   const hidden = said.length - shown.length;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
-  return shown.reduce((next, {role, text}) => (role === 'user' ? addPrompt(next, text) : addText(next, text)), start);
+  return shown.reduce(
+    (next, {role, text}) => (role === 'user' ? addUserParts(next, text) : addText(next, text)),
+    start,
+  );
+}
+
+function addUserParts(state: UiState, text: string): UiState {
+  return messagePartsOf(text).reduce(
+    (next, part) =>
+      part.kind === 'words'
+        ? addPrompt(next, part.text)
+        : addItem(finishText(next), {kind: 'announcement', announcement: announcementItem(part, undefined)}),
+    state,
+  );
 }
 
 function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {

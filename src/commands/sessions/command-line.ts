@@ -5,10 +5,11 @@ import type {SessionStore} from '../../storage/session-store.ts';
 import {messagesOf, readTranscript} from '../../storage/transcript.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
 import {conversationMarkdown} from './markdown.ts';
-import {type SessionSummary, summaryOf} from './summary.ts';
+import {type DamagedSession, rowOf, type SessionSummary, summaryOf} from './summary.ts';
 
 const VERBS = 'list, show ID, export ID, delete ID';
 const PROMPT_CHARS = 60;
+const COUNT_CHARS = 12;
 
 /** @throws UsageError for bad usage, an id that is unknown, or a session that is open elsewhere. */
 export function runSessionsCommandLine(args: SubcommandArguments, store: SessionStore): CommandLineOutcome {
@@ -16,8 +17,8 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
   if (verb === '' || verb === 'list') {
     if (words.length > 0)
       throw new UsageError(`mini-cc sessions list takes no words: ${JSON.stringify(words.join(' '))}`);
-    const summaries = store.list().map((session) => summaryOf(session, store));
-    return json ? printed(summaries) : told(listText(summaries));
+    const rows = store.list().map((session) => rowOf(session, store));
+    return json ? printed(rows) : told(listText(rows));
   }
   if (!['show', 'export', 'delete'].includes(verb)) throw new UsageError(`mini-cc sessions ${verb}: there is ${VERBS}`);
   const [id] = words;
@@ -41,14 +42,15 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
   return json ? printed(summary) : told(showText(summary, conversationMarkdown(messagesOf(transcript))));
 }
 
-function listText(summaries: readonly SessionSummary[]): string {
-  if (summaries.length === 0) return 'No sessions in this directory.';
-  return summaries
-    .map(({id, updatedAt, messages, prompt}) => {
-      const count = `${messages} message${messages === 1 ? '' : 's'}`;
-      return `${id}  ${updatedAt.slice(0, 16).replace('T', ' ')}  ${count.padEnd(12)}  ${firstWords(prompt)}`;
-    })
-    .join('\n');
+function listText(rows: readonly (SessionSummary | DamagedSession)[]): string {
+  return rows.length === 0 ? 'No sessions in this directory.' : rows.map(rowText).join('\n');
+}
+
+function rowText(row: SessionSummary | DamagedSession): string {
+  const start = `${row.id}  ${row.updatedAt.slice(0, 16).replace('T', ' ')}`;
+  if ('error' in row) return `${start}  ${'damaged'.padEnd(COUNT_CHARS)}  ${row.error}`;
+  const count = `${row.messages} message${row.messages === 1 ? '' : 's'}`;
+  return `${start}  ${count.padEnd(COUNT_CHARS)}  ${firstWords(row.prompt)}`;
 }
 
 function showText(summary: SessionSummary, conversation: string): string {

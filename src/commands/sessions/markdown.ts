@@ -1,4 +1,5 @@
 /** A conversation to read: prompts, answers, and a line for each tool. */
+import {type MessagePart, messagePartsOf} from '../../core/announcement.ts';
 import {type Message, textOf} from '../../core/messages.ts';
 
 const RESULT_CHARS = 300;
@@ -8,15 +9,20 @@ export function conversationMarkdown(messages: readonly Message[]): string {
 }
 
 function messageParts({role, content}: Message): string[] {
-  const parts: string[] = [];
   const text = textOf(content);
-  if (text !== '') parts.push(role === 'user' ? `## ${text.split('\n').join('\n## ')}` : text);
-  if (typeof content === 'string') return parts;
+  const parts = role === 'user' ? messagePartsOf(text).map(userPart) : [text];
+  if (typeof content === 'string') return parts.filter((part) => part !== '');
   for (const block of content) {
     if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
     if (block.type === 'tool_result') parts.push(quoted(textOf(block.content ?? '')));
   }
   return parts.filter((part) => part !== '');
+}
+
+/** What the person typed is a heading; what a background run reported is a quotation. */
+function userPart(part: MessagePart): string {
+  if (part.kind === 'words') return part.text.replaceAll(/^/gm, '## ');
+  return `[${part.agent}] ${part.text}`.replaceAll(/^/gm, '> ');
 }
 
 function quoted(text: string): string {

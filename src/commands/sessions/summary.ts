@@ -2,7 +2,7 @@
 import {textOf} from '../../core/messages.ts';
 import {runFoldersOf} from '../../storage/run-files.ts';
 import type {SessionStore, StoredSession} from '../../storage/session-store.ts';
-import {messagesOf, readTranscript} from '../../storage/transcript.ts';
+import {messagesOf, noHeader, readTranscript} from '../../storage/transcript.ts';
 
 export interface SessionSummary {
   readonly id: string;
@@ -17,6 +17,23 @@ export interface SessionSummary {
   readonly transcript: string;
 }
 
+/** One that cannot be read: what is left is where it is. */
+export interface DamagedSession {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+  readonly transcript: string;
+  readonly error: string;
+}
+
+/** For a list, which has a row for each session whatever became of it. */
+export function rowOf(session: StoredSession, store: SessionStore): SessionSummary | DamagedSession {
+  if (session.header) return summaryOf(session, store);
+  const {id, transcript, mtimeMs} = session;
+  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: noHeader(transcript)};
+}
+
+/** @throws UsageError when it is damaged. */
 export function summaryOf({id, transcript, mtimeMs}: StoredSession, store: SessionStore): SessionSummary {
   const read = readTranscript(transcript);
   const messages = messagesOf(read);

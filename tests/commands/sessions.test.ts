@@ -1,0 +1,69 @@
+import {mkdtempSync, readFileSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {runSessionsCommandLine} from '../../src/commands/sessions/command-line.ts';
+import {announcementMessage} from '../../src/core/announcement.ts';
+import {History} from '../../src/core/history.ts';
+import {NO_USAGE} from '../../src/core/messages.ts';
+import {SessionStore} from '../../src/storage/session-store.ts';
+
+function folder() {
+  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-sessions-')), '/work/x');
+  const session = (id: string, at: number, ...prompts: string[]) => {
+    const open = store.openSession(id);
+    const history = new History(open.journal);
+    for (const content of prompts) history.append({role: 'user', content});
+    open.close();
+    utimesSync(open.transcript, at, at);
+    return open.transcript;
+  };
+  const run = (verb: string, words: string[] = [], json = false) =>
+    runSessionsCommandLine({verb, words, json, sure: false}, store).stdout;
+  return {session, run};
+}
+
+describe('mini-cc sessions', () => {
+  it('lists a damaged session as such, beside the others', () => {
+    const {session, run} = folder();
+    session('whole', 1000, 'hello');
+    const bad = session('bad', 2000, 'x');
+    truncateSync(bad, 30);
+    const rows = run('list').trimEnd().split('\n');
+    expect(rows[0]).toMatch(/^bad {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}damaged {7}.* is no transcript of mini-cc/);
+    expect(rows[1]).toMatch(/^whole .* hello$/);
+    expect(JSON.parse(run('list', [], true))).toMatchObject([
+      {id: 'bad', transcript: bad, error: expect.stringContaining('no transcript')},
+      {id: 'whole', messages: 1},
+    ]);
+    expect(() => run('show', ['bad'])).toThrow('is no transcript of mini-cc');
+  });
+
+  it('reads one of a newer version', () => {
+    const {session, run} = folder();
+    const file = session('newer', 1000, 'hello');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"version":1', '"version":99'));
+    expect(run('list')).toContain('hello');
+    expect(run('show', ['newer'])).toContain('## hello');
+    expect(JSON.parse(run('export', ['newer'], true))[0]).toMatchObject({version: 99});
+  });
+
+  it('quotes what a background run reported; only what was typed is a heading', () => {
+    const {session, run} = folder();
+    const announcement = announcementMessage({
+      ...{runId: 'r1', agent: 'explore', outcome: 'success', reason: '', text: 'one\n\ntwo', durationMs: 5100},
+      ...{usage: NO_USAGE, sessionId: 's', transcript: '/t'},
+    });
+    session('s', 1000, `${announcement}\n\nand now?`);
+    const lines = run('export', ['s']).split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      '> [explore] Status: success',
+      '> Result: one',
+      '> ',
+      '> two',
+      '> Notes: - (none)',
+    ]);
+    expect(lines.filter((line) => line.startsWith('#'))).toEqual(['## and now?']);
+    expect(lines.join('\n')).not.toContain('task_announcement');
+  });
+});
