@@ -1,11 +1,11 @@
 /** The command line: parsed by meow, checked here, every flag of the contract known by name. */
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
-import leven from 'leven';
 import meow from 'meow';
 import type {SessionOptions} from '../compose.ts';
 import {UsageError} from '../core/errors.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
+import {nearest} from '../core/nearest.ts';
 import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
 import {kebab, sortWords} from './argument-words.ts';
 import {currentFolder} from './current-folder.ts';
@@ -153,8 +153,9 @@ function assertTogether(flags: Readonly<Record<string, unknown>>, subcommand: Su
 function unknownFlag(name: string): never {
   const flag = name.length === 1 ? `-${name}` : `--${kebab(name)}`;
   if (LATER.includes(name)) throw new UsageError(`${flag} is not yet available`);
-  const nearest = Object.keys(FLAGS).sort((a, b) => leven(name, a) - leven(name, b))[0]!;
-  throw new UsageError(`Unknown flag ${flag} (did you mean --${kebab(nearest)}?). --help lists them`);
+  throw new UsageError(
+    `Unknown flag ${flag} (did you mean --${kebab(nearest(name, Object.keys(FLAGS))!)}?). --help lists them`,
+  );
 }
 
 function which(flags: {

@@ -1,7 +1,7 @@
 /** Rules of tools, from the command line and the settings, checked by name. */
-import leven from 'leven';
 import type {Settings} from '../config/settings.ts';
 import {UsageError} from '../core/errors.ts';
+import {nearest} from '../core/nearest.ts';
 import {toolName} from '../core/tool-names.ts';
 import type {SessionOptions} from './options.ts';
 
@@ -25,6 +25,5 @@ function ruleName(rule: string, known: readonly string[], where: string): string
     throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
   const name = toolName(rule);
   if (known.includes(name)) return name;
-  const nearest = known.toSorted((a, b) => leven(name, a) - leven(name, b))[0];
-  throw new UsageError(`${where}: there is no tool ${JSON.stringify(rule)} (did you mean ${nearest}?)`);
+  throw new UsageError(`${where}: there is no tool ${JSON.stringify(rule)} (did you mean ${nearest(name, known)}?)`);
 }

@@ -2,8 +2,8 @@
  * Mends what models get wrong in a Task call, then checks it: before any model call, a call is either dispatchable
  * or answered by an error that says what is valid. Nothing here throws but `MiniCcError`.
  */
-import leven from 'leven';
 import {MiniCcError} from '../core/errors.ts';
+import {slipOf} from '../core/nearest.ts';
 
 export interface RepairedTaskInput {
   readonly input: Readonly<Record<string, unknown>>;
@@ -111,10 +111,8 @@ function clean(value: unknown): string {
 }
 
 function invalidType(sent: string, cleaned: string, agents: readonly string[]): MiniCcError {
-  const [nearest] = agents.toSorted((a, b) => leven(cleaned, a) - leven(cleaned, b));
-  const near =
-    nearest !== undefined && leven(cleaned.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3));
-  const meant = near ? ` Did you mean "${nearest}"?` : '';
+  const near = slipOf(cleaned, agents);
+  const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
   return failure(`Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`);
 }
 

@@ -13,7 +13,7 @@ export interface TaskDeps {
   readonly agents: AgentCatalog;
   readonly manager: () => SubagentManager;
   /** The model of a run: what the call names, else the agent's, else the main agent's. */
-  readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model; readonly warning?: string};
+  readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model};
 }
 
 interface TaskInput {
@@ -63,7 +63,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     async run(input, context) {
       const agent = deps.agents.get(input.agent_type);
       if (!agent) throw new MiniCcError('TASK_INPUT', `The agent ${input.agent_type} is gone. Nothing was dispatched.`);
-      const {model, warning} = deps.modelFor(agent.name, input.model ?? agent.model);
+      const {model} = deps.modelFor(agent.name, input.model ?? agent.model);
       const {label, cleanup} = input;
       const background = input.background ?? agent.background ?? false;
       const dispatched = await deps.manager().dispatch({
@@ -73,12 +73,11 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         ...(label === undefined ? {} : {label}),
         ...(cleanup === undefined ? {} : {cleanup}),
       });
-      const warn = (text: string) => (warning ? `Warning: ${warning}\n${text}` : text);
-      if (dispatched.source === 'cached') return textResult(warn(`[cached]\n${dispatched.result.report}`));
+      if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
       const {runId, ended, detached} = dispatched.started;
       const result = background ? undefined : await Promise.race([ended, detached]);
-      if (!result) return textResult(warn(acceptedWords(agent.name, runId)));
-      return textResult(warn(result.report), {
+      if (!result) return textResult(acceptedWords(agent.name, runId));
+      return textResult(result.report, {
         isError: result.result.outcome !== 'success',
         facts: {changed: result.receipt.filesChanged},
       });
