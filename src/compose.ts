@@ -182,7 +182,8 @@ export async function compose(options: SessionOptions): Promise<Session> {
     const retentionDays = settings.retention?.days ?? 0;
     const openSession = firstConversation.id;
     try {
-      keepHouse({folder: store.folder, archiveAfterMinutes, retentionDays, openSession, now: Date.now()});
+      const {folder} = store;
+      keepHouse({folder, cwd: root, archiveAfterMinutes, retentionDays, openSession, now: Date.now()});
     } catch (error) {
       emit({type: 'notice', level: 'warning', text: `old transcripts were not archived: ${messageOf(error)}`});
     }
@@ -209,10 +210,15 @@ function openFirst(store: SessionStore, options: SessionOptions): Conversation {
 /** @param read what was said before; asked once the session is ours, so that nobody else still writes it. */
 function openConversation(store: SessionStore, id: string, read: () => readonly Message[]): Conversation {
   const {journal, transcript, output, close} = store.openSession(id);
-  const restored = read();
-  const history = new History(journal, restored);
-  history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-  return {id, history, output, transcript, restored, close};
+  try {
+    const restored = read();
+    const history = new History(journal, restored);
+    history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
+    return {id, history, output, transcript, restored, close};
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 /** 8 at a hosted model, up to 3 at one on this machine, or what the settings say. */

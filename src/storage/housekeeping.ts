@@ -6,10 +6,13 @@ import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {archiveIn, isFinished, runFoldersOf, TRANSCRIPT} from './run-files.ts';
 import {isLocked} from './session-lock.ts';
+import {headerOf} from './transcript.ts';
 
 export interface HousekeepingOptions {
   /** `<home>/projects/<slug>` */
   readonly folder: string;
+  /** Two directories may share a folder: only sessions of this one are touched. */
+  readonly cwd: string;
   /** Minutes after its end when a run is archived; 0 = never. */
   readonly archiveAfterMinutes: number;
   /** Days after its last word when a session is erased; 0 = never. */
@@ -24,12 +27,13 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 export function keepHouse(options: HousekeepingOptions): void {
-  const {folder, archiveAfterMinutes, retentionDays, openSession, now} = options;
+  const {folder, cwd, archiveAfterMinutes, retentionDays, openSession, now} = options;
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
     const session = path.join(folder, name);
-    if (name === openSession || isLocked(session)) continue;
-    if (retentionDays > 0 && isOlder(path.join(session, TRANSCRIPT), now - retentionDays * DAY)) {
+    const transcript = path.join(session, TRANSCRIPT);
+    if (name === openSession || isLocked(session) || headerOf(transcript)?.cwd !== cwd) continue;
+    if (retentionDays > 0 && isOlder(transcript, now - retentionDays * DAY)) {
       rmSync(session, {recursive: true, force: true});
     } else if (archiveAfterMinutes > 0) archiveRuns(session, now - archiveAfterMinutes * MINUTE);
   }

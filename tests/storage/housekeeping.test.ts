@@ -9,7 +9,7 @@ import {SessionStore} from '../../src/storage/session-store.ts';
 const HOUR = 3_600_000;
 
 function sessions() {
-  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-house-')), '/work/x');
+  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-house-')), '/project/x');
   const session = (id: string, ageHours: number) => {
     const open = store.openSession(id);
     new History(open.journal).append({role: 'user', content: 'x'});
@@ -28,7 +28,8 @@ function sessions() {
   };
   const sweep = (change: {archiveAfterMinutes?: number; retentionDays?: number} = {}) =>
     keepHouse({
-      ...{folder: store.folder, archiveAfterMinutes: 60, retentionDays: 0, openSession: 'open', now: Date.now()},
+      ...{folder: store.folder, cwd: '/project/x'},
+      ...{archiveAfterMinutes: 60, retentionDays: 0, openSession: 'open', now: Date.now()},
       ...change,
     });
   return {store, session, run, sweep};
@@ -70,5 +71,18 @@ describe('keeping house at the start', () => {
     expect(readdirSync(store.folder).sort()).toEqual(['ancient', 'young']);
     sweep({retentionDays: 30});
     expect(readdirSync(store.folder)).toEqual(['young']);
+  });
+
+  it('leaves sessions of another directory whose folder has the same name', () => {
+    const {store, session, sweep} = sessions();
+    const other = new SessionStore(path.dirname(path.dirname(store.folder)), '/project-x');
+    expect(other.folder).toBe(store.folder);
+    session('ours', 100).close();
+    const theirs = other.openSession('theirs');
+    new History(theirs.journal).append({role: 'user', content: 'x'});
+    theirs.close();
+    age(theirs.transcript, 100);
+    sweep({retentionDays: 1});
+    expect(readdirSync(store.folder)).toEqual(['theirs']);
   });
 });
