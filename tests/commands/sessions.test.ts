@@ -9,7 +9,7 @@ import {NO_USAGE} from '../../src/core/messages.ts';
 import {SessionStore} from '../../src/storage/session-store.ts';
 
 function folder() {
-  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-sessions-')), '/work/x');
+  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-sessions-')), '/project/x');
   const session = (id: string, at: number, ...prompts: string[]) => {
     const open = store.openSession(id);
     const history = new History(open.journal);

@@ -80,7 +80,7 @@ describe('a subagent', () => {
           ? say('what I have')
           : callTool('glob', {pattern: '*'}),
     });
-    expect(result.text).toMatch(/^The run did not finish: 5 turns\.\nWhat it had by then:\nwhat I have/);
+    expect(result.text).toMatch(/^The run did not finish: limit reached: 5 turns\.\nWhat it had by then:\nwhat I have/);
     expect(subagents).toMatchObject([{outcome: 'limit', tools: 4}]);
   });
 

@@ -32,7 +32,7 @@ function makeNewer(file: string): void {
 
 describe('a damaged session', () => {
   it.each([0, 30])('of %i bytes is listed, passed over by --continue, and in nobody else’s way', (bytes) => {
-    const store = new SessionStore(home(), '/work/x');
+    const store = new SessionStore(home(), '/project/x');
     session(store, 'whole', 1000);
     const bad = session(store, 'bad', 2000);
     truncateSync(bad, bytes);
@@ -47,7 +47,7 @@ describe('a damaged session', () => {
   });
 
   it('whose header is torn says so when it is to go on, before a line is written or a lock is left', () => {
-    const store = new SessionStore(home(), '/work/x');
+    const store = new SessionStore(home(), '/project/x');
     const bad = session(store, 'bad', 2000);
     truncateSync(bad, 30);
     expect(() => store.openSession('bad')).toThrow('damaged and cannot be continued');
@@ -56,18 +56,18 @@ describe('a damaged session', () => {
   });
 
   it('that is empty is no session yet: its id begins one', () => {
-    const store = new SessionStore(home(), '/work/x');
+    const store = new SessionStore(home(), '/project/x');
     const bad = session(store, 'bad', 2000);
     truncateSync(bad, 0);
     expect(store.exists('bad')).toBe(false);
     session(store, 'bad', 2000);
-    expect(readTranscript(bad)).toMatchObject({header: {id: 'bad', cwd: '/work/x'}, entries: [{type: 'message'}]});
+    expect(readTranscript(bad)).toMatchObject({header: {id: 'bad', cwd: '/project/x'}, entries: [{type: 'message'}]});
   });
 });
 
 describe('a session of a newer version', () => {
   it('is read and not continued; --continue takes no other in its place', () => {
-    const store = new SessionStore(home(), '/work/x');
+    const store = new SessionStore(home(), '/project/x');
     session(store, 'old', 1000);
     const newer = session(store, 'newer', 2000);
     makeNewer(newer);
@@ -81,7 +81,7 @@ describe('a session of a newer version', () => {
 
 describe('runs of a session that goes on', () => {
   function runs() {
-    const files = new SessionStore(home(), '/work/x').runStore(() => 's1');
+    const files = new SessionStore(home(), '/project/x').runStore(() => 's1');
     const facts = {agent: 'explore', description: 'look', model: 'm', background: false, cleanup: 'keep'} as const;
     const cutOff = (runId: string) => {
       const run = files.create({runId, ...facts});

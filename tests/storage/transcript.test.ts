@@ -68,7 +68,7 @@ describe('a transcript', () => {
 
 describe('the session store', () => {
   it('finds a session by its id or the beginning of one', () => {
-    const store = new SessionStore(home(), '/work/x');
+    const store = new SessionStore(home(), '/project/x');
     for (const id of ['aaa-1', 'aaa-2', 'bbb-1'])
       new History(store.openSession(id).journal).append({role: 'user', content: id});
     expect(store.find('bbb').id).toBe('bbb-1');
@@ -79,23 +79,23 @@ describe('the session store', () => {
   });
 
   it.each(['..', '../x', '/etc', 'a/../../b', '.', 'a/b'])('refuses the id %j, which could leave the folder', (id) => {
-    const store = new SessionStore(home(), '/work/x');
+    const store = new SessionStore(home(), '/project/x');
     expect(() => store.openSession(id)).toThrow('Not a session id');
     expect(() => store.find(id)).toThrow('Not a session id');
   });
 
   it('refuses an empty name: session directory cannot be empty', () => {
-    expect(() => new SessionStore(home(), '/work/x').openSession('')).toThrow('session directory cannot be empty');
+    expect(() => new SessionStore(home(), '/project/x').openSession('')).toThrow('session directory cannot be empty');
   });
 
   it('puts the runs of subagents and cut outputs under their session', () => {
     const place = home();
-    const store = new SessionStore(place, '/work/x');
+    const store = new SessionStore(place, '/project/x');
     const run = store
       .runStore(() => 's1')
       .create({runId: 'r1', agent: 'explore', description: 'look', model: 'm', background: false, cleanup: 'keep'});
     run.journal.append({type: 'end', at: '', outcome: 'success'});
-    expect(run.transcript).toBe(path.join(place, 'projects', '-work-x', 's1', 'subagents', 'r1', 'session.jsonl'));
+    expect(run.transcript).toBe(path.join(place, 'projects', '-project-x', 's1', 'subagents', 'r1', 'session.jsonl'));
     expect(readTranscript(run.transcript).header).toMatchObject({agent: 'explore', parent: 's1', description: 'look'});
     const kept = run.output.open('toolu/../1');
     kept.write('long');
