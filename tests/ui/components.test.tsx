@@ -82,5 +82,6 @@ test('for a screen reader nothing moves', () => {
 test('agents that are awaited can be sent to the background, and the line says how where it has room', () => {
   const busy = {since: 0, now: 5000, isStill: false, canBackground: true};
   expect(drawn(<BusyLine {...busy} columns={60} />)).toBe('/ working 5s · Esc interrupts · Ctrl+B background');
+  expect(drawn(<BusyLine {...busy} isElsewhere columns={60} />)).toBe('/ working 5s · Ctrl+B background');
   expect(drawn(<BusyLine {...busy} columns={40} />)).toBe('/ working 5s · Esc interrupts');
 });

@@ -13,16 +13,20 @@ interface BusyProps {
   readonly isStill: boolean;
   /** Subagents are awaited, and need not be. */
   readonly canBackground?: boolean;
+  /** A run is opened: there Esc goes back. */
+  readonly isElsewhere?: boolean;
   readonly columns: number;
 }
 
 /** Says that the main agent is at work. Without motion for a screen reader, which would read every picture. */
-export function BusyLine({since, now, isStill, canBackground = false, columns}: BusyProps) {
+export function BusyLine({since, now, isStill, canBackground = false, isElsewhere = false, columns}: BusyProps) {
   if (isStill)
-    return <Text>{`Working. Esc interrupts.${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>;
+    return (
+      <Text>{`Working.${isElsewhere ? '' : ' Esc interrupts.'}${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>
+    );
   const frame = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length];
   const time = formatDuration(Math.floor(Math.max(0, now - since) / 1000) * 1000).replace('.0s', 's');
-  const keys = ` working ${time} · Esc interrupts`;
+  const keys = ` working ${time}${isElsewhere ? '' : ' · Esc interrupts'}`;
   const more = `${keys} · Ctrl+B background`;
   return (
     <Text>

@@ -131,6 +131,7 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
           now={now}
           isStill={isStill}
           canBackground={hasAwaitedWork(ui)}
+          isElsewhere={view !== undefined}
           columns={columns}
         />
       )}
