@@ -6,6 +6,8 @@ import {showControls} from './visible-controls.ts';
 
 /** Characters of what a model or a person wrote, in one line. */
 const MOST = 60;
+/** Of a label in the list for people, so that a row has room in a window of 100 columns. */
+const MOST_LISTED = 28;
 
 /** Numbered, newest first, as commands take the numbers. @param last the column at the end */
 export function runTable(records: readonly RunRecord[], now: number, last: 'ids' | 'activity'): string {
@@ -13,7 +15,12 @@ export function runTable(records: readonly RunRecord[], now: number, last: 'ids'
   const rows = records
     .toReversed()
     .map((record, index) => [
-      ...[String(index + 1), stateWords(record), record.agent, shown(record.label ?? record.description)],
+      ...[
+        String(index + 1),
+        stateWords(record),
+        record.agent,
+        shown(record.label ?? record.description, last === 'ids' ? MOST : MOST_LISTED),
+      ],
       ...[toolCount(record.tools), `${tokens(tokensUsed(record))} tokens`],
       ...(last === 'ids' ? [record.runId] : ['cost n/a', idleWords(record, now), record.lastTool ?? '-']),
     ]);
@@ -53,7 +60,7 @@ function idleWords(record: RunRecord, now: number): string {
   return hasEnded(record) ? `ended ${words} ago` : `idle ${words}`;
 }
 
-function shown(text: string): string {
+function shown(text: string, most = MOST): string {
   const line = showControls(text.replaceAll(/\s+/g, ' ').trim());
-  return line.length <= MOST ? line : `${line.slice(0, MOST - 1).toWellFormed()}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
