@@ -195,3 +195,11 @@ describe('reading', () => {
     expect(await tell(python, 'read README')).toContain('Sells things.');
   });
 });
+
+it('takes code whose name is readme for no document', async () => {
+  const root = folder({...PYTHON, 'shop/readme.py': 'x = 1\n', 'docs/README': 'old\n'});
+  const told = await tell(root, 'Explore this codebase', {tools: EXPLORE_TOOLS});
+  const documents = told.split('\n').find((line) => line.includes('Documents'));
+  expect(documents).toContain('README.md, docs/README');
+  expect(documents).not.toContain('readme.py');
+});

@@ -56,7 +56,8 @@ export function* viewOf(job: Job, scope: string | undefined, focus: Focus): Work
     return `${path ?? 'This folder'} is empty: no files were found (hidden and ignored ones aside).`;
 
   const near = nearest(readPaths(manifests!).paths).slice(0, 3);
-  const readme = nearest(readPaths(documents!).paths).find((one) => /^readme/i.test(withoutPlace(one, path)));
+  const prose = nearest(readPaths(documents!).paths).filter((one) => PROSE.test(one));
+  const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
   const workflows = [...new Set([...readPaths(ci!).paths, ...counted.ci])];
   const second = yield* ask([
     ...near.map((one) => toolbox.read(one, undefined, 300)),
@@ -84,7 +85,7 @@ export function* viewOf(job: Job, scope: string | undefined, focus: Focus): Work
     counted,
     facts,
     readme: readme === undefined ? undefined : {path: readme, lines: readLines(second[near.length]) ?? []},
-    documents: nearest(readPaths(documents!).paths),
+    documents: prose,
     entries,
     mains,
     tests:
@@ -96,6 +97,9 @@ export function* viewOf(job: Job, scope: string | undefined, focus: Focus): Work
   };
   return view;
 }
+
+/** `readme.ts` is code. */
+const PROSE = /(\.(md|mdx|markdown|rst|txt|adoc|org)|(^|\/)[^/.]+)$/i;
 
 /** The path as seen from the folder that was asked about. */
 function withoutPlace(path: string, place: string | undefined): string {
