@@ -1,11 +1,12 @@
 /**
  * The processes that tools started and that are still there. Each command leads a process group of its own, so that
- * it ends with all it started; what is left when mini-cc exits is killed then.
+ * it ends with all it started; what is left when mini-cc exits is killed then, and by the reaper when mini-cc was killed.
  */
 import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
 import {codeOf} from './paths.ts';
+import {Reaper} from './reaper.ts';
 
 /** How long a group has to end by itself before it is killed, in milliseconds. */
 const TERM_MS = 400;
@@ -16,6 +17,7 @@ const POLL_MS = 10;
 export class ProcessGroups {
   /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
   readonly #groups = new Map<number, () => void>();
+  readonly #reaper = new Reaper();
   readonly #onExit = (): void => {
     for (const pid of this.#groups.keys()) signalAll(pid, treeOf(pid, processTable()), 'SIGKILL');
   };
@@ -25,6 +27,7 @@ export class ProcessGroups {
     this.#prune();
     if (this.#groups.size === 0) process.on('exit', this.#onExit);
     this.#groups.set(pid, () => undefined);
+    this.#reaper.watch(pid);
   }
 
   /**
@@ -60,6 +63,7 @@ export class ProcessGroups {
   #remove(pid: number): void {
     this.#groups.get(pid)?.();
     this.#groups.delete(pid);
+    this.#reaper.forget(pid);
     if (this.#groups.size === 0) process.off('exit', this.#onExit);
   }
 

@@ -100,6 +100,16 @@ describe('a run that goes wrong', () => {
     await until(async () => (await processesWith(`sleep ${seconds}`)).length === 0);
   });
 
+  it('killed by kill -9 leaves no command at work, also none that nothing confines', async () => {
+    const seconds = 10_009;
+    const server = await serve([callTool('bash', {command: `sleep ${seconds} & sleep ${seconds}`}), say('x')]);
+    const child = await spawnCli(['-p', 'x', '--dangerously-skip-permissions'], {server, home: await home()});
+    child.stdin.end();
+    await until(async () => (await processesWith(`sleep ${seconds}`)).length > 1);
+    child.kill('SIGKILL');
+    await until(async () => (await processesWith(`sleep ${seconds}`)).length === 0);
+  });
+
   it.each([
     [['--max-turns', 'many'], /--max-turns: "many" is no whole number/],
     [['--output-format', 'yaml'], /--output-format: "yaml" is none of text, json, stream-json/],
