@@ -1,7 +1,7 @@
 /** Reads the text of a definition, whatever lies at its path. */
-import {closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync} from 'node:fs';
-import {messageOf} from '../core/errors.ts';
-import {type Problem, ProblemList, placeAt, quote, START} from '../core/problem.ts';
+import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
+import {type Problem, ProblemList, placeAt, START} from '../core/problem.ts';
+import {whyUnreadable} from '../core/unreadable.ts';
 
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;
@@ -34,30 +34,11 @@ function bytesOf(file: string, problems: ProblemList): Buffer | undefined {
       problems.error('too-large', START, `has ${(about.size / MAX_SIZE).toFixed(1)} MB, at most 1 MB is read`);
     } else return readFileSync(handle);
   } catch (error) {
-    problems.error('unreadable', START, whyUnreadable(file, error));
+    problems.error('unreadable', START, whyUnreadable(file, error, 'is not there'));
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
   return undefined;
-}
-
-function whyUnreadable(file: string, error: unknown): string {
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
-    case 'ENOENT':
-      return danglingLink(file) ?? 'is not there';
-    case 'ELOOP':
-      return 'is a link that leads back to itself';
-    case 'EACCES':
-    case 'EPERM':
-      return 'cannot be read: permission denied';
-    default:
-      return `cannot be read: ${messageOf(error)}`;
-  }
-}
-
-function danglingLink(file: string): string | undefined {
-  const about = lstatSync(file, {throwIfNoEntry: false});
-  return about?.isSymbolicLink() ? `is a link to ${quote(readlinkSync(file))}, which is not there` : undefined;
 }
 
 function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | undefined {

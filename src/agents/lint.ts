@@ -1,6 +1,6 @@
 /** Looks at agents as a careful colleague would: what they really have, and what their words promise beyond it. */
 import path from 'node:path';
-import {formatProblem, type Problem, ProblemList, START} from '../core/problem.ts';
+import {type Problem, ProblemList, START} from '../core/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
 import {lintDescription} from './lint-description.ts';
 import {lintPrompt} from './lint-prompt.ts';
@@ -77,11 +77,4 @@ function isBrokenFile({file, severity}: Problem): boolean {
 
 function sourceOf(file: string): AgentSource {
   return file.endsWith('.md') ? 'claude-project' : 'project';
-}
-
-/** One line for each finding, as editors and terminals link them. */
-export function lintLines({agents, others}: LintResult): string[] {
-  return [...agents.flatMap(({findings}) => findings), ...others].map(
-    (problem) => `${formatProblem(problem)} [${problem.severity}]`,
-  );
 }

@@ -1,5 +1,6 @@
 /** The one schema of an agent definition: TypeScript type, JSON Schema and error texts all come from it. */
 import {z} from 'zod';
+import {kindOf} from '../core/problem.ts';
 import {builtInNames, NAME_PATTERN, NAME_RULE} from './agent-name.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 
@@ -147,13 +148,4 @@ export function agentJsonSchema(toolNames: readonly string[] = STANDARD_TOOLS): 
 
 function asObject(schema: unknown): Record<string, unknown> {
   return typeof schema === 'object' && schema !== null ? {...schema} : {};
-}
-
-/** A value as an error text names it: `a list`, `-3`, `"fast"`. */
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
-  if (typeof value === 'object') return 'an object';
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
-  return String(value);
 }

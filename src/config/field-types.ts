@@ -1,5 +1,6 @@
 /** Kinds of values that settings hold. Each says in its error text what it takes and what it got. */
 import {z} from 'zod';
+import {kindOf} from '../core/problem.ts';
 
 type ErrorText = (issue: {readonly input: unknown}) => string;
 
@@ -43,13 +44,4 @@ export function section<T extends z.core.$ZodLooseShape>(shape: T) {
 /** People choose the keys: names of agents, providers, models. */
 export function named<T extends z.core.$ZodType>(entry: T) {
   return z.record(z.string(), entry, mustBe('an object'));
-}
-
-/** A value as an error text names it: `a list`, `-3`, `"fast"`. */
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
-  if (typeof value === 'object') return 'an object';
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
-  return String(value);
 }

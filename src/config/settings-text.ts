@@ -1,8 +1,8 @@
 /** Reads the text of a settings file, whatever lies at its path. */
-import {closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync} from 'node:fs';
+import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {devNull} from 'node:os';
-import {messageOf} from '../core/errors.ts';
-import {type ProblemList, quote, START} from '../core/problem.ts';
+import {type ProblemList, START} from '../core/problem.ts';
+import {whyUnreadable} from '../core/unreadable.ts';
 
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;
@@ -26,34 +26,13 @@ export function readSettingsText(problems: ProblemList, named: boolean): string 
     else if (about.size > MAX_SIZE) problems.error('too-large', START, 'is larger than 1 MB');
     else return decode(readFileSync(handle), problems);
   } catch (error) {
-    const why = whyUnreadable(file, error, named);
+    // Undefined: there is nothing, and nothing has to be.
+    const why = whyUnreadable(file, error, named ? NOT_THERE : undefined);
     if (why !== undefined) problems.error('unreadable', START, why);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
   return undefined;
-}
-
-/** Undefined: there is nothing, and nothing has to be. */
-function whyUnreadable(file: string, error: unknown, named: boolean): string | undefined {
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
-    case 'ENOENT':
-      return danglingLink(file) ?? (named ? NOT_THERE : undefined);
-    case 'ENOTDIR':
-      return named ? NOT_THERE : undefined;
-    case 'ELOOP':
-      return 'is a link that leads back to itself';
-    case 'EACCES':
-    case 'EPERM':
-      return 'cannot be read: permission denied';
-    default:
-      return `cannot be read: ${messageOf(error)}`;
-  }
-}
-
-function danglingLink(file: string): string | undefined {
-  const about = lstatSync(file, {throwIfNoEntry: false});
-  return about?.isSymbolicLink() ? `is a link to ${quote(readlinkSync(file))}, which is not there` : undefined;
 }
 
 function decode(bytes: Buffer, problems: ProblemList): string | undefined {

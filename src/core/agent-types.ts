@@ -1,4 +1,5 @@
 /** What an agent is, and the three that are built in. A new one is one entry in `AGENT_TYPES`. */
+import {slipOf} from './nearest.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
@@ -60,6 +61,13 @@ export const builtInAgents: AgentCatalog = {
   list: () => Object.values(AGENT_TYPES),
   get: (name) => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
 };
+
+/** What a dispatch of an agent that is not there is told. @param name `sent` without what surrounds it. */
+export function unknownAgentWords(sent: string, name: string, agents: readonly string[]): string {
+  const near = slipOf(name, agents);
+  const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
+  return `Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`;
+}
 
 /** `subagents.allowAgents`: only those named can be dispatched; `*` stands for all. */
 export function allowedAgents(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {

@@ -63,3 +63,12 @@ export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(JSON.stringify(value));
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
+
+/** A value as an error text names it: `a list`, `-3`, `"fast"`. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
+  return String(value);
+}

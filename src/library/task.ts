@@ -1,7 +1,6 @@
 /** What a program asks of the library, checked before anything runs, and worded for people. */
-import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
+import {type AgentCatalog, type AgentDefinition, unknownAgentWords} from '../core/agent-types.ts';
 import {UsageError} from '../core/errors.ts';
-import {slipOf} from '../core/nearest.ts';
 import {toolName} from '../core/tool-names.ts';
 
 export interface SubtaskRequest {
@@ -53,9 +52,7 @@ export function agentFor(request: SubtaskRequest, agents: AgentCatalog, offered:
   const agent = agents.get(name) ?? agents.get(name.toLowerCase());
   if (!agent) {
     const names = agents.list().map((each) => each.name);
-    const near = slipOf(name, names);
-    const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
-    throw new UsageError(`Invalid agent_type: "${sent}".${meant} Valid types: ${names.join(', ')}`);
+    throw new UsageError(unknownAgentWords(sent, name, names));
   }
   const {tools: asked} = request;
   if (!asked) return agent;

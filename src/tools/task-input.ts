@@ -2,8 +2,8 @@
  * Mends what models get wrong in a Task call, then checks it: before any model call, a call is either dispatchable
  * or answered by an error that says what is valid. Nothing here throws but `MiniCcError`.
  */
+import {unknownAgentWords} from '../core/agent-types.ts';
 import {MiniCcError} from '../core/errors.ts';
-import {slipOf} from '../core/nearest.ts';
 
 export interface RepairedTaskInput {
   readonly input: Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   const agentType = sent === undefined ? '' : clean(sent);
   if (agentType === '') throw failure(`Missing agent_type parameter. Valid types: ${agents.join(', ')}`);
   const agent = agents.includes(agentType) ? agentType : agents.find((name) => name === agentType.toLowerCase());
-  if (agent === undefined) throw invalidType(String(sent), agentType, agents);
+  if (agent === undefined) throw failure(unknownAgentWords(String(sent), agentType, agents));
   if (agent !== sent) notes.push(`agent_type from ${JSON.stringify(sent)}`);
   fields.set('agent_type', agent);
 
@@ -108,12 +108,6 @@ function clean(value: unknown): string {
     text = text.trim().replace(/^["'`]+|["'`]+$/g, '');
   }
   return text;
-}
-
-function invalidType(sent: string, cleaned: string, agents: readonly string[]): MiniCcError {
-  const near = slipOf(cleaned, agents);
-  const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
-  return failure(`Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`);
 }
 
 function mend(fields: Map<string, unknown>, name: string, convert: (text: string) => unknown, notes: string[]): void {

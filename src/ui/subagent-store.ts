@@ -76,7 +76,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
     case 'message': {
       if (event.role === 'user') return {...run, note: ''};
       const tokens = run.tokens + inputTokens(event.usage) + event.usage.output_tokens;
-      return {...run, note: '', tokens, isSilent: textOf(event.content).trim() === ANNOUNCE_SKIP};
+      return {...run, note: '', tokens, isSilent: textOf(event.content) === ANNOUNCE_SKIP};
     }
     case 'run_end':
       return {

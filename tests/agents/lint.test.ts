@@ -1,7 +1,14 @@
 import {expect, test} from 'vitest';
 import {loadAgents} from '../../src/agents/catalog.ts';
-import {lintAgents, lintLines} from '../../src/agents/lint.ts';
+import {type LintResult, lintAgents} from '../../src/agents/lint.ts';
+import {formatProblem} from '../../src/core/problem.ts';
 import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
+
+function lintLines({agents, others}: LintResult): string[] {
+  return [...agents.flatMap(({findings}) => findings), ...others].map(
+    (problem) => `${formatProblem(problem)} [${problem.severity}]`,
+  );
+}
 
 /** The findings about one agent of the project. */
 async function rulesOf(fields: Record<string, unknown>) {
