@@ -15,8 +15,9 @@ interface Floor {
 
 /** A room may always import from itself. */
 const FLOORS = {
-  // p-queue is the pool; jsonc-parser and leven tell where a file is wrong and what was meant.
-  core: {rooms: [], packages: ['zod', 'p-queue', 'jsonc-parser', 'leven']},
+  // p-queue is the pool; jsonc-parser and leven tell where a file is wrong and what was meant; unbash reads commands
+  // and ignore the patterns of rules, for permissions.
+  core: {rooms: [], packages: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'ignore']},
   models: {rooms: ['core'], packages: ['@anthropic-ai/sdk', 'zod', 'leven', '@vscode/ripgrep']},
   sandbox: {rooms: ['core'], packages: []},
   storage: {rooms: ['core'], packages: ['zod', 'write-file-atomic']},
@@ -24,7 +25,7 @@ const FLOORS = {
   config: {rooms: ['core'], packages: ['zod', 'leven', 'jsonc-parser', 'write-file-atomic']},
   tools: {
     rooms: ['core', 'sandbox'],
-    packages: ['zod', 'execa', 'diff', 'leven', 'ignore', '@vscode/ripgrep', 'write-file-atomic'],
+    packages: ['zod', 'execa', 'diff', 'leven', '@vscode/ripgrep', 'write-file-atomic', 'node-html-markdown'],
   },
   commands: {rooms: ['core', 'agents', 'storage', 'config'], packages: ['leven', 'fuzzysort']},
   ui: {

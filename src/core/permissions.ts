@@ -80,6 +80,7 @@ export class PermissionPolicy {
     if (access.kind === 'run') {
       return this.rules.allowed.has(tool) ? {verdict: 'allow'} : {verdict: 'ask', why: 'runs a command'};
     }
+    if (access.kind === 'fetch') return {verdict: 'ask', why: `fetches from ${access.host}`};
     const target = resolveLinks(access.path, workspace.cwd);
     if (access.kind === 'read') {
       if (isInside(target, this.places.ownFolders())) return {verdict: 'allow'};
@@ -106,6 +107,8 @@ function grantKey(access: Access, workspace: Workspace): string {
   switch (access.kind) {
     case 'run':
       return `run ${access.command}`;
+    case 'fetch':
+      return `fetch ${access.host}`;
     case 'write': {
       const target = resolveLinks(access.path, workspace.cwd);
       const ordinary = !isProtected(target) && isInside(target, [workspace.root, ...workspace.extraRoots]);
@@ -131,6 +134,7 @@ export function grantWords(request: PermitRequest, workspace: Workspace): string
 function judgeReadOnly(access: Access, workspace: Workspace, places: PermissionPlaces): Verdict {
   if (access.kind === 'run') return {verdict: 'allow'};
   if (access.kind === 'write') return {verdict: 'deny', why: 'this agent is read-only'};
+  if (access.kind === 'fetch') return {verdict: 'deny', why: 'a read-only agent does not reach the network'};
   if (access.kind !== 'read') return {verdict: 'allow'};
   const target = resolveLinks(access.path, workspace.cwd);
   if (isInside(target, places.ownFolders())) return {verdict: 'allow'};

@@ -3,9 +3,8 @@ import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentCatalog} from './agent-types.ts';
 import type {Announcement} from './announcer.ts';
-import type {Command, CommandContext, CommandResult} from './command.ts';
-import {completeOnce} from './complete-once.ts';
-import {messageOf} from './errors.ts';
+import type {Command} from './command.ts';
+import {CommandRunner, isCommandLine} from './command-runner.ts';
 import type {AgentEvent, Answer, Emit, SessionInfo} from './events.ts';
 import type {FrontEndSession, SubmitResult} from './front-end.ts';
 import {Headless} from './headless.ts';
@@ -36,14 +35,14 @@ export class Session implements FrontEndSession {
   /** Announcements that nobody was there to see. */
   #untold: readonly Announcement[];
   readonly #headless: Headless | undefined;
-  /** Ends what commands wait for: an answer of a person or of the model. */
-  #commandAbort = new AbortController();
+  readonly #commands: CommandRunner;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#conversation = parts.firstConversation;
     this.#model = parts.model;
     this.#emit = parts.bus.emitFor(parts.agentId);
+    this.#commands = new CommandRunner(parts, this.#emit);
     this.#inbox = parts.inbox;
     this.#inbox.watch({put: () => this.#wake(), taken: (letter) => this.#taken(letter)});
     this.#untold = parts.pending;
@@ -102,8 +101,8 @@ export class Session implements FrontEndSession {
   async submit(text: string): Promise<SubmitResult> {
     const prompt = text.trim();
     if (this.#closed) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
-    if (prompt.startsWith('/') && /^\/[a-z-]+(\s|$)/i.test(prompt)) {
-      const done = await this.#command(prompt);
+    if (isCommandLine(prompt)) {
+      const done = await this.#commands.run(prompt, this);
       // It may have sent a run on its way.
       const result = this.#parts.manager.count() > 0 ? await this.#settled() : undefined;
       return result ? {type: 'turn', result} : done;
@@ -124,8 +123,7 @@ export class Session implements FrontEndSession {
 
   abort(): void {
     this.#turn?.abort(new CutOff('user'));
-    this.#commandAbort.abort(new CutOff('user'));
-    this.#commandAbort = new AbortController();
+    this.#commands.abort(new CutOff('user'));
   }
 
   /** Ends the turn and every run started from it; the session stays. */
@@ -146,7 +144,7 @@ export class Session implements FrontEndSession {
     this.#closed = true;
     this.#inbox.drop('prompt');
     this.#turn?.abort(new CutOff('close'));
-    this.#commandAbort.abort(new CutOff('close'));
+    this.#commands.abort(new CutOff('close'));
     await this.#parts.manager.close();
     await this.#turnEnded;
     this.#conversation.close();
@@ -177,40 +175,6 @@ export class Session implements FrontEndSession {
 
   #announce(): void {
     this.#emit({type: 'session', info: this.info});
-  }
-
-  #commandContext(args: string): CommandContext {
-    return {
-      session: this,
-      args,
-      say: (text) => this.#emit({type: 'notice', level: 'info', text}),
-      ask: async (question) => {
-        if (!this.#parts.interactive) return undefined;
-        const {signal} = this.#commandAbort;
-        const answer = await this.#parts.questions.ask(
-          {...question, id: randomUUID(), agent: 'mini-cc'},
-          this.#emit,
-          signal,
-        );
-        return answer === 'withdrawn' ? undefined : answer;
-      },
-      complete: (prompt, schema) => completeOnce(this.#model, prompt, schema, this.#commandAbort.signal),
-    };
-  }
-
-  async #command(line: string): Promise<SubmitResult> {
-    const [, name = '', args = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
-    const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
-    let result: CommandResult;
-    try {
-      result = command
-        ? await command.run(this.#commandContext(args.trim()))
-        : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
-    } catch (error) {
-      result = {ok: false, text: messageOf(error)};
-    }
-    if (result.text !== '') this.#emit({type: 'notice', level: result.ok ? 'info' : 'error', text: result.text});
-    return {type: 'command', ok: result.ok, text: result.text, exit: result.exit ?? false};
   }
 
   /** A letter came for which an idle agent begins a turn: it takes it up at the turn's top. */

@@ -10,13 +10,23 @@ import type {TokenBudget} from './token-budget.ts';
 export type Access =
   | {readonly kind: 'read'; readonly path: string}
   | {readonly kind: 'write'; readonly path: string; readonly preview?: string}
-  | {readonly kind: 'run'; readonly command: string}
+  | {
+      readonly kind: 'run';
+      readonly command: string;
+      /** Asks to run outside of the sandbox that otherwise holds the agent's commands. */
+      readonly unconfined?: boolean;
+    }
+  /** Asks a server of the network; `host` is a name or an address, without port. */
+  | {readonly kind: 'fetch'; readonly host: string; readonly url: string}
   | {readonly kind: 'dispatch'; readonly agent: string}
   /** Touches nothing outside the agent itself. */
   | {readonly kind: 'none'};
 
-/** How the operating system holds the processes that an agent starts. */
-export type Confinement = 'none' | 'read-only';
+/**
+ * How the operating system holds the processes that an agent starts, see `confinement.ts`.
+ * `worktree`: writes stay in a git worktree of its own, in every mode.
+ */
+export type Confinement = 'none' | 'read-only' | 'workspace-write' | 'worktree';
 
 /** The agent that calls, as a tool sees it. */
 export interface ToolContext {

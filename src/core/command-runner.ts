@@ -1,0 +1,68 @@
+/** Runs what was typed after a slash. Its words go out as a notice; it may ask the person and the model. */
+import {randomUUID} from 'node:crypto';
+import type {CommandContext, CommandResult} from './command.ts';
+import {completeOnce} from './complete-once.ts';
+import {messageOf} from './errors.ts';
+import type {Emit} from './events.ts';
+import type {SubmitResult} from './front-end.ts';
+import type {CutOff} from './run-result.ts';
+import type {Session} from './session.ts';
+import type {SessionParts} from './session-parts.ts';
+
+/** Not a path such as `/etc/hosts`. */
+export function isCommandLine(prompt: string): boolean {
+  return /^\/[a-z-]+(\s|$)/i.test(prompt);
+}
+
+export class CommandRunner {
+  readonly #parts: SessionParts;
+  readonly #emit: Emit;
+  /** Ends what commands wait for: an answer of a person or of the model. */
+  #abort = new AbortController();
+
+  constructor(parts: SessionParts, emit: Emit) {
+    this.#parts = parts;
+    this.#emit = emit;
+  }
+
+  /** Never rejects. @param session the one that the command was typed in */
+  async run(line: string, session: Session): Promise<SubmitResult> {
+    const [, name = '', args = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
+    const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
+    let result: CommandResult;
+    try {
+      result = command
+        ? await command.run(this.#context(args.trim(), session))
+        : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
+    } catch (error) {
+      result = {ok: false, text: messageOf(error)};
+    }
+    if (result.text !== '') this.#emit({type: 'notice', level: result.ok ? 'info' : 'error', text: result.text});
+    return {type: 'command', ok: result.ok, text: result.text, exit: result.exit ?? false};
+  }
+
+  /** What commands under way wait for comes to nothing; later ones are not concerned. */
+  abort(why: CutOff): void {
+    this.#abort.abort(why);
+    this.#abort = new AbortController();
+  }
+
+  #context(args: string, session: Session): CommandContext {
+    return {
+      session,
+      args,
+      say: (text) => this.#emit({type: 'notice', level: 'info', text}),
+      ask: async (question) => {
+        if (!this.#parts.interactive) return undefined;
+        const {signal} = this.#abort;
+        const answer = await this.#parts.questions.ask(
+          {...question, id: randomUUID(), agent: 'mini-cc'},
+          this.#emit,
+          signal,
+        );
+        return answer === 'withdrawn' ? undefined : answer;
+      },
+      complete: (prompt, schema) => completeOnce(session.model, prompt, schema, this.#abort.signal),
+    };
+  }
+}
