@@ -48,6 +48,8 @@ export interface Workspace {
   readonly root: string;
   /** Further directories, by `--add-dir`. */
   readonly extraRoots: readonly string[];
+  /** Directories elsewhere that held commands must be able to read, such as what a worktree's git borrows from. */
+  readonly seen?: readonly string[];
   cwd: string;
   readonly confinement: Confinement;
   /** The environment of processes: without keys. */

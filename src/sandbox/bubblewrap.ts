@@ -67,7 +67,9 @@ export class Bubblewrap implements Sandbox {
   #mounts(options: ConfineOptions): string[] {
     const hidden = hiddenPaths(this.#places);
     const covered = [...PRIVATE, ...hidden.map(({path}) => path)];
-    const shown = rootsOf(options).filter((root) => covered.some((place) => isInside(root, place)));
+    const shown = [...rootsOf(options), ...(options.seen ?? []).filter((path) => existsSync(path))].filter((root) =>
+      covered.some((place) => isInside(root, place)),
+    );
     const mounts: Mount[] = [
       ...PRIVATE.map((path): Mount => ({path, kind: 'private'})),
       ...shown.map((path): Mount => ({path, kind: 'shown'})),

@@ -18,6 +18,8 @@ export interface ConfineOptions {
   readonly cwd: string;
   readonly root: string;
   readonly extraRoots: readonly string[];
+  /** Directories elsewhere that the command reads and never writes, also where they lie in a hidden place. */
+  readonly seen?: readonly string[];
 }
 
 export interface ConfinedCommand {

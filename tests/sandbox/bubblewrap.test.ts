@@ -180,6 +180,19 @@ describe.runIf(usable.available)('a confined command', () => {
     expect((await run('touch b.txt')).isError).toBe(true);
   });
 
+  test('sees a directory elsewhere that it must read from, and cannot write it', async () => {
+    const {workspace, outside, call, sandbox} = confined();
+    mkdirSync(join(outside, 'objects'));
+    writeFileSync(join(outside, 'objects', 'a.txt'), 'lent\n');
+    writeFileSync(join(outside, 'b.txt'), 'not lent');
+    const seeing = {...workspace, seen: [join(outside, 'objects'), join(outside, 'missing')]};
+    const bash = createBash(sandbox, new ProcessGroups());
+    const command = `cat ${outside}/objects/a.txt; ls ${outside}; touch ${outside}/objects/made`;
+    const {text} = await call(bash, {command}, {workspace: seeing});
+    expect(text).toContain('lent\nobjects\n');
+    expect(readdirSync(join(outside, 'objects'))).toEqual(['a.txt']);
+  });
+
   test('sees further roots', async () => {
     const {run, outside} = confined({extraRoots: (base) => [join(base, 'outside'), join(base, 'missing')]});
     writeFileSync(join(outside, 'b.txt'), 'further');
