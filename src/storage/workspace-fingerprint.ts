@@ -3,10 +3,10 @@
  * and what its status lists, with sizes and times; without, all files, with sizes and times. Asked when a run begins,
  * beside it, so that it does not wait; those who ask at the same moment share one answer.
  */
-import {execFile} from 'node:child_process';
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
+import {git} from './git.ts';
 
 /** A tree without git that is larger than this is not looked through: its tasks simply run again. */
 const MOST_FILES = 20_000;
@@ -48,9 +48,15 @@ export class WorkspaceFingerprint {
     const files = status.split('\0').filter((line) => line !== '');
     if (files.length > MOST_FILES) return randomUUID();
     const facts = await Promise.all(
-      files.map(async (line) => `${line} ${await factsOf(path.join(top, line.slice(3)))}`),
+      files.map(async (line) => `${line} ${await this.#factsOf(path.join(top, line.slice(3)))}`),
     );
     return JSON.stringify([head ?? 'no commit', facts]);
+  }
+
+  /** A repository within, a submodule or not, is looked at by itself: status names only its folder. */
+  async #factsOf(file: string): Promise<string> {
+    const isRepository = await lstat(path.join(file, '.git')).then(Boolean, () => false);
+    return isRepository ? new WorkspaceFingerprint(path.normalize(file)).take() : factsOf(file);
   }
 
   async #byListing(): Promise<string | undefined> {
@@ -69,13 +75,9 @@ export class WorkspaceFingerprint {
   }
 
   /** Undefined when git is missing or fails, as it does outside of a repository. */
-  #git(args: readonly string[]): Promise<string | undefined> {
-    // Reading must not write: the index is left alone, so that it never meets a lock of the user's own git.
-    const env = {...process.env, GIT_OPTIONAL_LOCKS: '0'};
-    const options = {cwd: this.root, env, timeout: GIT_LIMIT_MS, maxBuffer: 64 * 1024 * 1024};
-    return new Promise((resolve) => {
-      execFile('git', [...args], options, (error, stdout) => resolve(error ? undefined : stdout));
-    });
+  async #git(args: readonly string[]): Promise<string | undefined> {
+    const answer = await git(this.root, args, {limitMs: GIT_LIMIT_MS}).catch(() => undefined);
+    return answer?.exitCode === 0 ? answer.stdout.toString() : undefined;
   }
 }
 

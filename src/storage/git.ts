@@ -1,0 +1,194 @@
+/**
+ * mini-cc's own git calls. A repository's settings can name programs (a file watcher, hooks, filters, ways to fetch
+ * what is missing): whoever merely opens a folder must not run them, so none of them counts here. What the user set
+ * for all repositories (system, home, environment) holds as it does for the user's own git.
+ */
+import {spawn} from 'node:child_process';
+import {lstat} from 'node:fs/promises';
+import path from 'node:path';
+import {MiniCcError, messageOf} from '../core/errors.ts';
+
+export interface GitAnswer {
+  readonly exitCode: number;
+  /** Bytes: patches and names need not be UTF-8. */
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface GitOptions {
+  /** Laid over the environment, such as `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`; undefined takes one out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Written to its standard input. */
+  readonly input?: string | Buffer;
+  /** Milliseconds, 60,000 unless told. */
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+type Pair = readonly [key: string, value: string];
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const LIMIT_MS = 60_000;
+const MAX_OUTPUT = 256 * 1024 * 1024;
+
+/** Whatever the repository says. A value given by the environment wins over its files. */
+const ALWAYS: readonly Pair[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  // A folder of the project that looks like a bare repository comes with settings of its own.
+  ['safe.bareRepository', 'explicit'],
+  ['commit.gpgSign', 'false'],
+  ['tag.gpgSign', 'false'],
+  ['log.showSignature', 'false'],
+  ['submodule.recurse', 'false'],
+  // Nothing goes on in the background once the call has ended.
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+];
+
+/** Settings that name programs under names that only the repository knows, and what they are when only it says so. */
+const BY_NAME: readonly {readonly key: RegExp; readonly instead: string}[] = [
+  {key: /^filter\..*\.(?:clean|smudge|process)$/s, instead: ''},
+  {key: /^filter\..*\.required$/s, instead: 'false'},
+  // What git does by itself where no driver is named.
+  {key: /^merge\..*\.driver$/s, instead: 'git merge-file --marker-size=%L %A %O %B'},
+  {key: /^hook\..*\.enabled$/s, instead: 'false'},
+];
+
+/** In its environment, but not about the folder that is asked for: set where mini-cc is started by a git hook. */
+const ABOUT_ANOTHER = [
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_COMMON_DIR',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_NAMESPACE',
+];
+
+/** They show what changed, and could ask a program of the repository to put it into words. */
+const SHOWS_CHANGES = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
+/** They start a git in each submodule: what is held back there too has to be known before. */
+const LOOKS_BELOW = new Set(['add', 'commit', 'diff', 'diff-files', 'diff-index', 'stash', 'status']);
+const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
+
+/**
+ * Runs git in a folder; `args` begin with the subcommand. A failing git is an answer too: look at `exitCode`.
+ * Nothing is fetched.
+ * @throws MiniCcError `GIT_FAILED` where git cannot be run or cannot read its settings, takes longer than its limit,
+ * or says too much
+ */
+export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  const env = {...quiet(process.env), ...options.env};
+  const [command = '', ...rest] = args;
+  const named = await heldBack(cwd, env, LOOKS_BELOW.has(command));
+  const flags = SHOWS_CHANGES.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
+  return run(cwd, [command, ...flags, ...rest], {...options, env: withSettings(env, [...ALWAYS, ...named])});
+}
+
+/** What the repository's own settings would name programs by, each as it is without them. */
+async function heldBack(cwd: string, env: Variables, below: boolean): Promise<Pair[]> {
+  const options = {env: withSettings(env, ALWAYS)};
+  const [settings, folders] = await Promise.all([
+    run(cwd, ['config', '--list', '--show-scope', '-z'], options),
+    below ? submodulesOf(cwd, options) : [],
+  ]);
+  // Also outside of a repository there is an answer. What cannot be read cannot be held back.
+  if (settings.exitCode !== 0) throw failure('config', settings.stderr.trim());
+  const submodules = await Promise.all(folders.map((folder) => heldBack(folder, quiet(env), true)));
+  return [...submodules.flat(), ...namedPrograms(settings.stdout.toString())];
+}
+
+async function submodulesOf(cwd: string, options: GitOptions): Promise<string[]> {
+  const [top, index] = await Promise.all([
+    run(cwd, ['rev-parse', '--show-toplevel'], options),
+    run(cwd, ['ls-files', '--stage', '-z', '--full-name', '--', ':/'], options),
+  ]);
+  if (top.exitCode !== 0 || index.exitCode !== 0) return [];
+  const root = top.stdout.toString().replace(/\n$/, '');
+  const folders = index.stdout
+    .toString()
+    .split('\0')
+    .flatMap((line) => SUBMODULE.exec(line)?.[1] ?? [])
+    .map((name) => path.join(root, name));
+  const isThere = await Promise.all(
+    folders.map((folder) => lstat(path.join(folder, '.git')).then(Boolean, () => false)),
+  );
+  return folders.filter((_, index) => isThere[index]);
+}
+
+/** Nothing is asked on the terminal, fetched, or written that need not be. */
+function quiet(env: Variables): Variables {
+  const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !ABOUT_ANOTHER.includes(name)));
+  return {
+    ...bare,
+    LC_ALL: 'C',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: '',
+    GIT_PAGER: 'cat',
+    GIT_EDITOR: ':',
+  };
+}
+
+function withSettings(env: Variables, pairs: readonly Pair[]): Variables {
+  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
+  const entries = pairs.flatMap(([key, value], index): Pair[] => [
+    [`GIT_CONFIG_KEY_${first + index}`, key],
+    [`GIT_CONFIG_VALUE_${first + index}`, value],
+  ]);
+  return {...env, ...Object.fromEntries(entries), GIT_CONFIG_COUNT: String(first + pairs.length)};
+}
+
+/** @param listed `scope NUL key LF value NUL` for each setting, the one that counts last. */
+function namedPrograms(listed: string): Pair[] {
+  const found = new Map<string, string>();
+  const parts = listed.split('\0');
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    const [scope, entry] = [parts[index]!, parts[index + 1]!];
+    const [key = ''] = entry.split('\n', 1);
+    const hookName = /^(hook\..*)\.[^.]*$/s.exec(key)?.[1];
+    const held = hookName === undefined ? key : `${hookName}.enabled`;
+    const about = BY_NAME.find((each) => each.key.test(held));
+    if (!about) continue;
+    const ofUser = scope === 'system' || scope === 'global' || scope === 'command';
+    if (ofUser && held === key) found.set(held, entry.slice(key.length + 1));
+    else if (!found.has(held)) found.set(held, about.instead);
+  }
+  return [...found];
+}
+
+function failure(command: string | undefined, why: string, cause?: unknown): MiniCcError {
+  return new MiniCcError('GIT_FAILED', `git ${command}: ${why}`, {cause});
+}
+
+function run(
+  cwd: string,
+  args: readonly string[],
+  {env, signal, input, limitMs = LIMIT_MS}: GitOptions,
+): Promise<GitAnswer> {
+  return new Promise((resolve, reject) => {
+    const failed = (why: string, cause?: unknown) => reject(failure(args[0], why, cause));
+    const child = spawn('git', ['--no-pager', ...args], {cwd, env: env as NodeJS.ProcessEnv, timeout: limitMs, signal});
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let size = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_OUTPUT) child.kill('SIGKILL');
+      else out.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+    child.on('error', (error) => failed(messageOf(error), error));
+    child.on('close', (exitCode) => {
+      if (size > MAX_OUTPUT) failed(`printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
+      else if (exitCode === null) failed(`was ended, at the latest after its ${limitMs / 1000} s`);
+      else resolve({exitCode, stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString()});
+    });
+    // A git that ends early does not read on; its exit code says why.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input ?? '');
+  });
+}

@@ -1,0 +1,213 @@
+import {execFileSync} from 'node:child_process';
+import {chmodSync, copyFileSync, readdirSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import {afterEach, beforeEach, describe, expect, it, onTestFinished, vi} from 'vitest';
+import {git} from '../../src/storage/git.ts';
+import {WorkspaceFingerprint} from '../../src/storage/workspace-fingerprint.ts';
+import {emptyFolder, typescriptProject, type Workspace} from '../support/workspace.ts';
+
+const AUTHOR = {GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'a@b'};
+
+/** A user's own settings, where nothing is set: what a test sees is the repository's doing. */
+beforeEach(async () => {
+  const home = await emptyFolder();
+  onTestFinished(home.remove);
+  vi.stubEnv('HOME', home.path);
+  vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Each program that the repository's settings name leaves its name in `ran`. */
+async function trap() {
+  const ran = await emptyFolder();
+  onTestFinished(ran.remove);
+  const program = async (name: string, rest = 'cat') => {
+    const file = await ran.write(`bin/${name}`, `#!/bin/sh\n: >'${ran.path}/ran-${name}'\n${rest}\n`);
+    chmodSync(file, 0o755);
+    return file;
+  };
+  return {
+    program,
+    ran: () => readdirSync(ran.path).filter((name) => name.startsWith('ran-')),
+    forget: () => {
+      for (const name of readdirSync(ran.path)) if (name.startsWith('ran-')) rmSync(path.join(ran.path, name));
+    },
+  };
+}
+
+const HOOKS = ['pre-commit', 'post-commit', 'post-checkout', 'post-index-change', 'reference-transaction'];
+
+async function hostileProject() {
+  const {program, ran, forget} = await trap();
+  const project = await typescriptProject();
+  onTestFinished(project.remove);
+  await project.write('image.png', 'one\n');
+  await project.write('.gitattributes', '*.ts filter=evil\n*.md filter=long diff=evil merge=evil\n');
+  await project.git('add', '--all');
+  await project.git('commit', '--quiet', '--message', 'Before');
+  for (const hook of HOOKS) {
+    await program(`hook-${hook}`);
+    copyFileSync(await program(`hook-${hook}`), path.join(project.path, '.git/hooks', hook));
+  }
+  // The one file includes another: also what is set there counts for git.
+  await project.git('config', 'include.path', 'more');
+  const set = (key: string, value: string) => project.git('config', '--file', '.git/more', key, value);
+  await set('core.fsmonitor', await program('fsmonitor', 'exit 1'));
+  await set('filter.evil.clean', await program('clean'));
+  await set('filter.evil.smudge', await program('smudge'));
+  await set('filter.evil.required', 'true');
+  await set('filter.long.process', await program('process', 'exit 1'));
+  await set('diff.external', await program('diff-external'));
+  await set('diff.evil.textconv', `${await program('textconv')} <`);
+  await set('merge.evil.driver', `${await program('merge-driver')} %A`);
+  await set('commit.gpgSign', 'true');
+  await set('log.showSignature', 'true');
+  await set('gpg.program', await program('gpg'));
+  await set('core.pager', await program('pager'));
+  await set('core.editor', await program('editor'));
+  await set('core.sshCommand', await program('ssh'));
+  return {project, ran, forget};
+}
+
+/** Touched, with as many bytes as before: git has to look into it. */
+async function touch(project: Workspace): Promise<void> {
+  await project.write('src/greet.ts', (await project.read('src/greet.ts')).replace('greet', 'GREET'));
+  await project.write('README.md', (await project.read('README.md')).replace('Greeter', 'GREETER'));
+}
+
+describe('a repository whose settings name programs', () => {
+  it('is a trap for a git that obeys them', async () => {
+    const {project, ran} = await hostileProject();
+    await touch(project);
+    for (const part of ['src', 'README.md']) await project.git('status', part).catch(() => undefined);
+    await project.git('commit', '--allow-empty', '-m', 'x').catch(() => undefined);
+    const some = ['ran-clean', 'ran-fsmonitor', 'ran-process', 'ran-hook-pre-commit'];
+    expect(ran()).toEqual(expect.arrayContaining(some));
+  });
+
+  it('runs none of them when the fingerprint is taken', async () => {
+    const {project, ran, forget} = await hostileProject();
+    await touch(project);
+    forget();
+    const fingerprint = new WorkspaceFingerprint(project.path);
+    const first = await fingerprint.take();
+    expect(await fingerprint.take()).toBe(first);
+    expect(ran()).toEqual([]);
+  });
+
+  it('runs none of them, whatever mini-cc asks git for', async () => {
+    const {project, ran, forget} = await hostileProject();
+    await touch(project);
+    forget();
+    const out = await emptyFolder();
+    onTestFinished(out.remove);
+    const ask = async (...args: string[]) => ({args, ...(await git(project.path, args, {env: AUTHOR}))});
+    const patch = await ask('diff', '--binary', 'HEAD', '--', 'README.md');
+    const answers = [
+      patch,
+      await ask('status', '--porcelain'),
+      await ask('show', 'HEAD'),
+      await ask('log', '-p'),
+      await ask('diff-index', '-p', 'HEAD'),
+      await ask('add', '--all'),
+      await ask('commit', '-m', 'More'),
+      await ask('worktree', 'add', '--detach', path.join(out.path, 'tree'), 'HEAD~1'),
+      await ask('checkout', 'HEAD~1', '--', '.'),
+      await ask('checkout', '-b', 'side', 'HEAD'),
+      await ask('commit', '--allow-empty', '-m', 'Side'),
+      await ask('merge', '--no-edit', '-m', 'Merged', 'HEAD~1'),
+    ];
+    expect(answers.filter(({exitCode}) => exitCode !== 0)).toEqual([]);
+    const tree = path.join(out.path, 'tree');
+    const applied = await git(tree, ['apply', '--3way', '-'], {input: patch.stdout});
+    expect(applied).toMatchObject({exitCode: 0});
+    expect(await git(tree, ['diff', 'HEAD', '--stat'])).toMatchObject({exitCode: 0});
+    expect(patch.stdout.toString()).toContain('+# GREETER');
+    expect(ran()).toEqual([]);
+  });
+
+  it('runs no filter of a submodule either, though git looks into it by itself', async () => {
+    const {program, ran, forget} = await trap();
+    const [project, part] = [await typescriptProject(), await typescriptProject()];
+    onTestFinished(project.remove);
+    onTestFinished(part.remove);
+    await project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', part.path, 'part');
+    await project.git('commit', '--quiet', '--message', 'Part');
+    await project.write('.git/modules/part/info/attributes', '* filter=evil\n');
+    await project.git('-C', 'part', 'config', 'filter.evil.clean', await program('clean'));
+    const fingerprint = new WorkspaceFingerprint(project.path);
+    const before = await fingerprint.take();
+    const spoil = async (word: string) => project.write('part/README.md', `# ${word}\n`.padEnd(60, '.'));
+    await spoil('one');
+    const one = await fingerprint.take();
+    await project.write('part/src/greet.ts', (await project.read('part/src/greet.ts')).replace('greet', 'GREET'));
+    expect((await git(project.path, ['status', '--porcelain'])).stdout.toString()).toContain(' M part');
+    await git(project.path, ['add', '--all']);
+    await spoil('two');
+    expect(new Set([before, one, await fingerprint.take()]).size).toBe(3);
+    expect(ran()).toEqual([]);
+    forget();
+    await project.git('status');
+    expect(ran()).toEqual(['ran-clean']);
+  });
+
+  it('fetches nothing that is missing, by no program', async () => {
+    const {program, ran} = await trap();
+    const project = await typescriptProject();
+    onTestFinished(project.remove);
+    const blob = (await project.git('rev-parse', 'HEAD:README.md')).trim();
+    rmSync(path.join(project.path, '.git/objects', blob.slice(0, 2), blob.slice(2)));
+    await project.git('config', 'extensions.partialClone', 'origin');
+    await project.git('config', 'core.repositoryFormatVersion', '1');
+    await project.git('config', 'remote.origin.url', 'file:///nowhere');
+    await project.git('config', 'remote.origin.promisor', 'true');
+    await project.git('config', 'remote.origin.uploadpack', await program('uploadpack', 'exit 1'));
+    await project.git('config', 'protocol.allow', 'always');
+    const answer = await git(project.path, ['show', 'HEAD:README.md']);
+    expect([answer.exitCode, ran()]).toEqual([128, []]);
+    await project.git('show', 'HEAD:README.md').catch(() => undefined);
+    expect(ran()).toEqual(['ran-uploadpack']);
+  });
+
+  it('is no repository where it only lies as a bare one among the files of a project', async () => {
+    const {program, ran} = await trap();
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    await folder.git('init', '--quiet', '--bare', '.');
+    await folder.git('config', 'core.fsmonitor', await program('fsmonitor', 'exit 1'));
+    expect(await git(folder.path, ['status'])).toMatchObject({exitCode: 128});
+    expect(ran()).toEqual([]);
+  });
+});
+
+describe('mini-cc’s own git', () => {
+  it('keeps the filters that the user set for all repositories, also where the repository names others', async () => {
+    const {program, ran} = await trap();
+    const project = await typescriptProject();
+    onTestFinished(project.remove);
+    execFileSync('git', ['config', '--global', 'filter.large.clean', await program('own')]);
+    await project.git('config', 'filter.large.clean', await program('other'));
+    await project.write('.gitattributes', '*.bin filter=large\n');
+    await project.write('a.bin', 'x');
+    expect(await git(project.path, ['add', 'a.bin'])).toMatchObject({exitCode: 0});
+    expect(ran()).toEqual(['ran-own']);
+  });
+
+  it('looks at the folder that it was asked about, not at the one of a hook that started mini-cc', async () => {
+    const [here, other] = [await typescriptProject(), await typescriptProject({git: false})];
+    onTestFinished(here.remove);
+    onTestFinished(other.remove);
+    vi.stubEnv('GIT_DIR', path.join(here.path, '.git'));
+    expect((await git(other.path, ['rev-parse', 'HEAD'])).exitCode).not.toBe(0);
+    const told = await git(other.path, ['rev-parse', 'HEAD'], {env: {GIT_DIR: path.join(here.path, '.git')}});
+    expect(told.exitCode).toBe(0);
+  });
+
+  it('says in one line what kept it from an answer', async () => {
+    const folder = await typescriptProject();
+    onTestFinished(folder.remove);
+    await folder.write('.git/config', '[broken');
+    await expect(git(folder.path, ['status'])).rejects.toThrow(/^git config: fatal: bad config/);
+    await expect(git('/nowhere', ['status'])).rejects.toMatchObject({code: 'GIT_FAILED'});
+  });
+});
