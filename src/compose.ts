@@ -11,6 +11,7 @@ import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents} from './core/agent-types.ts';
 import {announcedRuns} from './core/announcement.ts';
+import {NO_CHECKPOINTS} from './core/checkpoints.ts';
 import {MiniCcError, messageOf, UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
@@ -117,6 +118,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
         workspace,
         surroundings: {...surroundings, memory},
         writeLog,
+        checkpoints: NO_CHECKPOINTS,
         permits,
         clock: systemClock,
         rawStream,
@@ -166,9 +168,11 @@ export async function compose(options: SessionOptions): Promise<Session> {
     model,
     run: {
       agentId: MAIN,
+      label: MAIN,
       tools,
       workspace,
       files: new FileLedger(writeLog, MAIN),
+      checkpoints: NO_CHECKPOINTS,
       permit: createPermit(permits, MAIN, workspace, emit),
       emit,
       system: systemPrompt(runAs?.prompt ?? mainPrompt, surroundings),

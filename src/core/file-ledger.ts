@@ -8,9 +8,37 @@ import {MiniCcError} from './errors.ts';
 
 export class WriteLog {
   readonly #writers = new Map<string, {readonly agent: string; readonly hash: string}>();
+  /** Files that an agent has read or written: who changed one of these may be asked for. */
+  readonly #known = new Set<string>();
+  /** A command ran of which it is not known what it changed. */
+  #lostTrack = false;
+
+  knows(path: string): boolean {
+    return this.#known.has(path);
+  }
+
+  saw(path: string): void {
+    this.#known.add(path);
+  }
 
   wrote(path: string, agent: string, hash: string): void {
     this.#writers.set(path, {agent, hash});
+  }
+
+  /** A command of this agent left the file so; of two that ran at the same time nobody knows which. */
+  commandWrote(path: string, agent: string, hash: string): void {
+    const last = this.#writers.get(path);
+    const both = last?.hash === hash && last.agent !== agent;
+    this.wrote(path, both ? `${last.agent} or ${agent}` : agent, hash);
+  }
+
+  loseTrack(): void {
+    this.#lostTrack = true;
+  }
+
+  /** Who it was when it was no agent that is known to. */
+  get others(): string {
+    return this.#lostTrack ? 'by a command, or outside mini-cc' : 'outside mini-cc';
   }
 
   /** Who left the file with this content; undefined when no agent of this session did. */
@@ -32,14 +60,29 @@ export class FileLedger {
 
   /** The agent has read this content of the file. `path` is absolute, links resolved. */
   sawRead(path: string, content: Buffer): void {
+    this.log.saw(path);
     this.#seen.set(path, hashOf(content));
   }
 
   /** The agent has written this content. */
   sawWrite(path: string, content: Buffer): void {
     const hash = hashOf(content);
+    this.log.saw(path);
     this.#seen.set(path, hash);
     this.log.wrote(path, this.agent, hash);
+  }
+
+  /**
+   * A command of this agent has ended. The agent has not seen what it left: it reads a file again before it writes it.
+   * @param changed absolute paths of the files that it changed; undefined when that is not known.
+   */
+  async commandRan(changed: readonly string[] | undefined): Promise<void> {
+    if (changed === undefined) return this.log.loseTrack();
+    for (const path of changed.filter((each) => this.log.knows(each))) {
+      const hash = await readFile(path).then(hashOf, () => undefined);
+      // One that is gone, or cannot be read, cannot be overwritten unseen either.
+      if (hash !== undefined) this.log.commandWrote(path, this.agent, hash);
+    }
   }
 
   /**
@@ -55,10 +98,10 @@ export class FileLedger {
       throw new MiniCcError('NOT_READ', `${path} exists${by} and you have not read it: read_file it first.`);
     }
     if (hash === seen) return;
-    const writer = agent ?? 'a command, or outside mini-cc';
+    const how = agent === undefined ? this.log.others : `by ${agent === this.agent ? 'a command of yours' : agent}`;
     throw new MiniCcError(
       'STALE',
-      `${path} changed since you read it (by ${writer}). Nothing was written: read_file it again.`,
+      `${path} changed since you read it (${how}). Nothing was written: read_file it again.`,
     );
   }
 }

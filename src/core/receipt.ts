@@ -13,8 +13,7 @@ export interface Receipt {
   readonly unverified: boolean;
 }
 
-/** @param mayWriteByBash its bash is not confined, so that commands may have changed more than the tools know. */
-export function makeReceipt(result: RunResult, root: string, mayWriteByBash: boolean): Receipt {
+export function makeReceipt(result: RunResult, root: string): Receipt {
   const facts = result.tools.map((record) => record.facts);
   const filesRead = [...new Set(facts.flatMap((fact) => fact.read ?? []))];
   const filesChanged = [...new Set(facts.flatMap((fact) => fact.changed ?? []))];
@@ -29,7 +28,8 @@ export function makeReceipt(result: RunResult, root: string, mayWriteByBash: boo
     `tokens in ${tokens(inputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
     'est n/a',
   ];
-  if (mayWriteByBash && exits.length > 0) parts.push('what commands changed is not counted');
+  const uncounted = facts.find((fact) => fact.uncounted !== undefined)?.uncounted;
+  if (uncounted !== undefined) parts.push(`what commands changed is not counted (${uncounted})`);
   // A call that was refused looked at nothing.
   const unverified = !result.tools.some(({isError, facts: fact}) => !isError || Object.keys(fact).length > 0);
   return {

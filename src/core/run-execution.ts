@@ -152,7 +152,7 @@ function crashed(live: LiveRun, error: unknown, house: SubagentHouse): SubagentR
     error: messageOf(error),
     ...NOTHING,
   };
-  const receipt = makeReceipt(result, house.workspace.root, false);
+  const receipt = makeReceipt(result, house.workspace.root);
   const reason = reasonOf(result);
   const report = reportOf(
     {runId, transcript, outcome: 'error', reason, text: '', receipt: receipt.line},

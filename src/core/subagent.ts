@@ -2,6 +2,7 @@
 
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentDefinition} from './agent-types.ts';
+import type {Checkpoints} from './checkpoints.ts';
 import type {Emit} from './events.ts';
 import {FileLedger, type WriteLog} from './file-ledger.ts';
 import type {Inbox} from './inbox.ts';
@@ -37,6 +38,7 @@ export interface SubagentHouse {
   readonly workspace: Workspace;
   readonly surroundings: Surroundings;
   readonly writeLog: WriteLog;
+  readonly checkpoints: Checkpoints;
   readonly permits: PermitDeps;
   readonly clock: Clock;
   readonly rawStream: boolean;
@@ -87,9 +89,11 @@ export async function runSubagent(
   };
   const run: AgentRun = {
     agentId: runId,
+    label,
     tools: toolsFor(agent, house.baseTools, house.toolRules),
     workspace,
     files: new FileLedger(house.writeLog, label),
+    checkpoints: house.checkpoints,
     output: papers.output,
     tokens: seat.tokens,
     permit: createPermit(house.permits, label, workspace, seat.emit),
@@ -104,7 +108,7 @@ export async function runSubagent(
     rawStream: house.rawStream,
   };
   const result = await runAgent(run);
-  const receipt = makeReceipt(result, workspace.root, !agent.readOnly);
+  const receipt = makeReceipt(result, workspace.root);
   const {outcome, text, durationMs, usage} = result;
   const reason = reasonOf(result);
   const {transcript} = papers;

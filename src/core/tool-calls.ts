@@ -5,13 +5,13 @@
 import {z} from 'zod';
 import {MiniCcError, messageOf} from './errors.ts';
 import type {Emit} from './events.ts';
-import type {FileLedger} from './file-ledger.ts';
+import {type KeptCaller, runKept} from './kept-call.ts';
 import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
 import {cutMiddle, type OutputStore} from './output.ts';
 import type {Permit} from './permissions.ts';
 import type {ToolRecord} from './run-result.ts';
 import type {TokenBudget} from './token-budget.ts';
-import {type Access, errorResult, type Tool, type ToolResult, type Workspace} from './tool.ts';
+import {type Access, errorResult, type Tool, type ToolResult} from './tool.ts';
 import {toolName} from './tool-names.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
@@ -20,11 +20,8 @@ const PREVIEW_CHARS = 2_000;
 const ABORT_GRACE_MS = 1_000;
 
 /** The agent on whose behalf calls run. */
-export interface Caller {
-  readonly agentId: string;
+export interface Caller extends KeptCaller {
   readonly tools: readonly Tool[];
-  readonly workspace: Workspace;
-  readonly files: FileLedger;
   readonly output: OutputStore;
   readonly tokens: TokenBudget;
   readonly permit: Permit;
@@ -163,30 +160,19 @@ async function resultOf(
   if (isResult(prepared)) return prepared;
   if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
   try {
+    // Judged where it runs: a call before it in the same reply may have moved the working directory.
+    const accesses = prepared.tool.access(prepared.input, caller.workspace);
     const permission = await caller.permit(
-      {
-        callId: call.id,
-        tool: prepared.tool.name,
-        input: prepared.input,
-        title: prepared.title,
-        // Judged where it runs: a call before it in the same reply may have moved the working directory.
-        accesses: prepared.tool.access(prepared.input, caller.workspace),
-      },
+      {callId: call.id, tool: prepared.tool.name, input: prepared.input, title: prepared.title, accesses},
       signal,
     );
     if (!permission.allowed) return errorResult(permission.message);
     if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
-    const running = prepared.tool.run(prepared.input, {
-      agentId: caller.agentId,
-      callId: call.id,
-      signal,
-      workspace: caller.workspace,
-      files: caller.files,
-      output: caller.output,
-      tokens: caller.tokens,
-      emit: caller.emit,
-    });
-    const result = await orAfterAbort(running, signal);
+    const {agentId, workspace, files, output, tokens, emit} = caller;
+    const context = {agentId, callId: call.id, signal, workspace, files, output, tokens, emit};
+    const result = await runKept(accesses, caller, signal, () =>
+      orAfterAbort(prepared.tool.run(prepared.input, context), signal),
+    );
     if (prepared.notes.length === 0) return result;
     return {...result, content: withFirstLine(prepared.notes.join('\n'), result.content)};
   } catch (error) {

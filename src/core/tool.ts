@@ -73,6 +73,8 @@ export type ToolDisplay =
 export interface ToolFacts {
   readonly read?: readonly string[];
   readonly changed?: readonly string[];
+  /** Why the files that it changed are not in `changed`. */
+  readonly uncounted?: string;
   readonly exitCode?: number;
 }
 

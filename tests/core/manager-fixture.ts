@@ -3,6 +3,7 @@ import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
+import {NO_CHECKPOINTS} from '../../src/core/checkpoints.ts';
 import {EventBus} from '../../src/core/event-bus.ts';
 import type {AgentEvent} from '../../src/core/events.ts';
 import {WriteLog} from '../../src/core/file-ledger.ts';
@@ -54,6 +55,7 @@ export function house(given: HouseOptions = {}) {
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
       surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
       writeLog: new WriteLog(),
+      checkpoints: NO_CHECKPOINTS,
       permits: {
         policy: new PermissionPolicy(
           'default',

@@ -1,6 +1,7 @@
 /** A run with everything real but the model, the tools that a test names, and the transcript, which is a list. */
 import {z} from 'zod';
 import type {AgentRun} from '../../src/core/agent-loop.ts';
+import {NO_CHECKPOINTS} from '../../src/core/checkpoints.ts';
 import type {AgentEventBody} from '../../src/core/events.ts';
 import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
 import {History, type TranscriptEntry} from '../../src/core/history.ts';
@@ -28,6 +29,7 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
   history.append({role: 'user', content: 'the task'});
   const run: AgentRun = {
     agentId: 'test',
+    label: '[test] the task',
     model,
     tools,
     system: 'You are a test.',
@@ -40,6 +42,7 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
     rawStream: false,
     workspace: {root: '/tmp', extraRoots: [], cwd: '/tmp', confinement: 'none', env: {}},
     files: new FileLedger(new WriteLog(), 'test'),
+    checkpoints: NO_CHECKPOINTS,
     output: {
       open(callId) {
         kept.set(callId, '');
