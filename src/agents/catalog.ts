@@ -1,5 +1,6 @@
 /** All agents that there are: built in, given at the start, of the project, of the user; which hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
+import type {Trusts} from '../core/claim.ts';
 import {type Problem, ProblemList, START} from '../core/problem.ts';
 import type {ParsedAgent, Places} from './define.ts';
 import {type AgentPlaces, agentFolders, type FileSource, isClaude, listAgentFiles} from './folders.ts';
@@ -19,8 +20,8 @@ export interface AgentOverride {
 export interface ReadOptions {
   /** The tools that there are. */
   readonly toolNames: readonly string[];
-  /** The user trusts the project: its agents may do more than narrow. Default false. */
-  readonly trusted?: boolean;
+  /** What the user trusts of the project's agents: without it they only narrow. */
+  readonly trusts?: Trusts;
 }
 
 export interface CatalogOptions extends AgentPlaces, ReadOptions {
@@ -82,12 +83,17 @@ export function loadAgents(options: CatalogOptions): LoadedCatalog {
 
 export function inlineEntries(extra: string | undefined, {toolNames}: ReadOptions): SourceEntry[] {
   if (extra === undefined) return [];
-  const results = parseInlineAgents(extra, INLINE_LABEL, {toolNames, dialect: 'json', mayWiden: true});
+  const results = parseInlineAgents(extra, INLINE_LABEL, {toolNames, dialect: 'json', mayWiden: () => true});
   return results.map((result) => ({...result, source: 'inline', file: INLINE_LABEL}));
 }
 
-export function readEntry(source: FileSource, file: string, {toolNames, trusted = false}: ReadOptions): SourceEntry {
-  const mayWiden = trusted || source === 'user' || source === 'claude-user';
+export function readEntry(
+  source: FileSource,
+  file: string,
+  {toolNames, trusts = () => false}: ReadOptions,
+): SourceEntry {
+  const isUsers = source === 'user' || source === 'claude-user';
+  const mayWiden = (key: string, value: unknown) => isUsers || trusts({file, key, value});
   const result = isClaude(source)
     ? readMarkdownAgent(file, {toolNames, mayWiden})
     : readJsonAgent(file, {toolNames, dialect: 'json', mayWiden});

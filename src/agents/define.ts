@@ -2,7 +2,7 @@
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Place, type ProblemList, quote, START} from '../core/problem.ts';
 import {isBuiltIn} from './agent-name.ts';
-import {changesNothing, NOT_YET, needsMissingEngine} from './not-yet.ts';
+import {NOT_YET, needsMissingEngine} from './not-yet.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
@@ -18,6 +18,14 @@ export interface ParsedAgent {
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly places: Places;
+  /** What it says that could give it more than its user has allowed, and whether that counts. */
+  readonly widening: readonly Widening[];
+}
+
+export interface Widening {
+  readonly key: AgentKey;
+  readonly value: unknown;
+  readonly counts: boolean;
 }
 
 export interface DefineOptions {
@@ -28,8 +36,8 @@ export interface DefineOptions {
    * so, since there Bash may write.
    */
   readonly dialect: 'json' | 'claude';
-  /** Definitions of a project that is not trusted may only narrow. */
-  readonly mayWiden: boolean;
+  /** Whether it may have more than its user has allowed. Definitions of a project that is not trusted only narrow. */
+  readonly mayWiden: (key: AgentKey, value: unknown) => boolean;
 }
 
 /** Undefined when a problem makes it unusable; all problems go to `problems`. */
@@ -43,7 +51,12 @@ export function defineAgent(
   if (isBuiltIn(fields.name)) {
     problems.error('reserved-name', at('name'), `${fields.name} is built in: give this agent another name`);
   }
-  checkEngines(fields, at, options, problems);
+  const widening = wideningOf(fields, options);
+  checkEngines(fields, at, widening, problems);
+  for (const {key, value} of widening.filter(({counts}) => !counts)) {
+    const why = 'what this project asks for is not trusted (mini-cc --trust trusts it)';
+    problems.warn('untrusted', at(key), `${key} ${quote(value)} counts for nothing: ${why}`);
+  }
   const {tools, missing, readOnly, all} = resolveTools(fields, at, options, problems);
   if (problems.failed) return undefined;
   return {
@@ -58,19 +71,23 @@ export function defineAgent(
       ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
       ...(fields.maxTokens === undefined ? {} : {maxTokens: fields.maxTokens}),
       ...(fields.background === undefined ? {} : {background: fields.background}),
+      ...(fields.permissionMode === undefined || isHeldBack('permissionMode', widening)
+        ? {}
+        : {permissionMode: fields.permissionMode}),
       ...(fields.color === undefined ? {} : {color: fields.color}),
     },
     fields,
     tools,
     missing,
     places,
+    widening,
   };
 }
 
 function checkEngines(
   fields: AgentFile,
   at: (key: string) => Place,
-  {mayWiden}: DefineOptions,
+  widening: readonly Widening[],
   problems: ProblemList,
 ): void {
   const needed = needsMissingEngine(fields);
@@ -84,14 +101,24 @@ function checkEngines(
   }
   for (const key of Object.keys(fields) as AgentKey[]) {
     if (fields[key] === undefined) continue;
-    if (!mayWiden && WIDENING.has(key)) {
-      const why = 'its agents may only narrow permissions';
-      problems.warn('untrusted', at(key), `${key} counts for nothing in a project: ${why}`);
-    } else if (NOT_YET.has(key) && !changesNothing(key, fields[key])) {
+    // Nobody misses the engine of what is not trusted.
+    if (NOT_YET.has(key) && !isHeldBack(key, widening)) {
       problems.warn('not-yet', at(key), `${key} is not yet available and is ignored`);
     }
   }
 }
 
-/** Could give an agent more than its user has allowed. */
-const WIDENING: ReadonlySet<string> = new Set<AgentKey>(['permissionMode', 'apiKeyEnv']);
+/** Modes that allow no more than any session does. */
+const NARROW: ReadonlySet<string> = new Set(['plan', 'default']);
+
+function wideningOf({permissionMode, apiKeyEnv}: AgentFile, {mayWiden}: DefineOptions): Widening[] {
+  const asked: [AgentKey, string | undefined][] = [
+    ['permissionMode', NARROW.has(permissionMode ?? 'default') ? undefined : permissionMode],
+    ['apiKeyEnv', apiKeyEnv],
+  ];
+  return asked.flatMap(([key, value]) => (value === undefined ? [] : [{key, value, counts: mayWiden(key, value)}]));
+}
+
+function isHeldBack(key: AgentKey, widening: readonly Widening[]): boolean {
+  return widening.some((each) => each.key === key && !each.counts);
+}

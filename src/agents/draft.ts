@@ -80,7 +80,7 @@ export function parseDraft(answer: string, {toolNames, taken}: DraftOptions): Dr
   values.name = nameFor(values.name, taken, notes);
   const problems = new ProblemList('draft');
   const fields = checkFields(values, () => START, problems);
-  const agent = fields && defineAgent(fields, new Map(), {toolNames, dialect: 'json', mayWiden: false}, problems);
+  const agent = fields && defineAgent(fields, new Map(), {toolNames, dialect: 'json', mayWiden: () => false}, problems);
   if (fields && agent) return {ok: true, fields, agent, notes};
   const reasons = problems.all.filter(({severity}) => severity === 'error').map(({message}) => message);
   return {ok: false, error: `The answer is no agent definition: ${reasons.join('; ')}.`};

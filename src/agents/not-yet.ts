@@ -5,7 +5,6 @@ export const NOT_YET: ReadonlySet<AgentKey> = new Set([
   'thinking',
   'maxBudgetUsd',
   'contextTokens',
-  'permissionMode',
   'apiKeyEnv',
   'outputSchema',
 ]);
@@ -13,9 +12,4 @@ export const NOT_YET: ReadonlySet<AgentKey> = new Set([
 /** Without its engine, an agent with this would run unsafely: it is refused. */
 export function needsMissingEngine(fields: Partial<AgentFile>): AgentKey | undefined {
   return fields.isolation === 'worktree' ? 'isolation' : undefined;
-}
-
-/** The field is set to what happens anyway, so nobody misses its engine. */
-export function changesNothing(key: AgentKey, value: unknown): boolean {
-  return key === 'permissionMode' && value === 'default';
 }

@@ -101,7 +101,7 @@ export const agentFileSchema = z.object({
       mustBe('default, acceptEdits, plan or bypassPermissions'),
     )
     .optional()
-    .meta({description: 'What it may do unasked. Counts for nothing in a project that is not trusted.'}),
+    .meta({description: 'What it may do unasked. In a project that is not trusted only plan and default count.'}),
   apiKeyEnv: text('the name of an environment variable')
     .optional()
     .meta({description: 'Environment variable with its own key. Counts for nothing in a project that is not trusted.'}),

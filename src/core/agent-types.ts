@@ -1,4 +1,5 @@
 /** What an agent is, and the three that are built in. A new one is one entry in `AGENT_TYPES`. */
+import type {PermissionMode} from './events.ts';
 import {slipOf} from './nearest.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
@@ -23,6 +24,8 @@ export interface AgentDefinition {
   readonly maxTokens?: number;
   /** Nobody waits for its runs, unless the Task call says so. */
   readonly background?: boolean;
+  /** What it may do unasked, instead of what the session's mode says. */
+  readonly permissionMode?: PermissionMode;
   /** Its colour on the screen; without one it is given one. */
   readonly color?: string;
 }

@@ -1,7 +1,8 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {loadAgents} from '../../src/agents/catalog.ts';
+import {type CatalogOptions, loadAgents} from '../../src/agents/catalog.ts';
+import type {Claim} from '../../src/core/claim.ts';
 import {formatProblem} from '../../src/core/problem.ts';
 import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
 
@@ -109,7 +110,7 @@ test('agents for Claude are found in folders of folders, and the first of two wi
 
 test('started in the home directory, the folders of the user are read once', async () => {
   const house = await agentHouse();
-  await house.write(house.user, 'mine.json', json(good('mine', {permissionMode: 'plan'})));
+  await house.write(house.user, 'mine.json', json(good('mine', {outputSchema: {}})));
   await house.write(house.claudeUser, 'other.md', markdown('name: other\ndescription: Explains what a log says'));
   const {agents, hidden, problems} = loadAgents({...house.options, cwd: house.options.home});
   expect(agents.slice(3).map(({source}) => source)).toEqual(['user', 'claude-user']);
@@ -121,7 +122,20 @@ test('agents of a project may only narrow permissions, those of the user and of 
   const house = await agentHouse();
   await house.write(house.project, 'a.json', json(good('a', {permissionMode: 'bypassPermissions'})));
   expect(loadAgents(house.options).problems.map(({rule}) => rule)).toEqual(['untrusted']);
-  expect(loadAgents({...house.options, trusted: true}).problems.map(({rule}) => rule)).toEqual(['not-yet']);
+  const modes = (options: CatalogOptions) =>
+    loadAgents(options).agents.map(({definition}) => definition.permissionMode);
+  expect(modes(house.options)).toEqual([undefined, undefined, undefined, undefined]);
+  const asked: Claim[] = [];
+  const trusting = {...house.options, trusts: (claim: Claim) => asked.push(claim) > 0};
+  expect([loadAgents(trusting).problems, modes(trusting).at(-1)]).toEqual([[], 'bypassPermissions']);
+  expect(asked[0]).toEqual({
+    file: path.join(house.project, 'a.json'),
+    key: 'permissionMode',
+    value: 'bypassPermissions',
+  });
+  await house.write(house.user, 'b.json', json(good('b', {permissionMode: 'acceptEdits'})));
+  const extra = json({c: {...good('c', {permissionMode: 'bypassPermissions'}), name: undefined}});
+  expect(modes({...house.options, extra}).slice(3)).toEqual(['bypassPermissions', undefined, 'acceptEdits']);
 });
 
 test('settings replace the model and limits of built-in agents, and fill those of others', async () => {

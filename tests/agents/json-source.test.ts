@@ -3,7 +3,7 @@ import {parseInlineAgents, parseJsonAgent} from '../../src/agents/json-source.ts
 import {formatProblem} from '../../src/core/problem.ts';
 import {good, json, TOOLS} from './fixture.ts';
 
-const options = {toolNames: TOOLS, dialect: 'json', mayWiden: true} as const;
+const options = {toolNames: TOOLS, dialect: 'json', mayWiden: () => true} as const;
 const parse = (text: string, file = '/p/reviewer.json') => parseJsonAgent(text, file, options);
 const lines = (text: string, file?: string) => parse(text, file).problems.map(formatProblem);
 const change = (fields: Record<string, unknown>) => json(good('reviewer', fields));
@@ -183,7 +183,7 @@ test('fields whose engine comes later are named and the agent works', () => {
   const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
   expect(agent).toBeDefined();
   expect(problems.map(({message}) => message)).toEqual(
-    ['thinking', 'maxBudgetUsd', 'contextTokens', 'permissionMode', 'outputSchema'].map(
+    ['thinking', 'maxBudgetUsd', 'contextTokens', 'outputSchema'].map(
       (key) => `${key} is not yet available and is ignored`,
     ),
   );
@@ -200,15 +200,24 @@ test('isolation by worktree is refused as long as it cannot be had', () => {
   expect(parse(change({isolation: 'worktree'})).agent).toBeUndefined();
 });
 
-test('what widens permissions counts for nothing in a project', () => {
-  const {problems} = parseJsonAgent(change({permissionMode: 'bypassPermissions', apiKeyEnv: 'K'}), '/p/reviewer.json', {
-    ...options,
-    mayWiden: false,
-  });
+test('what widens permissions counts for nothing in a project that is not trusted, what narrows them does', () => {
+  const {agent, problems} = parseJsonAgent(
+    change({permissionMode: 'bypassPermissions', apiKeyEnv: 'K'}),
+    '/p/reviewer.json',
+    {
+      ...options,
+      mayWiden: () => false,
+    },
+  );
   expect(problems.map(({message}) => message)).toEqual([
-    'permissionMode counts for nothing in a project: its agents may only narrow permissions',
-    'apiKeyEnv counts for nothing in a project: its agents may only narrow permissions',
+    'permissionMode "bypassPermissions" counts for nothing: what this project asks for is not trusted (mini-cc --trust trusts it)',
+    'apiKeyEnv "K" counts for nothing: what this project asks for is not trusted (mini-cc --trust trusts it)',
   ]);
+  expect(agent?.definition).not.toHaveProperty('permissionMode');
+  for (const permissionMode of ['plan', 'default']) {
+    const narrow = parseJsonAgent(change({permissionMode}), '/p/reviewer.json', {...options, mayWiden: () => false});
+    expect(narrow).toMatchObject({agent: {definition: {permissionMode}}, problems: []});
+  }
 });
 
 test('a colour that there is not, a key that stands twice, and a newer format are warnings', () => {

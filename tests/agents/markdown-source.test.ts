@@ -5,7 +5,7 @@ import {parseMarkdownAgent, readMarkdownAgent} from '../../src/agents/markdown-s
 import {markdown, TOOLS} from './fixture.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'fixtures', 'agents');
-const options = {toolNames: TOOLS, mayWiden: true};
+const options = {toolNames: TOOLS, mayWiden: () => true};
 const read = (name: string) => readMarkdownAgent(path.join(folder, name), options);
 const parse = (text: string, file = '/c/helper.md') => parseMarkdownAgent(text, file, options);
 const head = 'name: helper\ndescription: Explains error messages of the compiler';
@@ -114,7 +114,7 @@ test('tabs, and keys that have no counterpart, are read', () => {
 
 test('readOnly counts where it is stated, and a mode counts for nothing in a project', () => {
   const file = path.join(folder, 'guard.md');
-  const {agent, problems} = readMarkdownAgent(file, {...options, mayWiden: false});
+  const {agent, problems} = readMarkdownAgent(file, {...options, mayWiden: () => false});
   expect(agent?.definition).toMatchObject({readOnly: true, maxTurns: 30});
   expect(problems.map(({rule}) => rule)).toEqual(['no-counterpart', 'untrusted']);
 });

@@ -97,7 +97,7 @@ function taken(desk: AgentsDesk): string[] {
 }
 
 function readingOptions(desk: AgentsDesk) {
-  return {toolNames: desk.toolNames, dialect: 'json', mayWiden: false} as const;
+  return {toolNames: desk.toolNames, dialect: 'json', mayWiden: () => false} as const;
 }
 
 /** What the agent will be once it is saved. */

@@ -29,6 +29,7 @@ function agentLines({definition, source, tools, readOnly, stale}: LoadedAgent): 
     SOURCE_WORDS[source],
     ...(readOnly ? ['read-only'] : []),
     ...(definition.model ? [`model ${definition.model}`] : []),
+    ...(definition.permissionMode ? [`mode ${definition.permissionMode}`] : []),
   ];
   const broken = stale ? ' · its file is broken, the last good one is in use' : '';
   return [

@@ -29,6 +29,7 @@ function agentText({definition, source, file, tools, missing, readOnly}: LoadedA
     ...missing.map((tool) => `  without ${tool.name}: ${tool.reason}`),
     `read-only: ${readOnly ? 'yes, its bash is held by the operating system' : 'no'}`,
     `model: ${definition.model ?? 'inherit'}`,
+    ...(definition.permissionMode === undefined ? [] : [`mode: ${definition.permissionMode}`]),
     ...(definition.maxTurns === undefined ? [] : [`turns: ${definition.maxTurns}`]),
     ...(definition.timeoutSeconds === undefined ? [] : [`seconds: ${definition.timeoutSeconds}`]),
     '',
