@@ -6,6 +6,7 @@ import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
+import {confinementOf, sandboxOf} from './compose/sandbox.ts';
 import {toolNotes} from './config/memory-files.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
@@ -31,7 +32,6 @@ import {SubagentManager} from './core/subagent-manager.ts';
 import {systemPrompt} from './core/system-prompt.ts';
 import type {Workspace} from './core/tool.ts';
 import {localCapacity} from './models/local-capacity.ts';
-import {createSandbox} from './sandbox/index.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {keepHouse} from './storage/housekeeping.ts';
 import {SessionStore} from './storage/session-store.ts';
@@ -56,7 +56,9 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`));
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
 
-  const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
+  const sandbox = sandboxOf(settings, options.home);
+  const {confinement, warning: noSandbox} = await confinementOf(settings, sandbox);
+  const baseTools = createBaseTools(sandbox);
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const emit = bus.emitFor(MAIN);
   const catalog = openCatalog(options, root, settings, toolNames, (text) =>
@@ -68,7 +70,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     root,
     extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),
     cwd: root,
-    confinement: runAs?.readOnly ? 'read-only' : 'none',
+    confinement: runAs?.readOnly ? 'read-only' : confinement,
     env: withoutKeys(options.env),
   };
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
@@ -116,6 +118,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       ...{
         baseTools,
         workspace,
+        confinement,
         surroundings: {...surroundings, memory},
         writeLog,
         checkpoints: NO_CHECKPOINTS,
@@ -147,6 +150,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       warnings: [
         ...warnings,
         ...brokenAgents(catalog),
+        ...(noSandbox === undefined ? [] : [noSandbox]),
         ...(model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
       ],
     },

@@ -13,9 +13,9 @@ import {UsageError} from '../core/errors.ts';
 import {formatProblem} from '../core/problem.ts';
 import {toolsFor} from '../core/subagent.ts';
 import type {Tool} from '../core/tool.ts';
-import {createSandbox} from '../sandbox/index.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './options.ts';
+import {sandboxOf} from './sandbox.ts';
 
 /** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
 export async function agentsCommandLine(
@@ -26,7 +26,7 @@ export async function agentsCommandLine(
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
   const {settings} = settingsOf(options, root);
-  const baseTools = createBaseTools(createSandbox({home: homedir(), miniCcHome: options.home}));
+  const baseTools = createBaseTools(sandboxOf(settings, options.home));
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, root, settings, toolNames, () => undefined);
   return runAgentsCommandLine(args, {

@@ -6,7 +6,7 @@ export const NOT_YET: readonly string[] = [
   'providers',
   'pricing',
   'permissions.ask',
-  'sandbox',
+  'sandbox.allowedHosts',
   'hooks',
   'mcpServers',
   'verify',

@@ -105,6 +105,9 @@ const sandbox = section({
   hide: list('a path', 'a list of paths')
     .optional()
     .meta({description: 'Further paths that confined commands do not see. Lists of all files add up.', default: []}),
+  allowedHosts: list('the name of a host', 'a list of hosts')
+    .optional()
+    .meta({description: 'Hosts that confined commands of agents that may write can reach.', default: []}),
 });
 
 const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;

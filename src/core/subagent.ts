@@ -17,7 +17,7 @@ import type {RunPapers} from './run-record.ts';
 import {type RunResult, reasonOf} from './run-result.ts';
 import {type Surroundings, systemPrompt} from './system-prompt.ts';
 import type {TokenBudget} from './token-budget.ts';
-import type {Tool, Workspace} from './tool.ts';
+import type {Confinement, Tool, Workspace} from './tool.ts';
 
 /** What a dispatch asks for. */
 export interface SubagentTask extends NamedLimits {
@@ -36,6 +36,8 @@ export interface ToolRules {
 export interface SubagentHouse {
   readonly baseTools: readonly Tool[];
   readonly workspace: Workspace;
+  /** Of agents that may write. */
+  readonly confinement: Confinement;
   readonly surroundings: Surroundings;
   readonly writeLog: WriteLog;
   readonly checkpoints: Checkpoints;
@@ -85,7 +87,7 @@ export async function runSubagent(
   const workspace: Workspace = {
     ...house.workspace,
     cwd: house.workspace.root,
-    confinement: agent.readOnly ? 'read-only' : 'none',
+    confinement: agent.readOnly ? 'read-only' : house.confinement,
   };
   const run: AgentRun = {
     agentId: runId,

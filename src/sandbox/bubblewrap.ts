@@ -3,10 +3,13 @@
  * which leaves it by a remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
  */
 import {execFile} from 'node:child_process';
-import {accessSync, constants, existsSync} from 'node:fs';
-import {delimiter, isAbsolute, join, sep} from 'node:path';
+import {accessSync, constants, realpathSync, renameSync} from 'node:fs';
+import {delimiter, isAbsolute, join} from 'node:path';
 import {MiniCcError} from '../core/errors.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
+import {isInside, mountFlags, PRIVATE, rootsOf} from './mounts.ts';
+import {type Placeholder, Placeholders} from './placeholders.ts';
+import {isRepository, protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 
 const HOLD = [
@@ -15,21 +18,12 @@ const HOLD = [
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
   ...['--proc', '/proc', '--dev', '/dev'],
 ];
-/** Replaced by empty ones: they hold sockets and other people's files. */
-const PRIVATE = ['/tmp', '/run'];
 const PROBE_LIMIT_MS = 5000;
-
-/** One mount over the read-only root. */
-interface Mount {
-  readonly path: string;
-  /** At equal paths the later one in this order wins. */
-  readonly kind: 'private' | 'shown' | 'hidden-directory' | 'hidden-file';
-}
-const ORDER: readonly Mount['kind'][] = ['private', 'shown', 'hidden-directory', 'hidden-file'];
 
 export class Bubblewrap implements Sandbox {
   readonly #places: HiddenPlaces;
   readonly #searchPath: string;
+  readonly #placeholders = new Placeholders();
   #probe: Promise<SandboxStatus> | undefined;
   /** Set once the probe has shown that it holds. */
   #file: string | undefined;
@@ -48,10 +42,21 @@ export class Bubblewrap implements Sandbox {
     if (this.#file === undefined) {
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
     }
-    const tmp = isRoot('/tmp', options) ? '/dev/shm' : '/tmp';
+    const roots = rootsOf(options);
+    const tmp = roots.includes('/tmp') ? '/dev/shm' : '/tmp';
+    const writable = profile === 'workspace-write' ? protectedPlaces(roots, realpathOr(this.#places.home)) : undefined;
+    const hidden = hiddenPaths(this.#places);
+    const mounts = mountFlags(options, hidden, writable);
+    const held = this.#hold(writable?.absent ?? []);
+    const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
     return {
       file: this.#file,
-      args: [...HOLD, ...this.#mounts(options), '--setenv', 'TMPDIR', tmp, '--chdir', options.cwd, '--', ...argv],
+      args: [...HOLD, ...mounts, '--setenv', 'TMPDIR', tmp, '--chdir', options.cwd, '--', ...argv],
+      hidden: hidden.map(({path}) => path),
+      release: () => {
+        for (const place of held) this.#placeholders.release(place);
+        return plain.flatMap(undoRepository);
+      },
     };
   }
 
@@ -64,21 +69,19 @@ export class Bubblewrap implements Sandbox {
     return innermost === undefined || rootsOf(options).includes(innermost);
   }
 
-  #mounts(options: ConfineOptions): string[] {
-    const hidden = hiddenPaths(this.#places);
-    const covered = [...PRIVATE, ...hidden.map(({path}) => path)];
-    const shown = [...rootsOf(options), ...(options.seen ?? []).filter((path) => existsSync(path))].filter((root) =>
-      covered.some((place) => isInside(root, place)),
-    );
-    const mounts: Mount[] = [
-      ...PRIVATE.map((path): Mount => ({path, kind: 'private'})),
-      ...shown.map((path): Mount => ({path, kind: 'shown'})),
-      ...hidden.map(({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'})),
-    ];
-    // Outer ones first, so that a workspace inside a hidden directory is seen, and keys inside a workspace are not.
-    mounts.sort((a, b) => depth(a.path) - depth(b.path) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
-    const closed = mounts.filter(({path, kind}) => kind === 'hidden-directory' || path === '/run');
-    return [...mounts.flatMap(mountFlags), ...closed.flatMap(({path}) => ['--remount-ro', path])];
+  /** @returns what to release. */
+  #hold(absent: readonly Placeholder[]): string[] {
+    const held: string[] = [];
+    try {
+      for (const placeholder of absent) {
+        this.#placeholders.hold(placeholder);
+        held.push(placeholder.path);
+      }
+      return held;
+    } catch (error) {
+      for (const place of held) this.#placeholders.release(place);
+      throw error;
+    }
   }
 
   async #tryOut(): Promise<SandboxStatus> {
@@ -100,18 +103,6 @@ export class Bubblewrap implements Sandbox {
   }
 }
 
-function mountFlags({path, kind}: Mount): string[] {
-  switch (kind) {
-    case 'private':
-    case 'hidden-directory':
-      return ['--tmpfs', path];
-    case 'shown':
-      return ['--ro-bind', path, path];
-    case 'hidden-file':
-      return ['--ro-bind', '/dev/null', path];
-  }
-}
-
 function remedyFor(failure: string): string {
   if (/uid map|namespace|permitted|permission/i.test(failure)) {
     return (
@@ -122,21 +113,20 @@ function remedyFor(failure: string): string {
   return 'apt-get install --reinstall bubblewrap, then start mini-cc again';
 }
 
-function rootsOf({root, extraRoots}: Omit<ConfineOptions, 'cwd'>): string[] {
-  return [root, ...extraRoots].filter((path) => existsSync(path));
+function realpathOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
-function isRoot(path: string, options: ConfineOptions): boolean {
-  return rootsOf(options).includes(path);
-}
-
-/** Also true for the directory itself. */
-function isInside(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
-}
-
-function depth(path: string): number {
-  return path.split(sep).filter(Boolean).length;
+/** A workspace that a command made into a repository would run its hooks: the file that makes it one is put aside. */
+function undoRepository(root: string): string[] {
+  if (!isRepository(root)) return [];
+  const aside = join(root, 'HEAD.put-aside');
+  renameSync(join(root, 'HEAD'), aside);
+  return [`(${root} had become a bare git repository: HEAD is now ${aside})`];
 }
 
 /** Relative entries of the search path are left out: a project must not bring its own sandbox. */

@@ -4,6 +4,7 @@ import type {HiddenPlaces} from './hidden-paths.ts';
 import {NoSandbox} from './no-sandbox.ts';
 import type {Sandbox} from './sandbox.ts';
 
+export {heldEnvironment, neutralEnvironment} from './environment.ts';
 export type {HiddenPlaces} from './hidden-paths.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 

@@ -1,7 +1,10 @@
 /** A command → the same command, held by the operating system. Fails closed: without a working sandbox nothing runs. */
 
-/** `read-only`: no writing outside a private `/tmp`, no network, no other processes, no keys. */
-export type SandboxProfile = 'read-only';
+/**
+ * `read-only`: no writing outside a private `/tmp`, no network, no other processes, no keys.
+ * `workspace-write`: the same, but the workspace may be written, without what rules over git and mini-cc in it.
+ */
+export type SandboxProfile = 'read-only' | 'workspace-write';
 
 export type SandboxStatus =
   | {readonly available: true; readonly kind: string}
@@ -25,6 +28,10 @@ export interface ConfineOptions {
 export interface ConfinedCommand {
   readonly file: string;
   readonly args: readonly string[];
+  /** Places that it finds empty, absolute. */
+  readonly hidden: readonly string[];
+  /** To be called once when the command has ended. @returns what had to be mended after it, one line each. */
+  release(): readonly string[];
 }
 
 export interface Sandbox {
@@ -32,7 +39,8 @@ export interface Sandbox {
   status(): Promise<SandboxStatus>;
   /**
    * The command line that runs `argv` confined. File descriptors are passed through.
-   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has said that it is available.
+   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has said that it is available, `SANDBOX_CANNOT_HOLD` for
+   * a workspace whose protected places cannot be kept.
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
   /** False for a directory that only the command which ended could see, e.g. one it made in its private `/tmp`. */

@@ -6,9 +6,10 @@ import {CutOff} from '../core/run-result.ts';
 import {errorResult, type Tool, type ToolContext, type ToolResult, type Workspace} from '../core/tool.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import description from './bash.md';
+import {hints, startOf} from './held-shell.ts';
 import {OutputCapture} from './output-capture.ts';
 import type {ProcessGroups} from './process-groups.ts';
-import {runShell, type ShellEnd, shellArguments} from './run-shell.ts';
+import {runShell, type ShellEnd} from './run-shell.ts';
 import {ThrottledProgress} from './throttled-progress.ts';
 
 const MAX_OUTPUT_CHARS = 30_000;
@@ -22,6 +23,10 @@ const input = z.looseObject({
   command: z.string().min(1),
   description: z.string().optional(),
   timeout_seconds: z.number().positive().max(3600).optional(),
+  unconfined: z
+    .boolean()
+    .optional()
+    .describe('Run outside of the sandbox that holds your commands. The user is always asked.'),
 });
 
 export type BashInput = z.infer<typeof input>;
@@ -34,7 +39,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     input,
     maxChars: MAX_RESULT_CHARS,
     title: ({command}) => titleOf(command),
-    access: ({command}) => [{kind: 'run', command}],
+    access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
     run: (given, context) => runBash(given, context, sandbox, processes),
   };
 }
@@ -45,29 +50,17 @@ async function runBash(
   sandbox: Sandbox,
   processes: ProcessGroups,
 ): Promise<ToolResult> {
-  const later = ['background', 'unconfined'].find((key) => /^true$/i.test(String(given[key])));
-  if (later) return errorResult(`${later} is not yet available. Nothing was run.`);
+  if (/^true$/i.test(String(given.background))) {
+    return errorResult('background is not yet available. Nothing was run.');
+  }
   const {workspace, signal} = context;
   if (signal.aborted) return errorResult(`${interrupted(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];
   if (!(await isDirectory(workspace.cwd))) notes.push(backToRoot(workspace, `${workspace.cwd} no longer exists`));
 
-  const confined = workspace.confinement === 'read-only';
-  const argv = shellArguments(given.command);
-  let file = argv[0] as string;
-  let args = argv.slice(1);
-  if (confined) {
-    const status = await sandbox.status();
-    if (!status.available) {
-      return errorResult(
-        `bash of a read-only agent needs a sandbox, and ${status.reason}: ${status.remedy}. Nothing was run.`,
-      );
-    }
-    const command = sandbox.confine('read-only', argv, workspace);
-    file = command.file;
-    args = [...command.args];
-  }
-
+  const start = await startOf(given.command, given.unconfined ?? false, workspace, sandbox);
+  if ('refused' in start) return errorResult(start.refused);
+  const {file, args, env} = start;
   const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
   const progress = new ThrottledProgress((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
@@ -75,17 +68,18 @@ async function runBash(
   try {
     end = await runShell({
       ...{file, args, signal, processes},
-      ...{cwd: workspace.cwd, env: workspace.env, timeoutMs: seconds * 1000},
+      ...{cwd: workspace.cwd, env, timeoutMs: seconds * 1000},
       onText: (text) => progress.push(capture.write(text)),
     });
   } finally {
     progress.stop();
+    notes.push(...start.release());
   }
 
   const output = capture.end();
   if (end.ended === 'itself') {
-    notes.push(...(await moveTo(end, workspace, sandbox)));
-    if (end.exitCode !== 0) notes.push(...hints(given.command, output, confined));
+    notes.push(...moveTo(end, workspace, start.hold === 'plain' ? undefined : sandbox));
+    if (end.exitCode !== 0) notes.push(...hints(given.command, output, start));
   }
   notes.push(...endLine(end, seconds, signal));
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
@@ -108,11 +102,11 @@ function interrupted({reason}: AbortSignal): string {
   return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${messageOf(reason)})` : 'interrupted';
 }
 
-/** Moves the agent's cwd with the command's. @returns what to say when that is not possible. */
-async function moveTo({cwd}: ShellEnd, workspace: Workspace, sandbox: Sandbox): Promise<string[]> {
+/** Moves the agent's cwd with the command's. @param held by what. @returns what to say when that is not possible. */
+function moveTo({cwd}: ShellEnd, workspace: Workspace, held: Sandbox | undefined): string[] {
   if (cwd === undefined) return [];
   if (cwd === '') return [backToRoot(workspace, "the command's directory no longer exists")];
-  if (workspace.confinement === 'read-only' && !sandbox.outlives(cwd, workspace)) {
+  if (held && !held.outlives(cwd, workspace)) {
     return [backToRoot(workspace, `${cwd} was private to this command`)];
   }
   workspace.cwd = cwd;
@@ -130,24 +124,6 @@ async function isDirectory(path: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-const CONFINEMENT_SIGNS =
-  /read-only file system|permission denied|operation not permitted|network is unreachable|could not resolve host|name resolution|connection refused|\b(?:EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|ECONNREFUSED)\b/i;
-
-/** Programs that may fail for want of a network without a word. */
-const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
-
-/** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
-function hints(command: string, output: string, confined: boolean): string[] {
-  const found: string[] = [];
-  if (confined && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
-    found.push('(this agent is read-only: the file system cannot be written and there is no network)');
-  }
-  if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
-    found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');
-  }
-  return found;
 }
 
 function titleOf(command: string): string {

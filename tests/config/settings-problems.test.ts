@@ -175,7 +175,6 @@ describe('what this release does not know', () => {
       fallback: ['glm/glm-4.7'],
       providers: {ollama: {baseURL: 'http://127.0.0.1:11434', local: true}},
       pricing: {'glm/glm-4.7': {input: 0.6, output: 2.2, cacheRead: 0.11}},
-      sandbox: {mode: 'auto', hide: ['~/x']},
       hooks: {Stop: [{matcher: '', hooks: []}]},
       mcpServers: {x: {command: 'x', args: []}},
       verify: {level: 'fast', rounds: 2, fast: ['npm test']},
@@ -195,6 +194,9 @@ describe('what this release does not know', () => {
   it('of a section that is there is ignored alone', () => {
     expect(warningsFor({permissions: {ask: ['bash'], deny: ['grep']}})).toEqual([
       'FILE:1:17: permissions.ask is not yet available and is ignored',
+    ]);
+    expect(warningsFor({sandbox: {mode: 'auto', allowedHosts: ['example.com']}})).toEqual([
+      expect.stringMatching(/sandbox\.allowedHosts is not yet available and is ignored$/),
     ]);
   });
 

@@ -53,6 +53,7 @@ export function house(given: HouseOptions = {}) {
     house: {
       baseTools: given.tools ?? [],
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
+      confinement: 'none',
       surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
       writeLog: new WriteLog(),
       checkpoints: NO_CHECKPOINTS,

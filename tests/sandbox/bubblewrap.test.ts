@@ -148,6 +148,13 @@ describe.runIf(usable.available)('a confined command', () => {
     expect(text).not.toContain('key\n');
   });
 
+  test('is told that keys are hidden when it looks for one', async () => {
+    const {run, home} = confined({extraRoots: (base) => [realpathSync(join(base, 'home'))]});
+    mkdirSync(join(home, '.ssh'));
+    const {text} = await run('cat ~/.ssh/id_rsa');
+    expect(text).toContain(`(${home}/.ssh is hidden from this agent: keys are kept there)`);
+  });
+
   test('does not see keys inside its own workspace', async () => {
     const {run, home} = confined({root: ({root}) => realpathSync(join(root, '../home')), hide: ['own-file']});
     mkdirSync(join(home, '.ssh'));

@@ -21,7 +21,7 @@ test('their descriptions and schemas cost less than 5.5 KB in each request', () 
 test('their inputs have the names that the documentation gives', () => {
   const inputs = tools.map(({input}) => Object.keys(z.toJSONSchema(input, {io: 'input'}).properties ?? {}));
   expect(inputs).toEqual([
-    ['command', 'description', 'timeout_seconds'],
+    ['command', 'description', 'timeout_seconds', 'unconfined'],
     ['path', 'offset', 'limit'],
     ['path', 'content'],
     ['path', 'old_string', 'new_string', 'replace_all', 'edits'],

@@ -1,0 +1,70 @@
+/** How a command starts: plainly, held by the operating system, or not at all. */
+import {holdOf} from '../core/confinement.ts';
+import type {Workspace} from '../core/tool.ts';
+import {heldEnvironment, type Sandbox} from '../sandbox/index.ts';
+import {shellArguments} from './run-shell.ts';
+
+export interface ShellStart {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly hold: 'plain' | 'read-only' | 'workspace-write';
+  /** Places that the command finds empty, absolute. */
+  readonly hidden: readonly string[];
+  /** To be called once when the command has ended. @returns what to say about it. */
+  readonly release: () => readonly string[];
+}
+
+/** @returns why it does not start, or how. @throws MiniCcError for a workspace that cannot be held */
+export async function startOf(
+  command: string,
+  unconfined: boolean,
+  workspace: Workspace,
+  sandbox: Sandbox,
+): Promise<{readonly refused: string} | ShellStart> {
+  const {confinement, env} = workspace;
+  const argv = shellArguments(command);
+  const [file = '', ...args] = argv;
+  // Without confinement nobody waits for the sandbox to be tried.
+  const status = confinement === 'none' ? undefined : await sandbox.status();
+  const hold = holdOf(confinement, status?.available ?? false, unconfined);
+  const missing = status?.available === false ? `${status.reason}: ${status.remedy}` : 'it was not tried';
+  switch (hold) {
+    case 'plain':
+      return {file, args, env, hold, hidden: [], release: () => []};
+    case 'read-only':
+    case 'workspace-write':
+      return {...sandbox.confine(hold, argv, workspace), env: heldEnvironment(env), hold};
+    case 'proven-only':
+      return {refused: `bash of a read-only agent needs a sandbox, and ${missing}. Nothing was run.`};
+    case 'refused':
+      return {refused: `bash needs the sandbox (the settings say sandbox: required), and ${missing}. Nothing was run.`};
+  }
+}
+
+const CONFINEMENT_SIGNS =
+  /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED)\b/i;
+
+/** Programs that may fail for want of a network without a word. */
+const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
+
+const HELD_WORDS = {
+  'read-only': '(this agent is read-only: the file system cannot be written and there is no network)',
+  'workspace-write':
+    '(the sandbox held this command: only the workspace can be written, not .git/hooks, .git/config, .mini-cc, .claude; ' +
+    'there is no network; keys are hidden. unconfined: true asks the user to run it outside)',
+};
+
+/** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
+export function hints(command: string, output: string, {hold, hidden}: ShellStart): string[] {
+  const found: string[] = [];
+  const missed = /no such file/i.test(output) && hidden.find((place) => output.includes(place));
+  if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there)`);
+  if (hold !== 'plain' && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
+    found.push(HELD_WORDS[hold]);
+  }
+  if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
+    found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');
+  }
+  return found;
+}

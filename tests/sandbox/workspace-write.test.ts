@@ -1,0 +1,256 @@
+/** Commands of an agent that may write its workspace: real ones, in the real sandbox. */
+import {execFileSync} from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {createSandbox} from '../../src/sandbox/index.ts';
+import {createBash} from '../../src/tools/bash.ts';
+import {ProcessGroups} from '../../src/tools/process-groups.ts';
+import {fixture, isRunning, until} from '../tools/fixture.ts';
+
+const usable = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
+
+interface Place {
+  readonly root?: (base: string) => string;
+  readonly extraRoots?: (base: string) => string[];
+}
+
+function held(place: Place = {}) {
+  const outer = fixture();
+  const base = realpathSync(join(outer.root, '..'));
+  const home = join(base, 'home');
+  const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc')});
+  const root = place.root?.(base) ?? outer.root;
+  const workspace = {
+    ...outer.workspace,
+    ...{root, cwd: root, confinement: 'workspace-write' as const, extraRoots: place.extraRoots?.(base) ?? []},
+  };
+  const bash = createBash(sandbox, new ProcessGroups());
+  const run = (command: string, more: {unconfined?: boolean; signal?: AbortSignal} = {}) => {
+    const {signal = new AbortController().signal, ...input} = more;
+    return outer.call(bash, {command, timeout_seconds: 20, ...input}, {workspace, signal});
+  };
+  return {...outer, root, base, workspace, home, run, sandbox};
+}
+
+function repository(folder: string) {
+  mkdirSync(folder, {recursive: true});
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', ...args], {cwd: folder, encoding: 'utf8'});
+  git('init', '--quiet', '--initial-branch', 'main');
+  writeFileSync(join(folder, 'a.txt'), 'one\n');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'One');
+  return git;
+}
+
+describe.runIf(usable.available)('a command that may write the workspace', () => {
+  test('writes there and in further roots, and nowhere else', async () => {
+    const {run, root, base, home} = held({extraRoots: (folder) => [join(folder, 'outside')]});
+    const {text} = await run(`mkdir -p src && echo hi > src/a.txt && touch ${base}/outside/b.txt && echo done`);
+    expect(text).toBe('done');
+    expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toBe('hi\n');
+    expect(readdirSync(join(base, 'outside'))).toEqual(['b.txt']);
+    const failed = await run(`touch ${home}/made; touch /var/tmp/made-by-mini-cc`);
+    expect(failed.text).toContain('only the workspace can be written');
+    expect(failed.text).toContain('unconfined: true asks the user');
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  test('leaves nothing in the workspace but what it made', async () => {
+    const {run, root} = held();
+    const {text} = await run('ls -A; ls -A .git .claude .mini-cc');
+    expect(text.split('\n').slice(0, 3)).toEqual(['.claude', '.git', '.mini-cc']);
+    expect(text).not.toContain('held-by');
+    expect(readdirSync(root)).toEqual([]);
+    await Promise.all([run('sleep 0.2; touch a'), run('touch b'), run('exit 3')]);
+    expect(readdirSync(root)).toEqual(['a', 'b']);
+  });
+
+  test.each([
+    ['settings of mini-cc', 'mkdir -p .mini-cc; echo "{}" > .mini-cc/settings.json'],
+    ['agents of other programs', 'mkdir -p .claude/agents; touch .claude/agents/a.md'],
+    ['a repository', 'git init'],
+    ['a file that names one', 'echo "gitdir: /tmp/x" > .git'],
+    [
+      'a name that is taken, by another',
+      'mkdir new; touch new/x; mv -T new .mini-cc; rmdir .mini-cc; ln -s /etc .claude',
+    ],
+  ])('cannot make: %s', async (_name, command) => {
+    const {run, root} = held();
+    const {isError} = await run(command);
+    expect(isError).toBe(true);
+    expect(readdirSync(root).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  test('cannot make the workspace a repository by the files that lie in one', async () => {
+    const {run, root} = held();
+    const {text} = await run('git init --bare --quiet .; touch hooks/post-checkout');
+    expect(text).toContain(`(${root} had become a bare git repository: HEAD is now ${root}/HEAD.put-aside)`);
+    expect(existsSync(join(root, 'HEAD'))).toBe(false);
+  });
+
+  test('commits, switches and stashes in a repository', async () => {
+    const {run, root} = held();
+    const git = repository(root);
+    const before = readdirSync(join(root, '.git')).sort();
+    const commit = 'git -c user.name=A -c user.email=a@b commit --quiet --all --message Two';
+    const {text} = await run(`echo two > a.txt && ${commit} && git switch --quiet --create next && git log --oneline`);
+    expect(text.split('\n')).toHaveLength(2);
+    expect(git('status', '--short', '--branch')).toBe('## next\n');
+    expect(readdirSync(join(root, '.git')).sort()).toEqual(before);
+    expect(readFileSync(join(root, '.git/config'), 'utf8')).not.toContain('user');
+  });
+
+  test.each([
+    ['a hook', 'echo x > .git/hooks/pre-commit'],
+    ['a hook of another name', 'chmod +x .git/hooks/*; mv .git/hooks .git/old; mkdir .git/hooks; touch .git/hooks/x'],
+    ['the configuration', 'git config core.fsmonitor "touch /tmp/x"'],
+    ['the configuration in place', 'echo "[core]" >> .git/config; sed -i s/core/x/ .git/config; rm -f .git/config'],
+    ['another folder in place of it', 'mv .git old; mkdir .git; cp -r old/. .git'],
+    ['a file in place of it', 'rm -rf .git; echo "gitdir: ../x" > .git'],
+    ['where its configuration lies', 'echo ../../evil > .git/commondir; rm -f .git/commondir'],
+    ['by a link', 'ln .git/config c; echo x >> c; ln -s $PWD/.git/hooks h; touch h/x; cp /dev/null .git/config'],
+    ['settings', 'rm -rf .mini-cc; mkdir .mini-cc; echo "{}" > .mini-cc/settings.json; touch .mini-cc/agents/x'],
+  ])('cannot change what has power over git and mini-cc: %s', async (_name, command) => {
+    const {run, root} = held();
+    repository(root);
+    mkdirSync(join(root, '.mini-cc/agents'), {recursive: true});
+    writeFileSync(join(root, '.git/hooks/post-commit'), 'mine');
+    const config = readFileSync(join(root, '.git/config'), 'utf8');
+    const {isError} = await run(command);
+    expect(isError).toBe(true);
+    expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
+    expect(readFileSync(join(root, '.git/hooks/post-commit'), 'utf8')).toBe('mine');
+    expect(readdirSync(join(root, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual(['post-commit']);
+    expect(existsSync(join(root, '.git/commondir'))).toBe(false);
+    expect(readdirSync(join(root, '.mini-cc'))).toEqual(['agents']);
+    expect(readdirSync(join(root, '.mini-cc/agents'))).toEqual([]);
+  });
+
+  test('cannot make hooks where a repository has none', async () => {
+    const {run, root} = held();
+    repository(root);
+    execFileSync('rm', ['-r', join(root, '.git/hooks')]);
+    expect((await run('mkdir -p .git/hooks && echo x > .git/hooks/pre-commit')).isError).toBe(true);
+    expect(existsSync(join(root, '.git/hooks'))).toBe(false);
+  });
+
+  test('cannot change hooks that the configuration names elsewhere in the workspace', async () => {
+    const {run, root} = held();
+    const git = repository(root);
+    git('config', 'core.hooksPath', '.husky/_');
+    mkdirSync(join(root, '.husky/_'), {recursive: true});
+    expect((await run('echo evil > .husky/pre-commit')).isError).toBe(true);
+    expect(readdirSync(join(root, '.husky'))).toEqual(['_']);
+  });
+
+  test('cannot change repositories further down, nor the file that names one', async () => {
+    const {run, root} = held();
+    repository(root);
+    repository(join(root, 'packages/inner'));
+    mkdirSync(join(root, 'tree'));
+    writeFileSync(join(root, 'tree/.git'), 'gitdir: /elsewhere\n');
+    const command =
+      'echo x > packages/inner/.git/hooks/a; rm tree/.git; echo "gitdir: /tmp/x" > tree/.git; mv packages/inner/.git x';
+    expect((await run(command)).isError).toBe(true);
+    expect(existsSync(join(root, 'packages/inner/.git/hooks/a'))).toBe(false);
+    expect(readFileSync(join(root, 'tree/.git'), 'utf8')).toBe('gitdir: /elsewhere\n');
+  });
+
+  test('is refused where a protected place is a link, which could be replaced', async () => {
+    const {run, root, outside} = held();
+    symlinkSync(outside, join(root, '.claude'));
+    const {text, isError} = await run('touch made');
+    expect(isError).toBe(true);
+    expect(text).toMatch(/cannot keep .*\.claude from being replaced, because it is a link: make it a real one/);
+    expect(readdirSync(root)).toEqual(['.claude']);
+  });
+
+  test('cannot write what the shell reads at start, where the workspace is the home', async () => {
+    const {run, home} = held({root: (base) => join(base, 'home')});
+    writeFileSync(join(home, '.bashrc'), 'mine');
+    mkdirSync(join(home, '.ssh'));
+    writeFileSync(join(home, '.ssh/id'), 'SECRET');
+    const {text} = await run(
+      'echo evil >> .bashrc; echo evil > .profile; mkdir -p .config/git; cat .ssh/id; touch code.ts',
+    );
+    expect(text).not.toContain('SECRET');
+    expect(readFileSync(join(home, '.bashrc'), 'utf8')).toBe('mine');
+    expect(readdirSync(home).sort()).toEqual(['.bashrc', '.ssh', 'code.ts']);
+  });
+
+  test('does not follow links out of the workspace', async () => {
+    const {run, root, outside} = held();
+    writeFileSync(join(outside, 'a.txt'), 'mine');
+    symlinkSync(outside, join(root, 'out'));
+    symlinkSync(process.env.HOME ?? '/root', join(root, 'home'));
+    await run('echo x > out/a.txt; touch home/made-by-mini-cc; ln out/a.txt a; rm -f out/a.txt');
+    expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('mine');
+    expect(existsSync(join(process.env.HOME ?? '/root', 'made-by-mini-cc'))).toBe(false);
+  });
+
+  test('has no keys in its environment, and a home', async () => {
+    const {run, workspace, home} = held();
+    Object.assign(workspace.env, {
+      GITHUB_TOKEN: 'abcdefgh',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      SSH_AUTH_SOCK: '/x',
+      KEYBOARD: 'de',
+    });
+    expect((await run('echo "$GITHUB_TOKEN$AWS_SECRET_ACCESS_KEY$SSH_AUTH_SOCK|$KEYBOARD|$HOME|$TMPDIR"')).text).toBe(
+      `|de|${home}|/tmp`,
+    );
+  });
+
+  test('runs outside when it asks to and was permitted', async () => {
+    const {run, home} = held();
+    expect((await run(`touch ${home}/made`, {unconfined: true})).text).toBe('(no output)');
+    expect(readdirSync(home)).toEqual(['made']);
+  });
+
+  test('is gone within a second of an abort, and leaves no placeholders', async () => {
+    const {run, root} = held();
+    const abort = new AbortController();
+    const running = run(`trap '' TERM; touch begun; sleep 60 & sleep 60`, {signal: abort.signal});
+    await until(() => existsSync(join(root, 'begun')));
+    const began = performance.now();
+    abort.abort();
+    expect((await running).text).toBe('interrupted');
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(readdirSync(root)).toEqual(['begun']);
+  });
+});
+
+describe.runIf(usable.available)('placeholders', () => {
+  test('of another process stay, and what a crash left is taken away', async () => {
+    const {run, root} = held();
+    mkdirSync(join(root, `.claude/.held-by-${process.ppid}`), {recursive: true});
+    const gone = 2 ** 22 + 1;
+    expect(isRunning(gone)).toBe(false);
+    mkdirSync(join(root, `.mini-cc/.held-by-${gone}`), {recursive: true});
+    expect((await run('touch .claude/x || touch .mini-cc/x')).isError).toBe(true);
+    expect(readdirSync(root)).toEqual(['.claude']);
+    expect(readdirSync(join(root, '.claude'))).toEqual([`.held-by-${process.ppid}`]);
+  });
+
+  test('do not take away what a person put there meanwhile', async () => {
+    const {run, root} = held();
+    const running = run('while [ ! -e go ]; do sleep 0.02; done');
+    await until(() => existsSync(join(root, '.mini-cc')));
+    writeFileSync(join(root, '.mini-cc/settings.json'), '{}');
+    writeFileSync(join(root, 'go'), '');
+    await running;
+    expect(readdirSync(join(root, '.mini-cc'))).toEqual(['settings.json']);
+    expect(statSync(join(root, '.mini-cc')).isDirectory()).toBe(true);
+  });
+});
