@@ -7,6 +7,7 @@ import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './co
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
 import {confinementOf, sandboxOf} from './compose/sandbox.ts';
+import {secretsOf} from './compose/secrets.ts';
 import {toolNotes} from './config/memory-files.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
@@ -25,6 +26,7 @@ import {PermissionPolicy} from './core/permissions.ts';
 import {createPermit, type Denial} from './core/permit.ts';
 import mainPrompt from './core/prompts/main.md';
 import {Questions} from './core/questions.ts';
+import type {Redactor} from './core/redaction.ts';
 import {secretPlaces} from './core/secret-places.ts';
 import {Session} from './core/session.ts';
 import type {Conversation} from './core/session-parts.ts';
@@ -42,18 +44,17 @@ import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from './tools/index.t
 export type {SessionOptions} from './compose/options.ts';
 
 const MAIN = 'main';
-/** Read by mini-cc itself and hidden from the processes that its agents start. */
-const KEYS = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
 
 /** @throws UsageError for settings, names or ids that are wrong. */
 export async function compose(options: SessionOptions): Promise<Session> {
   const root = realpathSync(options.cwd);
-  const {settings, warnings} = settingsOf(options, root);
-  const resolver = resolverOf(options, settings);
-  const store = new SessionStore(options.home, root);
-  const firstConversation = openFirst(store, options);
-  const debugLog = options.debug ? new DebugLog(options.home) : undefined;
-  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`));
+  const {settings, warnings, keyNames} = settingsOf(options, root);
+  const {redactor, env} = secretsOf(options, keyNames, root);
+  const resolver = resolverOf(options, settings, redactor);
+  const store = new SessionStore(options.home, root, redactor);
+  const firstConversation = openFirst(store, options, redactor);
+  const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
+  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
 
   const sandbox = sandboxOf(settings, options.home);
@@ -71,7 +72,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),
     cwd: root,
     confinement: runAs?.readOnly ? 'read-only' : confinement,
-    env: withoutKeys(options.env),
+    env,
   };
   const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
   const memory = [...surroundings.memory, ...toolNotes(root, options.home)];
@@ -87,7 +88,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     policy,
     questions: options.interactive ? questions : undefined,
     // Only a script reads them, at its end.
-    onDenied: (denial: Denial) => void (options.interactive || denials.push(denial)),
+    onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
   const writeLog = new WriteLog();
   const rawStream = options.rawStream ?? false;
@@ -147,14 +148,15 @@ export async function compose(options: SessionOptions): Promise<Session> {
         return agents.list().map((agent) => agent.name);
       },
       commands: commands.map(({name, description}) => ({name, description})),
-      warnings: [
+      warnings: redactor.values([
         ...warnings,
         ...brokenAgents(catalog),
         ...(noSandbox === undefined ? [] : [noSandbox]),
         ...(model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
-      ],
+      ]),
     },
     bus,
+    redactor,
     questions,
     manager,
     agents,
@@ -167,7 +169,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     permissionMode: () => policy.mode,
     limits: options.limits ?? {},
     firstConversation,
-    openConversation: () => openConversation(store, randomUUID(), () => []),
+    openConversation: () => openConversation(store, randomUUID(), redactor, () => []),
     resolveModel: (name) => resolver.resolve(name),
     model,
     run: {
@@ -202,27 +204,33 @@ export async function compose(options: SessionOptions): Promise<Session> {
 const OFFLINE_BY_DEFAULT =
   'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
 
-function openFirst(store: SessionStore, options: SessionOptions): Conversation {
+function openFirst(store: SessionStore, options: SessionOptions, redactor: Redactor): Conversation {
   const {which} = options;
   if (which.type === 'new') {
     if (which.id !== undefined && store.exists(which.id)) {
       throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
     }
-    return openConversation(store, which.id ?? randomUUID(), () => []);
+    return openConversation(store, which.id ?? randomUUID(), redactor, () => []);
   }
   const found = which.type === 'resume' ? store.find(which.id) : store.latest();
   if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
-  return openConversation(store, found.id, () => messagesOf(readTranscript(found.transcript)));
+  return openConversation(store, found.id, redactor, () => messagesOf(readTranscript(found.transcript)));
 }
 
 /** @param read what was said before; asked once the session is ours, so that nobody else still writes it. */
-function openConversation(store: SessionStore, id: string, read: () => readonly Message[]): Conversation {
+function openConversation(
+  store: SessionStore,
+  id: string,
+  redactor: Redactor,
+  read: () => readonly Message[],
+): Conversation {
   const {journal, transcript, output, close} = store.openSession(id);
   try {
     const restored = read();
     const history = new History(journal, restored);
     history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-    return {id, history, output, transcript, restored, close};
+    // A transcript may be older than this key, or than mini-cc's care for keys.
+    return {id, history, output, transcript, restored: redactor.values(restored), close};
   } catch (error) {
     close();
     throw error;
@@ -242,10 +250,4 @@ function existingFolder(folder: string, root: string): string {
   } catch (error) {
     throw new UsageError(`--add-dir: no such folder: ${folder}`, {cause: error});
   }
-}
-
-function withoutKeys(env: SessionOptions['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !KEYS.has(entry[0])),
-  );
 }

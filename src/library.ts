@@ -5,6 +5,7 @@ import path from 'node:path';
 import {compose} from './compose.ts';
 import {MiniCcError, messageOf} from './core/errors.ts';
 import type {PermissionMode} from './core/events.ts';
+import {Redactor} from './core/redaction.ts';
 import type {Session} from './core/session.ts';
 import {refusal, resultOf, runOf, type SubtaskResult, type SubtaskRun} from './library/run.ts';
 import {agentFor, agentNameOf, checkNumbers, promptOf, type SubtaskRequest} from './library/task.ts';
@@ -64,6 +65,8 @@ export class SubagentManager {
   /** Runs with some of their agent's tools only. */
   readonly #narrowed = new Set<string>();
   #session: Promise<Session> | undefined;
+  /** Before there is a session, nothing but what the program itself asked for is told. */
+  #redactor = new Redactor([]);
   #engine: Session['subagents'] | undefined;
   #closed = false;
 
@@ -97,7 +100,7 @@ export class SubagentManager {
       ...{runId, agent, prompt, description, model: session.model, signal: this.#abort.signal},
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     });
-    return resultOf(ended);
+    return this.#redactor.values(resultOf(ended));
   }
 
   /** All at once, within `maxConcurrent`. Results in the order of the requests; a wrong request is a failed result. */
@@ -139,12 +142,13 @@ export class SubagentManager {
     const record = this.#engine?.get(runId);
     if (!record) return this.#pending.get(runId);
     const end = record.outcome && this.#engine?.read(runId).findLast((entry) => entry.type === 'end');
-    return end?.text === undefined ? runOf(record) : {...runOf(record), summary: end.text};
+    const run = end?.text === undefined ? runOf(record) : {...runOf(record), summary: end.text};
+    return this.#redactor.values(run);
   }
 
   /** All runs, ended ones too, oldest first. */
   list(): readonly SubtaskRun[] {
-    return [...(this.#engine?.list() ?? []).map(runOf), ...this.#pending.values()];
+    return this.#redactor.values([...(this.#engine?.list() ?? []).map(runOf), ...this.#pending.values()]);
   }
 
   /** Runs that have not ended. */
@@ -181,7 +185,7 @@ export class SubagentManager {
   /** A wrong request is a result. @throws what was wrong with the configuration: that is no matter of one request. */
   async #refused(error: unknown): Promise<SubtaskResult> {
     await this.#session;
-    return refusal(messageOf(error));
+    return this.#redactor.values(refusal(messageOf(error)));
   }
 
   async #open(): Promise<Session> {
@@ -207,6 +211,7 @@ export class SubagentManager {
       if (type === 'run_start' && agentId === 'main') session.abort();
     });
     this.#engine = session.subagents;
+    this.#redactor = session.redactor;
     return session;
   }
 }

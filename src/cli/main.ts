@@ -1,8 +1,10 @@
 /** Picks the front end, holds the signals, and turns how it ended into an exit code. */
 import {messageOf, UsageError} from '../core/errors.ts';
+import {showControls} from '../core/visible-controls.ts';
 import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';
 import {debugVariable} from './debug-variable.ts';
+import {environmentRedactor} from './environment-redactor.ts';
 import type {Start} from './start.ts';
 
 /** Sets the exit code; prints one line for whatever went wrong. */
@@ -11,8 +13,8 @@ export async function main(start: Start): Promise<void> {
   const debug = start.args.includes('--debug') || debugVariable(process.env);
   const fail = (error: unknown) => {
     const words = error instanceof UsageError ? error.message : `internal error: ${messageOf(error)}`;
-    process.stderr.write(`mini-cc: ${words}\n`);
-    if (debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    const stack = debug && error instanceof Error ? `${error.stack}\n` : '';
+    process.stderr.write(showControls(environmentRedactor(process.env).text(`mini-cc: ${words}\n${stack}`)));
     return error instanceof UsageError ? 2 : 1;
   };
   process.on('uncaughtException', (error) => process.exit(fail(error)));

@@ -5,6 +5,7 @@ import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';
 import {debugVariable} from './debug-variable.ts';
+import {environmentRedactor} from './environment-redactor.ts';
 import {onSignals} from './signals.ts';
 import type {Start} from './start.ts';
 
@@ -18,6 +19,8 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   // What tools see is what the user set, not what the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
+  // Until the session is there, which knows the settings too.
+  let redactor = environmentRedactor(env);
   let firstFrameShown: () => void = () => undefined;
   const firstFrame = new Promise<void>((resolve) => {
     firstFrameShown = resolve;
@@ -28,6 +31,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     const composed = await compose({...options, env, home: start.home, interactive: true});
     // Compiled code is written at exit only, unless asked: a session that is killed should not slow the next start.
     module.flushCompileCache?.();
+    redactor = composed.redactor;
     return composed;
   })();
   let leave: ((code: number) => void) | undefined;
@@ -37,7 +41,8 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     cwd: options.cwd,
     offline: parsed?.session.offline || !isModelConfigured(process.env),
     history: history.read(),
-    onSubmit: (text) => history.add(text),
+    redact: (text) => redactor.text(text),
+    onSubmit: (text) => history.add(redactor.text(text)),
     onFirstFrame: firstFrameShown,
     onLeave: (way) => {
       leave = way;

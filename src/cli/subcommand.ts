@@ -1,6 +1,7 @@
 /** `mini-cc agents …` and `mini-cc sessions …`: no session, no REPL. */
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
+import {environmentRedactor} from './environment-redactor.ts';
 import type {Start} from './start.ts';
 
 /** @returns the exit code. @throws UsageError for bad usage */
@@ -9,8 +10,9 @@ export async function runSubcommand(start: Start, parsed: Arguments, subcommand:
   const [verb = '', ...words] = subcommand.words;
   const args = {...subcommand, verb, words};
   const {exitCode, stdout, stderr} = await outcomeOf(options, args);
-  process.stdout.write(stdout);
-  process.stderr.write(stderr);
+  const redactor = environmentRedactor(process.env);
+  process.stdout.write(redactor.text(stdout));
+  process.stderr.write(redactor.text(stderr));
   return exitCode;
 }
 

@@ -16,6 +16,7 @@ import type {Tool} from '../core/tool.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './options.ts';
 import {sandboxOf} from './sandbox.ts';
+import {secretsOf} from './secrets.ts';
 
 /** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
 export async function agentsCommandLine(
@@ -25,7 +26,8 @@ export async function agentsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
-  const {settings} = settingsOf(options, root);
+  const {settings, keyNames} = settingsOf(options, root);
+  const {redactor} = secretsOf(options, keyNames, root);
   const baseTools = createBaseTools(sandboxOf(settings, options.home));
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, root, settings, toolNames, () => undefined);
@@ -34,9 +36,9 @@ export async function agentsCommandLine(
     say,
     ask: async () => undefined,
     openEditor: async () => 'No editor is opened on the command line.',
-    complete: (prompt, schema) => {
-      const model = resolverOf(options, settings).resolve(modelNameOf(options, settings));
-      return completeOnce(model, prompt, schema, new AbortController().signal);
+    complete: async (prompt, schema) => {
+      const model = resolverOf(options, settings, redactor).resolve(modelNameOf(options, settings));
+      return redactor.text(await completeOnce(model, prompt, schema, new AbortController().signal));
     },
   });
 }

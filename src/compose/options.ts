@@ -3,6 +3,7 @@ import {isModelConfigured} from '../config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
 import type {PermissionMode} from '../core/events.ts';
 import type {Limits} from '../core/limits.ts';
+import type {Redactor} from '../core/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
 
 export interface SessionOptions {
@@ -50,8 +51,9 @@ export function modelNameOf(options: SessionOptions, settings: Settings): string
   return options.model ?? (options.env.ANTHROPIC_MODEL || settings.model);
 }
 
-export function resolverOf(options: SessionOptions, settings: Settings): ModelResolver {
+export function resolverOf(options: SessionOptions, settings: Settings, redactor: Redactor): ModelResolver {
   return new ModelResolver({
+    redactor,
     env: options.env,
     offline: options.offline || !isModelConfigured(options.env),
     retry: {

@@ -1,11 +1,14 @@
 /** What is in force here and why, for people to read: each setting's value and where it comes from. */
+import {knownSecrets, type Variables} from '../core/known-secrets.ts';
+import {Redactor} from '../core/redaction.ts';
+import {OWN_KEYS} from '../core/secret-names.ts';
 import {isModelConfigured} from './environment.ts';
 import {allSettings, type SettingAbout} from './json-schema.ts';
 import {isAmong, NEVER_SHOWN, NOT_YET, NOT_YET_VARIABLES, pathText} from './key-rules.ts';
 import type {LayerName, Leaf} from './layers.ts';
 import {type LoadedSettings, loadSettings, type SettingsPlaces} from './settings.ts';
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type {Variables} from '../core/known-secrets.ts';
 
 export interface SettingInForce {
   readonly key: string;
@@ -30,9 +33,6 @@ export interface InForce {
 /** Variables that lie over a setting of the files. */
 const OVER_SETTINGS: Readonly<Record<string, string>> = {model: 'ANTHROPIC_MODEL', 'fanOut.mode': 'MINI_CC_FAN_OUT'};
 
-/** Shorter ones are placeholders for servers that want no key; to replace them would garble the rest. */
-const LEAST_SECRET = 6;
-const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 const PLAIN = [
   'ANTHROPIC_BASE_URL',
   'ANTHROPIC_MODEL',
@@ -48,7 +48,9 @@ const PLAIN = [
 
 /** @throws UsageError for settings that are wrong. */
 export function settingsInForce(places: SettingsPlaces, env: Variables): InForce {
-  const {origins, files, warnings} = loadSettings(places);
+  const {origins, files, warnings, keyNames} = loadSettings(places);
+  const redactor = new Redactor(knownSecrets(env, keyNames, [places.cwd, places.home]));
+  const clean = <T>(value: T): T => redactor.values(shown(value)) as T;
   const settings = allSettings()
     .filter(({path}) => !isAmong(path, NOT_YET))
     .flatMap((about) => inForce(about, origins, env));
@@ -56,10 +58,10 @@ export function settingsInForce(places: SettingsPlaces, env: Variables): InForce
     (name) => `${name} is not yet available and is ignored`,
   );
   return {
-    settings: settings.map((each) => ({...each, value: shown(each.value, env)})),
-    environment: [...SECRETS, ...PLAIN].map((name) => ({name, value: variable(name, env)})),
+    settings: settings.map((each) => ({...each, value: clean(each.value)})),
+    environment: clean([...OWN_KEYS, ...PLAIN].map((name) => ({name, value: variable(name, env)}))),
     files,
-    warnings: [...warnings, ...unused].map((line) => withoutSecrets(line, env)),
+    warnings: clean([...warnings, ...unused]),
     offline: !isModelConfigured(env),
   };
 }
@@ -88,21 +90,19 @@ function fromFiles({path, value, from}: Leaf): SettingInForce {
 function variable(name: string, env: Variables): string {
   const value = env[name];
   if (value === undefined || value === '') return 'not set';
-  return SECRETS.includes(name) ? 'set' : withoutSecrets(value, env);
+  return OWN_KEYS.includes(name) ? 'set' : value;
 }
 
-function shown(value: unknown, env: Variables): unknown {
-  if (typeof value === 'string') return withoutSecrets(value, env);
-  if (Array.isArray(value)) return value.map((each) => shown(each, env));
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return withoutLogins(value);
+  if (Array.isArray(value)) return value.map(shown);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each, env)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each)]));
 }
 
-/** Wherever a known key stands, and the name, password and query of an address, `…` stands instead. */
-function withoutSecrets(text: string, env: Variables): string {
-  const keys = SECRETS.map((name) => env[name] ?? '').filter((key) => key.length >= LEAST_SECRET);
-  const bare = keys.reduce((left, key) => left.replaceAll(key, '…'), text);
-  return bare
+/** The name, password and query of an address may be keys that nobody knows: `…` stands instead. */
+function withoutLogins(text: string): string {
+  return text
     .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')
     .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');
 }

@@ -22,6 +22,8 @@ export interface LoadedSettings {
   readonly origins: readonly Leaf[];
   /** All files that were looked for, the nearest last. */
   readonly files: readonly (LayerSource & {readonly found: boolean})[];
+  /** Variables that hold keys of model servers, by `apiKeyEnv`. */
+  readonly keyNames: readonly string[];
 }
 
 export interface SettingsPlaces {
@@ -39,6 +41,7 @@ const MAX_ERRORS = 10;
 export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const warnings: string[] = [];
   const errors: string[] = [];
+  const keyNames: string[] = [];
   const layers = layerFiles(places).map((source) => {
     const {file, layer, trusted} = source;
     const read = readSettingsFile(file, layer === 'command line');
@@ -46,6 +49,8 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
       (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
     }
     if (!trusted) dropUntrusted(read, file, warnings);
+    // Also while the engine of providers is missing: the key is there.
+    keyNames.push(...Object.values(read.values.providers ?? {}).flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
     dropNotYet(read, file, warnings);
     return {file, layer, found: read.found, values: read.values};
   });
@@ -56,6 +61,7 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
     warnings: warnings.map(showControls),
     origins,
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
+    keyNames,
   });
 }
 

@@ -62,7 +62,9 @@ export class CommandRunner {
         );
         return answer === 'withdrawn' ? undefined : answer;
       },
-      complete: (prompt, schema) => completeOnce(session.model, prompt, schema, this.#abort.signal),
+      // What is drafted is saved: a key that a model repeats must not come into a file by that.
+      complete: async (prompt, schema) =>
+        this.#parts.redactor.text(await completeOnce(session.model, prompt, schema, this.#abort.signal)),
     };
   }
 }

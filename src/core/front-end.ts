@@ -1,5 +1,6 @@
 /** The face of a session: four verbs and a subscription. REPL, print mode and library use nothing else. */
 import type {AgentEvent, Answer, SessionInfo} from './events.ts';
+import type {Redactor} from './redaction.ts';
 import type {RunResult} from './run-result.ts';
 
 export type SubmitResult =
@@ -12,6 +13,8 @@ export type SubmitResult =
 
 export interface FrontEndSession {
   readonly info: SessionInfo;
+  /** Takes keys out of what a front end shows or stores besides what it is told. */
+  readonly redactor: Redactor;
   /** A prompt, a slash command, or `Task(agent): …`. Resolves when what it started has ended; never rejects. */
   submit(text: string): Promise<SubmitResult>;
   /** Answers the question with this id. Unknown or settled ids are ignored. */

@@ -12,6 +12,7 @@ import type {Message} from './messages.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
 import type {Questions} from './questions.ts';
+import type {Redactor} from './redaction.ts';
 import type {SubagentManager} from './subagent-manager.ts';
 
 /** What a session is made of; `compose.ts` puts it together. */
@@ -19,6 +20,7 @@ export interface SessionParts {
   readonly info: Omit<SessionInfo, 'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored'>;
   readonly agentId: string;
   readonly bus: EventBus;
+  readonly redactor: Redactor;
   readonly questions: Questions;
   readonly manager: SubagentManager;
   /** Those that may be dispatched, as their files are now. */

@@ -12,6 +12,7 @@ import type {Inbox, Letter} from './inbox.ts';
 import {type Limits, MAIN_LIMITS} from './limits.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
+import type {Redactor} from './redaction.ts';
 import type {RunRecord} from './run-record.ts';
 import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
 import type {Conversation, SessionParts} from './session-parts.ts';
@@ -70,6 +71,10 @@ export class Session implements FrontEndSession {
     return this.#parts.manager;
   }
 
+  get redactor(): Redactor {
+    return this.#parts.redactor;
+  }
+
   get agents(): AgentCatalog {
     return this.#parts.agents;
   }
@@ -99,6 +104,10 @@ export class Session implements FrontEndSession {
   }
 
   async submit(text: string): Promise<SubmitResult> {
+    return this.redactor.values(await this.#submit(text));
+  }
+
+  async #submit(text: string): Promise<SubmitResult> {
     const prompt = text.trim();
     if (this.#closed) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
     if (isCommandLine(prompt)) {

@@ -3,6 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import {ModelError} from '../core/errors.ts';
 import type {Message, StreamEvent} from '../core/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/model.ts';
+import type {Redactor} from '../core/redaction.ts';
 import {ReplyBuilder} from './accumulate.ts';
 import {toModelError} from './model-errors.ts';
 import {type RetryPolicy, withRetries} from './retry.ts';
@@ -26,6 +27,8 @@ export interface ModelSettings {
   /** Seconds without a byte after which a call has failed. */
   readonly idleSeconds: number;
   readonly retry: RetryPolicy;
+  /** A server may repeat the key in an error, which another model reads when it is a subagent's. */
+  readonly redactor: Redactor;
 }
 
 const CACHED = {type: 'ephemeral'} as const;
@@ -92,7 +95,7 @@ export class AnthropicModel implements Model {
         // A limit: what it was given is used up, asking again would give it twice.
         throw new ModelError('idle', words, {retryable: false}, {cause: error});
       }
-      throw toModelError(error, new URL(this.server.baseURL).host);
+      throw toModelError(error, new URL(this.server.baseURL).host, this.settings.redactor);
     } finally {
       watch.stop();
     }

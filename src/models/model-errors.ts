@@ -1,21 +1,27 @@
 /** What the SDK throws, told as one line that a person can act on. */
 import Anthropic from '@anthropic-ai/sdk';
 import {ModelError, type ModelErrorKind, messageOf} from '../core/errors.ts';
+import type {Redactor} from '../core/redaction.ts';
 
-/** @param server where the call went, for errors of connection. */
-export function toModelError(error: unknown, server: string): ModelError {
+/** @param server where the call went, for errors of connection. @param redactor takes keys out of what was said. */
+export function toModelError(error: unknown, server: string, redactor: Redactor): ModelError {
   if (error instanceof ModelError) return error;
+  const {kind, message, details} = modelError(error, server);
+  return new ModelError(kind, redactor.text(message), details, {cause: error});
+}
+
+function modelError(error: unknown, server: string): ModelError {
   if (error instanceof Anthropic.APIConnectionTimeoutError) {
-    return new ModelError('connection', `${server} did not answer in time`, {retryable: true}, {cause: error});
+    return new ModelError('connection', `${server} did not answer in time`, {retryable: true});
   }
   if (error instanceof Anthropic.APIConnectionError) {
     const why = causeCode(error);
-    return new ModelError('connection', `cannot reach ${server}${why}`, {retryable: true}, {cause: error});
+    return new ModelError('connection', `cannot reach ${server}${why}`, {retryable: true});
   }
   if (error instanceof Anthropic.APIError) return fromApiError(error);
   // A connection cut in mid-stream is a bare error, `terminated`; JSON that breaks off is a SyntaxError.
   const words = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${messageOf(error)})`;
-  return new ModelError('stream', words, {retryable: true}, {cause: error});
+  return new ModelError('stream', words, {retryable: true});
 }
 
 function fromApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
@@ -23,16 +29,11 @@ function fromApiError(error: InstanceType<typeof Anthropic.APIError>): ModelErro
   const said = saidBy(error);
   const status = error.status as number | undefined;
   const words = `${advice(kind)}${status === undefined ? '' : ` (${status})`}${said === '' ? '' : `: ${said}`}`;
-  return new ModelError(
-    kind,
-    words,
-    {
-      retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
-      ...(status === undefined ? {} : {status}),
-      ...retryAfter(error.headers),
-    },
-    {cause: error},
-  );
+  return new ModelError(kind, words, {
+    retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
+    ...(status === undefined ? {} : {status}),
+    ...retryAfter(error.headers),
+  });
 }
 
 function kindOf(status: number | undefined, type: string): ModelErrorKind {

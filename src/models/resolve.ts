@@ -1,6 +1,7 @@
 /** From a model's name and what is set in the environment to a model that can be asked. */
 import {UsageError} from '../core/errors.ts';
 import type {Model} from '../core/model.ts';
+import type {Redactor} from '../core/redaction.ts';
 import {AnthropicModel, type ModelServer} from './anthropic-model.ts';
 import {createOfflineFetch} from './offline/fetch.ts';
 import type {RetryPolicy} from './retry.ts';
@@ -12,6 +13,8 @@ export interface ModelOptions {
   readonly retry: RetryPolicy;
   readonly idleSeconds: number;
   readonly maxOutputTokens: number;
+  /** Takes keys out of what servers say in errors. */
+  readonly redactor: Redactor;
 }
 
 export const OFFLINE_NAME = 'offline';
@@ -44,6 +47,7 @@ export class ModelResolver {
       maxOutputTokens: this.options.maxOutputTokens,
       idleSeconds: this.options.idleSeconds,
       retry: this.options.retry,
+      redactor: this.options.redactor,
     });
     this.#models.set(id, model);
     return model;
@@ -79,6 +83,7 @@ export class ModelResolver {
         maxOutputTokens: this.options.maxOutputTokens,
         idleSeconds: this.options.idleSeconds,
         retry: this.options.retry,
+        redactor: this.options.redactor,
       },
     );
     this.#models.set(OFFLINE_NAME, model);

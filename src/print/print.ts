@@ -32,7 +32,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   const {format, stdout} = options;
   const live = options.liveTerminal && new LiveLines(options.liveTerminal);
   const stderr = live ? (text: string) => live.printAbove(text) : options.stderr;
-  const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(object)}\n`);
+  const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(session.redactor.values(object))}\n`);
   const startedAt = performance.now();
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));

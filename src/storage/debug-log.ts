@@ -1,14 +1,18 @@
 /** `--debug`: what happened, one JSON line each, in `<home>/logs/`. Never on the screen. */
-import {appendFileSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import type {AgentEvent} from '../core/events.ts';
+import {appendPrivate, privateFolder} from '../core/private-file.ts';
+import type {Redactor} from '../core/redaction.ts';
 
 export class DebugLog {
   readonly path: string;
 
-  constructor(home: string) {
+  constructor(
+    home: string,
+    private readonly redactor: Redactor,
+  ) {
     const folder = path.join(home, 'logs');
-    mkdirSync(folder, {recursive: true, mode: 0o700});
+    privateFolder(folder);
     const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
     this.path = path.join(folder, `${stamp}-${process.pid}.jsonl`);
   }
@@ -24,6 +28,6 @@ export class DebugLog {
   }
 
   #line(value: unknown): void {
-    appendFileSync(this.path, `${JSON.stringify(value)}\n`, {mode: 0o600});
+    appendPrivate(this.path, `${JSON.stringify(this.redactor.values(value))}\n`);
   }
 }

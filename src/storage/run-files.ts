@@ -5,6 +5,7 @@ import {MiniCcError, UsageError} from '../core/errors.ts';
 import type {TranscriptEntry} from '../core/history.ts';
 import {addUsage, NO_USAGE, textOf} from '../core/messages.ts';
 import type {OutputStore} from '../core/output.ts';
+import type {Redactor} from '../core/redaction.ts';
 import type {EndEntry, RunHeader, RunStore, StoredRun} from '../core/run-record.ts';
 import {
   assertContinuable,
@@ -26,6 +27,7 @@ export interface RunFilesDeps {
   readonly session: () => {readonly id: string; readonly folder: string};
   readonly cwd: string;
   readonly outputsIn: (folder: string) => OutputStore;
+  readonly redactor: Redactor;
 }
 
 export class RunFiles implements RunStore {
@@ -39,10 +41,8 @@ export class RunFiles implements RunStore {
     const {runId, ...facts} = header;
     const folder = this.#folderOf(runId);
     const transcript = path.join(folder, TRANSCRIPT);
-    const journal = new TranscriptWriter(transcript, {
-      ...{id: runId, cwd: this.deps.cwd, parent: this.sessionId},
-      ...facts,
-    });
+    const first = {id: runId, cwd: this.deps.cwd, parent: this.sessionId, ...facts};
+    const journal = new TranscriptWriter(transcript, first, this.deps.redactor);
     return {...handles(journal), output: this.deps.outputsIn(folder), transcript};
   }
 
@@ -57,7 +57,7 @@ export class RunFiles implements RunStore {
     }
     assertContinuable(transcript);
     const read = readTranscript(transcript);
-    const journal = new TranscriptWriter(transcript, read.header);
+    const journal = new TranscriptWriter(transcript, read.header, this.deps.redactor);
     const output = this.deps.outputsIn(folder);
     return {...handles(journal), output, transcript, messages: messagesOf(read)};
   }

@@ -1,9 +1,12 @@
 /** Where sessions live: `<home>/projects/<slug>/<session>/session.jsonl`, their subagents and cut outputs beside. */
-import {closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {UsageError} from '../core/errors.ts';
 import type {Journal} from '../core/history.ts';
 import type {OutputStore} from '../core/output.ts';
+import {openPrivate, privateFolder} from '../core/private-file.ts';
+import {RedactingStream} from '../core/redacting-stream.ts';
+import {Redactor} from '../core/redaction.ts';
 import {RunFiles, TRANSCRIPT} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
 import {assertContinuable, type Header, headerOf, TranscriptWriter} from './transcript.ts';
@@ -31,6 +34,8 @@ export class SessionStore {
   constructor(
     home: string,
     private readonly cwd: string,
+    /** Takes keys out of all that is written. */
+    private readonly redactor = new Redactor([]),
   ) {
     this.folder = path.join(home, 'projects', slugOf(cwd));
   }
@@ -47,7 +52,8 @@ export class SessionStore {
    */
   openSession(id: string): OpenSession {
     const folder = this.sessionFolder(id);
-    const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), {id, agent: 'main', cwd: this.cwd});
+    const header = {id, agent: 'main', cwd: this.cwd};
+    const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor);
     const lock = new SessionLock(folder, id);
     if (existsSync(writer.path)) {
       lock.acquire();
@@ -66,7 +72,7 @@ export class SessionStore {
         },
       },
       transcript: writer.path,
-      output: outputsIn(folder),
+      output: this.#outputsIn(folder),
       close() {
         writer.close();
         lock.release();
@@ -77,7 +83,8 @@ export class SessionStore {
   /** Runs of subagents of a session; `sessionId` is asked at each call, since /clear begins a new one. */
   runStore(sessionId: () => string): RunFiles {
     const session = () => ({id: sessionId(), folder: this.sessionFolder(sessionId())});
-    return new RunFiles({session, cwd: this.cwd, outputsIn});
+    const outputsIn = (folder: string) => this.#outputsIn(folder);
+    return new RunFiles({session, cwd: this.cwd, outputsIn, redactor: this.redactor});
   }
 
   /** The transcript of a session by its id or the unique beginning of one. @throws UsageError when there is none. */
@@ -136,6 +143,26 @@ export class SessionStore {
       .filter(({header}) => header === undefined || header.cwd === this.cwd);
   }
 
+  #outputsIn(folder: string): OutputStore {
+    return {
+      open: (callId) => {
+        const dir = path.join(folder, 'output');
+        privateFolder(dir);
+        const file = path.join(dir, `${callId.replaceAll(/[^\w-]/g, '_').slice(0, 120)}.txt`);
+        const fd = openPrivate(file, 'w');
+        const stream = new RedactingStream(this.redactor);
+        return {
+          path: file,
+          write: (chunk) => void writeSync(fd, stream.push(chunk)),
+          close() {
+            writeSync(fd, stream.end());
+            closeSync(fd);
+          },
+        };
+      },
+    };
+  }
+
   #assertOurs(transcript: string): void {
     const cwd = headerOf(transcript)?.cwd ?? this.cwd;
     if (cwd !== this.cwd) {
@@ -156,16 +183,4 @@ function assertPlainName(id: string): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id) || id.includes('..')) {
     throw new UsageError(`Not a session id: ${JSON.stringify(id)}`);
   }
-}
-
-function outputsIn(folder: string): OutputStore {
-  return {
-    open(callId) {
-      const dir = path.join(folder, 'output');
-      mkdirSync(dir, {recursive: true, mode: 0o700});
-      const file = path.join(dir, `${callId.replaceAll(/[^\w-]/g, '_').slice(0, 120)}.txt`);
-      const fd = openSync(file, 'w', 0o600);
-      return {path: file, write: (chunk) => void writeSync(fd, chunk), close: () => closeSync(fd)};
-    },
-  };
 }

@@ -6,24 +6,16 @@
  * its end, before anybody hears of that end; a session's when it is left. So a power cut may take the last moments of
  * a conversation, never a result that was told. A sync after every line would cost a turn some milliseconds for that.
  */
-import {
-  closeSync,
-  fstatSync,
-  fsync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import {closeSync, fstatSync, fsync, fsyncSync, readFileSync, readSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {UsageError} from '../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
 import type {Message} from '../core/messages.ts';
+import {openPrivate, privateFolder} from '../core/private-file.ts';
+import type {Redactor} from '../core/redaction.ts';
 import {firstAndLastLine, firstLineOf} from './file-ends.ts';
+import {storedEntry} from './stored-entry.ts';
 
 export type Header = Extract<TranscriptEntry, {type: 'session'}>;
 
@@ -34,11 +26,12 @@ export class TranscriptWriter implements Journal {
   constructor(
     readonly path: string,
     private readonly header: Omit<Header, 'type' | 'version' | 'at'>,
+    private readonly redactor: Redactor,
   ) {}
 
   append(entry: TranscriptEntry): void {
     this.#fd ??= this.#open();
-    writeWhole(this.#fd, `${JSON.stringify(entry)}\n`);
+    this.#write(this.#fd, entry);
   }
 
   /** Holds no file open until the next entry: hundreds of runs may wait for their turn. */
@@ -67,8 +60,8 @@ export class TranscriptWriter implements Journal {
   }
 
   #open(): number {
-    mkdirSync(path.dirname(this.path), {recursive: true, mode: 0o700});
-    const fd = openSync(this.path, 'a+', 0o600);
+    privateFolder(path.dirname(this.path));
+    const fd = openPrivate(this.path, 'a+');
     // One that is there without a byte comes from a crash, or a full disk, before its first line.
     if (fstatSync(fd).size === 0) {
       const header: Header = {
@@ -77,12 +70,16 @@ export class TranscriptWriter implements Journal {
         at: new Date().toISOString(),
         ...this.header,
       };
-      writeWhole(fd, `${JSON.stringify(header)}\n`);
+      this.#write(fd, header);
     } else if (endsTorn(fd)) {
       // A crash tore the last line: what follows must not grow onto it.
       writeSync(fd, '\n');
     }
     return fd;
+  }
+
+  #write(fd: number, entry: TranscriptEntry): void {
+    writeWhole(fd, `${JSON.stringify(storedEntry(entry, this.redactor))}\n`);
   }
 }
 

@@ -7,7 +7,7 @@ import description from './edit-file.md';
 import type {FileLocks} from './file-locks.ts';
 import {boundedPatch, patchOf} from './patch.ts';
 import {absolutePath, missing, shownPath, writeTarget} from './paths.ts';
-import {isExistingFile, replaceFile} from './replace-file.ts';
+import {assertNoNewMark, isExistingFile, replaceFile} from './replace-file.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
 
@@ -69,6 +69,7 @@ async function editFile(path: string, edits: readonly TextEdit[], context: ToolC
   if ('problem' in edited) return errorResult(`${shown}: ${edited.problem}`);
   if (edited.text === file.text) return errorResult(`${shown}: the edits cancel each other out. Nothing was changed.`);
   const content = encodeText({...file, text: edited.text});
+  assertNoNewMark(file.text, edited.text, shown);
   await replaceFile(path, content);
   files.sawWrite(path, content);
   const count = edited.replacements === 1 ? '1 replacement' : `${edited.replacements} replacements`;

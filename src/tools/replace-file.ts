@@ -3,12 +3,23 @@ import {mkdir, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError} from '../core/errors.ts';
+import {newMark} from '../core/redaction.ts';
 import {codeOf} from './paths.ts';
 
 /** Keeps mode and owner of a file that is there; makes the directories of one that is not. `path` has its links resolved. */
 export async function replaceFile(path: string, content: Buffer): Promise<void> {
   await mkdir(dirname(path), {recursive: true});
   await writeFileAtomic(path, content);
+}
+
+/** @throws MiniCcError `MARK` when the new text has a mark where a key was. @param shown the path for messages */
+export function assertNoNewMark(before: string, after: string, shown: string): void {
+  const mark = newMark(before, after);
+  if (mark === undefined) return;
+  throw new MiniCcError(
+    'MARK',
+    `${shown}: ${mark} stands for a value that mini-cc hides, and would be written in its place. Nothing was changed. Leave that part of the file as it is, or let the user put the value in.`,
+  );
 }
 
 /** @throws MiniCcError when something other than a regular file is at `path`. */

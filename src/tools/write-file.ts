@@ -8,7 +8,7 @@ import type {FileLocks} from './file-locks.ts';
 import {linesOf} from './numbered-lines.ts';
 import {patchOf} from './patch.ts';
 import {absolutePath, shownPath, writeTarget} from './paths.ts';
-import {isExistingFile, replaceFile} from './replace-file.ts';
+import {assertNoNewMark, isExistingFile, replaceFile} from './replace-file.ts';
 import {decodeText, isBinary} from './text-file.ts';
 import description from './write-file.md';
 
@@ -51,6 +51,7 @@ async function write(path: string, content: string, {files, workspace}: ToolCont
   const old = exists ? await readFile(path) : Buffer.alloc(0);
   if (exists && old.equals(bytes))
     return textResult(`${shown} is unchanged: it had this content.`, {facts: {changed: []}});
+  assertNoNewMark(textOf(old), content, shown);
   await replaceFile(path, bytes);
   files.sawWrite(path, bytes);
   const lines = linesOf(content).length;

@@ -132,7 +132,7 @@ export function createController(options: ControllerOptions): Controller {
     const isCommand = isCommandLine(text);
     const isIdle = !ui.get().busy && local.get().inFlight === 0;
     // What waits in the core's queue is shown there, and here when it is taken up.
-    if (shown !== '' && (isCommand || isIdle)) ui.set(addPrompt(ui.get(), shown));
+    if (shown !== '' && (isCommand || isIdle)) ui.set(addPrompt(ui.get(), to.redactor.text(shown)));
     const counted = isCommand ? 'commands' : 'inFlight';
     change({[counted]: local.get()[counted] + 1});
     const result = await to.submit(text);

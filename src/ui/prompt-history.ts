@@ -1,6 +1,7 @@
 /** What was typed in a directory, kept across sessions: one JSON line a prompt in `<home>/history.jsonl`. */
-import {appendFileSync, existsSync, mkdirSync, readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import {appendPrivate} from '../core/private-file.ts';
 
 /** Older prompts stay in the file and are not offered. */
 const OFFERED = 200;
@@ -27,8 +28,7 @@ export class PromptHistory {
   }
 
   add(prompt: string): void {
-    mkdirSync(path.dirname(this.#file), {recursive: true, mode: 0o700});
-    appendFileSync(this.#file, `${JSON.stringify({cwd: this.cwd, prompt, at: Date.now()})}\n`, {mode: 0o600});
+    appendPrivate(this.#file, `${JSON.stringify({cwd: this.cwd, prompt, at: Date.now()})}\n`);
   }
 }
 

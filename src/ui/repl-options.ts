@@ -11,6 +11,8 @@ export interface ReplOptions {
   readonly initialPrompt?: string;
   /** Earlier prompts, oldest first. */
   readonly history?: readonly string[];
+  /** Takes keys out of why there is no session. */
+  readonly redact?: (text: string) => string;
   /** Called for every prompt that is sent. */
   readonly onSubmit?: (text: string) => void;
   /** Called once, when the first frame is on the screen. */

@@ -48,7 +48,8 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = termi
     kittyKeyboard: {mode: 'auto'},
   });
   const fail = (exitCode: number) => (error: unknown) => {
-    failure ??= {exitCode, line: `mini-cc: ${screenLine(messageOf(error))}`};
+    const words = options.redact?.(messageOf(error)) ?? messageOf(error);
+    failure ??= {exitCode, line: `mini-cc: ${screenLine(words)}`};
     controller.leave(exitCode);
   };
   // A component that throws ends Ink's instance.

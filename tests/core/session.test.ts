@@ -3,6 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES, builtInAgents} from '../../src/core/agent-types.ts';
 import {History} from '../../src/core/history.ts';
 import {Questions} from '../../src/core/questions.ts';
+import {Redactor} from '../../src/core/redaction.ts';
 import {Session} from '../../src/core/session.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {house, until} from './manager-fixture.ts';
@@ -32,6 +33,7 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     info: {cwd: '/tmp', tools: [], agents: [], commands: [], warnings: []},
     agentId: 'main',
     bus: made.bus,
+    redactor: new Redactor([]),
     questions: new Questions(),
     manager: made.manager,
     agents: builtInAgents,

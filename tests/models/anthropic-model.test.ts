@@ -1,6 +1,7 @@
 import {afterEach, describe, expect, it} from 'vitest';
 import {ModelError} from '../../src/core/errors.ts';
 import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/model.ts';
+import {Redactor} from '../../src/core/redaction.ts';
 import {AnthropicModel, type ModelSettings} from '../../src/models/anthropic-model.ts';
 import {
   callTool,
@@ -48,6 +49,7 @@ async function ask(
       maxOutputTokens: 1000,
       idleSeconds: 5,
       retry: {maxAttempts: 3, maxWaitSeconds: 10},
+      redactor: new Redactor([{name: 'SOME_KEY', value: 'sk-1234567890'}]),
       ...change,
     },
   );
@@ -189,6 +191,7 @@ describe('a model behind a server', () => {
         maxOutputTokens: 9,
         idleSeconds: 5,
         retry: {maxAttempts: 1, maxWaitSeconds: 0},
+        redactor: new Redactor([]),
       },
     );
     const request = {system: '', tools: [], messages: [], mayCallTools: true, signal: new AbortController().signal};

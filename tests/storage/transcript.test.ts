@@ -3,16 +3,18 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../src/core/history.ts';
+import {Redactor} from '../../src/core/redaction.ts';
 import {SessionStore} from '../../src/storage/session-store.ts';
 import {messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
 const header = {id: 'one', agent: 'main', cwd: '/work'};
+const noSecrets = new Redactor([]);
 
 describe('a transcript', () => {
   it('holds what was appended, in order, after a header with its version', () => {
     const file = path.join(home(), 'deep', 'session.jsonl');
-    const history = new History(new TranscriptWriter(file, header));
+    const history = new History(new TranscriptWriter(file, header, noSecrets));
     history.append({role: 'user', content: 'first'});
     history.append({role: 'assistant', content: 'second'});
     const read = readTranscript(file);
@@ -25,7 +27,7 @@ describe('a transcript', () => {
 
   it('comes into being with its first line, readable by the user alone', () => {
     const file = path.join(home(), 'deep', 'session.jsonl');
-    const writer = new TranscriptWriter(file, header);
+    const writer = new TranscriptWriter(file, header, noSecrets);
     expect(existsSync(file)).toBe(false);
     new History(writer).append({role: 'user', content: 'x'});
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -34,23 +36,23 @@ describe('a transcript', () => {
 
   it('skips a torn last line on reading, and does not grow onto it', () => {
     const file = path.join(home(), 'session.jsonl');
-    new History(new TranscriptWriter(file, header)).append({role: 'user', content: 'whole'});
+    new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'whole'});
     appendFileSync(file, '{"type":"message","message":{"role":"assis');
     expect(messagesOf(readTranscript(file))).toHaveLength(1);
-    new History(new TranscriptWriter(file, header)).append({role: 'user', content: 'after'});
+    new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'after'});
     expect(messagesOf(readTranscript(file)).map((message) => message.content)).toEqual(['whole', 'after']);
   });
 
   it('that is there without a byte gets its header with its first line', () => {
     const file = path.join(home(), 'session.jsonl');
     writeFileSync(file, '');
-    new History(new TranscriptWriter(file, header)).append({role: 'user', content: 'x'});
+    new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'x'});
     expect(readTranscript(file)).toMatchObject({header: {id: 'one'}, entries: [{type: 'message'}]});
   });
 
   it('cut off amid tool calls gets a result for each when it goes on', () => {
     const file = path.join(home(), 'session.jsonl');
-    const history = new History(new TranscriptWriter(file, header), [
+    const history = new History(new TranscriptWriter(file, header, noSecrets), [
       {role: 'user', content: 'go'},
       {
         role: 'assistant',

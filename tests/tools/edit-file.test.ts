@@ -25,6 +25,15 @@ async function fileOf(content: string | Buffer) {
 }
 
 describe('edit_file', () => {
+  test('does not put a mark where a key was', async () => {
+    const {call, put, root} = fixture();
+    put({'.env': 'KEY=sk-real-value\nA=1\n'});
+    await call(readFileTool, {path: '.env'});
+    const edit = {path: '.env', old_string: 'A=1', new_string: 'COPY=[redacted: KEY]'};
+    expect((await call(editFile, edit)).text).toContain('[redacted: KEY] stands for a value that mini-cc hides');
+    expect(readFileSync(join(root, '.env'), 'utf8')).toBe('KEY=sk-real-value\nA=1\n');
+  });
+
   test('replaces a string that is there once, and returns the difference', async () => {
     const {edit, text, path} = await fileOf('one\ntwo\nthree\n');
     const result = await edit({old_string: 'two', new_string: '2 $& $1'});

@@ -50,6 +50,19 @@ describe('write_file', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('two');
   });
 
+  test('does not write a mark where a key was, unless the file has it already', async () => {
+    const {call, put, root} = fixture();
+    put({'.env': 'KEY=sk-real-value\n', 'notes.md': 'shown as [redacted: KEY]\n'});
+    await call(readFileTool, {path: '.env'});
+    await call(readFileTool, {path: 'notes.md'});
+    const {text, isError} = await call(writeFile, {path: '.env', content: 'KEY=[redacted: KEY]\nMORE=1\n'});
+    expect(text).toMatch(/^\.env: \[redacted: KEY\] stands for a value that mini-cc hides, .*Nothing was changed/);
+    expect(isError).toBe(true);
+    expect(readFileSync(join(root, '.env'), 'utf8')).toBe('KEY=sk-real-value\n');
+    const kept = await call(writeFile, {path: 'notes.md', content: 'it is shown as [redacted: KEY]\n'});
+    expect(kept.isError).toBeUndefined();
+  });
+
   test('refuses to replace what was not read', async () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'precious'});

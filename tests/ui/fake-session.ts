@@ -1,7 +1,9 @@
 /** A session as a script: events are what the test says, and the verbs are written down. */
+
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/events.ts';
 import type {FrontEndSession, SubmitResult} from '../../src/core/front-end.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
+import {Redactor} from '../../src/core/redaction.ts';
 
 export const INFO: SessionInfo = {
   sessionId: 'session-1',
@@ -71,6 +73,7 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
   };
   return {
     info: {...INFO, ...info},
+    redactor: new Redactor([]),
     emit,
     endTurn,
     submitted,

@@ -1,0 +1,83 @@
+/** The values that must not be seen, from the environment: mini-cc's own keys and what else is named like a key. */
+import {existsSync} from 'node:fs';
+import {isSecretName, LEAST_SECRET, OWN_KEYS, passwordsIn} from './secret-names.ts';
+
+export interface KnownSecret {
+  /** The variable that holds it. */
+  readonly name: string;
+  readonly value: string;
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What people write where a key is wanted and none is needed. */
+const PLACEHOLDER =
+  /^(?:lm-?studio|anything|no-?key(?:-needed)?|not-?(?:needed|required|used)|dummy(?:-key)?|test-key|placeholder|change-?me)$/i;
+/** A word of a language is in every other text: `postgres`, `development`. */
+const WORD = /^[a-z]{1,11}$/i;
+/** A line of a key that has several, such as one in PEM form; shorter ones say nothing. */
+const LEAST_LINE = 16;
+
+/**
+ * @param named variables that hold keys of mini-cc besides its own, whatever they are called: `apiKeyEnv` of settings.
+ * @param shown texts that cannot be done without, such as the working directory: what is part of one and was found by
+ * its name alone is taken for a word.
+ */
+export function knownSecrets(
+  env: Variables,
+  named: readonly string[] = [],
+  shown: readonly string[] = [],
+): readonly KnownSecret[] {
+  const ours = new Set([...OWN_KEYS, ...named]);
+  return Object.entries(env).flatMap(([name, value = '']) => {
+    const isOurs = ours.has(name);
+    const values = isOurs || isSecretName(name) ? [value.trim(), ...passwordsIn(value)] : passwordsIn(value);
+    return values
+      .flatMap(linesOfSecret)
+      .filter(
+        (each) => isSecretValue(each) && (isOurs || !(WORD.test(each) || shown.some((text) => text.includes(each)))),
+      )
+      .map((each) => ({name, value: each}));
+  });
+}
+
+/** The environment without the keys of mini-cc itself, also where another variable holds the same value. */
+export function withoutModelKeys(env: Variables, named: readonly string[]): Record<string, string> {
+  const ours = new Set([...OWN_KEYS, ...named].filter((name) => OWN_KEYS.includes(name) || isKey(env[name])));
+  const values = [...ours].map((name) => env[name]?.trim() ?? '').filter(isSecretValue);
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && !ours.has(entry[0]) && !values.some((value) => entry[1]!.includes(value)),
+    ),
+  );
+}
+
+/** A setting may name any variable: what holds a path is no key, and commands need it. */
+function isKey(value: string | undefined): boolean {
+  return value !== undefined && !isPath(value);
+}
+
+function isSecretValue(value: string): boolean {
+  return value.length >= LEAST_SECRET && !PLACEHOLDER.test(value) && !isPath(value) && !isPlainAddress(value);
+}
+
+/** A key may begin with a slash; a path begins with a folder that is there. */
+function isPath(value: string): boolean {
+  if (/^(?:~|\.{1,2})\//.test(value)) return true;
+  const [first] = /^\/[^/:]+/.exec(value) ?? [];
+  return first !== undefined && existsSync(first);
+}
+
+/** Of an address the password alone is secret. */
+function isPlainAddress(value: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(value);
+}
+
+function linesOfSecret(value: string): readonly string[] {
+  if (!value.includes('\n')) return [value];
+  return value
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.length >= LEAST_LINE && !line.startsWith('-----'));
+}
