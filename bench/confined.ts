@@ -1,35 +1,46 @@
 /** What the sandbox adds to a command. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {createSandbox} from '../src/sandbox/index.ts';
+import type {Writable} from 'node:stream';
+import {createSandbox, type SandboxProfile} from '../src/sandbox/index.ts';
 import type {Home} from '../tests/support/environment.ts';
 import {interleave} from './statistics.ts';
 
 export interface Confined {
   readonly plainMs: number;
-  readonly confinedMs: number;
+  readonly readOnlyMs: number;
+  /** In an empty workspace: with all of its placeholders. */
+  readonly workspaceWriteMs: number;
 }
 
 /** Undefined where commands can't be confined. */
 export async function measureConfined(home: Home, rounds: number): Promise<Confined | undefined> {
-  const sandbox = createSandbox({home: home.path, miniCcHome: `${home.path}/.mini-cc`});
+  const sandbox = createSandbox({home: '/nonexistent', miniCcHome: `${home.path}/.mini-cc`});
   if (!(await sandbox.status()).available) return undefined;
   const command = ['bash', '-c', 'true'];
   const place = {cwd: home.path, root: home.path, extraRoots: []};
+  const held = async (profile: SandboxProfile) => {
+    const began = performance.now();
+    const {file, args, input, release} = sandbox.confine(profile, command, place);
+    await run([file, ...args], input);
+    release();
+    return performance.now() - began;
+  };
   const times = await interleave(rounds, {
-    plain: () => timeOf(command),
-    confined: () => {
-      const {file, args} = sandbox.confine('read-only', command, place);
-      return timeOf([file, ...args]);
+    plain: async () => {
+      const began = performance.now();
+      await run(command);
+      return performance.now() - began;
     },
+    readOnly: () => held('read-only'),
+    workspaceWrite: () => held('workspace-write'),
   });
-  return {plainMs: times.plain, confinedMs: times.confined};
+  return {plainMs: times.plain, readOnlyMs: times.readOnly, workspaceWriteMs: times.workspaceWrite};
 }
 
-async function timeOf([file = '', ...args]: readonly string[]): Promise<number> {
-  const began = performance.now();
-  const child = spawn(file, args, {stdio: 'ignore'});
+async function run([file = '', ...args]: readonly string[], input?: Uint8Array): Promise<void> {
+  const child = spawn(file, args, {stdio: ['ignore', 'ignore', 'ignore', 'ignore', input ? 'pipe' : 'ignore']});
+  (child.stdio[4] as Writable | null)?.end(input);
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${file} ended with ${code}`);
-  return performance.now() - began;
 }

@@ -65,15 +65,22 @@ async function measure(): Promise<Row[]> {
     amount('CPU at rest, ticks of 10 ms in 3 s', rest.ticks, 'ticks', 1),
     amount('harness time of a turn with one `bash true`', turn, 'ms', 12),
     amount('first request with all tools', bytes / 1024, 'KB', 12),
-    confined === undefined
-      ? {what: 'confined `bash -c true`', measured: 'no sandbox here'}
-      : {
-          what: 'confined `bash -c true`, to plain',
-          measured: `${confined.confinedMs.toFixed(1)} ms`,
-          value: confined.confinedMs / confined.plainMs,
-          unit: '×',
-        },
+    ...(confined === undefined
+      ? [{what: 'confined `bash -c true`', measured: 'no sandbox here'}]
+      : [
+          toPlain('read-only', confined.readOnlyMs, confined.plainMs),
+          toPlain('workspace-write', confined.workspaceWriteMs, confined.plainMs),
+        ]),
   ];
+}
+
+function toPlain(profile: string, ms: number, plainMs: number): Row {
+  return {
+    what: `\`bash -c true\` held ${profile}, to plain (${plainMs.toFixed(1)} ms)`,
+    measured: `${ms.toFixed(1)} ms`,
+    value: ms / plainMs,
+    unit: '×',
+  };
 }
 
 function amount(what: string, value: number, unit: string, mark: number): Row {

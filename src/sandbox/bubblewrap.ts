@@ -2,15 +2,17 @@
  * Linux: bubblewrap. The flags are one set that was probed as a whole: `--ro-bind / /` alone does not hold root,
  * which leaves it by a remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
  */
-import {execFile} from 'node:child_process';
+import {spawn} from 'node:child_process';
 import {accessSync, constants, realpathSync, renameSync} from 'node:fs';
 import {delimiter, isAbsolute, join} from 'node:path';
+import type {Writable} from 'node:stream';
 import {MiniCcError} from '../core/errors.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {isInside, mountFlags, PRIVATE, rootsOf} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import {isRepository, protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
+import {seccompFilter} from './seccomp.ts';
 
 const HOLD = [
   ...['--ro-bind', '/', '/'],
@@ -18,11 +20,14 @@ const HOLD = [
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
   ...['--proc', '/proc', '--dev', '/dev'],
 ];
+/** The descriptor by which a command is given its filter, see `ConfinedCommand.input`. */
+const INPUT = 4;
 const PROBE_LIMIT_MS = 5000;
 
 export class Bubblewrap implements Sandbox {
   readonly #places: HiddenPlaces;
   readonly #searchPath: string;
+  readonly #filter = seccompFilter();
   readonly #placeholders = new Placeholders();
   #probe: Promise<SandboxStatus> | undefined;
   /** Set once the probe has shown that it holds. */
@@ -51,7 +56,8 @@ export class Bubblewrap implements Sandbox {
     const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
     return {
       file: this.#file,
-      args: [...HOLD, ...mounts, '--setenv', 'TMPDIR', tmp, '--chdir', options.cwd, '--', ...argv],
+      args: [...HOLD, ...this.#seccomp(), ...mounts, '--setenv', 'TMPDIR', tmp, '--chdir', options.cwd, '--', ...argv],
+      ...(this.#filter && {input: this.#filter}),
       hidden: hidden.map(({path}) => path),
       release: () => {
         for (const place of held) this.#placeholders.release(place);
@@ -84,23 +90,41 @@ export class Bubblewrap implements Sandbox {
     }
   }
 
+  #seccomp(): string[] {
+    return this.#filter ? ['--seccomp', String(INPUT)] : [];
+  }
+
   async #tryOut(): Promise<SandboxStatus> {
     const file = findProgram('bwrap', this.#searchPath);
     if (file === undefined) {
       return {available: false, reason: 'bubblewrap is not installed', remedy: 'apt-get install bubblewrap'};
     }
-    const failure = await new Promise<string | undefined>((resolve) => {
-      const args = [...HOLD, '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
-      execFile(file, args, {timeout: PROBE_LIMIT_MS}, (error, _stdout, stderr) => {
-        resolve(error ? stderr.trim().split('\n')[0] || error.message : undefined);
-      });
-    });
+    const args = [...HOLD, ...this.#seccomp(), '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
+    const failure = await failureOf(file, args, this.#filter);
     if (failure === undefined) {
       this.#file = file;
       return {available: true, kind: 'bubblewrap'};
     }
     return {available: false, reason: `bubblewrap does not work here (${failure})`, remedy: remedyFor(failure)};
   }
+}
+
+/** Why it does not run; undefined when it does. */
+function failureOf(file: string, args: readonly string[], input: Uint8Array | undefined): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {stdio: ['ignore', 'ignore', 'pipe', 'ignore', 'pipe'], timeout: PROBE_LIMIT_MS});
+    let said = '';
+    child.stderr?.on('data', (chunk) => {
+      said += chunk;
+    });
+    const filter = child.stdio[INPUT] as Writable;
+    filter.on('error', () => undefined);
+    filter.end(input);
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) =>
+      resolve(code === 0 ? undefined : said.trim().split('\n')[0] || `it ended with ${code}`),
+    );
+  });
 }
 
 function remedyFor(failure: string): string {

@@ -28,6 +28,8 @@ export interface ConfineOptions {
 export interface ConfinedCommand {
   readonly file: string;
   readonly args: readonly string[];
+  /** What it reads from descriptor 4, to its end, before the command begins. */
+  readonly input?: Uint8Array;
   /** Places that it finds empty, absolute. */
   readonly hidden: readonly string[];
   /** To be called once when the command has ended. @returns what had to be mended after it, one line each. */

@@ -8,6 +8,7 @@ export interface ShellStart {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly input?: Uint8Array;
   readonly hold: 'plain' | 'read-only' | 'workspace-write';
   /** Places that the command finds empty, absolute. */
   readonly hidden: readonly string[];
@@ -43,7 +44,7 @@ export async function startOf(
 }
 
 const CONFINEMENT_SIGNS =
-  /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED)\b/i;
+  /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;
 
 /** Programs that may fail for want of a network without a word. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;

@@ -1,7 +1,7 @@
 /** Runs one command of a shell: output as it comes, its exit code, and the directory that it ended in. */
 import type {ChildProcess} from 'node:child_process';
 import {constants} from 'node:os';
-import type {Readable} from 'node:stream';
+import type {Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../core/errors.ts';
@@ -41,6 +41,8 @@ export interface ShellRun {
   readonly cwd: string;
   /** All of it: nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
+  /** What the program reads from descriptor 4. */
+  readonly input?: Uint8Array | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly processes: ProcessGroups;
@@ -63,7 +65,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     cwd: run.cwd,
     env: run.env,
     extendEnv: false,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...(run.input ? (['pipe'] as const) : [])],
     buffer: false,
     reject: false,
     // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
@@ -78,6 +80,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   }
   run.processes.add(pid);
   const child = subprocess.nodeChildProcess;
+  if (run.input) send(child.stdio[4] as Writable, run.input);
   const output = [child.stdout, child.stderr].map((stream) => listen(stream as Readable, run.onText));
   let reported = '';
   let saidCwd = (): void => undefined;
@@ -110,6 +113,12 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     ...(signal && {killedBy: signal}),
     ...(cwd !== undefined && {cwd}),
   };
+}
+
+/** A program that ends without having read it says why itself. */
+function send(stream: Writable, input: Uint8Array): void {
+  stream.on('error', () => undefined);
+  stream.end(input);
 }
 
 interface Listened {
