@@ -22,7 +22,7 @@ import {Inbox} from './core/inbox.ts';
 import {systemClock} from './core/limits.ts';
 import type {Message} from './core/messages.ts';
 import type {Model} from './core/model.ts';
-import {PermissionPolicy} from './core/permissions.ts';
+import {PermissionPolicy} from './core/permissions/policy.ts';
 import {createPermit, type Denial} from './core/permit.ts';
 import mainPrompt from './core/prompts/main.md';
 import {Questions} from './core/questions.ts';

@@ -1,7 +1,7 @@
 /** Joins the policy and the person: what the policy would ask is asked, or, without a person, refused and noted. */
 import {randomUUID} from 'node:crypto';
 import type {Answer, Emit, Question} from './events.ts';
-import {grantWords, type PermissionPolicy, type Permit, type PermitRequest} from './permissions.ts';
+import {grantWords, type PermissionPolicy, type Permit, type PermitRequest} from './permissions/policy.ts';
 import type {Questions} from './questions.ts';
 import type {Access, Workspace} from './tool.ts';
 

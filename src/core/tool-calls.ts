@@ -8,7 +8,7 @@ import type {Emit} from './events.ts';
 import {type KeptCaller, runKept} from './kept-call.ts';
 import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
 import {cutMiddle, type OutputStore} from './output.ts';
-import type {Permit} from './permissions.ts';
+import type {Permit} from './permissions/policy.ts';
 import type {ToolRecord} from './run-result.ts';
 import type {TokenBudget} from './token-budget.ts';
 import {type Access, errorResult, type Tool, type ToolResult} from './tool.ts';

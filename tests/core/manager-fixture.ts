@@ -11,7 +11,7 @@ import {Inbox} from '../../src/core/inbox.ts';
 import {systemClock} from '../../src/core/limits.ts';
 import type {ManagerOptions, SpawnRequest} from '../../src/core/manager-options.ts';
 import type {Model} from '../../src/core/model.ts';
-import {PermissionPolicy} from '../../src/core/permissions.ts';
+import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {SubagentHouse} from '../../src/core/subagent.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
 import type {Tool} from '../../src/core/tool.ts';

@@ -2,11 +2,11 @@ import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from '
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {AgentEventBody, PermissionMode} from '../../src/core/events.ts';
-import {PermissionPolicy} from '../../src/core/permissions.ts';
-import {createPermit, type Denial} from '../../src/core/permit.ts';
-import {Questions} from '../../src/core/questions.ts';
-import type {Access, Workspace} from '../../src/core/tool.ts';
+import type {AgentEventBody, PermissionMode} from '../../../src/core/events.ts';
+import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
+import {createPermit, type Denial} from '../../../src/core/permit.ts';
+import {Questions} from '../../../src/core/questions.ts';
+import type {Access, Workspace} from '../../../src/core/tool.ts';
 
 const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
 const root = path.join(base, 'work');

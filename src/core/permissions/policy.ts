@@ -5,9 +5,9 @@
 import {existsSync, lstatSync, readlinkSync, realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {MiniCcError} from './errors.ts';
-import type {PermissionMode} from './events.ts';
-import type {Access, Workspace} from './tool.ts';
+import {MiniCcError} from '../errors.ts';
+import type {PermissionMode} from '../events.ts';
+import type {Access, Workspace} from '../tool.ts';
 
 export interface PermitRequest {
   readonly callId: string;
