@@ -8,13 +8,15 @@ import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compos
 import {rulesOf, toolRules} from './compose/rules.ts';
 import {confinementOf, sandboxOf} from './compose/sandbox.ts';
 import {secretsOf} from './compose/secrets.ts';
+import {upkeep} from './compose/upkeep.ts';
+import {worktreesOf} from './compose/worktrees.ts';
 import {toolNotes} from './config/memory-files.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents} from './core/agent-types.ts';
 import {announcedRuns} from './core/announcement.ts';
 import {NO_CHECKPOINTS} from './core/checkpoints.ts';
-import {MiniCcError, messageOf, UsageError} from './core/errors.ts';
+import {MiniCcError, UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
 import {History} from './core/history.ts';
@@ -35,7 +37,6 @@ import {systemPrompt} from './core/system-prompt.ts';
 import type {Workspace} from './core/tool.ts';
 import {localCapacity} from './models/local-capacity.ts';
 import {DebugLog} from './storage/debug-log.ts';
-import {keepHouse} from './storage/housekeeping.ts';
 import {SessionStore} from './storage/session-store.ts';
 import {messagesOf, readTranscript} from './storage/transcript.ts';
 import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
@@ -80,8 +81,9 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const questions = new Questions();
   const denials: Denial[] = [];
   const rules = rulesOf(options, settings, toolNames);
+  const sessionFolder = () => store.sessionFolder(session?.info.sessionId ?? firstConversation.id);
   const policy = new PermissionPolicy(options.permissionMode ?? 'default', rules, {
-    ownFolders: () => [store.sessionFolder(session?.info.sessionId ?? firstConversation.id)],
+    ownFolders: () => [sessionFolder()],
     secretPlaces: secretPlaces(homedir(), options.home),
   });
   const permits = {
@@ -123,6 +125,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
         surroundings: {...surroundings, memory},
         writeLog,
         checkpoints: NO_CHECKPOINTS,
+        worktrees: worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints: NO_CHECKPOINTS}),
         permits,
         clock: systemClock,
         rawStream,
@@ -138,6 +141,12 @@ export async function compose(options: SessionOptions): Promise<Session> {
   // What is refused anyway is not offered: a model would spend turns on it.
   const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.disallowed.has(name));
   const commands = commandTable(agentsRoom(catalog, root, options.home, toolNames));
+  const retentionDays = settings.retention?.days ?? 0;
+  const openSession = firstConversation.id;
+  const kept = upkeep(
+    {folder: store.folder, cwd: root, archiveAfterMinutes, retentionDays, openSession, now: Date.now()},
+    emit,
+  );
   session = new Session({
     agentId: MAIN,
     info: {
@@ -163,7 +172,10 @@ export async function compose(options: SessionOptions): Promise<Session> {
     inbox,
     pending,
     interactive: options.interactive,
-    onClose: () => catalog.close(),
+    onClose: async () => {
+      catalog.close();
+      await kept;
+    },
     commands,
     denials,
     permissionMode: () => policy.mode,
@@ -187,17 +199,6 @@ export async function compose(options: SessionOptions): Promise<Session> {
     },
   });
   if (options.interactive) catalog.watch();
-  // Behind the first prompt: nobody waits for it.
-  setImmediate(() => {
-    const retentionDays = settings.retention?.days ?? 0;
-    const openSession = firstConversation.id;
-    try {
-      const {folder} = store;
-      keepHouse({folder, cwd: root, archiveAfterMinutes, retentionDays, openSession, now: Date.now()});
-    } catch (error) {
-      emit({type: 'notice', level: 'warning', text: `old transcripts were not archived: ${messageOf(error)}`});
-    }
-  }).unref();
   return session;
 }
 

@@ -2,7 +2,7 @@
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Place, type ProblemList, quote, START} from '../core/problem.ts';
 import {isBuiltIn} from './agent-name.ts';
-import {NOT_YET, needsMissingEngine} from './not-yet.ts';
+import {NOT_YET} from './not-yet.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
@@ -70,6 +70,7 @@ export function defineAgent(
       ...(fields.maxTurns === undefined ? {} : {maxTurns: fields.maxTurns}),
       ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
       ...(fields.maxTokens === undefined ? {} : {maxTokens: fields.maxTokens}),
+      ...(fields.isolation === 'worktree' ? {isolation: 'worktree'} : {}),
       ...(fields.background === undefined ? {} : {background: fields.background}),
       ...(fields.permissionMode === undefined || isHeldBack('permissionMode', widening)
         ? {}
@@ -90,11 +91,6 @@ function checkEngines(
   widening: readonly Widening[],
   problems: ProblemList,
 ): void {
-  const needed = needsMissingEngine(fields);
-  if (needed) {
-    const what = `${needed} ${quote(fields[needed])} is not yet available`;
-    problems.error('not-yet', at(needed), `${what}, and without it this agent would be unsafe`);
-  }
   if (fields.version !== undefined && fields.version > FORMAT_VERSION) {
     const what = `is of format ${fields.version}, newer than this mini-cc`;
     problems.warn('newer-format', at('version'), `${what}: it is read as far as it is known, and not written`);

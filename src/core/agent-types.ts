@@ -4,6 +4,7 @@ import {slipOf} from './nearest.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
+import type {Isolation} from './worktree.ts';
 
 export interface AgentDefinition {
   readonly name: string;
@@ -22,6 +23,8 @@ export interface AgentDefinition {
   readonly timeoutSeconds?: number;
   /** Tokens in and out of a run, cache included. */
   readonly maxTokens?: number;
+  /** Its runs work in worktrees of their own, whatever the Task call says. */
+  readonly isolation?: Isolation;
   /** Nobody waits for its runs, unless the Task call says so. */
   readonly background?: boolean;
   /** What it may do unasked, instead of what the session's mode says. */

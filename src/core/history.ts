@@ -6,6 +6,7 @@ import {randomUUID} from 'node:crypto';
 import type {NamedLimits} from './limit-profiles.ts';
 import type {Message, ToolResultBlock, ToolUse, Usage} from './messages.ts';
 import type {Outcome} from './run-result.ts';
+import type {Isolation} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
@@ -28,6 +29,7 @@ export type TranscriptEntry =
       readonly label?: string;
       readonly callId?: string;
       readonly limits?: NamedLimits;
+      readonly isolation?: Isolation;
     }
   | {
       readonly type: 'message';

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type {Usage} from './messages.ts';
 import {formatDuration} from './progress-line.ts';
 import type {RunResult} from './run-result.ts';
+import type {KeptChanges} from './worktree.ts';
 
 export interface Receipt {
   readonly line: string;
@@ -13,17 +14,28 @@ export interface Receipt {
   readonly unverified: boolean;
 }
 
-export function makeReceipt(result: RunResult, root: string): Receipt {
+/** What is known of a run that did not work in the workspace itself. */
+export interface Elsewhere {
+  /** Where the paths that the text cites are looked up. */
+  readonly citedIn: string;
+  /** Files of the workspace that its end changed. */
+  readonly changed?: readonly string[];
+  readonly kept?: Pick<KeptChanges, 'patch' | 'why'>;
+}
+
+export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhere): Receipt {
   const facts = result.tools.map((record) => record.facts);
   const filesRead = [...new Set(facts.flatMap((fact) => fact.read ?? []))];
-  const filesChanged = [...new Set(facts.flatMap((fact) => fact.changed ?? []))];
+  const filesChanged = [...new Set([...facts.flatMap((fact) => fact.changed ?? []), ...(elsewhere?.changed ?? [])])];
+  const kept = elsewhere?.kept;
   const exits = facts.flatMap((fact) => (fact.exitCode === undefined ? [] : [fact.exitCode]));
   const parts = [
     count(result.tools.length, 'tool'),
     `read ${count(filesRead.length, 'file')}`,
     filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}`,
+    ...(kept ? [`changes kept in ${kept.patch} (${kept.why})`] : []),
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
-    citations(result.text, root),
+    citations(result.text, elsewhere?.citedIn ?? root),
     formatDuration(result.durationMs),
     `tokens in ${tokens(inputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
     'est n/a',

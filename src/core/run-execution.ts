@@ -21,7 +21,7 @@ import {
 import type {TokenBudget} from './token-budget.ts';
 
 /** What a run is to do in this round. */
-export interface Assignment extends Pick<SubagentTask, 'agent' | 'description'> {
+export interface Assignment extends Pick<SubagentTask, 'agent' | 'description' | 'isolation'> {
   readonly model: Model;
   readonly limits: RunLimits;
   readonly tokens: TokenBudget;

@@ -21,6 +21,7 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
     limits: {maxTurns, timeoutSeconds, maxTokens},
+    ...(request.isolation ? {isolation: request.isolation} : {}),
   };
   const open = store.create(header);
   const history = new History(open.journal);

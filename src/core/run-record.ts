@@ -4,6 +4,7 @@ import type {NamedLimits} from './limit-profiles.ts';
 import type {Message, Usage} from './messages.ts';
 import type {OutputStore} from './output.ts';
 import type {Outcome, RunResult} from './run-result.ts';
+import type {Isolation} from './worktree.ts';
 
 /** `removed`: its transcript is archived. */
 export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped' | 'removed';
@@ -23,6 +24,8 @@ export interface RunHeader {
   readonly callId?: string;
   /** Those that the call named: they hold for each round. */
   readonly limits?: NamedLimits;
+  /** Each round has a worktree of its own. */
+  readonly isolation?: Isolation;
 }
 
 /** Times are milliseconds since the epoch. */

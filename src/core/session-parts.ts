@@ -32,8 +32,8 @@ export interface SessionParts {
    * follow from them.
    */
   readonly interactive: boolean;
-  /** Lets go of what was watched. */
-  onClose(): void;
+  /** Lets go of what was watched, and waits for what goes on beside the turns. */
+  onClose(): Promise<void>;
   readonly permissionMode: () => SessionInfo['permissionMode'];
   readonly limits: Partial<Limits>;
   /** The first conversation, and a new one for /clear. */

@@ -157,7 +157,7 @@ export class Session implements FrontEndSession {
     await this.#parts.manager.close();
     await this.#turnEnded;
     this.#conversation.close();
-    this.#parts.onClose();
+    await this.#parts.onClose();
   }
 
   /** A new conversation; the old transcript stays where it is. */

@@ -21,6 +21,7 @@ import type {RunRecord} from './run-record.ts';
 import {RunRegistry} from './run-registry.ts';
 import type {SubagentResult} from './subagent.ts';
 import {TokenBudget} from './token-budget.ts';
+import {isolationOf} from './worktree.ts';
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();
@@ -54,7 +55,7 @@ export class SubagentManager {
     // Those that were named: what follows from being in the background makes it no other task.
     const limits = {maxTurns, timeoutSeconds, maxTokens};
     const session = this.options.store.sessionId;
-    const key = taskKey({agent, prompt, model: model.name, limits, isolation: 'none', session});
+    const key = taskKey({agent, prompt, model: model.name, limits, isolation: isolationOf(request), session});
     const dispatched = await this.#dedup.dispatch(key, agent.readOnly, () => this.#start(request));
     // Nobody waits for this call, so the run must outlive the turn of the one that it joined.
     if (dispatched.source === 'joined' && request.background) this.detach(dispatched.started.runId);
@@ -210,13 +211,15 @@ export class SubagentManager {
     this.#archive.close();
   }
 
-  #start(request: SpawnRequest): LiveRun {
-    const {agent, description, model, prompt, background, signal} = request;
+  #start(asked: SpawnRequest): LiveRun {
+    const request = {...asked, isolation: isolationOf(asked)};
+    const {agent, description, model, prompt, background, signal, isolation} = request;
     const limits = limitsOf(this.options.house.limits, agent, request);
     const {runId, papers} = openNewRun(this.options.store, this.#registry, request);
     const share = (request.tokens ?? new TokenBudget()).setAside(limits.maxTokens);
     const live = new LiveRun(runId, papers, background ? undefined : signal);
-    this.#begin(live, {agent, description, model, limits, words: prompt, tokens: share.budget}, share.release);
+    const {budget: tokens, release} = share;
+    this.#begin(live, {agent, description, model, limits, words: prompt, tokens, isolation}, release);
     return live;
   }
 
@@ -227,9 +230,9 @@ export class SubagentManager {
     const {runId, papers} = openNextRound(this.options.store, this.#registry, record, next);
     this.#archive.cancel(runId);
     const tokens = new TokenBudget(limits.maxTokens);
-    const {description} = record;
+    const {description, isolation = 'none'} = record;
     const live = new LiveRun(runId, papers, undefined);
-    this.#begin(live, {agent, description, model, limits, words: message, tokens}, () => undefined);
+    this.#begin(live, {agent, description, model, limits, words: message, tokens, isolation}, () => undefined);
   }
 
   #begin(live: LiveRun, assignment: Assignment, release: () => void): void {

@@ -2,28 +2,30 @@
 
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentDefinition} from './agent-types.ts';
-import type {Checkpoints} from './checkpoints.ts';
 import type {Emit} from './events.ts';
-import {FileLedger, type WriteLog} from './file-ledger.ts';
+import {FileLedger} from './file-ledger.ts';
 import type {Inbox} from './inbox.ts';
 import type {LimitSettings, NamedLimits, RunLimits} from './limit-profiles.ts';
 import type {Clock} from './limits.ts';
 import {addUsage, type Usage} from './messages.ts';
 import type {Model} from './model.ts';
 import {createPermit, type PermitDeps} from './permit.ts';
-import {makeReceipt, type Receipt} from './receipt.ts';
+import type {Receipt} from './receipt.ts';
 import {reportOf} from './report.ts';
+import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './run-place.ts';
 import type {RunPapers} from './run-record.ts';
 import {type RunResult, reasonOf} from './run-result.ts';
-import {type Surroundings, systemPrompt} from './system-prompt.ts';
+import {systemPrompt} from './system-prompt.ts';
 import type {TokenBudget} from './token-budget.ts';
-import type {Confinement, Tool, Workspace} from './tool.ts';
+import type {Tool} from './tool.ts';
+import type {Isolation} from './worktree.ts';
 
 /** What a dispatch asks for. */
 export interface SubagentTask extends NamedLimits {
   readonly agent: AgentDefinition;
   readonly description: string;
   readonly prompt: string;
+  readonly isolation?: Isolation;
 }
 
 /** `subagents.tools`: deny wins, allow is allow-only. */
@@ -33,14 +35,8 @@ export interface ToolRules {
 }
 
 /** What all runs of a session share. */
-export interface SubagentHouse {
+export interface SubagentHouse extends PlaceHouse {
   readonly baseTools: readonly Tool[];
-  readonly workspace: Workspace;
-  /** Of agents that may write. */
-  readonly confinement: Confinement;
-  readonly surroundings: Surroundings;
-  readonly writeLog: WriteLog;
-  readonly checkpoints: Checkpoints;
   readonly permits: PermitDeps;
   readonly clock: Clock;
   readonly rawStream: boolean;
@@ -78,17 +74,19 @@ export interface SubagentResult {
 
 /** Runs the task to its end, and writes that end into the transcript. Rejects only when that cannot be written. */
 export async function runSubagent(
-  {agent, description}: Pick<SubagentTask, 'agent' | 'description'>,
+  {agent, description, isolation = 'none'}: Pick<SubagentTask, 'agent' | 'description' | 'isolation'>,
   house: SubagentHouse,
   seat: SubagentSeat,
 ): Promise<SubagentResult> {
   const label = `[${agent.name}] ${description}`;
   const {papers, runId} = seat;
-  const workspace: Workspace = {
-    ...house.workspace,
-    cwd: house.workspace.root,
-    confinement: agent.readOnly ? 'read-only' : house.confinement,
-  };
+  const {emit, signal} = seat;
+  const {readOnly} = agent;
+  const place =
+    isolation === 'worktree'
+      ? await placeInWorktree({agentId: runId, label, readOnly, emit, signal}, house)
+      : placeInWorkspace(readOnly, house);
+  const {workspace} = place;
   const run: AgentRun = {
     agentId: runId,
     label,
@@ -98,19 +96,18 @@ export async function runSubagent(
     checkpoints: house.checkpoints,
     output: papers.output,
     tokens: seat.tokens,
-    permit: createPermit(house.permits, label, workspace, seat.emit),
-    emit: seat.emit,
+    permit: createPermit(house.permits, label, workspace, emit),
+    emit,
     model: seat.model,
-    system: `${systemPrompt(agent.prompt, house.surroundings)}\n\nYour last message: at most ${house.resultTokens} tokens.`,
+    system: `${systemPrompt(agent.prompt, place.surroundings)}\n\nYour last message: at most ${house.resultTokens} tokens.`,
     history: papers.history,
     inbox: seat.inbox,
     limits: seat.limits,
     clock: house.clock,
-    signal: seat.signal,
+    signal,
     rawStream: house.rawStream,
   };
-  const result = await runAgent(run);
-  const receipt = makeReceipt(result, workspace.root);
+  const {result, receipt} = await place.leave(await runAgent(run));
   const {outcome, text, durationMs, usage} = result;
   const reason = reasonOf(result);
   const {transcript} = papers;

@@ -164,6 +164,7 @@ function fromHeader(header: Header) {
     label,
     callId,
     limits,
+    isolation,
     at,
   } = header;
   return {
@@ -171,6 +172,7 @@ function fromHeader(header: Header) {
     ...(label === undefined ? {} : {label}),
     ...(callId === undefined ? {} : {callId}),
     ...(limits === undefined ? {} : {limits}),
+    ...(isolation === undefined ? {} : {isolation}),
   };
 }
 

@@ -6,6 +6,7 @@ import {acceptedWords} from '../core/manager-options.ts';
 import type {Model} from '../core/model.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
+import type {Isolation} from '../core/worktree.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
 
@@ -27,10 +28,11 @@ interface TaskInput {
   readonly max_tokens?: number | undefined;
   readonly label?: string | undefined;
   readonly cleanup?: 'keep' | 'delete' | undefined;
+  readonly isolation?: Isolation | undefined;
 }
 
 /** In the contract, with an engine that comes later. */
-const LATER = ['thinking', 'isolation'];
+const LATER = ['thinking'];
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
   let schema: {readonly names: string; readonly input: ReturnType<typeof schemaFor>} | undefined;
@@ -55,7 +57,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         input,
         deps.agents.list().map((agent) => agent.name),
       );
-      const later = LATER.find((key) => ![undefined, false, 'none'].includes(repaired.input[key] as undefined));
+      const later = LATER.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
       if (later)
         throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
       return repaired;
@@ -64,7 +66,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
       const agent = deps.agents.get(input.agent_type);
       if (!agent) throw new MiniCcError('TASK_INPUT', `The agent ${input.agent_type} is gone. Nothing was dispatched.`);
       const {model} = deps.modelFor(agent.name, input.model ?? agent.model);
-      const {label, cleanup} = input;
+      const {label, cleanup, isolation} = input;
       const background = input.background ?? agent.background ?? false;
       const dispatched = await deps.manager().dispatch({
         ...{agent, model, background, callId: context.callId, signal: context.signal, tokens: context.tokens},
@@ -72,6 +74,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
         ...(label === undefined ? {} : {label}),
         ...(cleanup === undefined ? {} : {cleanup}),
+        ...(isolation === undefined ? {} : {isolation}),
       });
       if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
       const {runId, ended, detached} = dispatched.started;
@@ -107,5 +110,10 @@ function schemaFor(names: readonly string[]) {
       .optional(),
     label: z.string().optional(),
     cleanup: z.enum(['keep', 'delete']).optional(),
+    isolation: z
+      .enum(['none', 'worktree'], {
+        error: ({input}) => `isolation must be none or worktree, not ${JSON.stringify(input)}`,
+      })
+      .optional(),
   });
 }

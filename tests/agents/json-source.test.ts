@@ -195,9 +195,11 @@ test('limits of tokens and background runs are part of the agent', () => {
   expect(agent?.definition).toMatchObject({maxTokens: 9000, background: true});
 });
 
-test('isolation by worktree is refused as long as it cannot be had', () => {
-  expect(lines(change({isolation: 'worktree'}))[0]).toContain('isolation "worktree" is not yet available');
-  expect(parse(change({isolation: 'worktree'})).agent).toBeUndefined();
+test('isolation by worktree is part of the agent', () => {
+  const {agent, problems} = parse(change({isolation: 'worktree'}));
+  expect(problems).toEqual([]);
+  expect(agent?.definition).toMatchObject({isolation: 'worktree'});
+  expect(parse(change({isolation: 'none'})).agent?.definition).not.toHaveProperty('isolation');
 });
 
 test('what widens permissions counts for nothing in a project that is not trusted, what narrows them does', () => {

@@ -144,10 +144,7 @@ test.each([
   [`${head}\ntools: [5]`, 'tools, entry 1: must be the name of a tool, not 5'],
   [`${head}\ntools: mcp__a__b`, 'its tools come to nothing: "mcp__a__b": tools of MCP servers are not yet available'],
   [`${head}\nmaxTurns: many`, 'maxTurns: must be a whole number from 1 to 400, not "many"'],
-  [
-    `${head}\nisolation: worktree`,
-    'isolation "worktree" is not yet available, and without it this agent would be unsafe',
-  ],
+  [`${head}\nisolation: container`, 'isolation: must be none or worktree, not "container"'],
   ['name: plan\ndescription: Plans the work of a week', 'plan is built in: give this agent another name'],
 ])('front matter %j is refused: %s', (front, message) => {
   const {agent, problems} = parse(markdown(front));

@@ -48,7 +48,7 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     resolveModel: () => main,
     firstConversation: conversation,
     model: main,
-    onClose: () => undefined,
+    onClose: async () => undefined,
     run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
   });
   return {...made, session: made2, main, child, history: conversation.history};

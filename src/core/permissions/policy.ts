@@ -8,6 +8,7 @@ import path from 'node:path';
 import {MiniCcError} from '../errors.ts';
 import type {PermissionMode} from '../events.ts';
 import type {Access, Workspace} from '../tool.ts';
+import {isInside, ownPath, type PermissionPlaces, placeOf, rootsOf} from './place-of.ts';
 
 export interface PermitRequest {
   readonly callId: string;
@@ -32,13 +33,6 @@ export interface PermissionRules {
   readonly allowed: ReadonlySet<string>;
   /** Names of tools that are refused. Wins over `allowed`. */
   readonly disallowed: ReadonlySet<string>;
-}
-
-export interface PermissionPlaces {
-  /** Folders that mini-cc itself points agents to: cut outputs and transcripts of this session, whichever it is now. */
-  readonly ownFolders: () => readonly string[];
-  /** Where keys live: reading there is asked for, or refused, also inside the workspace. */
-  readonly secretPlaces: readonly string[];
 }
 
 /** The standing of one session: its mode, its rules, and what a person granted so far. */
@@ -74,6 +68,7 @@ export class PermissionPolicy {
   #judge(access: Access, tool: string, workspace: Workspace): Verdict {
     if (access.kind === 'none' || access.kind === 'dispatch') return {verdict: 'allow'};
     if (workspace.confinement === 'read-only') return judgeReadOnly(access, workspace, this.places);
+    if (leavesWorktree(access, workspace)) return {verdict: 'deny', why: 'it writes outside of its worktree'};
     if (this.mode === 'bypassPermissions') return {verdict: 'allow'};
     if (this.mode === 'plan' && access.kind !== 'read') return {verdict: 'deny', why: 'plan mode changes nothing'};
     if (this.#grants.has(grantKey(access, workspace))) return {verdict: 'allow'};
@@ -83,14 +78,13 @@ export class PermissionPolicy {
     if (access.kind === 'fetch') return {verdict: 'ask', why: `fetches from ${access.host}`};
     const target = resolveLinks(access.path, workspace.cwd);
     if (access.kind === 'read') {
-      if (isInside(target, this.places.ownFolders())) return {verdict: 'allow'};
-      if (isInside(target, this.places.secretPlaces))
-        return {verdict: 'ask', why: `reads where keys are kept: ${target}`};
-      if (isInside(target, [workspace.root, ...workspace.extraRoots])) return {verdict: 'allow'};
-      return {verdict: 'ask', why: `reads outside the workspace: ${target}`};
+      const place = placeOf(target, workspace, this.places);
+      if (place === 'secret') return {verdict: 'ask', why: `reads where keys are kept: ${target}`};
+      if (place === 'outside') return {verdict: 'ask', why: `reads outside the workspace: ${target}`};
+      return {verdict: 'allow'};
     }
-    if (isProtected(target)) return {verdict: 'ask', why: `writes a protected file: ${target}`};
-    if (!isInside(target, [workspace.root, ...workspace.extraRoots])) {
+    if (isProtected(ownPath(target, workspace))) return {verdict: 'ask', why: `writes a protected file: ${target}`};
+    if (!isInside(target, rootsOf(workspace))) {
       return {verdict: 'ask', why: `writes outside the workspace: ${target}`};
     }
     if (this.mode === 'acceptEdits' || this.rules.allowed.has(tool) || this.#grants.has(EDITS)) {
@@ -101,6 +95,14 @@ export class PermissionPolicy {
 }
 
 const EDITS = 'edits inside the workspace';
+/** Less than the above: they come back only where nobody else changed the files. */
+const WORKTREE_EDITS = 'edits inside worktrees';
+
+/** Not even where all else is allowed: a run with a worktree is there so that it cannot. */
+function leavesWorktree(access: Access, workspace: Workspace): boolean {
+  if (workspace.confinement !== 'worktree' || access.kind !== 'write') return false;
+  return !isInside(resolveLinks(access.path, workspace.cwd), rootsOf(workspace));
+}
 
 /** What one `yes for this session` covers: this very command, or all edits inside the workspace, or this folder. */
 function grantKey(access: Access, workspace: Workspace): string {
@@ -111,8 +113,9 @@ function grantKey(access: Access, workspace: Workspace): string {
       return `fetch ${access.host}`;
     case 'write': {
       const target = resolveLinks(access.path, workspace.cwd);
-      const ordinary = !isProtected(target) && isInside(target, [workspace.root, ...workspace.extraRoots]);
-      return ordinary ? EDITS : `write ${target}`;
+      const ordinary = !isProtected(ownPath(target, workspace)) && isInside(target, rootsOf(workspace));
+      if (!ordinary) return `write ${target}`;
+      return workspace.confinement === 'worktree' ? WORKTREE_EDITS : EDITS;
     }
     case 'read':
       return `read ${path.dirname(resolveLinks(access.path, workspace.cwd))}`;
@@ -126,6 +129,7 @@ export function grantWords(request: PermitRequest, workspace: Workspace): string
   const keys = new Set(request.accesses.map((access) => grantKey(access, workspace)));
   const [key = ''] = keys;
   if (key === EDITS) return 'yes, all edits in this workspace for this session';
+  if (key === WORKTREE_EDITS) return 'yes, all edits in worktrees for this session';
   if (key.startsWith('run ')) return 'yes, this command for this session';
   return 'yes, for this session';
 }
@@ -137,9 +141,9 @@ function judgeReadOnly(access: Access, workspace: Workspace, places: PermissionP
   if (access.kind === 'fetch') return {verdict: 'deny', why: 'a read-only agent does not reach the network'};
   if (access.kind !== 'read') return {verdict: 'allow'};
   const target = resolveLinks(access.path, workspace.cwd);
-  if (isInside(target, places.ownFolders())) return {verdict: 'allow'};
-  if (isInside(target, places.secretPlaces)) return {verdict: 'deny', why: `${target} is where keys are kept`};
-  if (isInside(target, [workspace.root, ...workspace.extraRoots])) return {verdict: 'allow'};
+  const place = placeOf(target, workspace, places);
+  if (place === 'secret') return {verdict: 'deny', why: `${target} is where keys are kept`};
+  if (place !== 'outside') return {verdict: 'allow'};
   return {verdict: 'deny', why: `${target} is outside the workspace, and a read-only agent does not ask`};
 }
 
@@ -164,17 +168,14 @@ export function resolveLinks(target: string, cwd: string, followed = 0): string 
   return resolveLinks(path.join(aim, ...rest), cwd, followed + 1);
 }
 
-function isInside(target: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
-}
-
 const PROTECTED_FOLDERS = ['.git', '.mini-cc', '.claude', '.ssh', '.gnupg', '.aws'];
 const PROTECTED_FILES = new Set([
   ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.profile', '.zshrc', '.zprofile', '.zshenv'],
   ...['.netrc', '.npmrc', '.gitconfig', '.gitmodules', '.git-credentials', '.envrc'],
 ]);
 
-function isProtected(target: string): boolean {
+/** Is always asked for before it is written. @param target absolute, links resolved */
+export function isProtected(target: string): boolean {
   // Some file systems take `.GIT` for `.git`.
   const parts = target.toLowerCase().split('/');
   return (

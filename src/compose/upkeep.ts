@@ -1,0 +1,36 @@
+/** What is due since mini-cc last ran in this directory. Behind the first prompt: only the session's end waits for it. */
+import {existsSync, readdirSync} from 'node:fs';
+import path from 'node:path';
+import {setImmediate} from 'node:timers/promises';
+import {messageOf} from '../core/errors.ts';
+import type {Emit} from '../core/events.ts';
+import {WORKTREES} from '../core/worktree.ts';
+import {type HousekeepingOptions, keepHouse} from '../storage/housekeeping.ts';
+
+/** Never rejects: what went wrong is a notice. */
+export async function upkeep(options: HousekeepingOptions, emit: Emit): Promise<void> {
+  await setImmediate();
+  const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
+  try {
+    // Before anything is erased.
+    await keepLeftOvers(options.folder, warn);
+    keepHouse(options);
+  } catch (error) {
+    warn(`old transcripts were not archived: ${messageOf(error)}`);
+  }
+}
+
+/** What runs of a mini-cc that died have changed in their worktrees is kept, each as a patch. */
+async function keepLeftOvers(folder: string, say: (text: string) => void): Promise<void> {
+  if (!existsSync(folder)) return;
+  const sessions = readdirSync(folder).map((name) => path.join(folder, name));
+  const concerned = sessions.filter((session) => existsSync(path.join(session, WORKTREES)));
+  if (concerned.length === 0) return;
+  const {recover, runsWithWorktree} = await import('../storage/worktrees/left-over.ts');
+  for (const session of concerned) {
+    for (const run of runsWithWorktree(session)) {
+      const told = await recover(session, run);
+      if (told !== undefined) say(told);
+    }
+  }
+}

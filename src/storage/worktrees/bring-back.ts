@@ -1,0 +1,157 @@
+/**
+ * From a worktree back into the workspace: applied as a whole where every file is still as the worktree began with it,
+ * else kept as a patch. What mini-cc never writes unasked is kept in any case.
+ */
+import {chmod, lstat, mkdir, rename, rm} from 'node:fs/promises';
+import path from 'node:path';
+import {messageOf} from '../../core/errors.ts';
+import type {BroughtBack, KeptChanges} from '../../core/worktree.ts';
+import {orAbsent, type Repository} from './repository.ts';
+import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
+import {WorkspaceFiles} from './workspace-files.ts';
+
+export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
+  /** The tree that the worktree began with. */
+  readonly start: string;
+}
+
+interface KeepDeps {
+  readonly origin: Origin;
+  readonly snapshots: Snapshots;
+  /** Where a patch is kept. */
+  readonly keepIn: string;
+  /** For files that are on their way; on the same disk as `keepIn`. */
+  readonly scratch: string;
+}
+
+export interface BringBackDeps extends KeepDeps {
+  /** Files that are never written without a question; relative to the repository's top. */
+  readonly isProtected: (file: string) => boolean;
+  /** Does the writing, so that what was there before is kept for undo. */
+  readonly writing: (work: () => Promise<void>) => Promise<unknown>;
+}
+
+const MOST_NAMED = 3;
+
+/** @throws Error when the changes can neither be applied nor kept. */
+export async function bringBack(deps: BringBackDeps): Promise<BroughtBack> {
+  const {origin, snapshots} = deps;
+  const {changes, end, notes} = await whatChanged(deps);
+  const held = changes.filter((change) => whyHeld(change, deps) !== undefined);
+  const free = changes.filter((change) => !held.includes(change));
+  const obstacles = await new WorkspaceFiles(origin.top, origin.objectFormat).changedMeanwhile(free);
+  if (obstacles.length > 0) {
+    const words = `Nothing was applied: ${named(obstacles)} changed in the workspace since this run began.`;
+    return {applied: [], notes, kept: await keep(deps, end, `conflict in ${named(obstacles)}`, words)};
+  }
+  if (free.length > 0) {
+    const failure = await apply(deps, free, held.length === 0 ? end : await snapshots.withOnly(origin.start, free));
+    if (failure !== undefined) {
+      const words = `Nothing was applied: ${failure}.`;
+      return {applied: [], notes, kept: await keep(deps, end, 'applying them failed', words)};
+    }
+  }
+  const applied = free.map(({path: file}) => path.join(origin.top, file));
+  if (held.length === 0) return {applied, notes};
+  const why = held.length === 1 ? whyHeld(held[0]!, deps)! : `${held.length} files that need a person`;
+  const words = `${held.map((change) => whyHeld(change, deps)).join('; ')}: what changed there was not applied.`;
+  return {applied, notes, kept: await keep(deps, await snapshots.withOnly(origin.start, held), why, words)};
+}
+
+/** What a worktree that nobody works in any more still holds. @returns undefined when nothing was changed in it. */
+export async function keepAll({why, ...deps}: KeepDeps & {readonly why: string}): Promise<KeptChanges | undefined> {
+  const {changes, end} = await whatChanged(deps);
+  return changes.length === 0 ? undefined : keep(deps, end, why, 'Nothing was applied.');
+}
+
+async function whatChanged({snapshots, origin, keepIn}: KeepDeps) {
+  const nested = await snapshots.unnest(path.join(keepIn, 'repositories'));
+  const end = await snapshots.take();
+  const changes = await snapshots.changes(origin.start, end);
+  const kept = path.join(keepIn, 'repositories');
+  const notes = nested.map((folder) => `${folder} was a git repository of its own: its .git is in ${kept}/${folder}`);
+  return {changes, end, notes};
+}
+
+function whyHeld({path: file}: Change, {origin, isProtected}: BringBackDeps): string | undefined {
+  if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${file} lies outside the workspace`;
+  return isProtected(file) ? `${file} is protected` : undefined;
+}
+
+/** All or nothing. @returns why not. */
+async function apply(deps: BringBackDeps, changes: readonly Change[], tree: string): Promise<string | undefined> {
+  const {origin, snapshots, scratch} = deps;
+  const patch = path.join(scratch, 'apply.patch');
+  try {
+    await snapshots.writePatch(origin.start, tree, patch);
+    const unfit = await snapshots.unfit(patch, origin.top);
+    if (unfit !== undefined) return unfit;
+    await deps.writing(async () => {
+      const modes = await modesOf(changes, origin.top);
+      try {
+        await snapshots.apply(patch, origin.top);
+        for (const [file, mode] of modes) await chmod(file, mode);
+      } catch (error) {
+        throw new Error(`${messageOf(error)}${await putBack(deps, changes)}`, {cause: error});
+      }
+    });
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    await rm(patch, {force: true});
+  }
+}
+
+/** Of files whose mode was not changed: git would make them anew, with the mode of a new file. */
+async function modesOf(changes: readonly Change[], top: string): Promise<(readonly [string, number])[]> {
+  const modes: (readonly [string, number])[] = [];
+  for (const {path: name, oldMode, newMode} of changes) {
+    const file = path.join(top, name);
+    const stat = oldMode === newMode ? await lstat(file).catch(orAbsent) : undefined;
+    if (stat?.isFile()) modes.push([file, stat.mode & 0o7777]);
+  }
+  return modes;
+}
+
+/** After a failure half way, e.g. on a full disk. @returns what to add to its words when that fails too. */
+async function putBack({origin, snapshots}: BringBackDeps, changes: readonly Change[]): Promise<string> {
+  try {
+    for (const {path: name, oldMode} of changes) {
+      if (oldMode === ABSENT) await rm(path.join(origin.top, name), {force: true});
+    }
+    const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
+    await snapshots.restore(origin.start, before, origin.top);
+    return '';
+  } catch (error) {
+    return `; putting back what was written failed too (${messageOf(error)}): look at ${named(changes.map(({path: name}) => name))}`;
+  }
+}
+
+async function keep({snapshots, origin, keepIn, scratch}: KeepDeps, tree: string, why: string, words: string) {
+  await mkdir(keepIn, {recursive: true, mode: 0o700});
+  const draft = path.join(scratch, 'kept.patch');
+  await snapshots.writePatch(origin.start, tree, draft);
+  await chmod(draft, 0o600);
+  const patch = await freeName(keepIn);
+  await rename(draft, patch);
+  const byHand = `git -C ${shellWord(origin.top)} apply --reject ${shellWord(patch)}`;
+  return {patch, why, explanation: `${words} The changes are kept in ${patch}; to apply what fits: ${byHand}`};
+}
+
+/** A run that goes on may keep another patch. */
+async function freeName(folder: string): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    const file = path.join(folder, count === 1 ? 'changes.patch' : `changes-${count}.patch`);
+    if ((await lstat(file).catch(orAbsent)) === undefined) return file;
+  }
+}
+
+function named(files: readonly string[]): string {
+  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
+  return `${files.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,124 @@
+/** Copies what git would take of a checkout, byte by byte: tracked and untracked files as they lie there now. */
+import {constants} from 'node:fs';
+import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
+import path from 'node:path';
+import {messageOf} from '../../core/errors.ts';
+import {gitOrThrow, orAbsent, type Repository} from './repository.ts';
+
+/** Files that are copied side by side. */
+const AT_ONCE = 64;
+const MOST_NAMED = 5;
+
+export interface Copied {
+  /** Tracked, and left out although nobody deleted them. */
+  readonly leftOut: readonly string[];
+  /** Lines for a person: what was left out that git does not ignore. */
+  readonly notes: readonly string[];
+}
+
+interface Listed {
+  readonly path: string;
+  readonly tracked: boolean;
+  /** Not checked out, by sparse checkout. */
+  readonly skipped: boolean;
+}
+
+/**
+ * @param hidden folders and files whose content must not be seen in the copy; absolute.
+ * @throws Error when the copy cannot be written, and the signal's reason when it is aborted.
+ */
+export async function copyFiles(
+  from: Repository,
+  to: string,
+  hidden: readonly string[],
+  signal: AbortSignal,
+): Promise<Copied> {
+  const listed = await filesOf(from, signal);
+  const folders = new Folders(from.top, to);
+  const leftOut: string[] = [];
+  const unread: string[] = [];
+  const nested: string[] = [];
+  const copyOne = async (file: Listed) => {
+    const source = path.join(from.top, file.path);
+    const isHidden = hidden.some((place) => source === place || source.startsWith(`${place}/`));
+    if (file.skipped || isHidden) leftOut.push(file.path);
+    else if (file.path.endsWith('/')) nested.push(file.path);
+    else if (await folders.make(path.dirname(file.path))) {
+      const unreadable = await copy(source, path.join(to, file.path));
+      if (unreadable === undefined) return;
+      unread.push(`${file.path} (${unreadable})`);
+      leftOut.push(file.path);
+    }
+  };
+  for (let at = 0; at < listed.length; at += AT_ONCE) {
+    signal.throwIfAborted();
+    await Promise.all(listed.slice(at, at + AT_ONCE).map(copyOne));
+  }
+  return {
+    leftOut,
+    notes: [...noteOn('cannot be read', unread), ...noteOn('is a git repository of its own', nested)],
+  };
+}
+
+function noteOn(why: string, files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const more = files.length > MOST_NAMED ? `, and ${files.length - MOST_NAMED} more` : '';
+  return [`not in the worktree, since it ${why}: ${files.slice(0, MOST_NAMED).join(', ')}${more}`];
+}
+
+async function filesOf(from: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
+  const args = ['ls-files', '-z', '-t', '--cached', '--others', '--exclude-standard'];
+  const lines = (await gitOrThrow(from.top, args, {signal})).toString().split('\0');
+  // A file in a merge under way is listed for each side.
+  const files = new Map<string, Listed>();
+  for (const line of lines) {
+    const [tag, name] = [line[0], line.slice(2)];
+    if (name !== '') files.set(name, {path: name, tracked: tag !== '?', skipped: tag === 'S'});
+  }
+  return [...files.values()];
+}
+
+/** The folders of the copy, each made once; those that are links in the original hold nothing of this repository. */
+class Folders {
+  readonly #made = new Map<string, Promise<boolean>>();
+
+  constructor(
+    private readonly from: string,
+    private readonly to: string,
+  ) {}
+
+  /** @returns false when there is no such folder in the original. */
+  make(folder: string): Promise<boolean> {
+    let made = this.#made.get(folder);
+    if (made === undefined) {
+      made = this.#makeOne(folder);
+      this.#made.set(folder, made);
+    }
+    return made;
+  }
+
+  async #makeOne(folder: string): Promise<boolean> {
+    const original = path.join(this.from, folder);
+    if ((await realpath(original).catch(orAbsent)) !== original) return false;
+    await mkdir(path.join(this.to, folder), {recursive: true});
+    return true;
+  }
+}
+
+/** A file that is gone is no failure. @returns why it cannot be read, where that is so. */
+async function copy(source: string, target: string): Promise<string | undefined> {
+  const stat = await lstat(source).catch(orAbsent);
+  if (stat === undefined) return undefined;
+  if (stat.isSymbolicLink()) await symlink(await readlink(source), target);
+  // A submodule: a folder is all that git keeps of it here.
+  else if (stat.isDirectory()) await mkdir(target, {recursive: true});
+  else if (stat.isFile()) {
+    try {
+      await copyFile(source, target, constants.COPYFILE_FICLONE);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return orAbsent(error);
+      return messageOf(error).replace(/^EACCES: ([^,]*),.*$/, '$1');
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+/** The repository that a workspace lies in, as far as a worktree is made from it. Read only, always. */
+import {readFile, realpath} from 'node:fs/promises';
+import path from 'node:path';
+import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {type GitOptions, git} from '../git.ts';
+
+/** A large checkout takes long to read through. Milliseconds. */
+const LIMIT_MS = 30 * 60 * 1000;
+
+export interface Repository {
+  /** Where the checkout begins, links resolved. */
+  readonly top: string;
+  /** From `top` to the workspace; empty where they are the same. */
+  readonly prefix: string;
+  /** Where all its checkouts keep objects and refs. */
+  readonly commonDir: string;
+  /** Folders of objects: its own, and those that it borrows from itself. */
+  readonly objects: readonly string[];
+  /** `sha1` or `sha256`. */
+  readonly objectFormat: string;
+  /** The commit that is checked out; undefined before the first. */
+  readonly head: string | undefined;
+  /** `refs/heads/…`; undefined on no branch. */
+  readonly branch: string | undefined;
+}
+
+/** @throws MiniCcError `WORKTREE` where there is no repository with files. */
+export async function repositoryAt(root: string, signal: AbortSignal): Promise<Repository> {
+  const ask = (...args: string[]) => askGit(root, args, {signal});
+  const places = await ask(
+    ...['rev-parse', '--path-format=absolute', '--show-object-format', '--show-toplevel', '--git-common-dir'],
+    ...['--git-path', 'objects'],
+  );
+  const [objectFormat = 'sha1', top = '', commonDir = '', objects = ''] = (places ?? '').split('\n');
+  if (places === undefined || !path.isAbsolute(top)) throw new MiniCcError('WORKTREE', await whyNone(root, signal));
+  const [head, branch] = await Promise.all([
+    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+  ]);
+  const realTop = await realpath(top);
+  return {
+    top: realTop,
+    prefix: path.relative(realTop, root),
+    commonDir,
+    objects: await withBorrowed(await realpath(objects)),
+    objectFormat,
+    head: head?.trim(),
+    branch: branch?.trim(),
+  };
+}
+
+async function whyNone(root: string, signal: AbortSignal): Promise<string> {
+  const {stdout, stderr} = await git(root, ['rev-parse', '--is-bare-repository', '--show-toplevel'], {signal});
+  const needs = 'isolation: worktree needs a git repository';
+  if (stdout.toString().startsWith('true')) return `${needs} with files: ${root} is a bare one`;
+  const why = stderr.replace(/^fatal: /, '').trim();
+  if (/^not a git repository/.test(why)) return `${needs}: ${root} lies in none (git init makes one)`;
+  return `${needs}: ${why.split('\n')[0]}`;
+}
+
+/** What git says, without its last line break; undefined when it fails. @throws MiniCcError `WORKTREE` without git. */
+async function askGit(cwd: string, args: readonly string[], options: GitOptions): Promise<string | undefined> {
+  try {
+    const {exitCode, stdout} = await git(cwd, args, options);
+    return exitCode === 0 ? stdout.toString().replace(/\n$/, '') : undefined;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw new MiniCcError('WORKTREE', `isolation: worktree needs git: ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** The folder itself, and those that its `info/alternates` name, and theirs. */
+async function withBorrowed(objects: string, known: readonly string[] = []): Promise<string[]> {
+  if (known.includes(objects)) return [];
+  const listed = await readFile(path.join(objects, 'info', 'alternates'), 'utf8').catch(orAbsent);
+  const folders = (listed ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const found = [objects];
+  for (const folder of folders) {
+    const real = await realpath(path.resolve(objects, folder)).catch(orAbsent);
+    if (real !== undefined) found.push(...(await withBorrowed(real, [...known, ...found])));
+  }
+  return found;
+}
+
+/** For what need not be there. */
+export function orAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return;
+  throw error;
+}
+
+/** @throws MiniCcError `WORKTREE` that names the command, when git fails. */
+export async function gitOrThrow(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  const {exitCode, stdout, stderr} = await git(cwd, args, {limitMs: LIMIT_MS, ...options});
+  if (exitCode === 0) return stdout;
+  throw new MiniCcError('WORKTREE', `git ${args[0]} failed: ${stderr.trim() || `exit code ${exitCode}`}`);
+}

@@ -1,0 +1,79 @@
+/** A repository as people have them, and worktrees of it. */
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {onTestFinished} from 'vitest';
+import type {BroughtBack} from '../../src/core/worktree.ts';
+import {GitWorktrees, type WorktreeRooms} from '../../src/storage/worktrees/git-worktrees.ts';
+
+export const NEVER = new AbortController().signal;
+
+export function folder(name: string): string {
+  const made = realpathSync(mkdtempSync(path.join(tmpdir(), `mini-cc-${name}-`)));
+  onTestFinished(() => rmSync(made, {recursive: true, force: true}));
+  return made;
+}
+
+export function put(root: string, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, name)), {recursive: true});
+    writeFileSync(path.join(root, name), content);
+  }
+}
+
+export function git(cwd: string, ...args: string[]): string {
+  const env = {...process.env, GIT_OPTIONAL_LOCKS: '0', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1'};
+  return execFileSync('git', args, {cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
+}
+
+/** One commit with `a.ts` and `src/b.ts`; `ignored/` is ignored. */
+export function repository(more: Readonly<Record<string, string | Buffer>> = {}): string {
+  const root = folder('repository');
+  git(root, 'init', '--quiet', '--initial-branch=trunk');
+  git(root, 'config', 'user.name', 'Ann');
+  git(root, 'config', 'user.email', 'ann@example.com');
+  put(root, {'a.ts': 'one\ntwo\nthree\n', 'src/b.ts': 'b\n', '.gitignore': 'ignored/\n', ...more});
+  git(root, 'add', '.');
+  git(root, 'commit', '--quiet', '--message=first');
+  return root;
+}
+
+export function worktrees(root: string, change: Partial<WorktreeRooms> = {}) {
+  const session = folder('session');
+  const rooms: WorktreeRooms = {
+    root,
+    sessionFolder: () => session,
+    hidden: () => [],
+    isProtected: (file) => file.startsWith('.claude/'),
+    writing: (_owner, work) => work(),
+    ...change,
+  };
+  const made = new GitWorktrees(rooms);
+  const open = (agentId = 'run-1', signal = NEVER) => made.open({agentId, label: `[code] ${agentId}`}, signal);
+  /** What a run would do: opens, works, brings back. */
+  const run = async (work: (top: string) => void | Promise<void>, agentId = 'run-1'): Promise<BroughtBack> => {
+    const tree = await open(agentId);
+    await work(tree.top);
+    const brought = await tree.bringBack();
+    await tree.discard();
+    return brought;
+  };
+  return {session, open, run, rooms, left: () => readdirSync(session)};
+}
+
+export function read(root: string, name: string): string {
+  return readFileSync(path.join(root, name), 'utf8');
+}
+
+/** Everything of a checkout's own `.git` as bytes, by name. */
+export function gitFiles(root: string): Record<string, string> {
+  const base = path.join(root, '.git');
+  const files = readdirSync(base, {recursive: true, withFileTypes: true}).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map((entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      return [path.relative(base, file), readFileSync(file, 'latin1')];
+    }),
+  );
+}
