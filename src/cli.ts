@@ -4,6 +4,7 @@ import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import {version} from '../package.json';
+import {privateFolder} from './core/private-file.ts';
 
 const SUBCOMMANDS = new Set(['agents', 'sessions', 'config', 'doctor']);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -25,7 +26,13 @@ if (major < 22 || (major === 22 && minor < 12)) {
   }
   // Not the shared folder of temporary files: compiled code is only as safe as the folder it is read from.
   const home = process.env.MINI_CC_HOME || path.join(os.homedir(), '.mini-cc');
-  module.enableCompileCache?.(path.join(home, 'cache', 'compiled'));
+  const cache = path.join(home, 'cache');
+  try {
+    privateFolder(cache);
+  } catch {
+    // A home that cannot be written has no cache; whoever stores something there says why not.
+  }
+  module.enableCompileCache?.(path.join(cache, 'compiled'));
   if (flags.includes('--help') || flags.includes('-h')) {
     const {helpText} = await import('./cli/help.ts');
     process.stdout.write(helpText);

@@ -105,7 +105,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
   };
   const manager = new SubagentManager({
-    maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, options.env),
+    maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, env),
     mainAgentId: MAIN,
     inbox,
     bus,

@@ -31,6 +31,17 @@ async function managerAt(reply: () => Reply, config: SubagentManagerConfig = {})
 
 const explore = {agent_type: 'explore', prompt: 'look around'};
 
+it('tells no program the key that it was made with, though the model repeats it', async () => {
+  const apiKey = 'sk-ant-canary-0123456789';
+  const {manager, server} = await managerAt(() => say(`your key is ${apiKey}`), {apiKey});
+  const {summary, runId} = await manager.spawn({...explore, prompt: `look for ${apiKey}`});
+  expect(summary).toBe('your key is [redacted: ANTHROPIC_API_KEY]');
+  const run = manager.get(runId!);
+  expect(run).toMatchObject({description: 'look for [redacted: ANTHROPIC_API_KEY]', summary});
+  expect(readFileSync(run!.transcript!, 'utf8')).not.toContain(apiKey);
+  expect(JSON.stringify(server.requests[0]?.body)).toContain(apiKey);
+});
+
 describe('runs under way', () => {
   it('counts ten from the moment of the call, with ten ids, and none after stopAll', async () => {
     const {manager} = await managerAt(() => hangBeforeHeaders(), {maxConcurrent: 2});

@@ -7,6 +7,7 @@ import {spawn} from 'node:child_process';
 import {lstat} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../core/errors.ts';
+import {withoutModelKeys} from '../core/known-secrets.ts';
 
 export interface GitAnswer {
   readonly exitCode: number;
@@ -80,7 +81,8 @@ const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
  * or says too much
  */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
-  const env = {...quiet(process.env), ...options.env};
+  // What the user's own filters and drivers need it for is not the model's server.
+  const env = {...quiet(withoutModelKeys(process.env, [])), ...options.env};
   const [command = '', ...rest] = args;
   const named = await heldBack(cwd, env, LOOKS_BELOW.has(command));
   const flags = SHOWS_CHANGES.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];

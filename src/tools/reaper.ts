@@ -37,7 +37,13 @@ export class Reaper {
 }
 
 function startShell(): ChildProcess {
-  const shell = spawn('/bin/sh', ['-c', SCRIPT], {stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/'});
+  // Any process of the user can read its environment: it has none.
+  const shell = spawn('/bin/sh', ['-c', SCRIPT], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    cwd: '/',
+    env: {},
+  });
   // Somebody killed it, or there is no shell: then only `kill -9` leaves processes, as it would without it.
   shell.on('error', () => undefined);
   shell.stdin.on('error', () => undefined);
