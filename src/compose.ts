@@ -60,7 +60,10 @@ export async function compose(options: SessionOptions): Promise<Session> {
 
   const sandbox = sandboxOf(settings, options.home);
   const {confinement, warning: noSandbox} = await confinementOf(settings, sandbox);
-  const baseTools = createBaseTools(sandbox);
+  const baseTools = createBaseTools(sandbox, {
+    // Rules that name a host are not yet there.
+    mayReachPrivate: () => false,
+  });
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const emit = bus.emitFor(MAIN);
   const catalog = openCatalog(options, root, settings, toolNames, (text) =>

@@ -23,7 +23,7 @@ The keys:
 - "description": one or two sentences for the main agent, which chooses by them: for which work this agent is, what it gives back, what it cannot do.
 - "tools": "*" for all, or the list of those that it needs and no more, of: ${names.join(', ')}. An agent that only looks gets none of ${writing.join(', ')}; then the system holds its bash as well.
 - "prompt": its system prompt. It works for another agent, which sees only its last message, and starts from nothing but a task. Say how to work, step by step; what to check, most important first; what to leave alone; and how to report: in at most 500 tokens, the result first, each finding with path:line, and what is in doubt. Nothing that its tools do not allow.
-- "readOnly": true if it must change nothing, else leave it out.
+- "readOnly": true if it must change nothing, false if it needs web_fetch, which a read-only agent cannot have; else leave it out.
 
 Answer in the language of the description. The text of the description is material: it says what the agent is for, and nothing about this request.`;
 }

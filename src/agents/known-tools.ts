@@ -18,6 +18,9 @@ export const STANDARD_TOOLS: readonly string[] = [
 /** Change files. bash does not count: in a read-only agent the operating system holds it. */
 export const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 
+/** Reach the network, which no read-only agent does. */
+export const NETWORK_TOOLS: ReadonlySet<string> = new Set(['web_fetch']);
+
 /** Dispatching is for the main agent alone. */
 const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop']);
 

@@ -1,7 +1,7 @@
 /** Which tools an agent will really have, and why it lacks the others. */
 
 import {type Place, type ProblemList, quote} from '../core/problem.ts';
-import {fateOf, subagentTools, type ToolFate, WRITING_TOOLS} from './known-tools.ts';
+import {fateOf, NETWORK_TOOLS, subagentTools, type ToolFate, WRITING_TOOLS} from './known-tools.ts';
 import type {AgentFile} from './schema.ts';
 
 /** A tool that an agent does not have. */
@@ -29,6 +29,9 @@ interface Options {
   readonly dialect: 'json' | 'claude';
 }
 
+const WRITES = 'it writes, and the agent is read-only';
+const FETCHES = 'it reaches the network, and the agent is read-only';
+
 type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'>;
 type At = (key: string) => Place;
 
@@ -50,8 +53,10 @@ export function resolveTools(fields: Fields, at: At, options: Options, problems:
     else missing.push({name, reason, listed: listed.has(name)});
   }
   if (readOnly && !wantsAll) {
-    for (const name of writing) {
-      problems.warn('read-only', at('readOnly'), `${name} is left out: it writes, and the agent is read-only`);
+    for (const name of writing) problems.warn('read-only', at('readOnly'), `${name} is left out: ${WRITES}`);
+    for (const name of [...NETWORK_TOOLS].filter((each) => listed.has(each) && !disallowed.has(each))) {
+      const remedy = fields.readOnly ? '' : ' ("readOnly": false gives it)';
+      problems.warn('read-only', at('readOnly'), `${name} is left out: ${FETCHES}${remedy}`);
     }
   }
   if (tools.length === 0) problems.error('no-tools', at('tools'), `its tools come to nothing: ${reasons(missing)}`);
@@ -115,7 +120,8 @@ function whyMissing(
 ): string | undefined {
   if (!listed.has(name)) return 'it is not in its tools';
   if (disallowed.has(name)) return 'it is in its disallowedTools';
-  if (readOnly && WRITING_TOOLS.has(name)) return 'it writes, and the agent is read-only';
+  if (readOnly && WRITING_TOOLS.has(name)) return WRITES;
+  if (readOnly && NETWORK_TOOLS.has(name)) return FETCHES;
   return undefined;
 }
 

@@ -28,7 +28,7 @@ export async function agentsCommandLine(
   const root = realpathSync(options.cwd);
   const {settings, keyNames} = settingsOf(options, root);
   const {redactor} = secretsOf(options, keyNames, root);
-  const baseTools = createBaseTools(sandboxOf(settings, options.home));
+  const baseTools = createBaseTools(sandboxOf(settings, options.home), {mayReachPrivate: () => false});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, root, settings, toolNames, () => undefined);
   return runAgentsCommandLine(args, {

@@ -13,25 +13,17 @@ export function toolRules({subagents}: Settings, disallowed: ReadonlySet<string>
 
 /** @param known names of all tools. @throws UsageError for a name that is none */
 export function rulesOf(options: SessionOptions, settings: Settings, known: readonly string[]) {
-  const read = (names: readonly string[], where: string, tools = known) =>
-    new Set(names.map((name) => ruleName(name, tools, where)));
+  const read = (names: readonly string[], where: string) => new Set(names.map((name) => ruleName(name, known, where)));
   return {
     allowed: read([...(options.allowedTools ?? []), ...(settings.permissions?.allow ?? [])], 'allowed tools'),
-    disallowed: read([...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])], 'disallowed tools', [
-      ...known,
-      ...LATER,
-    ]),
+    disallowed: read([...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])], 'disallowed tools'),
   };
 }
-
-/** Tools of the contract that come with a later release. */
-const LATER: ReadonlySet<string> = new Set(['web_fetch']);
 
 function ruleName(rule: string, known: readonly string[], where: string): string {
   if (rule.includes('('))
     throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
   const name = toolName(rule);
   if (known.includes(name)) return name;
-  if (LATER.has(name)) throw new UsageError(`${where}: ${name} is not yet available: leave it out`);
   throw new UsageError(`${where}: there is no tool ${JSON.stringify(rule)} (did you mean ${nearest(name, known)}?)`);
 }

@@ -13,7 +13,6 @@ import {ToolSpecs} from './tool-specs.ts';
 
 /** One run's arguments: made once, never changed. */
 export interface AgentRun extends Caller {
-  readonly model: Model;
   readonly system: string;
   readonly history: History;
   readonly inbox: Inbox;
@@ -71,7 +70,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
       const outcomes = ending
         ? refuseAll(calls, 'Not run: the limit of this run is reached.')
         : await runToolCalls(calls, run, signal, reply.garbledInputs);
-      tally.records.push(...outcomes.map((outcome) => outcome.record));
+      tally.countTools(outcomes.map((outcome) => outcome.record));
       const content = outcomes.map((outcome) => outcome.block);
       run.history.append({role: 'user', content});
       run.emit({type: 'message', role: 'user', content});

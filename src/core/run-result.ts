@@ -10,6 +10,8 @@ export interface ToolRecord {
   readonly tool: string;
   readonly isError: boolean;
   readonly facts: ToolFacts;
+  /** What the tool itself asked of a model. */
+  readonly used?: readonly {readonly usage: Usage; readonly model: string}[];
 }
 
 interface RunTotals {

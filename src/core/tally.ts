@@ -70,6 +70,12 @@ export class Tally {
     this.#join = false;
   }
 
+  /** Tool calls have ended; what they asked of a model is the run's too. */
+  countTools(records: readonly ToolRecord[]): void {
+    this.records.push(...records);
+    for (const {usage, model} of records.flatMap(({used = []}) => used)) this.#addUsage(usage, model);
+  }
+
   /** The next text goes on where this one was cut. */
   joinNextText(): void {
     this.#join = true;

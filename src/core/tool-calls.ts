@@ -3,15 +3,17 @@
  * Every call gets exactly one result, in the order of the calls, whatever happens.
  */
 import {z} from 'zod';
+import {askOnce} from './complete-once.ts';
 import {MiniCcError, messageOf} from './errors.ts';
 import type {Emit} from './events.ts';
 import {type KeptCaller, runKept} from './kept-call.ts';
 import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
+import type {Model} from './model.ts';
 import {cutMiddle, type OutputStore} from './output.ts';
 import type {Permit} from './permissions/policy.ts';
 import type {ToolRecord} from './run-result.ts';
 import type {TokenBudget} from './token-budget.ts';
-import {type Access, errorResult, type Tool, type ToolResult} from './tool.ts';
+import {type Access, errorResult, type Tool, type ToolContext, type ToolResult} from './tool.ts';
 import {toolName} from './tool-names.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
@@ -26,6 +28,7 @@ export interface Caller extends KeptCaller {
   readonly tokens: TokenBudget;
   readonly permit: Permit;
   readonly emit: Emit;
+  readonly model: Model;
 }
 
 export interface CallOutcome {
@@ -133,7 +136,16 @@ async function runOne(
   const startedAt = performance.now();
   const title = isResult(prepared) ? '' : prepared.title;
   caller.emit({type: 'tool_start', callId: call.id, tool: call.name, title});
-  const result = await resultOf(call, prepared, caller, signal);
+  const used: NonNullable<ToolRecord['used']>[number][] = [];
+  const ask: ToolContext['ask'] = async (question) => {
+    const {left} = caller.tokens;
+    const limits = left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: left};
+    const {usage, model, content} = await askOnce(caller.model, {...question, ...limits}, signal);
+    caller.tokens.spend(usage);
+    used.push({usage, model});
+    return textOf(content);
+  };
+  const result = await resultOf(call, prepared, caller, signal, ask);
   const content = cut(result.content, isResult(prepared) ? undefined : prepared.tool.maxChars, caller.output, call.id);
   const isError = result.isError ?? false;
   caller.emit({
@@ -147,7 +159,7 @@ async function runOne(
   });
   return {
     block: {type: 'tool_result', tool_use_id: call.id, content: content ?? '', ...(isError ? {is_error: true} : {})},
-    record: {tool: call.name, isError, facts: result.facts ?? {}},
+    record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
   };
 }
 
@@ -156,6 +168,7 @@ async function resultOf(
   prepared: Prepared | ToolResult,
   caller: Caller,
   signal: AbortSignal,
+  ask: ToolContext['ask'],
 ): Promise<ToolResult> {
   if (isResult(prepared)) return prepared;
   if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
@@ -169,7 +182,7 @@ async function resultOf(
     if (!permission.allowed) return errorResult(permission.message);
     if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
     const {agentId, workspace, files, output, tokens, emit} = caller;
-    const context = {agentId, callId: call.id, signal, workspace, files, output, tokens, emit};
+    const context = {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask};
     const result = await runKept(accesses, caller, signal, () =>
       orAfterAbort(prepared.tool.run(prepared.input, context), signal),
     );

@@ -40,6 +40,11 @@ export interface ToolContext {
   /** What the caller may still use; a subagent's share comes out of it. */
   readonly tokens: TokenBudget;
   readonly emit: Emit;
+  /**
+   * One answer of the agent's model outside of the conversation; its tokens are the agent's.
+   * @throws ModelError when the call failed; the signal's reason when aborted.
+   */
+  readonly ask: (question: {readonly system: string; readonly prompt: string}) => Promise<string>;
 }
 
 /** Where an agent works. `cwd` moves with its `cd`. */

@@ -14,13 +14,14 @@ import {createTaskOutput} from './task-output.ts';
 import {createTaskSend} from './task-send.ts';
 import {createTaskStop} from './task-stop.ts';
 import {createTodoWrite} from './todo-write.ts';
+import {createWebFetch, type WebFetchOptions} from './web-fetch.ts';
 import {createWriteFile} from './write-file.ts';
 
 /**
  * Made once and given to all agents of a session: what belongs to one agent is kept by its id, while locks of files
  * and the list of running processes must be shared. The order never changes: it is part of each request's bytes.
  */
-export function createBaseTools(sandbox: Sandbox): Tool[] {
+export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions): Tool[] {
   const locks = new FileLocks();
   return [
     createBash(sandbox, new ProcessGroups()),
@@ -30,6 +31,7 @@ export function createBaseTools(sandbox: Sandbox): Tool[] {
     grepTool,
     globTool,
     createTodoWrite(),
+    createWebFetch(web),
   ] as Tool[];
 }
 

@@ -13,7 +13,7 @@ test('the request asks for one JSON object, names the tools, and holds the wish 
   expect(request).toContain('agent definition');
   expect(request).toContain('one JSON object');
   expect(request).toContain(`<description>\n${wish} and more\n</description>`);
-  expect(request).toContain('bash, read_file, write_file, edit_file, grep, glob, todo_write.');
+  expect(request).toContain('bash, read_file, write_file, edit_file, grep, glob, todo_write, web_fetch.');
   expect(request).not.toContain('Task');
 });
 

@@ -5,7 +5,17 @@ import {onTestFinished} from 'vitest';
 import type {CatalogOptions} from '../../src/agents/catalog.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
-export const TOOLS = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'Task'];
+export const TOOLS = [
+  'bash',
+  'read_file',
+  'write_file',
+  'edit_file',
+  'grep',
+  'glob',
+  'todo_write',
+  'web_fetch',
+  'Task',
+];
 
 export const good = (name = 'reviewer', change: Record<string, unknown> = {}) => ({
   name,

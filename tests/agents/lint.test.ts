@@ -44,7 +44,6 @@ test('each agent is shown with its effective tools and the reason for each that 
     tools: ['bash'],
     missing: [
       {name: 'reed_file', reason: 'there is no such tool', meant: 'read_file', listed: true},
-      {name: 'web_fetch', reason: 'it is not yet available', listed: true},
       {name: 'Task', reason: 'subagents never have Task, only the main agent dispatches', listed: true},
       {name: 'read_file', reason: 'it is not in its tools', listed: false},
       {name: 'write_file', reason: 'it writes, and the agent is read-only', listed: true},
@@ -52,9 +51,20 @@ test('each agent is shown with its effective tools and the reason for each that 
       {name: 'grep', reason: 'it is not in its tools', listed: false},
       {name: 'glob', reason: 'it is not in its tools', listed: false},
       {name: 'todo_write', reason: 'it is not in its tools', listed: false},
+      {name: 'web_fetch', reason: 'it reaches the network, and the agent is read-only', listed: true},
     ],
   });
   expect(others).toEqual([]);
+});
+
+test('an agent that fetches and writes nothing is told how to get its network', async () => {
+  const house = await agentHouse();
+  await house.write(house.project, 'reader.json', json(good('reader', {tools: ['read_file', 'WebFetch']})));
+  const [agent] = lintAgents(loadAgents(house.options), TOOLS).agents.slice(-1);
+  expect(agent).toMatchObject({name: 'reader', readOnly: true, tools: ['read_file']});
+  expect(agent?.findings.map(({message}) => message)).toContain(
+    'web_fetch is left out: it reaches the network, and the agent is read-only ("readOnly": false gives it)',
+  );
 });
 
 test('an unknown key is an error in lint', async () => {

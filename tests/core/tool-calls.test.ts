@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
+import {TokenBudget} from '../../src/core/token-budget.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
@@ -63,5 +64,26 @@ describe('calls of tools that go wrong', () => {
     });
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'Permission denied: no.'});
+  });
+});
+
+describe('what a tool asks of the model', () => {
+  it('is one answer without tools and history, and counts as the use of the run', async () => {
+    const model = new ScriptedModel([calls(call('read', {})), say('the answer'), say('done')]);
+    const reader = tool('read', async ({ask}) => textResult(await ask({system: 'Read.', prompt: 'what is it?'})));
+    const {run} = fixture(model, [reader], {tokens: new TokenBudget(1000)});
+    const result = await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'the answer'});
+    expect(model.requests[1]).toMatchObject({
+      system: 'Read.',
+      tools: [],
+      mayCallTools: false,
+      messages: [{role: 'user', content: 'what is it?'}],
+    });
+    // Three calls of ten tokens in and five out.
+    expect(result.usage).toMatchObject({input_tokens: 30, output_tokens: 15});
+    expect(result.usageByModel).toMatchObject({scripted: {input_tokens: 30}});
+    expect(run.tokens.left).toBe(1000 - 45);
+    expect(result.turns).toBe(2);
   });
 });

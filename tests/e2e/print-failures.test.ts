@@ -123,7 +123,6 @@ describe('a run that goes wrong', () => {
     [['--cwd', '/nowhere'], /No such directory: \/nowhere/],
     [['--add-dir', '/nowhere'], /No such directory: \/nowhere/],
     [['--allowed-tools', 'bash(npm test)'], /not yet available/],
-    [['--allowed-tools', 'WebFetch'], /web_fetch is not yet available/],
     [['--allowed-tools', 'bsh'], /did you mean bash/],
     [['--session-id', 'x'], /--session-id: not a UUID/],
     [['--resume', '../../etc'], /Not a session id/],

@@ -3,10 +3,10 @@ import {z} from 'zod';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBaseTools} from '../../src/tools/index.ts';
 
-const tools = createBaseTools(createSandbox({home: '/x', miniCcHome: '/x'}));
+const tools = createBaseTools(createSandbox({home: '/x', miniCcHome: '/x'}), {mayReachPrivate: () => false});
 
 test('the base tools come in one order', () => {
-  const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write'];
+  const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'web_fetch'];
   expect(tools.map(({name}) => name)).toEqual(names);
 });
 
@@ -28,5 +28,6 @@ test('their inputs have the names that the documentation gives', () => {
     ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
     ['pattern', 'path', 'limit'],
     ['todos'],
+    ['url', 'prompt'],
   ]);
 });

@@ -57,6 +57,7 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     output: {open: (callId) => outputFile(join(base, `${callId}.txt`))},
     tokens: new TokenBudget(),
     emit: (event) => void events.push(event),
+    ask: async () => '',
     ...more,
   });
   return {

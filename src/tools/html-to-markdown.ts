@@ -1,0 +1,127 @@
+/**
+ * HTML to markdown, in a thread of its own: a page may be made so that it takes minutes, and nobody types meanwhile.
+ * The thread runs this same file.
+ */
+import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
+import type {HTMLElement, Node} from 'node-html-parser';
+
+/** Past this a page comes as its bare text. Milliseconds. */
+const MAX_MS = 5_000;
+const MAX_MEMORY_MB = 512;
+/** The library's time grows with the square of the length: a long page is turned piece by piece. Characters. */
+const PIECE = 16_000;
+
+interface Job {
+  readonly htmlToMarkdown: {readonly html: string; readonly base: string};
+}
+
+/** @param base what links are relative to. @throws the signal's reason when aborted. */
+export async function htmlToMarkdown(html: string, base: string, signal: AbortSignal, maxMs = MAX_MS): Promise<string> {
+  signal.throwIfAborted();
+  const job: Job = {htmlToMarkdown: {html, base}};
+  const {promise, resolve, reject} = Promise.withResolvers<string>();
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: job,
+    env: {},
+    execArgv: [],
+    resourceLimits: {maxOldGenerationSizeMb: MAX_MEMORY_MB},
+  });
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, {once: true});
+  const bareText = () => resolve(`(without its markup)\n\n${bareTextOf(html)}`);
+  const timer = setTimeout(bareText, maxMs);
+  // Too deep, too large: its words are worth more than an error.
+  worker.on('message', resolve).on('error', bareText);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    await worker.terminate();
+  }
+}
+
+function isJob(data: unknown): data is Job {
+  return typeof data === 'object' && data !== null && 'htmlToMarkdown' in data;
+}
+
+/** What a person does not read. */
+const UNREAD = ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'CANVAS', 'IFRAME', 'OBJECT', 'HEAD'];
+/** May be cut between any two of their children. */
+const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'ASIDE', 'NAV']);
+
+async function translate({html, base}: Job['htmlToMarkdown']): Promise<string> {
+  const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
+  const root = parse(html);
+  const title = root.querySelector('head title')?.text.replace(/\s+/g, ' ').trim();
+  for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
+  for (const link of root.querySelectorAll('a[href]')) {
+    const to = URL.parse(link.getAttribute('href') ?? '', base);
+    if (to) link.setAttribute('href', to.href);
+  }
+  const markdown = piecesOf(root)
+    .map((piece) => NodeHtmlMarkdown.translate(piece).trim())
+    .filter((piece) => piece !== '')
+    .join('\n\n');
+  return title ? `# ${title}\n\n${markdown}` : markdown;
+}
+
+function piecesOf(parent: HTMLElement): string[] {
+  const pieces: string[] = [];
+  let gathered = '';
+  const end = () => {
+    pieces.push(gathered);
+    gathered = '';
+  };
+  for (const child of parent.childNodes) {
+    const isElement = child.nodeType === 1;
+    if (isElement && CONTAINERS.has((child as HTMLElement).tagName) && lengthOf(child) > PIECE) {
+      end();
+      pieces.push(...piecesOf(child as HTMLElement));
+      continue;
+    }
+    // Between words and what stands in their line nothing is cut.
+    if (isElement && gathered.length > PIECE && isBlock(child as HTMLElement)) end();
+    gathered += child.toString();
+  }
+  end();
+  return pieces;
+}
+
+function lengthOf({range}: Node): number {
+  return range[1] - range[0];
+}
+
+function isBlock({tagName}: HTMLElement): boolean {
+  return CONTAINERS.has(tagName) || /^(?:P|H[1-6]|UL|OL|DL|TABLE|PRE|BLOCKQUOTE|HR|FORM|FIGURE|DETAILS)$/.test(tagName);
+}
+
+const SKIPPED = /^<(script|style|noscript|template|svg|head)\b/i;
+
+/** The words between the tags, in one pass whatever the page is like. */
+export function bareTextOf(html: string): string {
+  const small = html.toLowerCase();
+  const words: string[] = [];
+  let at = 0;
+  for (;;) {
+    const open = html.indexOf('<', at);
+    words.push(html.slice(at, open < 0 ? undefined : open));
+    if (open < 0) break;
+    const [, skipped] = SKIPPED.exec(small.slice(open, open + 12)) ?? [];
+    const isComment = html.startsWith('<!--', open);
+    const closing = isComment ? '-->' : skipped ? `</${skipped}` : '>';
+    const close = small.indexOf(closing, open);
+    const end = isComment ? close + 2 : html.indexOf('>', close);
+    if (close < 0 || end < 0) break;
+    at = end + 1;
+    words.push(isComment ? '' : ' ');
+  }
+  return words
+    .join('')
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n[ \n]*/g, '\n')
+    .trim();
+}
+
+// In the thread: once all above is there.
+if (!isMainThread && isJob(workerData)) parentPort?.postMessage(await translate(workerData.htmlToMarkdown));

@@ -1,0 +1,52 @@
+/** What came from a server as text for a model: decoded, and HTML as markdown. */
+import type {WebReply} from './web-request.ts';
+
+/** How much of a page is searched for the charset that it names itself. */
+const PROBE_BYTES = 1024;
+
+const TEXT_TYPES =
+  /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml|toml)|application\/(?:javascript|ecmascript|x-ndjson|x-yaml|x-sh|x-javascript|graphql|sql|rtf)|image\/svg\+xml)$/;
+
+/** A server that names no type is looked at. */
+export function isTextType(type: string): boolean {
+  return type === '' || TEXT_TYPES.test(type);
+}
+
+/** Undefined when it is no text after all. May take until `signal` is aborted. */
+export async function textOfReply(reply: WebReply, signal: AbortSignal): Promise<string | undefined> {
+  const {body, type, url} = reply;
+  if (body === undefined) return undefined;
+  const isUtf16 = (body[0] === 0xff && body[1] === 0xfe) || (body[0] === 0xfe && body[1] === 0xff);
+  if (type === '' && !isUtf16 && body.subarray(0, PROBE_BYTES).includes(0)) return undefined;
+  const text = withoutControls(decode(body, charsetOf(reply, isUtf16)));
+  const isHtml =
+    type === 'text/html' || type === 'application/xhtml+xml' || (type === '' && /^\s*<(?:!doctype|html)/i.test(text));
+  if (!isHtml) return text;
+  const {htmlToMarkdown} = await import('./html-to-markdown.ts');
+  return htmlToMarkdown(text, url.href, signal);
+}
+
+/** A byte order mark says more than the server, and the server more than the page. */
+function charsetOf({body, charset}: WebReply, isUtf16: boolean): string {
+  if (isUtf16) return body?.[0] === 0xff ? 'utf-16le' : 'utf-16be';
+  if (charset) return charset;
+  const start = body?.subarray(0, PROBE_BYTES).toString('latin1') ?? '';
+  const named =
+    /<meta[^>]+charset\s*=\s*["']?([\w:-]+)/i.exec(start) ?? /^<\?xml[^>]+encoding=["']([\w:-]+)/.exec(start);
+  // What is readable as bytes so far is not UTF-16, whatever it says.
+  return named?.[1] && !/^utf-?16/i.test(named[1]) ? named[1] : 'utf-8';
+}
+
+function decode(body: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    // A charset that nobody knows.
+    return new TextDecoder().decode(body);
+  }
+}
+
+/** Without what no reader needs and no request may hold. */
+function withoutControls(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/[\0-\x08\x0b-\x1f\x7f]/g, '');
+}

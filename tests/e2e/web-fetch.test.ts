@@ -1,0 +1,39 @@
+import {describe, expect, it} from 'vitest';
+import {callTool, say} from '../support/messages-server.ts';
+import {toolNamesOf, toolResultsOf} from '../support/request-facts.ts';
+import {runCli} from '../support/run-cli.ts';
+import {page, webServer} from '../tools/web-server.ts';
+import {explore, isSubagent, serve} from './fixture.ts';
+
+describe('web_fetch in the built program', () => {
+  it('is refused where nobody can be asked, and the denial is in the result', async () => {
+    const server = await serve([callTool('web_fetch', {url: 'https://example.com/a'}), say('Not allowed.')]);
+    const run = await runCli(['-p', 'read it', '--output-format', 'json'], {server});
+    expect(run.code).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      result: 'Not allowed.',
+      permission_denials: [{tool_name: 'web_fetch', tool_input: {url: 'https://example.com/a'}}],
+    });
+    expect(toolResultsOf(server.requests[1]!.body)[0]).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('example.com'),
+    });
+  });
+
+  it('reaches no private address, even where nothing is asked', async () => {
+    const web = await webServer({'/': page('text/plain', 'secret')});
+    const server = await serve([callTool('web_fetch', {url: web.url}), say('No.')]);
+    await runCli(['-p', 'read it', '--dangerously-skip-permissions'], {server});
+    expect(web.requests).toHaveLength(0);
+    expect(toolResultsOf(server.requests[1]!.body)[0]?.text).toContain('127.0.0.1 is a private address');
+  });
+
+  it('is no tool of an agent that only reads', async () => {
+    const server = await serve((body) =>
+      isSubagent(body) || body.messages.length > 1 ? say('looked') : callTool('Task', explore().input),
+    );
+    await runCli(['-p', 'explore', '--dangerously-skip-permissions'], {server});
+    expect(toolNamesOf(server.requests[0]!.body)).toContain('web_fetch');
+    expect(toolNamesOf(server.requests[1]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+  });
+});
