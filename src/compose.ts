@@ -182,6 +182,10 @@ export async function compose(options: SessionOptions): Promise<Session> {
     commands,
     denials,
     permissionMode: () => policy.mode,
+    setPermissionMode: (mode) => {
+      policy.mode = mode;
+      void questions.recheck();
+    },
     limits: options.limits ?? {},
     firstConversation,
     openConversation: () => openConversation(store, randomUUID(), redactor, () => []),

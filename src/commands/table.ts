@@ -6,6 +6,7 @@ import {clearCommand} from './clear.ts';
 import {exitCommand} from './exit.ts';
 import {createHelpCommand} from './help.ts';
 import {laterCommands} from './later.ts';
+import {modeCommand} from './mode.ts';
 import {modelCommand} from './model.ts';
 import {stopCommand} from './stop.ts';
 import {subagentsCommand, tasksCommand} from './subagents.ts';
@@ -15,6 +16,7 @@ export function commandTable(agents: AgentsRoom): readonly Command[] {
     createAgentsCommand(agents),
     clearCommand,
     modelCommand,
+    modeCommand,
     subagentsCommand,
     tasksCommand,
     backgroundCommand,

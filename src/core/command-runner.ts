@@ -60,7 +60,7 @@ export class CommandRunner {
           this.#emit,
           signal,
         );
-        return answer === 'withdrawn' ? undefined : answer;
+        return typeof answer === 'string' ? undefined : answer;
       },
       // What is drafted is saved: a key that a model repeats must not come into a file by that.
       complete: async (prompt, schema) =>

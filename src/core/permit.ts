@@ -1,7 +1,13 @@
 /** Joins the policy and the person: what the policy would ask is asked, or, without a person, refused and noted. */
 import {randomUUID} from 'node:crypto';
 import type {Answer, Emit, Question} from './events.ts';
-import {grantWords, type PermissionPolicy, type Permit, type PermitRequest} from './permissions/policy.ts';
+import {
+  grantWords,
+  type Permission,
+  type PermissionPolicy,
+  type Permit,
+  type PermitRequest,
+} from './permissions/policy.ts';
 import type {Questions} from './questions.ts';
 import type {Access, Workspace} from './tool.ts';
 
@@ -28,29 +34,39 @@ export function createPermit(deps: PermitDeps, label: string, workspace: Workspa
     deps.onDenied({agent: label, callId, tool, input, reason});
     return {allowed: false as const, message};
   };
-  return async (request, signal) => {
-    const decision = deps.policy.decide(request, workspace);
-    if (decision.verdict === 'allow') return {allowed: true};
-    if (decision.verdict === 'deny') return deny(request, decision.why, `Permission denied: ${decision.why}.`);
-    if (!deps.questions) {
-      return deny(
-        request,
-        decision.why,
-        `Permission denied: ${request.tool} ${decision.why}, and nobody can be asked here. It was not run.`,
-      );
-    }
-    const question = questionFor(request, label, decision.why, workspace);
-    const stillNeeded = () => deps.policy.decide(request, workspace).verdict === 'ask';
-    const answer = await deps.questions.ask(question, emit, signal, stillNeeded);
+  /** Undefined: the question was settled without an answer, and the policy says how. */
+  const ask = async (
+    request: PermitRequest,
+    why: string,
+    questions: Questions,
+    signal: AbortSignal,
+  ): Promise<Permission | undefined> => {
+    const stillNeeded = async () => deps.policy.decide(request, workspace).verdict === 'ask';
+    const answer = await questions.ask(questionFor(request, label, why, workspace), emit, signal, stillNeeded);
+    if (answer === 'settled') return undefined;
     if (answer === 'withdrawn') return {allowed: false, message: 'Not run: stopped before it was permitted.'};
-    if (answer.choice === 'no') {
-      return deny(request, 'refused by the user', refusal(answer));
-    }
+    if (answer.choice === 'no') return deny(request, 'refused by the user', refusal(answer));
     if (answer.choice === 'session') {
       deps.policy.grant(request, workspace);
-      deps.questions.recheck();
+      void questions.recheck();
     }
     return {allowed: true};
+  };
+  return async (request, signal) => {
+    for (;;) {
+      const decision = deps.policy.decide(request, workspace);
+      if (decision.verdict === 'allow') return {allowed: true};
+      if (decision.verdict === 'deny') return deny(request, decision.why, `Permission denied: ${decision.why}.`);
+      if (!deps.questions) {
+        return deny(
+          request,
+          decision.why,
+          `Permission denied: ${request.tool} ${decision.why}, and nobody can be asked here. It was not run.`,
+        );
+      }
+      const permission = await ask(request, decision.why, deps.questions, signal);
+      if (permission) return permission;
+    }
   };
 }
 

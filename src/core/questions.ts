@@ -1,25 +1,25 @@
 /** Questions to the person: asked by event, answered by verb. Every question ends, by an answer or by an abort. */
 import type {Answer, Emit, Question} from './events.ts';
 
+/** `withdrawn`: the run was stopped first. `settled`: nobody needs to be asked any more. */
+type End = Answer | 'withdrawn' | 'settled';
+
 interface Open {
   readonly emit: Emit;
-  readonly stillNeeded: () => boolean;
-  settle(answer: Answer | 'withdrawn'): void;
+  readonly stillNeeded: () => Promise<boolean>;
+  settle(end: End): void;
 }
 
 export class Questions {
   readonly #open = new Map<string, Open>();
 
-  /**
-   * @param stillNeeded false once another answer has settled this question too.
-   * @returns the answer, or `withdrawn` when the run was stopped first.
-   */
+  /** @param stillNeeded false once another answer, or another mode, has settled this question too. */
   async ask(
     question: Question,
     emit: Emit,
     signal: AbortSignal,
-    stillNeeded: () => boolean = () => true,
-  ): Promise<Answer | 'withdrawn'> {
+    stillNeeded: () => Promise<boolean> = async () => true,
+  ): Promise<End> {
     if (signal.aborted) return 'withdrawn';
     return new Promise((resolve) => {
       const withdraw = () => this.#settle(question.id, 'withdrawn');
@@ -27,9 +27,9 @@ export class Questions {
       this.#open.set(question.id, {
         emit,
         stillNeeded,
-        settle(answer) {
+        settle(end) {
           signal.removeEventListener('abort', withdraw);
-          resolve(answer);
+          resolve(end);
         },
       });
       emit({type: 'ask', question});
@@ -41,16 +41,20 @@ export class Questions {
     this.#settle(id, answer);
   }
 
-  /** Something was granted: who asks for no more than that need not wait for an answer. */
-  recheck(): void {
-    for (const [id, {stillNeeded}] of [...this.#open]) if (!stillNeeded()) this.#settle(id, {choice: 'session'});
+  /** What is permitted has changed: who need not ask any more, or may not, does not wait for an answer. */
+  async recheck(): Promise<void> {
+    const check = async (id: string, stillNeeded: Open['stillNeeded']) => {
+      // What cannot be judged is still asked.
+      if (!(await stillNeeded().catch(() => true))) this.#settle(id, 'settled');
+    };
+    await Promise.all([...this.#open].map(([id, {stillNeeded}]) => check(id, stillNeeded)));
   }
 
-  #settle(id: string, answer: Answer | 'withdrawn'): void {
+  #settle(id: string, end: End): void {
     const open = this.#open.get(id);
     if (!open) return;
     this.#open.delete(id);
-    open.emit({type: 'ask_end', askId: id, answer: answer === 'withdrawn' ? answer : answer.choice});
-    open.settle(answer);
+    open.emit({type: 'ask_end', askId: id, answer: typeof end === 'string' ? end : end.choice});
+    open.settle(end);
   }
 }

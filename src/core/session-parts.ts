@@ -4,7 +4,7 @@ import type {AgentCatalog} from './agent-types.ts';
 import type {Announcement} from './announcer.ts';
 import type {Command} from './command.ts';
 import type {EventBus} from './event-bus.ts';
-import type {SessionInfo} from './events.ts';
+import type {PermissionMode, SessionInfo} from './events.ts';
 import type {History} from './history.ts';
 import type {Inbox} from './inbox.ts';
 import type {Limits} from './limits.ts';
@@ -34,7 +34,9 @@ export interface SessionParts {
   readonly interactive: boolean;
   /** Lets go of what was watched, and waits for what goes on beside the turns. */
   onClose(): Promise<void>;
-  readonly permissionMode: () => SessionInfo['permissionMode'];
+  readonly permissionMode: () => PermissionMode;
+  /** Holds at once, also for what runs and what is asked just now. */
+  setPermissionMode(mode: PermissionMode): void;
   readonly limits: Partial<Limits>;
   /** The first conversation, and a new one for /clear. */
   openConversation(): Conversation;

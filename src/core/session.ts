@@ -5,7 +5,7 @@ import type {AgentCatalog} from './agent-types.ts';
 import type {Announcement} from './announcer.ts';
 import type {Command} from './command.ts';
 import {CommandRunner, isCommandLine} from './command-runner.ts';
-import type {AgentEvent, Answer, Emit, SessionInfo} from './events.ts';
+import type {AgentEvent, Answer, Emit, PermissionMode, SessionInfo} from './events.ts';
 import type {FrontEndSession, SubmitResult} from './front-end.ts';
 import {Headless} from './headless.ts';
 import type {Inbox, Letter} from './inbox.ts';
@@ -179,6 +179,12 @@ export class Session implements FrontEndSession {
   /** @throws UsageError when the name cannot be used. */
   setModel(name: string): void {
     this.#model = this.#parts.resolveModel(name);
+    this.#announce();
+  }
+
+  /** For all agents of the session, at once. */
+  setPermissionMode(mode: PermissionMode): void {
+    this.#parts.setPermissionMode(mode);
     this.#announce();
   }
 

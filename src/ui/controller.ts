@@ -70,6 +70,8 @@ export interface Controller {
   readonly closeRun: () => void;
   /** The awaited subagents go on, and the turn goes on without them. */
   readonly background: () => void;
+  /** The next permission mode: Shift+Tab. */
+  readonly turnMode: () => void;
   readonly answer: (askId: string, answer: Answer) => void;
   /** @returns false when there was nothing to interrupt. */
   readonly interrupt: () => boolean;
@@ -226,6 +228,9 @@ export function createController(options: ControllerOptions): Controller {
     },
     background: () => {
       if (session) void send(session, '/background', '');
+    },
+    turnMode: () => {
+      if (session) void send(session, '/mode next', '');
     },
     answer: (askId, answer) => {
       change({answered: [...local.get().answered.slice(-20), askId], focus: undefined});

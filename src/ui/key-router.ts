@@ -46,6 +46,11 @@ export function offeredCommands(ui: UiState, local: LocalState): readonly Comman
 }
 
 function pressControl(controller: Controller, press: KeyPress): boolean {
+  // A mode that settles the question on the screen is one way to answer it.
+  if (press.name === 'tab' && press.shift) {
+    controller.turnMode();
+    return true;
+  }
   if (!press.ctrl) return false;
   const {ui, local} = controller;
   switch (press.text) {

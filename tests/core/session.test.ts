@@ -43,6 +43,7 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     commands: [],
     denials: [],
     permissionMode: () => 'default',
+    setPermissionMode: () => undefined,
     limits: {},
     openConversation,
     resolveModel: () => main,

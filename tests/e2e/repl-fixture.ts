@@ -21,7 +21,7 @@ export async function repl({args = [], ...options}: Options = {}): Promise<Termi
   const terminal = await startCli(args, {cwd: (await project()).path, ...options});
   onTestFinished(terminal.close);
   await terminal.waitFor(/^> /m);
-  await terminal.waitFor(/^(default|bypassPermissions) · /m);
+  await terminal.waitFor(/^(default|acceptEdits|plan|bypassPermissions) · /m);
   return terminal;
 }
 

@@ -7,6 +7,7 @@ import {createFakeSession, type FakeSession} from './fake-session.ts';
 import {createScreen, type TestScreen} from './screen.ts';
 
 export const ESC = '\x1b';
+export const SHIFT_TAB = '\x1b[Z';
 export const CTRL_C = '\x03';
 export const CTRL_D = '\x04';
 

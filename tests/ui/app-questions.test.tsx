@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Question} from '../../src/core/events.ts';
 import type {FrontEndSession} from '../../src/core/front-end.ts';
 import {QUIET_MS} from '../../src/ui/question-keys.ts';
-import {CTRL_C, CTRL_D, ESC, open} from './app-fixture.ts';
+import {CTRL_C, CTRL_D, ESC, open, SHIFT_TAB} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 
 describe('a question', () => {
@@ -25,6 +25,15 @@ describe('a question', () => {
     screen.type('2');
     await screen.lacks('main asks');
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
+  });
+
+  test('leaves Shift+Tab to the mode, which may settle it', async () => {
+    const {screen, session} = await ask();
+    screen.type(SHIFT_TAB);
+    await screen.shows('ran /mode next');
+    expect(session.submitted).toEqual(['go', '/mode next']);
+    expect(session.answers).toEqual([]);
+    expect(screen.window()).not.toContain('> /mode next');
   });
 
   test('takes nothing in its first moments: that goes to the prompt', async () => {

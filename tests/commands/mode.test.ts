@@ -1,0 +1,59 @@
+import {describe, expect, it} from 'vitest';
+import {modeCommand} from '../../src/commands/mode.ts';
+import type {CommandContext} from '../../src/core/command.ts';
+import type {Answer, PermissionMode} from '../../src/core/events.ts';
+
+function typed(start: PermissionMode = 'default', answer?: Answer) {
+  const set: PermissionMode[] = [];
+  const session = {
+    info: {permissionMode: start},
+    setPermissionMode(mode: PermissionMode) {
+      set.push(mode);
+      session.info.permissionMode = mode;
+    },
+  };
+  const run = (args: string) => modeCommand.run({session, args, ask: async () => answer} as unknown as CommandContext);
+  return {set, run};
+}
+
+describe('/mode', () => {
+  it('shows the mode, what it means, and how to change it', async () => {
+    expect(await typed('plan').run('')).toEqual({
+      ok: true,
+      text: 'Mode: plan (reads only). Change it by Shift+Tab, or /mode default|acceptEdits|bypassPermissions.',
+    });
+  });
+
+  it('sets a mode by its name, in capitals or not', async () => {
+    const {set, run} = typed();
+    expect(await run('plan')).toEqual({ok: true, text: 'Mode: plan, was default (reads only)'});
+    expect(await run('ACCEPTEDITS')).toMatchObject({ok: true});
+    expect(await run('acceptEdits')).toMatchObject({ok: true});
+    expect(set).toEqual(['plan', 'acceptEdits']);
+  });
+
+  it('says what was meant by a wrong name, and changes nothing', async () => {
+    const {set, run} = typed();
+    expect(await run('palm')).toMatchObject({ok: false, text: expect.stringContaining('did you mean plan?')});
+    expect(set).toEqual([]);
+  });
+
+  it('turns through default, acceptEdits and plan without a word, from bypassPermissions to default', async () => {
+    const {set, run} = typed();
+    for (let turns = 0; turns < 4; turns++) expect(await run('next')).toEqual({ok: true, text: ''});
+    expect(set).toEqual(['acceptEdits', 'plan', 'default', 'acceptEdits']);
+    const bypassing = typed('bypassPermissions');
+    await bypassing.run('next');
+    expect(bypassing.set).toEqual(['default']);
+  });
+
+  it('asks before nothing is asked any more; without a person it stays as it is', async () => {
+    const nobody = typed();
+    expect(await nobody.run('bypassPermissions')).toMatchObject({ok: false});
+    const refusing = typed('plan', {choice: 'no'});
+    expect(await refusing.run('bypassPermissions')).toEqual({ok: false, text: 'Mode: plan, as it was.'});
+    const agreeing = typed('plan', {choice: 'yes'});
+    expect(await agreeing.run('bypassPermissions')).toMatchObject({ok: true});
+    expect([nobody.set, refusing.set, agreeing.set]).toEqual([[], [], ['bypassPermissions']]);
+  });
+});

@@ -1,0 +1,49 @@
+import {describe, expect, it} from 'vitest';
+import {callTool, say} from '../support/messages-server.ts';
+import {toolResultsOf} from '../support/request-facts.ts';
+import {project, serve} from './fixture.ts';
+import {repl, send} from './repl-fixture.ts';
+
+const write = () => callTool('write_file', {path: 'new.txt', content: 'first line\n'});
+
+describe('the mode in the REPL', () => {
+  it('turns by Shift+Tab, and stands in the status line', async () => {
+    const terminal = await repl();
+    for (const mode of ['acceptEdits', 'plan', 'default']) {
+      terminal.press('shift-tab');
+      await terminal.waitFor((at) => at.screen().some((line) => line.startsWith(`${mode} · `)));
+    }
+    const bypassing = await repl({args: ['--dangerously-skip-permissions']});
+    bypassing.press('shift-tab');
+    await bypassing.waitFor(/^default · /m);
+  });
+
+  it('settles a question that waits, as the new mode says: acceptEdits lets the edit pass', async () => {
+    const server = await serve([write(), say('Written.')]);
+    const workspace = await project();
+    const terminal = await repl({server, cwd: workspace.path});
+    await send(terminal, 'write');
+    await terminal.waitFor('1 yes');
+    terminal.press('shift-tab');
+    await terminal.waitFor('Written.');
+    expect(await workspace.read('new.txt')).toBe('first line\n');
+  });
+
+  it('refuses to write in plan, also what was asked before, and the model hears why', async () => {
+    const server = await serve([write(), write(), say('I only read.')]);
+    const workspace = await project();
+    const terminal = await repl({server, cwd: workspace.path});
+    await send(terminal, 'write');
+    await terminal.waitFor('1 yes');
+    terminal.type('/mode plan\r');
+    await terminal.waitFor('I only read.');
+    expect(terminal.text()).toContain('Mode: plan, was default (reads only)');
+    for (const index of [1, 2]) {
+      expect(toolResultsOf(server.requests[index]!.body)[0]).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(/^Permission denied: .*plan/),
+      });
+    }
+    await expect(workspace.read('new.txt')).rejects.toThrow('ENOENT');
+  });
+});
