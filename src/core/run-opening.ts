@@ -6,6 +6,9 @@ import {NO_USAGE} from './messages.ts';
 import type {RunHeader, RunPapers, RunRecord, RunStore} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 
+/** What the history tells of the files is no longer so. */
+const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspace as they are now.)';
+
 export interface OpenedRun {
   readonly runId: string;
   readonly papers: RunPapers;
@@ -49,7 +52,8 @@ export function openNextRound(
   const round = record.round + 1;
   history.resumed(round);
   history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-  history.append({role: 'user', content: next.message});
+  const place = record.isolation === 'worktree' ? NEW_WORKTREE : '';
+  history.append({role: 'user', content: `${next.message}${place}`});
   const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...kept} = record;
   const now = {background: true, round, lastAt: Date.now(), restored: false, model: next.model};
   registry.add({...kept, ...now, state: 'created'});

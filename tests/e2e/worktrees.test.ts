@@ -1,0 +1,166 @@
+/** Runs with a worktree of their own as people meet them: in print mode, against a scripted server, with real git. */
+import {existsSync, readdirSync} from 'node:fs';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {callTools, type MessagesBody, type Reply, say} from '../support/messages-server.ts';
+import {firstPromptOf, systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
+import {emptyFolder} from '../support/workspace.ts';
+import {home, isSubagent, project, serve, until} from './fixture.ts';
+
+const task = (prompt: string, more: Record<string, unknown> = {}) => ({
+  name: 'Task',
+  input: {description: prompt, prompt, agent_type: 'code', isolation: 'worktree', ...more},
+});
+const write = (file: string, content: string) => ({name: 'write_file', input: {path: file, content}});
+const bash = (command: string) => ({name: 'bash', input: {command}});
+const ALL = ['--permission-mode', 'bypassPermissions'];
+
+/** The main agent dispatches `tasks` and says `done`; a run makes the calls of its prompt, turn by turn, then answers. */
+const script =
+  (tasks: readonly ReturnType<typeof task>[], turns: Readonly<Record<string, readonly Reply[]>>) =>
+  (body: MessagesBody): Reply => {
+    if (!isSubagent(body)) return turnOf(body) === 0 ? callTools(tasks) : say('done');
+    return turns[firstPromptOf(body)]?.[turnOf(body)] ?? say(`${firstPromptOf(body)} is done`);
+  };
+
+test('what a run changed in its worktree, committed too, is in the workspace at its end, uncommitted', async () => {
+  const workspace = await project();
+  await workspace.write('README.md', '# Changed by a person\n');
+  await workspace.git('config', 'user.name', 'Ann');
+  await workspace.git('config', 'user.email', 'ann@example.com');
+  const before = await workspace.git('rev-parse', 'HEAD');
+  const server = await serve(
+    script([task('one')], {
+      one: [
+        callTools([bash('cat README.md && pwd && git status --short'), write('src/new.ts', 'export {};\n')]),
+        callTools([
+          bash('git add src/new.ts && git commit --quiet -m work && git log --oneline | wc -l && rm src/greet.ts'),
+        ]),
+        say(`See ${'src/new.ts'}:1.`),
+      ],
+    }),
+  );
+  const run = await runCli(['-p', 'go', '--output-format', 'json', ...ALL], {server, cwd: workspace.path});
+  expect(run.code).toBe(0);
+  const ofRun = server.requests.map(({body}) => body).filter(isSubagent);
+  const [looked] = toolResultsOf(ofRun[1]!);
+  expect(looked!.text).toMatch(/^# Changed by a person\n\/.*\/worktrees\/[^/]+\/tree\/[^/]+\n M README\.md$/);
+  expect(toolResultsOf(ofRun[2]!)[0]!.text).toBe('2');
+  const tree = looked!.text.split('\n')[1]!;
+  expect(systemOf(ofRun[0]!)).toContain(`Working directory: ${tree}`);
+  expect(systemOf(ofRun[0]!)).toContain(`a copy of ${workspace.path} as it was when you began`);
+  const report = toolResultsOf(server.requests.at(-1)!.body)[0]!.text;
+  expect(report).toContain('See src/new.ts:1.');
+  expect(report).toContain(
+    ' · changed 2 files: src/greet.ts, src/new.ts · commands 2 (exit 0, 0) · citations 1/1 exist',
+  );
+  expect(await workspace.git('status', '--short')).toBe(' M README.md\n D src/greet.ts\n?? src/new.ts\n');
+  expect(await workspace.git('rev-parse', 'HEAD')).toBe(before);
+  expect(existsSync(tree)).toBe(false);
+});
+
+test('of two runs that change the same file, the second one is kept as a patch that the result names', async () => {
+  const workspace = await project();
+  const change = (word: string) => [callTools([bash(`sleep 0.3; echo ${word} > README.md`)])];
+  const server = await serve(script([task('one'), task('two')], {one: change('one'), two: change('two')}));
+  const run = await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path, home: await home()});
+  const reports = toolResultsOf(server.requests.at(-1)!.body).map(({text}) => text);
+  const [kept, applied] = reports[0]!.includes('kept') ? [reports[0]!, reports[1]!] : [reports[1]!, reports[0]!];
+  expect(applied).toContain(' · changed 1 file: README.md · ');
+  const [, patch] = / · changed none · changes kept in (\S+\/changes\.patch) \(conflict in README\.md\) · /.exec(kept)!;
+  expect(kept).toMatch(/^Not all that this run changed is in the workspace\. Nothing was applied: README\.md changed/);
+  expect(run.stderr).toContain(`changes kept in ${patch} (conflict in README.md)`);
+  expect(await workspace.read('README.md')).toBe(applied.includes('one is done') ? 'one\n' : 'two\n');
+  await workspace.git('checkout', 'README.md');
+  await workspace.git('apply', patch!);
+  expect(await workspace.read('README.md')).toBe(kept.includes('one is done') ? 'one\n' : 'two\n');
+});
+
+test('a run that a limit ends brings back what it has', async () => {
+  const workspace = await project();
+  const turns = {one: [callTools([write('a.txt', 'a\n')]), callTools([write('b.txt', 'b\n')])]};
+  const server = await serve(script([task('one', {max_turns: 1})], turns));
+  await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path});
+  const report = toolResultsOf(server.requests.at(-1)!.body)[0]!.text;
+  expect(report).toContain('The run did not finish: limit reached: 1 turn.');
+  expect(report).toContain('changed none');
+  const longer = await serve(script([task('one', {max_turns: 2})], turns));
+  await runCli(['-p', 'go', ...ALL], {server: longer, cwd: workspace.path});
+  expect(toolResultsOf(longer.requests.at(-1)!.body)[0]!.text).toContain('changed 1 file: a.txt');
+  expect(await workspace.git('status', '--short')).toBe('?? a.txt\n');
+});
+
+test('where there is no repository, the run fails before any model call and says what is needed', async () => {
+  const workspace = await emptyFolder();
+  const server = await serve(script([task('one')], {}));
+  const run = await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path});
+  await workspace.remove();
+  const why = `isolation: worktree needs a git repository: ${workspace.path} lies in none (git init makes one)`;
+  expect(run.stderr).toContain(`[code] one - failed: ${why}`);
+  expect(toolResultsOf(server.requests.at(-1)!.body)[0]!.text).toContain(`The run did not finish: ${why}.`);
+  expect(server.requests.filter(({body}) => isSubagent(body))).toEqual([]);
+});
+
+test('an agent whose definition asks for it has it, and a wrong value is named', async () => {
+  const workspace = await project();
+  const agents = {helper: {description: 'Helps', prompt: 'Help.', tools: '*', isolation: 'worktree'}};
+  const server = await serve(
+    script([{...task('one'), input: {description: 'one', prompt: 'one', agent_type: 'helper', isolation: 'none'}}], {
+      one: [callTools([bash('pwd')])],
+    }),
+  );
+  await runCli(['-p', 'go', '--agents', JSON.stringify(agents), ...ALL], {server, cwd: workspace.path});
+  const [result] = toolResultsOf(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  expect(result!.text).toContain('/worktrees/');
+  const wrong = await serve(script([task('one', {isolation: 'container'})], {}));
+  await runCli(['-p', 'go', ...ALL], {server: wrong, cwd: workspace.path});
+  expect(toolResultsOf(wrong.requests.at(-1)!.body)[0]!.text).toContain(
+    'isolation must be none or worktree, not "container"',
+  );
+});
+
+test('what a run had changed when mini-cc was killed is kept as a patch at the next start, which says so once', async () => {
+  const workspace = await project();
+  const mine = await home();
+  const server = await serve(
+    script([task('one')], {one: [callTools([write('new.ts', 'new\n')]), callTools([bash('touch began; sleep 600')])]}),
+  );
+  const child = await spawnCli(['-p', 'go', ...ALL], {server, cwd: workspace.path, home: mine});
+  const found = () => readdirSync(mine.path, {recursive: true, encoding: 'utf8'});
+  await until(async () => found().some((name) => name.endsWith('/began')));
+  killGroup(child);
+  await until(async () => child.signalCode !== null);
+  expect(existsSync(path.join(workspace.path, 'new.ts'))).toBe(false);
+  const plain = await serve(() => say('hello'));
+  const next = await runCli(['-p', 'hello'], {server: plain, cwd: workspace.path, home: mine});
+  const [, patch] = /\[code\] one: mini-cc ended before the run did\. .*The changes are kept in (\S+);/.exec(
+    next.stderr,
+  )!;
+  await workspace.git('apply', patch!);
+  expect(await workspace.read('new.ts')).toBe('new\n');
+  expect(found().filter((name) => name.includes('/worktrees'))).toEqual([]);
+  const third = await runCli(['-p', 'hello'], {server: plain, cwd: workspace.path, home: mine});
+  expect(third.stderr).not.toContain('changes are kept');
+});
+
+test('a run that goes on has a new worktree, of the workspace as it is then', async () => {
+  const workspace = await project();
+  const mine = await home();
+  const server = await serve(script([task('one')], {one: [callTools([write('new.ts', 'new\n')])]}));
+  const first = await runCli(['-p', 'go', '--output-format', 'json', ...ALL], {
+    server,
+    cwd: workspace.path,
+    home: mine,
+  });
+  const {session_id: id, subagents} = JSON.parse(first.stdout);
+  await workspace.write('new.ts', 'newer\n');
+  const next = await serve((body) => {
+    if (isSubagent(body)) return turnOf(body) === 2 ? callTools([bash('cat new.ts; pwd')]) : say('saw it');
+    const send = {name: 'TaskSend', input: {run_id: subagents[0].runId, message: 'look again'}};
+    return JSON.stringify(body.messages.at(-1)).includes('more') ? callTools([send]) : say('done');
+  });
+  await runCli(['-p', 'more', '--resume', id, ...ALL], {server: next, cwd: workspace.path, home: mine});
+  const [seen] = toolResultsOf(next.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  expect(seen!.text).toMatch(/^newer\n\/.*\/worktrees\//);
+});
