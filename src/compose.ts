@@ -107,6 +107,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
     return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
   };
+  const worktrees = worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints: NO_CHECKPOINTS, emit});
   const manager = new SubagentManager({
     maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, env),
     mainAgentId: MAIN,
@@ -128,7 +129,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
         surroundings: {...surroundings, memory},
         writeLog,
         checkpoints: NO_CHECKPOINTS,
-        worktrees: worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints: NO_CHECKPOINTS}),
+        worktrees,
         permits,
         clock: systemClock,
         rawStream,
@@ -177,7 +178,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await kept;
+      await Promise.all([kept, worktrees.settled()]);
     },
     commands,
     denials,

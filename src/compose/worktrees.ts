@@ -2,6 +2,7 @@
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
 import type {Checkpoints} from '../core/checkpoints.ts';
+import type {Emit} from '../core/events.ts';
 import {isProtected} from '../core/permissions/policy.ts';
 import type {Worktrees} from '../core/worktree.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';
@@ -15,9 +16,10 @@ export interface WorktreeOptions {
   /** Of the session that is open now. */
   readonly sessionFolder: () => string;
   readonly checkpoints: Checkpoints;
+  readonly emit: Emit;
 }
 
-export function worktreesOf({root, home, settings, sessionFolder, checkpoints}: WorktreeOptions): Worktrees {
+export function worktreesOf({root, home, settings, sessionFolder, checkpoints, emit}: WorktreeOptions): Worktrees {
   let made: Promise<Worktrees> | undefined;
   const make = async () => {
     const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
@@ -27,6 +29,7 @@ export function worktreesOf({root, home, settings, sessionFolder, checkpoints}: 
         const places = {home: homedir(), miniCcHome: home, hide: settings.sandbox?.hide ?? []};
         return hiddenPaths(places).map(({path}) => path);
       },
+      warn: (text) => emit({type: 'notice', level: 'warning', text}),
       writing: (owner, work) => checkpoints.around(owner, work),
     });
   };
@@ -35,5 +38,6 @@ export function worktreesOf({root, home, settings, sessionFolder, checkpoints}: 
       made ??= make();
       return (await made).open(owner, signal);
     },
+    settled: async () => (await made)?.settled(),
   };
 }

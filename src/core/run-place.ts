@@ -98,17 +98,8 @@ async function leaveTree(ended: RunResult, tree: Worktree, guest: Guest, house: 
   const receipt = makeReceipt(told, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
   const words = [...(kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : []), ...notes];
   if (kept) guest.emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
-  await removeTree(tree, guest.emit);
+  tree.discard();
   return {result: {...told, text: [...words, told.text].join('\n\n')}, receipt};
-}
-
-/** What is left of a tree whose changes are safe is not worth failing for, but is said. */
-async function removeTree(tree: Worktree, emit: Emit): Promise<void> {
-  try {
-    await tree.discard();
-  } catch (error) {
-    emit({type: 'notice', level: 'warning', text: `a worktree could not be removed: ${messageOf(error)}`});
-  }
 }
 
 /** Paths as they are in the workspace: nobody finds anything in the tree any more. */

@@ -42,8 +42,8 @@ export interface Worktree {
    * @throws Error when the changes could not even be kept, e.g. on a full disk: then the tree stays.
    */
   bringBack(): Promise<BroughtBack>;
-  /** Removes the tree. Only after `bringBack`. */
-  discard(): Promise<void>;
+  /** Removes the tree, behind what goes on. Only after `bringBack`. */
+  discard(): void;
   /** The tree stays as it is: the next mini-cc keeps its changes as a patch. */
   abandon(): void;
 }
@@ -71,4 +71,6 @@ export interface Worktrees {
    * @throws MiniCcError `WORKTREE` when there can be none, and the reason of the signal when it was aborted.
    */
   open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree>;
+  /** What was discarded is gone. Never rejects. */
+  settled(): Promise<void>;
 }

@@ -52,7 +52,7 @@ export function house(given: HouseOptions = {}) {
     revive: ({agent}) => ({agent: AGENT_TYPES[agent]!, model: given.model ?? new ScriptedModel([say('went on')])}),
     house: {
       baseTools: given.tools ?? [],
-      worktrees: {open: async () => Promise.reject(new Error('no worktrees here'))},
+      worktrees: {open: async () => Promise.reject(new Error('no worktrees here')), settled: async () => undefined},
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
       confinement: 'none',
       surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},

@@ -47,6 +47,9 @@ export function worktrees(root: string, change: Partial<WorktreeRooms> = {}) {
     hidden: () => [],
     isProtected: (file) => file.startsWith('.claude/'),
     writing: (_owner, work) => work(),
+    warn: (text) => {
+      throw new Error(text);
+    },
     ...change,
   };
   const made = new GitWorktrees(rooms);
@@ -56,10 +59,11 @@ export function worktrees(root: string, change: Partial<WorktreeRooms> = {}) {
     const tree = await open(agentId);
     await work(tree.top);
     const brought = await tree.bringBack();
-    await tree.discard();
+    tree.discard();
+    await made.settled();
     return brought;
   };
-  return {session, open, run, rooms, left: () => readdirSync(session)};
+  return {session, open, run, settled: () => made.settled(), left: () => readdirSync(session)};
 }
 
 export function read(root: string, name: string): string {

@@ -118,7 +118,9 @@ async function modesOf(changes: readonly Change[], top: string): Promise<(readon
 async function putBack({origin, snapshots}: BringBackDeps, changes: readonly Change[]): Promise<string> {
   try {
     for (const {path: name, oldMode} of changes) {
-      if (oldMode === ABSENT) await rm(path.join(origin.top, name), {force: true});
+      const file = path.join(origin.top, name);
+      // A folder was there before: git apply makes none in the place of a file.
+      if (oldMode === ABSENT && !(await lstat(file).catch(orAbsent))?.isDirectory()) await rm(file, {force: true});
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
     await snapshots.restore(origin.start, before, origin.top);

@@ -33,6 +33,8 @@ export async function copyFiles(
   hidden: readonly string[],
   signal: AbortSignal,
 ): Promise<Copied> {
+  // A checkout within a hidden folder is shown, as in the sandbox.
+  const places = hidden.filter((place) => !isInside(from.top, place));
   const listed = await filesOf(from, signal);
   const folders = new Folders(from.top, to);
   const leftOut: string[] = [];
@@ -40,7 +42,7 @@ export async function copyFiles(
   const nested: string[] = [];
   const copyOne = async (file: Listed) => {
     const source = path.join(from.top, file.path);
-    const isHidden = hidden.some((place) => source === place || source.startsWith(`${place}/`));
+    const isHidden = places.some((place) => isInside(source, place));
     if (file.skipped || isHidden) leftOut.push(file.path);
     else if (file.path.endsWith('/')) nested.push(file.path);
     else if (await folders.make(path.dirname(file.path))) {
@@ -121,4 +123,8 @@ async function copy(source: string, target: string): Promise<string | undefined>
     }
   }
   return undefined;
+}
+
+function isInside(file: string, folder: string): boolean {
+  return file === folder || file.startsWith(`${folder}/`);
 }

@@ -5,7 +5,7 @@
 import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';
 import path from 'node:path';
-import {MiniCcError} from '../../core/errors.ts';
+import {MiniCcError, messageOf} from '../../core/errors.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/worktree.ts';
 import {SessionLock} from '../session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
@@ -24,6 +24,8 @@ export interface WorktreeRooms {
   /** Files and folders that held commands must not see, absolute. */
   readonly hidden: () => readonly string[];
   readonly isProtected: BringBackDeps['isProtected'];
+  /** For what goes wrong when nobody waits. */
+  readonly warn: (text: string) => void;
   /** Does the writing into the workspace for a run, so that it can be undone. */
   readonly writing: (owner: WorktreeOwner, work: () => Promise<void>) => Promise<unknown>;
 }
@@ -31,6 +33,8 @@ export interface WorktreeRooms {
 export class GitWorktrees implements Worktrees {
   /** Changes come back one run at a time: the second sees what the first wrote. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** By the run whose tree goes. */
+  readonly #removals = new Map<string, Promise<void>>();
 
   constructor(private readonly rooms: WorktreeRooms) {}
 
@@ -39,6 +43,7 @@ export class GitWorktrees implements Worktrees {
     const repository = await repositoryAt(root, signal);
     const session = this.rooms.sessionFolder();
     const places = placesOf(session, owner.agentId);
+    await this.#removals.get(owner.agentId);
     // Of an earlier round that a crash cut off.
     const leftOver = await recover(session, owner.agentId);
     if (existsSync(places.folder)) {
@@ -68,17 +73,28 @@ export class GitWorktrees implements Worktrees {
             await settle(places.folder);
             return brought;
           }),
-        async discard() {
-          await removeTree(places.folder);
-          lock.release();
-        },
+        discard: () => this.#remove(places.folder, lock, owner),
         abandon: () => lock.release(),
       };
     } catch (error) {
-      await removeTree(places.folder);
-      lock.release();
+      this.#remove(places.folder, lock, owner);
       throw error;
     }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#removals.values());
+  }
+
+  /** Nobody waits for it: a large tree takes seconds. What is left when mini-cc ends before, the next start removes. */
+  #remove(folder: string, lock: SessionLock, {agentId, label}: WorktreeOwner): void {
+    const removed = removeTree(folder)
+      .catch((error: unknown) => this.rooms.warn(`${label}: its worktree could not be removed: ${messageOf(error)}`))
+      .finally(() => {
+        lock.release();
+        this.#removals.delete(agentId);
+      });
+    this.#removals.set(agentId, removed);
   }
 
   #oneAtATime(work: () => Promise<BroughtBack>): Promise<BroughtBack> {

@@ -50,12 +50,16 @@ export async function repositoryAt(root: string, signal: AbortSignal): Promise<R
 }
 
 async function whyNone(root: string, signal: AbortSignal): Promise<string> {
-  const {stdout, stderr} = await git(root, ['rev-parse', '--is-bare-repository', '--show-toplevel'], {signal});
+  const {stderr} = await git(root, ['rev-parse', '--show-toplevel'], {signal});
   const needs = 'isolation: worktree needs a git repository';
-  if (stdout.toString().startsWith('true')) return `${needs} with files: ${root} is a bare one`;
-  const why = stderr.replace(/^fatal: /, '').trim();
-  if (/^not a git repository/.test(why)) return `${needs}: ${root} lies in none (git init makes one)`;
-  return `${needs}: ${why.split('\n')[0]}`;
+  const why =
+    stderr
+      .replace(/^fatal: /, '')
+      .trim()
+      .split('\n')[0] ?? '';
+  if (/bare repository|must be run in a work tree/.test(why)) return `${needs} with files: ${root} is none`;
+  if (why.startsWith('not a git repository')) return `${needs}: ${root} lies in none (git init makes one)`;
+  return `${needs}: ${why}`;
 }
 
 /** What git says, without its last line break; undefined when it fails. @throws MiniCcError `WORKTREE` without git. */

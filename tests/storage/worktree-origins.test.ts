@@ -1,0 +1,156 @@
+/** Worktrees of repositories that are not plain: each works, or says clearly why not. */
+import {existsSync, mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {folder, git, gitFiles, NEVER, put, read, repository, worktrees} from './worktree-fixture.ts';
+
+test('where there is no repository, or none with files, that is said', async () => {
+  const plain = folder('plain');
+  await expect(worktrees(plain).open()).rejects.toThrow(
+    `isolation: worktree needs a git repository: ${plain} lies in none (git init makes one)`,
+  );
+  const bare = folder('bare');
+  git(bare, 'init', '--quiet', '--bare');
+  const {open, left} = worktrees(bare);
+  await expect(open()).rejects.toThrow(`isolation: worktree needs a git repository with files: ${bare} is none`);
+  expect(left()).toEqual([]);
+});
+
+test('a repository without a commit works: all is new there', async () => {
+  const root = folder('unborn');
+  git(root, 'init', '--quiet', '--initial-branch=trunk');
+  put(root, {'a.ts': 'a\n'});
+  const {run} = worktrees(root);
+  const brought = await run((top) => {
+    expect(git(top, 'status', '--short')).toBe('?? a.ts\n');
+    put(top, {'a.ts': 'A\n'});
+  });
+  expect(brought.applied).toEqual([path.join(root, 'a.ts')]);
+  expect(read(root, 'a.ts')).toBe('A\n');
+});
+
+test('the checkout may itself be a worktree, on no branch, of a shallow clone, with ids of 64 digits', async () => {
+  const far = folder('far');
+  git(far, 'init', '--quiet', '--object-format=sha256', '--initial-branch=trunk');
+  put(far, {'a.ts': 'a\n'});
+  git(far, 'add', '.');
+  for (const message of ['first', 'second']) {
+    git(far, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '--quiet', '--allow-empty', `--message=${message}`);
+  }
+  const near = folder('near');
+  git(near, 'clone', '--quiet', '--depth=1', `file://${far}`, 'main');
+  git(path.join(near, 'main'), 'worktree', 'add', '--quiet', '--detach', '../second');
+  const root = path.join(near, 'second');
+  const {run} = worktrees(root);
+  const brought = await run((top) => {
+    expect(git(top, 'log', '--format=%s%d')).toMatch(/^second \(.*HEAD.*\)\n$/);
+    expect(git(top, 'status', '--short')).toBe('');
+    put(top, {'a.ts': 'A\n'});
+  });
+  expect(brought.applied).toEqual([path.join(root, 'a.ts')]);
+  expect(read(path.join(near, 'main'), 'a.ts')).toBe('a\n');
+});
+
+test('what a sparse checkout leaves out is no deletion, there and at the end', async () => {
+  const root = repository({'other/c.ts': 'c\n'});
+  git(root, 'sparse-checkout', 'set', 'src');
+  const {run} = worktrees(root);
+  const brought = await run((top) => {
+    expect(existsSync(path.join(top, 'other'))).toBe(false);
+    expect(git(top, 'status', '--short')).toBe('');
+    put(top, {'src/b.ts': 'B\n'});
+  });
+  expect(brought).toEqual({applied: [path.join(root, 'src/b.ts')], notes: []});
+});
+
+test('a submodule is an empty folder, and a repository within that git does not know is named', async () => {
+  const inner = repository();
+  const root = repository();
+  git(root, '-c', 'protocol.file.allow=always', 'submodule', 'add', '--quiet', inner, 'sub');
+  git(root, 'commit', '--quiet', '--message=sub');
+  put(root, {'nested/x': 'x'});
+  git(path.join(root, 'nested'), 'init', '--quiet');
+  const tree = await worktrees(root).open();
+  expect(readdirSync(path.join(tree.top, 'sub'))).toEqual([]);
+  expect(git(tree.top, 'status', '--short')).toBe('');
+  expect(tree.notes).toEqual(['not in the worktree, since it is a git repository of its own: nested/']);
+  put(tree.top, {'a.ts': 'A\n'});
+  expect(await tree.bringBack()).toEqual({applied: [path.join(root, 'a.ts')], notes: []});
+  expect(read(root, 'sub/a.ts')).toBe('one\ntwo\nthree\n');
+});
+
+test('files that held commands must not see are not in the copy, and are there unchanged at the end', async () => {
+  const root = repository({'keys/tracked': 'secret\n'});
+  put(root, {'.env': 'SECRET=1\n'});
+  const hidden = () => [path.join(root, '.env'), path.join(root, 'keys'), path.dirname(root)];
+  const {run} = worktrees(root, {hidden});
+  const brought = await run((top) => {
+    expect([existsSync(path.join(top, '.env')), existsSync(path.join(top, 'keys'))]).toEqual([false, false]);
+    expect(git(top, 'status', '--short')).toBe('');
+    put(top, {'a.ts': 'A\n', '.env': 'SECRET=2\n'});
+  });
+  expect(brought.kept?.why).toBe('conflict in .env');
+  expect([read(root, '.env'), read(root, 'keys/tracked'), read(root, 'a.ts')]).toEqual([
+    'SECRET=1\n',
+    'secret\n',
+    'one\ntwo\nthree\n',
+  ]);
+});
+
+test('its git knows no way back, and settings that run programs are not taken over', async () => {
+  const root = repository();
+  git(root, 'remote', 'add', 'origin', root);
+  git(root, 'config', 'core.fsmonitor', 'touch /tmp/never');
+  git(root, 'config', 'core.hooksPath', '/tmp/never');
+  git(root, 'config', 'filter.x.smudge', 'touch /tmp/never');
+  git(root, 'config', 'core.autocrlf', 'input');
+  const tree = await worktrees(root).open();
+  const settings = git(tree.top, 'config', '--local', '--list');
+  for (const taken of ['user.name=Ann', 'user.email=ann@example.com', 'core.autocrlf=input']) {
+    expect(settings).toContain(taken);
+  }
+  expect(settings).not.toMatch(/never|remote|filter|hooks/);
+  const inside = gitFiles(tree.top);
+  const naming = Object.keys(inside).filter((name) => inside[name]!.includes(root));
+  expect(naming).toEqual(['objects/info/alternates']);
+});
+
+test('a run that is stopped while its worktree is made leaves nothing', async () => {
+  const root = repository(Object.fromEntries(Array.from({length: 300}, (_, n) => [`many/${n}.ts`, `${n}\n`])));
+  const {open, left, settled} = worktrees(root);
+  const stop = new AbortController();
+  const opening = open('run-1', stop.signal);
+  setTimeout(() => stop.abort(new Error('stopped')), 60);
+  await expect(opening).rejects.toThrow();
+  await settled();
+  expect(left()).toEqual([]);
+  expect((await open('run-1', NEVER)).top).toContain('run-1');
+});
+
+test('a failure in the middle of applying leaves the workspace as it was, and all is kept', async () => {
+  const root = repository();
+  put(root, {'ignored/keep': 'keep\n'});
+  const {run} = worktrees(root);
+  const brought = await run((top) => {
+    put(top, {'a.ts': 'A\n', ignored: 'a file where a folder is\n', 'added/x.ts': 'x\n'});
+    rmSync(path.join(top, 'src/b.ts'));
+  });
+  expect(brought.applied).toEqual([]);
+  expect(brought.kept?.explanation).toMatch(/^Nothing was applied: .*ignored/);
+  expect([read(root, 'a.ts'), read(root, 'src/b.ts'), read(root, 'ignored/keep')]).toEqual([
+    'one\ntwo\nthree\n',
+    'b\n',
+    'keep\n',
+  ]);
+  expect(git(root, 'status', '--short')).toBe('');
+});
+
+test('a worktree that cannot be written says so, and nothing is left', async () => {
+  const root = repository();
+  const {open, session} = worktrees(root);
+  writeFileSync(path.join(session, 'worktrees'), 'in the way');
+  await expect(open()).rejects.toThrow(/ENOTDIR|EEXIST/);
+  rmSync(path.join(session, 'worktrees'));
+  mkdirSync(path.join(session, 'worktrees'));
+  expect((await open()).notes).toEqual([]);
+});
