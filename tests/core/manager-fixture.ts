@@ -12,6 +12,8 @@ import {systemClock} from '../../src/core/limits.ts';
 import type {ManagerOptions, SpawnRequest} from '../../src/core/manager-options.ts';
 import type {Model} from '../../src/core/model.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
+import type {Denial, PermitDeps} from '../../src/core/permit.ts';
+import type {Questions} from '../../src/core/questions.ts';
 import type {SubagentHouse} from '../../src/core/subagent.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
 import type {Tool} from '../../src/core/tool.ts';
@@ -58,15 +60,7 @@ export function house(given: HouseOptions = {}) {
       surroundings: {cwd: root, platform: 'linux', date: '2026-01-01', memory: [{path: 'AGENTS.md', text: 'be brief'}]},
       writeLog: new WriteLog(),
       checkpoints: NO_CHECKPOINTS,
-      permits: {
-        policy: new PermissionPolicy(
-          'default',
-          {allowed: new Set(), disallowed: new Set()},
-          {ownFolders: () => [], secretPlaces: []},
-        ),
-        questions: undefined,
-        onDenied: () => undefined,
-      },
+      permits: permitsOf(undefined, () => undefined),
       clock: systemClock,
       rawStream: false,
       limits: {profile: 'standard', agents: {}},
@@ -96,6 +90,13 @@ export function house(given: HouseOptions = {}) {
     dispatch: (model: Model, change: Partial<SpawnRequest> = {}) => manager.dispatch(request(model, change)),
     read: (runId: string) => manager.read(runId),
   };
+}
+
+/** The default mode without rules. @param questions undefined: nobody can be asked */
+export function permitsOf(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
+  const rules = {allowed: new Set<string>(), disallowed: new Set<string>()};
+  const policy = new PermissionPolicy('default', rules, {ownFolders: () => [], secretPlaces: []});
+  return {policy, questions, onDenied};
 }
 
 /** Passes when the condition holds; timers of tests never say how long something takes. */

@@ -1,0 +1,107 @@
+import {readdir} from 'node:fs/promises';
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, type MessagesServer, say} from '../support/messages-server.ts';
+import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {isSubagent, project, serve} from './fixture.ts';
+import {idle, repl, send} from './repl-fixture.ts';
+
+/** How many files each of the eight agents wants to make, one after the other. */
+const FILES = [3, 3, 3, 3, 2, 2, 2, 2];
+const QUIET_MS = 350;
+
+function eightAgents(): Promise<MessagesServer> {
+  return serve((body) => {
+    if (!isSubagent(body)) {
+      if (turnOf(body) > 0) return say('All eight are back.');
+      return callTools(
+        FILES.map((_, agent) => ({
+          name: 'Task',
+          input: {description: `task ${agent}`, prompt: `part ${agent}`, agent_type: 'code'},
+        })),
+      );
+    }
+    const agent = Number(/part (\d)/.exec(firstPromptOf(body))?.[1]);
+    const turn = turnOf(body);
+    return turn < FILES[agent]!
+      ? callTool('bash', {command: `touch made-${agent}-${turn}`})
+      : say(`part ${agent} done`);
+  });
+}
+
+/** All eight wait for an answer. */
+async function asked(server: MessagesServer) {
+  const workspace = await project();
+  await workspace.write('.mini-cc/settings.json', JSON.stringify({subagents: {maxConcurrent: 8}}));
+  const terminal = await repl({server, cwd: workspace.path, rows: 40});
+  await send(terminal, 'go');
+  await terminal.waitFor('(1 of 8)');
+  return {workspace, terminal};
+}
+
+/** The question on the screen: who asks, and for which file. */
+function shown(terminal: Terminal): {agent: string; file: string} | undefined {
+  const lines = terminal.screen();
+  const at = lines.findLastIndex((line) => line.includes(' asks: '));
+  const [, agent] = /^\[code\] task (\d) asks: /.exec(lines[at] ?? '') ?? [];
+  const [, file] = /touch (made-\d-\d)/.exec(lines.slice(at).join('\n')) ?? [];
+  return agent && file ? {agent, file} : undefined;
+}
+
+describe('many questions in the REPL', () => {
+  it('of eight agents at once are answered one after the other: what exists in the end is what was permitted', async () => {
+    const server = await eightAgents();
+    const {workspace, terminal} = await asked(server);
+    const permitted: string[] = [];
+    const refused: string[] = [];
+    for (let answered = 0; answered < 20; answered++) {
+      const seen = [...permitted, ...refused];
+      await terminal.waitFor((at) => {
+        const file = shown(at)?.file;
+        return file !== undefined && !seen.includes(file);
+      });
+      const {agent, file} = shown(terminal)!;
+      expect(file).toContain(`made-${agent}-`);
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+      if (answered % 4 === 3) {
+        terminal.press('escape');
+        refused.push(file);
+      } else {
+        terminal.type('1');
+        permitted.push(file);
+      }
+    }
+    await terminal.waitFor('All eight are back.');
+    await idle(terminal);
+    expect(terminal.screen().join('\n')).not.toContain(' asks: ');
+    const made = (await readdir(workspace.path)).filter((name) => name.startsWith('made-'));
+    expect(made.toSorted()).toEqual(permitted.toSorted());
+    expect(refused).toHaveLength(5);
+    const results = server.requests.flatMap(({body}) => (isSubagent(body) ? toolResultsOf(body) : []));
+    expect(results.filter(({text}) => text.startsWith('The user refused this call.'))).toHaveLength(5);
+    expect(results).toHaveLength(20);
+  });
+
+  it('are all gone when the turn is interrupted, and none of them was permitted', async () => {
+    const server = await eightAgents();
+    const {workspace, terminal} = await asked(server);
+    terminal.press('ctrl-c');
+    await terminal.waitFor('interrupted');
+    await idle(terminal);
+    expect(terminal.screen().join('\n')).not.toMatch(/ asks: |1 of \d/);
+    expect((await readdir(workspace.path)).filter((name) => name.startsWith('made-'))).toEqual([]);
+    // And the session goes on.
+    await send(terminal, '/subagents');
+    await terminal.waitFor((at) => (at.text().match(/stopped {2,}code/g) ?? []).length === 8);
+  });
+
+  it('are all gone after /stop, typed while they wait', async () => {
+    const server = await eightAgents();
+    const {workspace, terminal} = await asked(server);
+    await send(terminal, '/stop');
+    await terminal.waitFor('Stopped, with 8 subagents.');
+    await idle(terminal);
+    expect(terminal.screen().join('\n')).not.toMatch(/ asks: |1 of \d/);
+    expect((await readdir(workspace.path)).filter((name) => name.startsWith('made-'))).toEqual([]);
+  });
+});
