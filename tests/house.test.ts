@@ -41,7 +41,7 @@ const FLOORS = {
     rooms: ['core', 'commands'],
     packages: ['ink', 'react', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width', 'cli-truncate', 'execa'],
   },
-  print: {rooms: ['core', 'commands'], packages: []},
+  print: {rooms: ['core', 'commands'], packages: ['string-width']},
   compose: {
     rooms: ['core', 'models', 'sandbox', 'storage', 'agents', 'config', 'tools', 'commands'],
     packages: ['leven', '@vscode/ripgrep', 'write-file-atomic'],

@@ -5,6 +5,7 @@ import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';
 import {debugVariable} from './debug-variable.ts';
 import {environmentRedactor} from './environment-redactor.ts';
+import {shownOn} from './shown-on.ts';
 import type {Start} from './start.ts';
 
 /** Sets the exit code; prints one line for whatever went wrong. */
@@ -35,8 +36,8 @@ async function run(start: Start): Promise<number> {
       home: start.home,
       cwd: currentFolder(),
       env: process.env,
-      stdout: (text) => void process.stdout.write(text),
-      stderr: (line) => void process.stderr.write(`${line}\n`),
+      stdout: shownOn(process.stdout),
+      stderr: (line) => shownOn(process.stderr)(environmentRedactor(process.env).text(`${line}\n`)),
     });
   }
   const {parseArguments} = await import('./arguments.ts');

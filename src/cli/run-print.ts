@@ -2,6 +2,7 @@ import {compose} from '../compose.ts';
 import type {Session} from '../core/session.ts';
 import {print} from '../print/print.ts';
 import type {Arguments} from './arguments.ts';
+import {shownOn} from './shown-on.ts';
 import {onSignals} from './signals.ts';
 import type {Start} from './start.ts';
 
@@ -19,10 +20,9 @@ export async function runPrint(start: Start, parsed: Arguments, prompt: string):
       prompt,
       format: parsed.format,
       verbose: parsed.verbose,
-      stdout: (text) => void process.stdout.write(text),
+      stdout: shownOn(process.stdout),
       stderr: (line) => void process.stderr.write(`${line}\n`),
       isLeaving: () => isLeaving,
-      stdoutIsTerminal: Boolean(process.stdout.isTTY),
       ...(process.stderr.isTTY ? {liveTerminal: process.stderr} : {}),
     });
   } finally {

@@ -2,6 +2,7 @@
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import {environmentRedactor} from './environment-redactor.ts';
+import {shownOn} from './shown-on.ts';
 import type {Start} from './start.ts';
 
 /** @returns the exit code. @throws UsageError for bad usage */
@@ -11,8 +12,8 @@ export async function runSubcommand(start: Start, parsed: Arguments, subcommand:
   const args = {...subcommand, verb, words};
   const {exitCode, stdout, stderr} = await outcomeOf(options, args);
   const redactor = environmentRedactor(process.env);
-  process.stdout.write(redactor.text(stdout));
-  process.stderr.write(redactor.text(stderr));
+  shownOn(process.stdout)(redactor.text(stdout));
+  shownOn(process.stderr)(redactor.text(stderr));
   return exitCode;
 }
 
@@ -22,5 +23,7 @@ async function outcomeOf(options: SessionOptions, args: Subcommand & {readonly v
     return sessionsCommandLine(options, args);
   }
   const {agentsCommandLine} = await import('../compose/agents.ts');
-  return agentsCommandLine(options, args, (line) => void process.stderr.write(`${line}\n`));
+  return agentsCommandLine(options, args, (line) =>
+    shownOn(process.stderr)(`${environmentRedactor(process.env).text(line)}\n`),
+  );
 }

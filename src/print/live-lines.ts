@@ -1,5 +1,5 @@
 /** Lines at the bottom of a terminal that change in place: each keeps its row, in the order in which it came. */
-import {stripVTControlCharacters} from 'node:util';
+import stringWidth from 'string-width';
 
 export interface LiveTerminal {
   readonly columns: number;
@@ -11,7 +11,7 @@ export class LiveLines {
 
   constructor(private readonly terminal: LiveTerminal) {}
 
-  /** Draws these lines over the former ones. */
+  /** Draws these lines over the former ones. Their control characters are shown already. */
   draw(lines: readonly string[]): void {
     const fitted = lines.map((line) => cut(line, this.terminal.columns));
     if (fitted.join('\n') === this.#lines.join('\n')) return;
@@ -38,6 +38,13 @@ export class LiveLines {
 
 /** A line that wraps would take two rows, and the way up would be wrong. */
 function cut(line: string, columns: number): string {
-  const plain = stripVTControlCharacters(line);
-  return plain.length < columns ? plain : plain.slice(0, Math.max(0, columns - 1));
+  if (stringWidth(line) < columns) return line;
+  let fitting = '';
+  let width = 0;
+  for (const {segment} of new Intl.Segmenter(undefined, {granularity: 'grapheme'}).segment(line)) {
+    width += stringWidth(segment);
+    if (width >= columns) break;
+    fitting += segment;
+  }
+  return fitting;
 }

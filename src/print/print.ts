@@ -4,7 +4,7 @@ import {OFFLINE_CANNOT} from '../core/model.ts';
 import {endingOf, NOTHING, type RunResult} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
 import {showControls} from '../core/visible-controls.ts';
-import {LiveLines, type LiveTerminal} from './live-lines.ts';
+import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';
 import {resultObject} from './result-object.ts';
 import {createStreamJson, initObject} from './stream-json.ts';
@@ -17,12 +17,11 @@ export interface PrintOptions {
   readonly format: OutputFormat;
   /** Also each tool call, on standard error. */
   readonly verbose: boolean;
+  /** Where it leads to a terminal, it shows control characters; others get them as they are. */
   readonly stdout: (text: string) => void;
   readonly stderr: (line: string) => void;
   /** Standard error, if it is a terminal: there progress changes in place. */
   readonly liveTerminal?: LiveTerminal;
-  /** Text for a terminal: its control characters are shown. */
-  readonly stdoutIsTerminal: boolean;
   /** A signal ends the program: what it has by then is no success. */
   readonly isLeaving: () => boolean;
 }
@@ -30,7 +29,7 @@ export interface PrintOptions {
 /** Runs the prompt to its end. @returns the exit code: 0 done, 1 failed, 3 a limit ended it. */
 export async function print(session: Session, options: PrintOptions): Promise<number> {
   const {format, stdout} = options;
-  const live = options.liveTerminal && new LiveLines(options.liveTerminal);
+  const live = options.liveTerminal && (await liveLines(options.liveTerminal));
   const stderr = live ? (text: string) => live.printAbove(text) : options.stderr;
   const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(session.redactor.values(object))}\n`);
   const startedAt = performance.now();
@@ -66,13 +65,19 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
   const result = options.isLeaving() ? cutShort(submitted.result) : submitted.result;
   if (format === 'text') {
-    const text = options.stdoutIsTerminal ? showControls(result.text) : result.text;
+    const {text} = result;
     if (text !== '') stdout(text.endsWith('\n') ? text : `${text}\n`);
   } else {
     line(resultObject(session, result, performance.now() - startedAt));
   }
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(endingOf(result)))}`);
   return exitCode(session, result);
+}
+
+/** What measures text is loaded where there is a terminal alone. */
+async function liveLines(terminal: LiveTerminal): Promise<LiveLines> {
+  const {LiveLines} = await import('./live-lines.ts');
+  return new LiveLines(terminal);
 }
 
 function cutShort({text, usage, usageByModel, turns, tools, durationMs, modelMs}: RunResult): RunResult {

@@ -1,0 +1,52 @@
+/** Text that would take over a terminal which obeyed it, and what a terminal must never be sent. */
+import {expect} from 'vitest';
+import type {Terminal} from '../support/terminal.ts';
+
+/** Begins and ends with a word, so that what lies between is seen to be shown. */
+export const NASTY = [
+  'nasty',
+  '\x1b]0;PWNED\x07',
+  '\x1b]2;PWNED\x1b\\',
+  '\x1b]52;c;UFdORUQ=\x07',
+  '\x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\',
+  '\x1b[2J\x1b[3J\x1b[H\x1bc',
+  '\x1b[38;5;213m',
+  '\x1b[?1049h\x1b[?25l\x1b[6n',
+  '\x1bP+q544e\x1b\\\x1b_Gf=100;AAAA\x1b\\',
+  '\x9b2J\x9d0;PWNED\x9c\x90q\x9c',
+  'over\rwritten\b\b\b\x07\x0e\x7f\0',
+  '\u202ereversed\u202c \u2066isolated\u2069',
+  'hid\u200bden\u2060\ufeff\u00ad \u{e0041}\u{e0042}\u{e007f}',
+  '\x1b]0;never closed',
+].join('');
+
+/** A name for a file: Linux allows all but `/` and NUL. */
+export const NASTY_NAME = NASTY.replaceAll('/', '|').replaceAll('\0', '').slice(0, 100);
+
+/** Sequences that mini-cc sends to no terminal, and characters that nobody sees. */
+const NEVER: readonly (readonly [string, RegExp])[] = [
+  ['an operating system command, a device control or an application string', /\x1b[\]P_^X]/],
+  ['a reset', /\x1bc/],
+  ['an 8-bit control', /[\x80-\x9f]/],
+  ['a bell, a step back, a shift or a deletion', /[\x00\x07\x08\x0e\x0f\x7f]/],
+  ['a cleared screen', /\x1b\[[23]J/],
+  ['another screen', /\x1b\[\?1049h/],
+  ['a question for the cursor', /\x1b\[6n/],
+  ['a colour of the text', /\x1b\[38;5;213/],
+  ['a turn of direction', /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/],
+  ['something hidden', /[\u00ad\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/u],
+];
+
+/** Nothing that a text brought was obeyed. */
+export function expectUntouched(terminal: Terminal): void {
+  for (const [what, pattern] of NEVER) {
+    const at = terminal.raw().search(pattern);
+    expect(at < 0 ? '' : JSON.stringify(terminal.raw().slice(Math.max(0, at - 60), at + 40)), what).toBe('');
+  }
+  expect(terminal.title()).toBe('');
+}
+
+/** The cursor stands where the prompt is typed, once the last frame is drawn. */
+export function cursorAtPrompt(terminal: Terminal): Promise<void> {
+  return terminal.waitFor((at) => at.cursor.x === 2 && /^> /.test(at.screen()[at.cursor.y] ?? ''));
+}
