@@ -1,6 +1,6 @@
 /** How a command starts: plainly, held by the operating system, or not at all. */
 import {holdOf} from '../core/confinement.ts';
-import type {Workspace} from '../core/tool.ts';
+import type {Confinement, Workspace} from '../core/tool.ts';
 import {heldEnvironment, type Sandbox} from '../sandbox/index.ts';
 import {shellArguments} from './run-shell.ts';
 
@@ -10,6 +10,7 @@ export interface ShellStart {
   readonly env: Readonly<Record<string, string>>;
   readonly input?: Uint8Array;
   readonly hold: 'plain' | 'read-only' | 'workspace-write';
+  readonly confinement: Confinement;
   /** Places that the command finds empty, absolute. */
   readonly hidden: readonly string[];
   /** To be called once when the command has ended. @returns what to say about it. */
@@ -32,12 +33,12 @@ export async function startOf(
   const missing = status?.available === false ? `${status.reason}: ${status.remedy}` : 'it was not tried';
   switch (hold) {
     case 'plain':
-      return {file, args, env, hold, hidden: [], release: () => []};
+      return {file, args, env, hold, confinement, hidden: [], release: () => []};
     case 'read-only':
     case 'workspace-write':
-      return {...sandbox.confine(hold, argv, workspace), env: heldEnvironment(env), hold};
+      return {...sandbox.confine(hold, argv, workspace), env: heldEnvironment(env), hold, confinement};
     case 'proven-only':
-      return {refused: `bash of a read-only agent needs a sandbox, and ${missing}. Nothing was run.`};
+      return {refused: `bash of ${WHOSE[confinement]} needs a sandbox, and ${missing}. Nothing was run.`};
     case 'refused':
       return {refused: `bash needs the sandbox (the settings say sandbox: required), and ${missing}. Nothing was run.`};
   }
@@ -49,20 +50,29 @@ const CONFINEMENT_SIGNS =
 /** Programs that may fail for want of a network without a word. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
 
+/** Of agents whose commands run only where they are held. */
+const WHOSE: Partial<Record<Confinement, string>> = {
+  'read-only': 'a read-only agent',
+  worktree: 'an agent in a worktree',
+};
+
 const HELD_WORDS = {
   'read-only': '(this agent is read-only: the file system cannot be written and there is no network)',
   'workspace-write':
     '(the sandbox held this command: only the workspace can be written, not .git/hooks, .git/config, .mini-cc, .claude; ' +
     'there is no network; keys are hidden. unconfined: true asks the user to run it outside)',
+  worktree:
+    '(the sandbox held this command: only your worktree can be written, not .git/hooks, .git/config, .mini-cc, .claude ' +
+    'in it; there is no network; keys are hidden)',
 };
 
 /** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
-export function hints(command: string, output: string, {hold, hidden}: ShellStart): string[] {
+export function hints(command: string, output: string, {hold, confinement, hidden}: ShellStart): string[] {
   const found: string[] = [];
   const missed = /no such file/i.test(output) && hidden.find((place) => output.includes(place));
   if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there)`);
   if (hold !== 'plain' && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
-    found.push(HELD_WORDS[hold]);
+    found.push(HELD_WORDS[confinement === 'worktree' ? 'worktree' : hold]);
   }
   if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
     found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');

@@ -8,7 +8,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {git, put} from '../storage/worktree-fixture.ts';
 import {callTools, type ScriptedCall, say} from '../support/messages-server.ts';
-import {toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {home, isSubagent, serve} from './fixture.ts';
 
@@ -44,7 +44,7 @@ function contentOf(root: string): Record<string, string> {
   );
 }
 
-/** `M` is the main checkout. The later ones break the worktree's own git, so they come last. */
+/** `M` is the main checkout, `T` the worktree. The later ones break the worktree's own git, so they come last. */
 const COMMANDS = [
   'git -C "$M" commit --allow-empty -m x',
   'cd "$M" && git commit --allow-empty -m x',
@@ -109,20 +109,18 @@ const COMMANDS = [
   'rm -rf .git; git init -q .; git config core.worktree "$M"; git checkout -f; git add -A; git config core.fsmonitor "touch $M/made"; git config filter.x.clean "touch $M/made"; git config core.hooksPath "$T"',
 ];
 
-/** The worktree is told by the first command; `T` stands for it. */
-async function attempt(main: string, calls: (tree: string) => readonly ScriptedCall[], more: object = {}) {
+/** @param calls of the run, which knows where it works. */
+async function attempt(main: string, calls: (tree: string) => readonly ScriptedCall[], mode = 'bypassPermissions') {
   const server = await serve((body) => {
     const task = {description: 'try', prompt: 'try', agent_type: 'code', isolation: 'worktree'};
     if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([{name: 'Task', input: task}]) : say('done');
-    if (turnOf(body) === 0) return callTools([{name: 'glob', input: {pattern: 'a.ts'}}, bash('pwd')]);
-    if (turnOf(body) > 1) return say('tried');
-    const [, pwd] = toolResultsOf(body);
-    return callTools(calls(pwd!.text));
+    if (turnOf(body) > 0) return say('tried');
+    return callTools(calls(/^Working directory: (.*)$/m.exec(systemOf(body))![1]!));
   });
-  const args = ['-p', 'go', '--permission-mode', 'bypassPermissions'];
-  const run = await runCli(args, {server, cwd: main, home: await home(), timeoutMs: 60_000, ...more});
+  const args = ['-p', 'go', '--permission-mode', mode];
+  const run = await runCli(args, {server, cwd: main, home: await home(), timeoutMs: 60_000});
   const bodies = server.requests.map(({body}) => body);
-  return {run, results: toolResultsOf(bodies.filter(isSubagent)[2]!), report: toolResultsOf(bodies.at(-1)!)[0]!.text};
+  return {run, results: toolResultsOf(bodies.filter(isSubagent)[1]!), report: toolResultsOf(bodies.at(-1)!)[0]!.text};
 }
 
 const bash = (command: string, more: Record<string, unknown> = {}) => ({name: 'bash', input: {command, ...more}});
@@ -163,7 +161,29 @@ test('nor does a tool that writes, by its path or through a link', async () => {
     {name: 'write_file', input: {path: '../../start.json', content: '{}'}},
     bash('rm -f way made'),
   ]);
-  const denied = results.filter(({text}) => text === 'Permission denied: it writes outside of its worktree.');
+  const denied = results.filter(({text}) => /^Permission denied: .*worktree/.test(text));
   expect(denied.length).toBe(usable.available ? 8 : 6);
   expect(contentOf(main)).toEqual(before);
+});
+
+test('in the mode that lets edits pass, those in the worktree pass, and what lies around it is not even read', async () => {
+  const main = mainCheckout();
+  const {results, report} = await attempt(
+    main,
+    () => [
+      {name: 'read_file', input: {path: 'a.ts'}},
+      {name: 'edit_file', input: {path: 'a.ts', old_string: 'uncommitted', new_string: 'edited'}},
+      {name: 'write_file', input: {path: 'deep/new.ts', content: 'x\n'}},
+      {name: 'write_file', input: {path: '.claude/settings.json', content: '{}'}},
+      {name: 'write_file', input: {path: '.git/hooks/pre-commit', content: 'x'}},
+      {name: 'write_file', input: {path: `${main}/a.ts`, content: 'x'}},
+      {name: 'read_file', input: {path: '../../start.json'}},
+      {name: 'read_file', input: {path: '../../state.git/config'}},
+      {name: 'glob', input: {pattern: '**/*.json', path: '../../..'}},
+    ],
+    'acceptEdits',
+  );
+  expect(results.map(({isError}) => isError)).toEqual([false, false, false, true, true, true, true, true, true]);
+  expect(report).toContain('changed 2 files: a.ts, deep/new.ts');
+  expect(readFileSync(path.join(main, 'a.ts'), 'utf8')).toBe('edited\n');
 });
