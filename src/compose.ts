@@ -4,10 +4,11 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
-import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './compose/options.ts';
+import {modelNameOf, resolverOf, type SessionOptions} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
 import {confinementOf, sandboxOf} from './compose/sandbox.ts';
 import {secretsOf} from './compose/secrets.ts';
+import {settingsTrusted} from './compose/trust.ts';
 import {upkeep} from './compose/upkeep.ts';
 import {worktreesOf} from './compose/worktrees.ts';
 import {toolNotes} from './config/memory-files.ts';
@@ -49,7 +50,7 @@ const MAIN = 'main';
 /** @throws UsageError for settings, names or ids that are wrong. */
 export async function compose(options: SessionOptions): Promise<Session> {
   const root = realpathSync(options.cwd);
-  const {settings, warnings, keyNames} = settingsOf(options, root);
+  const {settings, warnings, keyNames, trust} = await settingsTrusted(options, root);
   const {redactor, env} = secretsOf(options, keyNames, root);
   const resolver = resolverOf(options, settings, redactor);
   const store = new SessionStore(options.home, root, redactor);
@@ -66,7 +67,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   });
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const emit = bus.emitFor(MAIN);
-  const catalog = openCatalog(options, root, settings, toolNames, (text) =>
+  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, (text) =>
     emit({type: 'notice', level: 'info', text}),
   );
   const runAs = options.agent === undefined ? undefined : agentNamed(options.agent, catalog);
@@ -85,7 +86,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const denials: Denial[] = [];
   const rules = rulesOf(options, settings, toolNames);
   const sessionFolder = () => store.sessionFolder(session?.info.sessionId ?? firstConversation.id);
-  const policy = new PermissionPolicy(options.permissionMode ?? 'default', rules, {
+  const policy = new PermissionPolicy(options.permissionMode ?? runAs?.permissionMode ?? 'default', rules, {
     ownFolders: () => [sessionFolder()],
     secretPlaces: secretPlaces(homedir(), options.home),
   });

@@ -32,14 +32,14 @@ export interface Subcommand {
 }
 
 /** In the contract, with an engine that comes later. */
-const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema', 'trust'];
+const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema'];
 const LATER_SUBCOMMANDS = ['doctor'];
 
 /** What subcommands take, and what only they take. */
 const ONLY_SUBCOMMANDS: ReadonlySet<string> = new Set(['json', 'yes', 'template']);
 const OF_SUBCOMMANDS: ReadonlySet<string> = new Set([
   ...ONLY_SUBCOMMANDS,
-  ...['cwd', 'settings', 'agents', 'model', 'offline', 'debug'],
+  ...['cwd', 'settings', 'agents', 'model', 'offline', 'debug', 'trust'],
 ]);
 
 const FLAGS = {
@@ -62,6 +62,7 @@ const FLAGS = {
   addDir: {type: 'string', isMultiple: true},
   settings: {type: 'string'},
   cwd: {type: 'string'},
+  trust: {type: 'boolean'},
   debug: {type: 'boolean'},
   agent: {type: 'string'},
   agents: {type: 'string'},
@@ -107,6 +108,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
       disallowedTools: list(flags.disallowedTools),
       addDirs: (flags.addDir ?? []).map((dir) => folder(path.resolve(cwd, dir))),
       offline: flags.offline ?? false,
+      trust: flags.trust ?? false,
       rawStream: flags.includePartialMessages ?? false,
       debug,
       ...(mode === undefined

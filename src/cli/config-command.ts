@@ -2,8 +2,10 @@
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
+import type {TrustInForce} from '../compose/trust.ts';
 import {type InForce, type SettingInForce, settingsInForce, type Variables} from '../config/in-force.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
+import {DirectoryTrust} from '../config/trust.ts';
 import {UsageError} from '../core/errors.ts';
 import {nearest} from '../core/nearest.ts';
 import {quote} from '../core/problem.ts';
@@ -26,6 +28,8 @@ interface ConfigArguments {
   readonly cwd?: string;
 }
 
+type Shown = Omit<InForce, 'claims'> & {readonly trust: Pick<TrustInForce, 'directory' | 'keys'>};
+
 const FORMS = ['show', 'schema'] as const;
 const FLAGS = {json: {type: 'boolean'}, settings: {type: 'string'}, cwd: {type: 'string'}} as const;
 const USAGE = 'mini-cc config show [--json] [--settings FILE] [--cwd DIR] | mini-cc config schema';
@@ -35,7 +39,7 @@ export async function runConfigCommand(args: readonly string[], surroundings: Co
   try {
     const parsed = parse(args);
     if (parsed.form === 'schema') surroundings.stdout(`${JSON.stringify(settingsJsonSchema(), null, 2)}\n`);
-    else show(parsed, surroundings);
+    else await show(parsed, surroundings);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -84,27 +88,46 @@ function takeFlag(
   }
 }
 
-function show({json, settings, cwd}: ConfigArguments, surroundings: ConfigSurroundings): void {
+async function show({json, settings, cwd}: ConfigArguments, surroundings: ConfigSurroundings): Promise<void> {
   const {home, env, stdout, stderr} = surroundings;
   const places = {home, cwd: folder(path.resolve(surroundings.cwd, cwd ?? '.'))};
-  const inForce = settingsInForce(settings === undefined ? places : {...places, explicit: settings}, env);
+  const {trustInForce} = await import('../compose/trust.ts');
+  const trust = new DirectoryTrust(home, places.cwd);
+  const {claims, ...inForce} = settingsInForce(
+    {...places, trusts: trust.trusts, ...(settings === undefined ? {} : {explicit: settings})},
+    env,
+  );
+  const {warnings, ...trusted} = trustInForce(home, trust, {claims});
+  const all = {...inForce, trust: trusted, warnings: [...inForce.warnings, ...warnings]};
   if (json) {
-    stdout(`${JSON.stringify(inForce, null, 2)}\n`);
+    stdout(`${JSON.stringify(all, null, 2)}\n`);
     return;
   }
-  for (const warning of inForce.warnings) stderr(`mini-cc: ${warning}`);
-  stdout(showControls(tables(inForce)));
+  for (const warning of all.warnings) stderr(`mini-cc: ${warning}`);
+  stdout(showControls(tables(all)));
 }
 
-function tables({settings, environment, files, offline}: InForce): string {
+function tables({settings, environment, files, trust, offline}: Shown): string {
   const blocks = [
     ['Settings', ...columns(settings.map((each) => [each.key, valueText(each), sourceText(each)]))],
     ['Environment', ...columns(environment.map(({name, value}) => [name, value]))],
     ['Files', ...columns(files.map(({layer, file, found}) => [layer, found ? 'read' : 'not there', file]))],
+    ...(trust.keys.length > 0 ? [['Trust', ...columns(trust.keys.map(trustRow))]] : []),
     ...(offline ? [['No API key or server is set: the offline model answers.']] : []),
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
+
+function trustRow({file, key, standing}: TrustInForce['keys'][number]): string[] {
+  return [key, STANDINGS[standing], file];
+}
+
+const STANDINGS: Readonly<Record<TrustInForce['keys'][number]['standing'], string>> = {
+  trusted: 'trusted',
+  refused: 'ignored, as you said',
+  changed: 'ignored: changed since you trusted it',
+  new: 'ignored: not trusted',
+};
 
 function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.min(40, Math.max(...rows.map((row) => row[column]!.length))));

@@ -29,6 +29,7 @@ Flags
   --agent NAME                    run as that agent
   --agents JSON                   further agents: {"name": {"description", "prompt", "tools", "model"}}
   --cwd DIR                       work there
+  --trust                         trust what this directory's settings and agents ask for, until it changes
   --debug                         log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)
   --version, --help
 

@@ -1,4 +1,5 @@
 import module from 'node:module';
+import type {SessionOptions} from '../compose/options.ts';
 import {isModelConfigured} from '../config/environment.ts';
 import {PromptHistory} from '../ui/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
@@ -21,6 +22,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const history = new PromptHistory(start.home, options.cwd);
   // Until the session is there, which knows the settings too.
   let redactor = environmentRedactor(env);
+  let ask: SessionOptions['ask'];
   let firstFrameShown: () => void = () => undefined;
   const firstFrame = new Promise<void>((resolve) => {
     firstFrameShown = resolve;
@@ -28,7 +30,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const session = (async () => {
     await firstFrame;
     const {compose} = await import('../compose.ts');
-    const composed = await compose({...options, env, home: start.home, interactive: true});
+    const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
     // Compiled code is written at exit only, unless asked: a session that is killed should not slow the next start.
     module.flushCompileCache?.();
     redactor = composed.redactor;
@@ -44,6 +46,9 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     redact: (text) => redactor.text(text),
     onSubmit: (text) => history.add(redactor.text(text)),
     onFirstFrame: firstFrameShown,
+    onAsk: (way) => {
+      ask = (question) => way({...question, detail: redactor.text(question.detail)});
+    },
     onLeave: (way) => {
       leave = way;
     },

@@ -8,15 +8,17 @@ import type {AgentsRoom} from '../commands/agents/slash.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import type {Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
+import type {Trusts} from '../core/claim.ts';
 import {completeOnce} from '../core/complete-once.ts';
 import {UsageError} from '../core/errors.ts';
 import {formatProblem} from '../core/problem.ts';
 import {toolsFor} from '../core/subagent.ts';
 import type {Tool} from '../core/tool.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
-import {modelNameOf, resolverOf, type SessionOptions, settingsOf} from './options.ts';
+import {modelNameOf, resolverOf, type SessionOptions} from './options.ts';
 import {sandboxOf} from './sandbox.ts';
 import {secretsOf} from './secrets.ts';
+import {settingsTrusted} from './trust.ts';
 
 /** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
 export async function agentsCommandLine(
@@ -26,11 +28,11 @@ export async function agentsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
-  const {settings, keyNames} = settingsOf(options, root);
+  const {settings, keyNames, trust} = await settingsTrusted(options, root);
   const {redactor} = secretsOf(options, keyNames, root);
   const baseTools = createBaseTools(sandboxOf(settings, options.home), {mayReachPrivate: () => false});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
-  const catalog = openCatalog(options, root, settings, toolNames, () => undefined);
+  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, () => undefined);
   return runAgentsCommandLine(args, {
     ...agentsRoom(catalog, root, options.home, toolNames),
     say,
@@ -45,8 +47,7 @@ export async function agentsCommandLine(
 
 export function openCatalog(
   options: SessionOptions,
-  root: string,
-  settings: Settings,
+  {root, settings, trusts}: {readonly root: string; readonly settings: Settings; readonly trusts: Trusts},
   toolNames: readonly string[],
   onNotice: (text: string) => void,
 ): LiveCatalog {
@@ -56,6 +57,7 @@ export function openCatalog(
     miniCcHome: options.home,
     toolNames: () => toolNames,
     overrides: () => settings.agents,
+    trusts,
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });

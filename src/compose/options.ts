@@ -1,7 +1,8 @@
 /** What a session is asked to be, and the parts that are read from it alone. */
 import {isModelConfigured} from '../config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
-import type {PermissionMode} from '../core/events.ts';
+import type {Trusts} from '../core/claim.ts';
+import type {Answer, PermissionMode, Question} from '../core/events.ts';
 import type {Limits} from '../core/limits.ts';
 import type {Redactor} from '../core/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
@@ -26,6 +27,10 @@ export interface SessionOptions {
   readonly appendSystemPrompt?: string;
   readonly addDirs?: readonly string[];
   readonly settingsFile?: string;
+  /** `--trust`: what the project's files ask for now counts, and is remembered. */
+  readonly trust?: boolean;
+  /** Asks the person before there is a session; `withdrawn` when they leave instead. */
+  readonly ask?: (question: Question) => Promise<Answer | 'withdrawn'>;
   /** `--agents`: definitions as JSON. */
   readonly agentsJson?: string;
   /** `--agent`: the main agent is this one. */
@@ -38,10 +43,11 @@ export interface SessionOptions {
   readonly archiveAfterMinutes?: number;
 }
 
-export function settingsOf(options: SessionOptions, root: string): LoadedSettings {
+export function settingsOf(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
   return loadSettings({
     home: options.home,
     cwd: root,
+    trusts,
     ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
   });
 }

@@ -26,6 +26,7 @@ export interface InForce {
   readonly environment: readonly {readonly name: string; readonly value: string}[];
   readonly files: LoadedSettings['files'];
   readonly warnings: readonly string[];
+  readonly claims: LoadedSettings['claims'];
   /** No key and no server is set: the built-in model answers. */
   readonly offline: boolean;
 }
@@ -48,7 +49,7 @@ const PLAIN = [
 
 /** @throws UsageError for settings that are wrong. */
 export function settingsInForce(places: SettingsPlaces, env: Variables): InForce {
-  const {origins, files, warnings, keyNames} = loadSettings(places);
+  const {origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(knownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(shown(value)) as T;
   const settings = allSettings()
@@ -61,6 +62,7 @@ export function settingsInForce(places: SettingsPlaces, env: Variables): InForce
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
     environment: clean([...OWN_KEYS, ...PLAIN].map((name) => ({name, value: variable(name, env)}))),
     files,
+    claims,
     warnings: clean([...warnings, ...unused]),
     offline: !isModelConfigured(env),
   };

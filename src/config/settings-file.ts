@@ -98,11 +98,13 @@ function withoutAboutTheFile(values: z.output<typeof settingsSchema>): SettingsV
 
 /** Takes out what lies at the path. @returns whether something did. */
 export function remove(values: unknown, path: Path): boolean {
-  let at: unknown = values;
-  for (const key of path.slice(0, -1)) at = own(at, key);
-  const last = path.at(-1)!;
-  if (own(at, last) === undefined) return false;
-  return Reflect.deleteProperty(at as object, last);
+  if (valueAt(values, path) === undefined) return false;
+  return Reflect.deleteProperty(valueAt(values, path.slice(0, -1)) as object, path.at(-1)!);
+}
+
+/** Undefined where nothing lies. */
+export function valueAt(values: unknown, path: Path): unknown {
+  return path.reduce(own, values);
 }
 
 function own(value: unknown, key: string): unknown {

@@ -1,13 +1,14 @@
 /** Settings: read in layers, checked, merged, frozen. */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
+import type {Claim, Trusts} from '../core/claim.ts';
 import {UsageError} from '../core/errors.ts';
 import {formatProblem} from '../core/problem.ts';
 import {showControls} from '../core/visible-controls.ts';
 import {NEEDS_TRUST, NOT_YET, pathText} from './key-rules.ts';
 import {type LayerName, type LayerSource, type Leaf, layLayers, treeOf} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
-import {readSettingsFile, remove, type SettingsFile} from './settings-file.ts';
+import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';
 
 export type Settings = DeepReadonly<SettingsValues>;
 
@@ -24,6 +25,8 @@ export interface LoadedSettings {
   readonly files: readonly (LayerSource & {readonly found: boolean})[];
   /** Variables that hold keys of model servers, by `apiKeyEnv`. */
   readonly keyNames: readonly string[];
+  /** What files of the project say that counts only where it is trusted, trusted or not. */
+  readonly claims: readonly Claim[];
 }
 
 export interface SettingsPlaces {
@@ -32,6 +35,8 @@ export interface SettingsPlaces {
   readonly cwd: string;
   /** `--settings FILE`. */
   readonly explicit?: string;
+  /** What the user trusts of the project's files; without it nothing. */
+  readonly trusts?: Trusts;
 }
 
 /** A file that mistakes fill is told by its first ones. */
@@ -42,13 +47,14 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   const warnings: string[] = [];
   const errors: string[] = [];
   const keyNames: string[] = [];
+  const claims: Claim[] = [];
   const layers = layerFiles(places).map((source) => {
-    const {file, layer, trusted} = source;
+    const {file, layer, isProjects} = source;
     const read = readSettingsFile(file, layer === 'command line');
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
       (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
     }
-    if (!trusted) dropUntrusted(read, file, warnings);
+    if (isProjects) claims.push(...dropUntrusted(read, file, places.trusts));
     // Also while the engine of providers is missing: the key is there.
     keyNames.push(...Object.values(read.values.providers ?? {}).flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
     dropNotYet(read, file, warnings);
@@ -62,21 +68,22 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
     origins,
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
     keyNames,
+    claims,
   });
 }
 
 /** The farthest first. */
-function layerFiles({home, cwd, explicit}: SettingsPlaces): {file: string; layer: LayerName; trusted: boolean}[] {
+function layerFiles({home, cwd, explicit}: SettingsPlaces): {file: string; layer: LayerName; isProjects: boolean}[] {
   const project = path.join(cwd, '.mini-cc');
   // Started in the home directory, the project's folder is the user's own.
   const isHome = sameFolder(project, home);
   return [
-    {file: path.join(home, 'settings.json'), layer: 'user', trusted: true},
-    ...(isHome ? [] : [{file: path.join(project, 'settings.json'), layer: 'project', trusted: false} as const]),
-    {file: path.join(project, 'settings.local.json'), layer: 'local', trusted: isHome},
+    {file: path.join(home, 'settings.json'), layer: 'user', isProjects: false},
+    ...(isHome ? [] : [{file: path.join(project, 'settings.json'), layer: 'project', isProjects: true} as const]),
+    {file: path.join(project, 'settings.local.json'), layer: 'local', isProjects: !isHome},
     ...(explicit === undefined
       ? []
-      : [{file: path.resolve(cwd, explicit), layer: 'command line', trusted: true} as const]),
+      : [{file: path.resolve(cwd, explicit), layer: 'command line', isProjects: false} as const]),
   ];
 }
 
@@ -93,11 +100,16 @@ function realOr(folder: string): string {
   }
 }
 
-function dropUntrusted({values}: SettingsFile, file: string, warnings: string[]): void {
-  const dropped = NEEDS_TRUST.filter((key) => remove(values, key.split('.')));
-  if (dropped.length === 0) return;
-  const why = 'settings of a project count for this only where its directory is trusted; trust is not yet available';
-  warnings.push(`${file}: ${dropped.join(', ')} ${dropped.length === 1 ? 'is' : 'are'} ignored: ${why}`);
+/** @returns what needs trust in the file, also what is trusted. */
+function dropUntrusted({values}: SettingsFile, file: string, trusts: Trusts = () => false): Claim[] {
+  return NEEDS_TRUST.flatMap((key) => {
+    const path = key.split('.');
+    const value = valueAt(values, path);
+    if (value === undefined) return [];
+    const claim = {file, key, value};
+    if (!trusts(claim)) remove(values, path);
+    return [claim];
+  });
 }
 
 function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string[]): void {

@@ -114,6 +114,8 @@ export interface Question {
   readonly options: readonly QuestionOption[];
   /** What Esc means. */
   readonly escape: string;
+  /** What Enter means while nothing is marked; without it, nothing. */
+  readonly enter?: string;
   /** Instead of a question: the front end opens `$EDITOR` on this file and answers `text` when it was left. */
   readonly editor?: {readonly file: string};
 }

@@ -3,10 +3,11 @@
  * both cells and decides nothing.
  */
 import {messageOf} from '../core/errors.ts';
-import type {Answer} from '../core/events.ts';
+import type {Answer, Question} from '../core/events.ts';
 import type {FrontEndSession} from '../core/front-end.ts';
 import {type Cell, createCell} from './cell.ts';
 import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './completion.ts';
+import {createEarlyQuestions} from './early-questions.ts';
 import {createEditor, type EditorState, expandedText, submitted} from './editor.ts';
 import {createEventPump} from './event-pump.ts';
 import {addText, forgetPrinted} from './finished.ts';
@@ -73,6 +74,8 @@ export interface Controller {
   /** The next permission mode: Shift+Tab. */
   readonly turnMode: () => void;
   readonly answer: (askId: string, answer: Answer) => void;
+  /** Asks the person, also before there is a session; `withdrawn` when they leave instead. */
+  readonly ask: (question: Question) => Promise<Answer | 'withdrawn'>;
   /** @returns false when there was nothing to interrupt. */
   readonly interrupt: () => boolean;
   readonly hint: (text: string, ms: number) => void;
@@ -120,6 +123,7 @@ export function createController(options: ControllerOptions): Controller {
     search: prefixSearch,
   });
   const pump = createEventPump((events) => ui.set(events.reduce(reduce, ui.get())));
+  const early = createEarlyQuestions(ui);
   let session: FrontEndSession | undefined;
   let unsubscribe: (() => void) | undefined;
   let hintTimer: NodeJS.Timeout | undefined;
@@ -160,6 +164,7 @@ export function createController(options: ControllerOptions): Controller {
     clearTimeout(hintTimer);
     unsubscribe?.();
     pump.stop();
+    early.withdraw();
     change({isLeaving: true});
     onLeave(exitCode);
   };
@@ -188,6 +193,7 @@ export function createController(options: ControllerOptions): Controller {
     hint,
     leave,
     askToLeave,
+    ask: early.ask,
     stoppedRuns: () => stopped,
     open: (opened) => {
       if (local.get().isLeaving) return;
@@ -234,7 +240,7 @@ export function createController(options: ControllerOptions): Controller {
     },
     answer: (askId, answer) => {
       change({answered: [...local.get().answered.slice(-20), askId], focus: undefined});
-      session?.answer(askId, answer);
+      if (!early.answer(askId, answer)) session?.answer(askId, answer);
     },
     interrupt: () => {
       const {inFlight, commands} = local.get();

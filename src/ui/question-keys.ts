@@ -55,7 +55,8 @@ export function questionKey(
       if (question.options.length === 0) return mine();
       return mine({marked: nextMark(focus.marked, question.options.length, press.name === 'up' ? -1 : 1)});
     case 'return':
-      return focus.marked === undefined ? mine() : choose(focus, question.options[focus.marked]);
+      if (focus.marked !== undefined) return choose(focus, question.options[focus.marked]);
+      return question.enter === undefined ? mine() : {...mine(), answer: {choice: question.enter}};
     case 'text': {
       if (question.options.length === 0) {
         return noteKey({...focus, choice: 'text'}, createEditor(), press, question);

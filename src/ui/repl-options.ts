@@ -1,3 +1,4 @@
+import type {Answer, Question} from '../core/events.ts';
 import type {FrontEndSession} from '../core/front-end.ts';
 
 export interface ReplOptions {
@@ -15,6 +16,8 @@ export interface ReplOptions {
   readonly redact?: (text: string) => string;
   /** Called for every prompt that is sent. */
   readonly onSubmit?: (text: string) => void;
+  /** Called once with the way to ask the person before there is a session. */
+  readonly onAsk?: (ask: (question: Question) => Promise<Answer | 'withdrawn'>) => void;
   /** Called once, when the first frame is on the screen. */
   readonly onFirstFrame?: () => void;
   /** Called once with the way out: what was said stays, the terminal is as it was before. */

@@ -35,6 +35,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = termi
     onRepaint: () => instance?.clear(),
   });
   options.onLeave?.(controller.leave);
+  options.onAsk?.(controller.ask);
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
   instance = render(<App controller={controller} />, {
@@ -62,7 +63,10 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = termi
       session = opened;
       controller.open(opened);
     },
-    (error: unknown) => fail(isUsageError(error) ? 2 : 1)(error),
+    (error: unknown) => {
+      // Whoever has left wants no session any more, and needs no word on why there is none.
+      if (!controller.local.get().isLeaving) fail(isUsageError(error) ? 2 : 1)(error);
+    },
   );
 
   const exitCode = await left.promise;

@@ -80,7 +80,7 @@ describe('layers of settings', () => {
 });
 
 describe('settings of a project', () => {
-  it('that could run code or send data elsewhere are ignored, and one notice a file names them', () => {
+  it('that could run code or send data elsewhere are ignored, and named, but what is trusted', () => {
     const dangerous = {
       providers: {mine: {baseURL: 'https://collector.example'}},
       hooks: {Stop: []},
@@ -92,13 +92,18 @@ describe('settings of a project', () => {
       [PROJECT]: {...dangerous, permissions: {allow: ['bash'], deny: ['write_file']}},
       [LOCAL]: {permissions: {allow: ['bash']}},
     });
-    const {settings, warnings} = loadSettings(at);
-    expect(settings).toEqual({permissions: {deny: ['write_file']}});
-    expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatch(
-      /settings\.json: providers, hooks, mcpServers, permissions\.allow, sandbox, verify are ignored: .*trust/,
-    );
-    expect(warnings[1]).toMatch(/settings\.local\.json: permissions\.allow is ignored/);
+    const {settings, warnings, claims} = loadSettings(at);
+    expect({settings, warnings}).toEqual({settings: {permissions: {deny: ['write_file']}}, warnings: []});
+    const keys = ['providers', 'hooks', 'mcpServers', 'permissions.allow', 'sandbox', 'verify'];
+    const [project, local] = [PROJECT, LOCAL].map((file) => path.join(at.base, file));
+    expect(claims.map(({file, key}) => [file, key])).toEqual([
+      ...keys.map((key) => [project, key]),
+      [local, 'permissions.allow'],
+    ]);
+    expect(claims.find(({key}) => key === 'sandbox')?.value).toEqual({mode: 'off'});
+    const trusting = loadSettings({...at, trusts: ({file, key}) => file === local && key === 'permissions.allow'});
+    expect(trusting.settings.permissions).toEqual({allow: ['bash'], deny: ['write_file']});
+    expect(trusting.claims).toEqual(claims);
   });
 
   it('are read through a link to the user’s own folder as the user’s own', () => {

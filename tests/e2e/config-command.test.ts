@@ -42,7 +42,7 @@ describe('mini-cc config show', () => {
     const {code, stdout, stderr} = await run(['show', '--json'], at);
     expect({code, stderr}).toEqual({code: 0, stderr: []});
     const shown = JSON.parse(stdout);
-    expect(Object.keys(shown)).toEqual(['settings', 'environment', 'files', 'warnings', 'offline']);
+    expect(Object.keys(shown)).toEqual(['settings', 'environment', 'files', 'warnings', 'offline', 'trust']);
     expect(shown.warnings).toHaveLength(1);
     expect(shown.settings).toContainEqual({key: 'retry.maxAttempts', value: 5, source: 'default', from: []});
   });

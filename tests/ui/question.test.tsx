@@ -42,6 +42,20 @@ describe('a question', () => {
     expect(step(press('return')).answer).toBeUndefined();
   });
 
+  test('that says what Enter means takes it so while nothing is marked, and says it', () => {
+    const careful = question({enter: 'no'});
+    const focus = focusOn(careful, START);
+    const enter = (at: number, isPromptEmpty = true) =>
+      questionKey(focus, careful, press('return'), {isPromptEmpty, now: START + at});
+    expect(enter(1000).answer).toEqual({choice: 'no'});
+    expect([enter(QUIET_MS - 1), enter(1000, false)]).toMatchObject([{isHandled: false}, {isHandled: false}]);
+    const marked = questionKey(focus, careful, press('down'), {isPromptEmpty: true, now: START + 1000}).focus;
+    const answer = questionKey(marked, careful, press('return'), {isPromptEmpty: true, now: START + 1000}).answer;
+    expect(answer).toEqual({choice: 'yes'});
+    const {rows} = questionRows({question: careful, count: 1, focus, isPromptEmpty: true, columns: 80});
+    expect(rows.at(-1)?.text).toBe('  digit, or arrows and Enter · Enter or Esc: no');
+  });
+
   test('is answered by the arrows and Enter', () => {
     expect(steps(press('down'), press('down'), press('return')).answer).toEqual({choice: 'session'});
     expect(steps(press('up'), press('up'), press('up'), press('return')).answer).toEqual({choice: 'yes'});

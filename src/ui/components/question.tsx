@@ -54,10 +54,11 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
     add('hint', [cutText(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
+  const keysOut = question.enter === question.escape ? 'Enter or Esc' : 'Esc';
   const keys =
     question.options.length === 0
       ? 'type your answer · Esc: drop it'
-      : `digit, or arrows and Enter · Esc: ${question.escape}`;
+      : `digit, or arrows and Enter · ${keysOut}: ${question.escape}`;
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};

@@ -1,0 +1,141 @@
+/** What a project's files ask for is put before the user, once, before anything is made of it. */
+import {randomUUID} from 'node:crypto';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import {agentClaims} from '../agents/claims.ts';
+import type {LoadedSettings} from '../config/settings.ts';
+import {DirectoryTrust, type Standing} from '../config/trust.ts';
+import type {Claim} from '../core/claim.ts';
+import {MiniCcError} from '../core/errors.ts';
+import type {Question} from '../core/events.ts';
+import {showControls} from '../core/visible-controls.ts';
+import {type SessionOptions, settingsOf} from './options.ts';
+
+export interface Trusted extends LoadedSettings {
+  readonly trust: DirectoryTrust;
+}
+
+/**
+ * The settings of a directory, with what its user trusts of them. Where a person can be asked, they are, about what
+ * nothing was said yet.
+ * @throws UsageError for settings that are wrong, MiniCcError `WITHDRAWN` when the person left instead of answering
+ */
+export async function settingsTrusted(options: SessionOptions, root: string): Promise<Trusted> {
+  const trust = new DirectoryTrust(options.home, root);
+  const read = () => settingsOf(options, root, trust.trusts);
+  const first = read();
+  const claims = claimsOf(options, root, first);
+  if (claims.length === 0) return {...first, trust};
+  const open = claims.filter((claim) => isOpen(trust, claim, options.trust ?? false));
+  const said = open.length > 0 ? await judge(open, trust, options) : [];
+  // Judged were the values that were shown: what the files say by now is compared with them.
+  const loaded = open.length > 0 ? read() : first;
+  const ignored = claimsOf(options, root, loaded).filter((claim) => !trust.trusts(claim));
+  const lines = [trust.problem, ...said, ignored.length > 0 ? ignoredLine(ignored, trust, options) : undefined];
+  const warnings = [...loaded.warnings, ...lines.filter((line) => line !== undefined).map(showControls)];
+  return {...loaded, warnings, trust};
+}
+
+/** @returns what the user should know of it, one line each. */
+async function judge(
+  open: readonly Claim[],
+  trust: DirectoryTrust,
+  {trust: isTrusting, ask}: SessionOptions,
+): Promise<(string | undefined)[]> {
+  if (isTrusting) return [`trusted from now on: ${named(open, trust)}`, trust.judge(open, 'trusted')];
+  if (!ask) return [];
+  const answer = await ask(questionAbout(open, trust));
+  if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left before this directory was trusted or not');
+  if (answer.choice === 'trust') return [trust.judge(open, 'trusted')];
+  return answer.choice === 'never' ? [trust.judge(open, 'refused')] : [];
+}
+
+/** What is ignored for want of trust, and how to trust it. */
+export function ignoredLine(
+  ignored: readonly Claim[],
+  trust: DirectoryTrust,
+  {interactive}: Pick<SessionOptions, 'interactive'>,
+): string {
+  const how = interactive ? 'mini-cc --trust' : '--trust, or start mini-cc in a terminal';
+  return `ignored, as this directory is not trusted: ${named(ignored, trust)}. To trust what they say: ${how}`;
+}
+
+/** How what needs trust stands in a directory, for people to read. Values may hold tokens and are left out. */
+export interface TrustInForce {
+  readonly directory: string;
+  readonly keys: readonly {readonly file: string; readonly key: string; readonly standing: Standing}[];
+  /** One line each. */
+  readonly warnings: readonly string[];
+}
+
+export function trustInForce(
+  home: string,
+  trust: DirectoryTrust,
+  settings: Pick<LoadedSettings, 'claims'>,
+): TrustInForce {
+  const claims = claimsOf({home}, trust.directory, settings);
+  const ignored = claims.filter((claim) => !trust.trusts(claim));
+  const lines = [
+    claims.length > 0 ? trust.problem : undefined,
+    ignored.length > 0 ? ignoredLine(ignored, trust, {interactive: false}) : undefined,
+  ];
+  return {
+    directory: trust.directory,
+    keys: claims.map((claim) => ({file: claim.file, key: claim.key, standing: trust.standing(claim)})),
+    warnings: lines.filter((line) => line !== undefined).map(showControls),
+  };
+}
+
+/** All that counts only where it is trusted. */
+export function claimsOf(
+  {home}: Pick<SessionOptions, 'home'>,
+  root: string,
+  {claims}: Pick<LoadedSettings, 'claims'>,
+): Claim[] {
+  return [...claims, ...agentClaims({cwd: root, home: homedir(), miniCcHome: home})];
+}
+
+/** Who says `--trust` means also what was refused for good before. */
+function isOpen(trust: DirectoryTrust, claim: Claim, anew: boolean): boolean {
+  const standing = trust.standing(claim);
+  return standing === 'new' || standing === 'changed' || (anew && standing === 'refused');
+}
+
+function questionAbout(claims: readonly Claim[], trust: DirectoryTrust): Question {
+  const files = Map.groupBy(claims, ({file}) => file);
+  const blocks = [...files].map(([file, own]) =>
+    [path.relative(trust.directory, file), ...own.map((claim) => valueLines(claim, trust))].join('\n'),
+  );
+  return {
+    id: randomUUID(),
+    agent: 'mini-cc',
+    title: 'do you trust what the files of this directory ask for?',
+    detail: [`${trust.directory}\nIt could run code on this machine, or send data elsewhere:`, ...blocks].join('\n\n'),
+    detailType: 'text',
+    options: [
+      {digit: 1, choice: 'trust', label: 'yes, until it changes'},
+      {digit: 2, choice: 'no', label: 'no, ignore it this time'},
+      {digit: 3, choice: 'never', label: 'no, and ask again only when it changes'},
+    ],
+    escape: 'no',
+    enter: 'no',
+  };
+}
+
+/** Characters that a value may have to stand on one line. */
+const SHORT_VALUE = 60;
+
+function valueLines(claim: Claim, trust: DirectoryTrust): string {
+  const changed = trust.standing(claim) === 'changed' ? ' (changed since you trusted it)' : '';
+  const short = JSON.stringify(claim.value);
+  const value = short.length <= SHORT_VALUE ? short : JSON.stringify(claim.value, null, 2);
+  return `${claim.key}${changed}: ${value}`.replaceAll(/^/gm, '  ');
+}
+
+/** `.mini-cc/settings.json: hooks, providers; …` */
+function named(claims: readonly Claim[], {directory}: DirectoryTrust): string {
+  const files = Map.groupBy(claims, ({file}) => file);
+  return [...files]
+    .map(([file, own]) => `${path.relative(directory, file)}: ${own.map(({key}) => key).join(', ')}`)
+    .join('; ');
+}

@@ -1,0 +1,165 @@
+/** The question about a directory's trust, before there is a session. */
+import {existsSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {say} from '../support/messages-server.ts';
+import {startCli} from '../support/run-cli.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {home, project, serve} from './fixture.ts';
+
+const SETTINGS = '.mini-cc/settings.json';
+const QUESTION = 'mini-cc asks: do you trust what the files of this directory ask for?';
+const READY = /^default · /m;
+const IGNORED =
+  /ignored, as this directory is not trusted: \.mini-cc\/settings\.json: permissions\.allow\. [^:]*: mini-cc\s--trust/;
+
+async function place(settings: unknown = {permissions: {allow: ['bash']}}) {
+  const [work, house] = [await project(), await home()];
+  await work.write(SETTINGS, JSON.stringify(settings));
+  const server = await serve(() => say('The answer.'));
+  return {
+    ...work,
+    server,
+    trustFile: path.join(house.path, '.mini-cc/trust.json'),
+    start: async (args: readonly string[] = [], size: {cols?: number; rows?: number} = {}): Promise<Terminal> => {
+      const terminal = await startCli(args, {cwd: work.path, home: house, server, cols: 120, ...size});
+      onTestFinished(terminal.close);
+      return terminal;
+    },
+  };
+}
+
+/** It takes no keys in its first moments: the arrow is pressed until one was taken. */
+async function answer(terminal: Terminal, digit: string): Promise<void> {
+  await again(terminal, 'down', /^> [123] /m);
+  terminal.type(digit);
+  await terminal.waitFor(READY);
+}
+
+async function again(terminal: Terminal, key: 'down' | 'enter' | 'escape', until: RegExp): Promise<void> {
+  await terminal.waitFor(QUESTION);
+  const timer = setInterval(() => terminal.press(key), 200);
+  await terminal.waitFor(until).finally(() => clearInterval(timer));
+}
+
+async function leave(terminal: Terminal): Promise<void> {
+  terminal.press('ctrl-d');
+  expect(await terminal.waitForExit()).toMatchObject({code: 0});
+}
+
+describe('the question whether a directory is trusted', () => {
+  it('shows the directory and each key with its value, and Enter says no, for this time', async () => {
+    const at = await place();
+    const terminal = await at.start();
+    await terminal.waitFor('Enter or Esc: no');
+    expect(terminal.text()).toContain(at.path);
+    expect(terminal.text()).toMatch(/\.mini-cc\/settings\.json\s+permissions\.allow: \["bash"\]$/m);
+    expect(terminal.text()).toMatch(/1 yes, until it changes\s+2 no, ignore it this time\s+3 no, and ask again only/);
+    await again(terminal, 'enter', READY);
+    await terminal.waitFor(IGNORED);
+    expect(existsSync(at.trustFile)).toBe(false);
+    await leave(terminal);
+    await (await at.start()).waitFor(QUESTION);
+  });
+
+  it('is asked once: yes holds from the next start on, until a value changes, and only that one is asked for', async () => {
+    const at = await place();
+    const first = await at.start();
+    await answer(first, '1');
+    expect(first.text()).not.toMatch(/ignored/);
+    await leave(first);
+    const second = await at.start();
+    await second.waitFor(READY);
+    expect(second.text()).not.toContain(QUESTION);
+    await leave(second);
+    await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash']}, hooks: {Stop: []}}));
+    const third = await at.start();
+    await third.waitFor(QUESTION);
+    expect(third.text()).toContain('hooks:');
+    expect(third.text()).not.toContain('permissions.allow');
+    await again(third, 'escape', READY);
+    await third.waitFor(/ignored, as .*: hooks\. /);
+    await leave(third);
+    await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash', 'grep']}}));
+    const fourth = await at.start();
+    await fourth.waitFor('permissions.allow (changed since you trusted it): [');
+  });
+
+  it('can be answered for good with no: then the notice says what is ignored, and how to change that', async () => {
+    const at = await place();
+    const first = await at.start();
+    await answer(first, '3');
+    await leave(first);
+    const second = await at.start();
+    await second.waitFor(READY);
+    await second.waitFor(IGNORED);
+    expect(second.text()).not.toContain(QUESTION);
+    await leave(second);
+    const third = await at.start(['--trust']);
+    await third.waitFor('trusted from now on: .mini-cc/settings.json: permissions.allow');
+    expect(third.text()).not.toContain(QUESTION);
+  });
+
+  it('takes nothing that is typed for the prompt: it is sent once there is a session', async () => {
+    const at = await place();
+    const terminal = await at.start();
+    await terminal.waitFor(/^> /m);
+    terminal.type('explain it');
+    await terminal.waitFor(QUESTION);
+    terminal.type(' in 2 words');
+    await terminal.waitFor('> explain it in 2 words');
+    terminal.press('enter');
+    // It waits in the queue, and the question stands.
+    await terminal.waitFor((now) => /^> Ask/m.test(now.screen().join('\n')));
+    expect([at.server.requests, READY.test(terminal.text())]).toEqual([[], false]);
+    await again(terminal, 'enter', READY);
+    await terminal.waitFor('The answer.');
+    expect(JSON.stringify(at.server.requests[0]?.body.messages)).toContain('explain it in 2 words');
+  });
+
+  it('sends a prompt of the command line only when it was answered', async () => {
+    const at = await place();
+    const terminal = await at.start(['what is here?']);
+    await terminal.waitFor(QUESTION);
+    expect(at.server.requests).toEqual([]);
+    await answer(terminal, '2');
+    await terminal.waitFor('The answer.');
+  });
+
+  it('trusts what was shown, not what the file says by the time of the answer', async () => {
+    const at = await place();
+    const terminal = await at.start();
+    await terminal.waitFor('Enter or Esc: no');
+    writeFileSync(path.join(at.path, SETTINGS), JSON.stringify({permissions: {allow: ['bash', 'write_file']}}));
+    await answer(terminal, '1');
+    await terminal.waitFor(IGNORED);
+  });
+
+  it('prints long values whole before it, and shows control characters instead of obeying them', async () => {
+    const fast = Array.from({length: 60}, (_, index) => `check part ${index}`);
+    const at = await place({verify: {fast: ['\u001b[2J\u202Eevil', ...fast]}});
+    const terminal = await at.start([], {rows: 20});
+    await terminal.waitFor('Enter or Esc: no');
+    for (const line of fast) expect(terminal.text()).toContain(`"${line}"`);
+    expect(terminal.text()).toContain('u001b[2J');
+    expect(terminal.text()).toContain('\\u202Eevil');
+    expect(terminal.raw()).not.toContain('\u202E');
+  });
+
+  it('is left like any other screen: nothing is trusted, and the terminal is as it was', async () => {
+    const at = await place();
+    const terminal = await at.start();
+    await terminal.waitFor(QUESTION);
+    terminal.press('ctrl-d');
+    expect(await terminal.waitForExit()).toMatchObject({code: 0});
+    expect(terminal.text()).not.toMatch(/left before|error/);
+    expect(existsSync(at.trustFile)).toBe(false);
+  });
+
+  it('does not come where nothing needs trust', async () => {
+    const at = await place({permissions: {deny: ['bash']}, model: 'opus'});
+    const terminal = await at.start();
+    await terminal.waitFor(READY);
+    expect(terminal.text()).not.toContain(QUESTION);
+  });
+});

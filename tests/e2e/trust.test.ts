@@ -1,0 +1,143 @@
+/** Trust where nobody can be asked: print mode and the subcommands. */
+import {existsSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {callTool, say} from '../support/messages-server.ts';
+import {runCli} from '../support/run-cli.ts';
+import {home, project, serve} from './fixture.ts';
+
+const SETTINGS = '.mini-cc/settings.json';
+const ALLOW = JSON.stringify({permissions: {allow: ['bash']}});
+const IGNORED =
+  'mini-cc: ignored, as this directory is not trusted: .mini-cc/settings.json: permissions.allow. To trust what they say: --trust, or start mini-cc in a terminal\n';
+
+/** A project that allows its own commands, a home, and mini-cc there, asked for one. */
+async function place(settings = ALLOW) {
+  const [work, house] = [await project(), await home()];
+  await work.write(SETTINGS, settings);
+  const options = async () => ({
+    home: house,
+    cwd: work.path,
+    server: await serve([callTool('bash', {command: 'touch ran'}), say('done')]),
+  });
+  return {
+    ...work,
+    house,
+    trustFile: path.join(house.path, '.mini-cc/trust.json'),
+    run: async (...args: string[]) => runCli(args, await options()),
+    ran: () => existsSync(path.join(work.path, 'ran')),
+  };
+}
+
+describe('print mode in a directory that is not trusted', () => {
+  it('ignores what could run code, names it, and remembers nothing', async () => {
+    const at = await place();
+    expect(await at.run('-p', 'go')).toMatchObject({code: 0, stdout: 'done\n', stderr: IGNORED});
+    expect([at.ran(), existsSync(at.trustFile)]).toEqual([false, false]);
+  });
+
+  it('trusts it by --trust, then and from then on, but no other value', async () => {
+    const at = await place();
+    const first = await at.run('-p', '--trust', 'go');
+    expect(first.stderr).toBe('mini-cc: trusted from now on: .mini-cc/settings.json: permissions.allow\n');
+    expect(at.ran()).toBe(true);
+    expect(await at.run('-p', 'go')).toMatchObject({stderr: ''});
+    expect(await at.run('-p', '--trust', 'go')).toMatchObject({stderr: ''});
+    await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash', 'write_file']}}));
+    expect(await at.run('-p', 'go')).toMatchObject({stderr: IGNORED});
+  });
+
+  it('names all that is ignored in one line, also of agents, and what is not yet available once', async () => {
+    const at = await place(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', fanOut: 'off'}));
+    await at.write('.mini-cc/settings.local.json', ALLOW);
+    const agent = {description: 'Mends what is broken in a test', prompt: 'Mend it.', tools: ['bash']};
+    const definition = JSON.stringify({...agent, name: 'fixer', permissionMode: 'bypassPermissions', apiKeyEnv: 'K'});
+    await at.write('.mini-cc/agents/fixer.json', definition);
+    await at.write(
+      '.claude/agents/other.md',
+      '---\nname: other\ndescription: Other\npermissionMode: acceptEdits\n---\nDo.',
+    );
+    const {stderr} = await at.run('-p', 'go');
+    const files = [
+      '.mini-cc/settings.json: providers, hooks, sandbox',
+      '.mini-cc/settings.local.json: permissions.allow',
+      '.mini-cc/agents/fixer.json: permissionMode, apiKeyEnv',
+      '.claude/agents/other.md: permissionMode',
+    ];
+    expect(stderr).toContain(`not trusted: ${files.join('; ')}. To trust`);
+    expect(stderr.match(/providers|hooks/g)).toHaveLength(2);
+    await at.run('-p', '--trust', 'go');
+    expect((await at.run('-p', 'go')).stderr).not.toMatch(/ignored, as/);
+  });
+
+  it('holds to a damaged file of trust: nothing is trusted, and it is not written over', async () => {
+    const at = await place();
+    await at.run('-p', '--trust', 'go');
+    const {writeFile, readFile} = await import('node:fs/promises');
+    await writeFile(at.trustFile, '{"version": 1, "direct');
+    const run = await at.run('-p', 'go');
+    const [damaged, ignored] = run.stderr.trimEnd().split('\n');
+    expect(damaged).toMatch(/trust\.json: .*: nothing is trusted until it is mended or deleted$/);
+    expect(`${ignored}\n`).toBe(IGNORED);
+    const trusting = await at.run('-p', '--trust', 'go');
+    expect(trusting.stderr).toContain('what you said of this directory holds for this session only');
+    expect(await readFile(at.trustFile, 'utf8')).toBe('{"version": 1, "direct');
+  });
+
+  it('is quiet where nothing needs trust, with --trust too', async () => {
+    const at = await place(JSON.stringify({permissions: {deny: ['bash']}}));
+    expect(await at.run('-p', '--trust', 'go')).toMatchObject({stderr: ''});
+    expect([at.ran(), existsSync(at.trustFile)]).toEqual([false, false]);
+  });
+});
+
+describe('an agent of a project', () => {
+  const fixer = (permissionMode: string) =>
+    JSON.stringify({
+      name: 'fixer',
+      description: 'Mends what is broken in a test',
+      tools: ['bash'],
+      prompt: 'Mend it.',
+      permissionMode,
+    });
+
+  it('has the mode that it asks for once it is trusted, as mini-cc agents tells', async () => {
+    const at = await place('{}');
+    await at.write('.mini-cc/agents/fixer.json', fixer('bypassPermissions'));
+    const before = await at.run('agents', 'lint', 'fixer');
+    expect(before.stdout).toMatch(/fixer\.json:1:\d+: .*permissionMode "bypassPermissions" counts for nothing/);
+    expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');
+    await at.run('agents', 'list', '--trust');
+    expect((await at.run('agents', 'show', 'fixer')).stdout).toContain('mode: bypassPermissions');
+    await at.write('.mini-cc/agents/fixer.json', fixer('acceptEdits'));
+    expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');
+  });
+
+  it('is never asked about where it only narrows', async () => {
+    const at = await place('{}');
+    await at.write('.mini-cc/agents/fixer.json', fixer('plan'));
+    expect((await at.run('-p', 'go')).stderr).toBe('');
+    expect((await at.run('agents', 'show', 'fixer')).stdout).toContain('mode: plan');
+  });
+});
+
+describe('mini-cc config show', () => {
+  it('tells of each key how it stands, without its value', async () => {
+    const at = await place(JSON.stringify({permissions: {allow: ['bash']}, mcpServers: {x: {env: {TOKEN: 's3cret'}}}}));
+    await at.run('-p', '--trust', 'go');
+    await at.write(
+      SETTINGS,
+      JSON.stringify({permissions: {allow: ['grep']}, mcpServers: {x: {env: {TOKEN: 's3cret'}}}}),
+    );
+    await at.write('.mini-cc/settings.local.json', ALLOW);
+    const {stdout, stderr} = await at.run('config', 'show');
+    expect(stdout).toMatch(/^Trust$/m);
+    expect(stdout).toMatch(/^ {2}mcpServers +trusted +\/.*settings\.json$/m);
+    expect(stdout).toMatch(/^ {2}permissions\.allow +ignored: changed since you trusted it +\/.*settings\.json$/m);
+    expect(stdout).toMatch(/^ {2}permissions\.allow +ignored: not trusted +\/.*settings\.local\.json$/m);
+    expect(stderr).toContain('ignored, as this directory is not trusted: .mini-cc/settings.json: permissions.allow;');
+    const shown = JSON.parse((await at.run('config', 'show', '--json')).stdout);
+    expect(shown.trust.keys.map(({standing}: {standing: string}) => standing)).toEqual(['trusted', 'changed', 'new']);
+    expect(stdout + JSON.stringify(shown)).not.toContain('s3cret');
+  });
+});
