@@ -25,6 +25,9 @@ export class Redactor {
   readonly #names = new Map<string, string>();
   readonly #byFirst = new Map<string, readonly string[]>();
   readonly #pattern: RegExp | undefined;
+  /** Enough of the beginning and of the end of a secret, to see quickly that there is none. */
+  readonly #heads: RegExp | undefined;
+  readonly #tails: RegExp | undefined;
   readonly #longest: number;
 
   constructor(secrets: readonly KnownSecret[]) {
@@ -35,7 +38,11 @@ export class Redactor {
     // The longest first: of a key that begins with another one the whole is taken.
     const forms = [...this.#names.keys()].sort((a, b) => b.length - a.length);
     this.#longest = forms[0]?.length ?? 0;
-    if (forms.length > 0) this.#pattern = new RegExp(forms.map(literal).join('|'), 'g');
+    if (forms.length > 0) {
+      this.#pattern = new RegExp(anyOf(forms), 'g');
+      this.#heads = new RegExp(anyOf(secrets.map(({value}) => value.slice(0, leastPart(value)))));
+      this.#tails = new RegExp(anyOf(secrets.map(({value}) => value.slice(-leastPart(value)))));
+    }
     for (const form of forms) this.#byFirst.set(form[0]!, [...(this.#byFirst.get(form[0]!) ?? []), form]);
   }
 
@@ -100,28 +107,31 @@ export class Redactor {
 
   /** Keys that were cut, at the ends of the text and where something was left out of it. */
   #parts(text: string): Found[] {
-    const ends = [text.length];
-    const starts = [0];
+    const found = [...this.#beginningAt(text, text.length), ...this.#endingAt(text, 0)];
+    if (!text.includes('…') && !text.includes('...')) return found;
     for (const {0: cut, index} of text.matchAll(CUT)) {
-      ends.push(index);
-      starts.push(index + cut.length);
+      found.push(...this.#beginningAt(text, index), ...this.#endingAt(text, index + cut.length));
     }
+    return found;
+  }
+
+  /** The beginning of a key that stands before `end`. */
+  #beginningAt(text: string, end: number): Found[] {
+    const before = text.slice(Math.max(0, end - this.#longest), end);
+    if (!this.#heads!.test(before)) return [];
     return this.#secrets.flatMap(({name, value}) => {
-      const least = Math.max(LEAST_SECRET, Math.ceil(value.length * LEAST_PART));
-      const [head, tail] = [value.slice(0, least), value.slice(-least)];
-      const beginnings = ends.flatMap((end) => {
-        const window = text.slice(Math.max(0, end - value.length), end);
-        if (!window.includes(head)) return [];
-        const length = longest(window.length, least, (count) => value.startsWith(window.slice(-count)));
-        return length === 0 ? [] : [{start: end - length, end, name}];
-      });
-      const endings = starts.flatMap((start) => {
-        const window = text.slice(start, start + value.length);
-        if (!window.includes(tail)) return [];
-        const length = longest(window.length, least, (count) => value.endsWith(window.slice(0, count)));
-        return length === 0 ? [] : [{start, end: start + length, name}];
-      });
-      return [...beginnings, ...endings];
+      const length = longest(before.length, leastPart(value), (count) => value.startsWith(before.slice(-count)));
+      return length === 0 ? [] : [{start: end - length, end, name}];
+    });
+  }
+
+  /** The end of a key that stands from `start` on. */
+  #endingAt(text: string, start: number): Found[] {
+    const after = text.slice(start, start + this.#longest);
+    if (!this.#tails!.test(after)) return [];
+    return this.#secrets.flatMap(({name, value}) => {
+      const length = longest(after.length, leastPart(value), (count) => value.endsWith(after.slice(0, count)));
+      return length === 0 ? [] : [{start, end: start + length, name}];
     });
   }
 }
@@ -178,8 +188,14 @@ function base64Core(value: string, before: number): string {
   return whole.slice(first, bytes.length % 3 === 0 ? whole.length : -1);
 }
 
-function literal(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+/** A pattern for these words as they are. */
+function anyOf(words: readonly string[]): string {
+  return words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
+}
+
+/** So many characters of it are taken for the secret. */
+function leastPart(value: string): number {
+  return Math.max(LEAST_SECRET, Math.ceil(value.length * LEAST_PART));
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
