@@ -79,8 +79,11 @@ export async function compose(options: SessionOptions): Promise<Session> {
     confinement: runAs?.readOnly ? 'read-only' : confinement,
     env,
   };
-  const surroundings = readSurroundings(root, options.home, options.appendSystemPrompt);
-  const memory = [...surroundings.memory, ...toolNotes(root, options.home)];
+  const surroundings = readSurroundings(
+    {cwd: root, home: options.home, trusts: trust.trusts},
+    options.appendSystemPrompt,
+  );
+  const memory = [...surroundings.memory, ...toolNotes(root, options.home, trust.trusts)];
   let session: Session | undefined;
   const questions = new Questions();
   const denials: Denial[] = [];

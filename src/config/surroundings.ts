@@ -1,16 +1,24 @@
 /** Where a session works, as its agents are told. Read once: the system prompt keeps its bytes. */
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
+import type {Trusts} from '../core/claim.ts';
 import type {Surroundings} from '../core/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 
-export function readSurroundings(cwd: string, home: string, appended: string | undefined): Surroundings {
+export interface SurroundingPlaces {
+  readonly cwd: string;
+  readonly home: string;
+  /** What the user trusts of the project's files. */
+  readonly trusts: Trusts;
+}
+
+export function readSurroundings({cwd, home, trusts}: SurroundingPlaces, appended: string | undefined): Surroundings {
   const branch = gitBranch(cwd);
   return {
     cwd,
     platform: process.platform,
     date: new Date().toISOString().slice(0, 10),
-    memory: memoryFiles(cwd, home),
+    memory: memoryFiles(cwd, home, trusts),
     ...(branch === undefined ? {} : {gitBranch: branch}),
     ...(appended ? {appended} : {}),
   };
@@ -34,7 +42,8 @@ function gitFolder(dotGit: string): string {
 
 function branchIn(folder: string): string | undefined {
   const head = path.join(folder, 'HEAD');
-  if (!existsSync(head)) return undefined;
-  const text = readFileSync(head, 'utf8').trim();
+  if (!statSync(head, {throwIfNoEntry: false})?.isFile()) return undefined;
+  // One line: what a file of the project says further belongs to no prompt.
+  const [text = ''] = readFileSync(head, 'utf8').trim().split('\n', 1);
   return text.startsWith('ref: ') ? text.replace(/^ref: refs\/heads\//, '') : text.slice(0, 8);
 }

@@ -1,6 +1,7 @@
+import {mkdirSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {memoryFiles} from '../../src/config/memory-files.ts';
+import {memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory-files.ts';
 import {places} from './fixture.ts';
 
 describe('memory files', () => {
@@ -13,7 +14,46 @@ describe('memory files', () => {
       'repo/CLAUDE.md': 'hidden by AGENTS.md',
       'repo/pkg/CLAUDE.md': 'near',
     });
-    const texts = memoryFiles(path.join(base, 'repo', 'pkg'), path.join(base, 'home')).map((file) => file.text);
+    const texts = memoryFiles(path.join(base, 'repo', 'pkg'), path.join(base, 'home'), () => false).map(
+      (file) => file.text,
+    );
     expect(texts).toEqual(['mine', 'root', 'near']);
+  });
+
+  it('of a project that lead out of it by a link count only where that is trusted, for their text leaves the machine', () => {
+    const {base} = places({
+      'home/AGENTS.md': 'mine',
+      '.ssh/id_rsa': 'a key',
+      'repo/.git/HEAD': 'ref: refs/heads/main',
+      'repo/docs/agents.md': 'within',
+      'repo/pkg/CLAUDE.md': 'near',
+    });
+    const [repo, home, key] = ['repo', 'home', '.ssh/id_rsa'].map((name) => path.join(base, name)) as [
+      string,
+      string,
+      string,
+    ];
+    symlinkSync('docs/agents.md', path.join(repo, 'AGENTS.md'));
+    symlinkSync('../../.ssh/id_rsa', path.join(repo, 'pkg/AGENTS.md'));
+    symlinkSync(key, path.join(repo, 'TOOLS.md'));
+    const cwd = path.join(repo, 'pkg');
+    const texts = (trusted: boolean) =>
+      [memoryFiles, toolNotes].flatMap((read) => read(cwd, home, () => trusted).map(({text}) => text));
+    expect(texts(false)).toEqual(['mine', 'within', 'near']);
+    expect(texts(true)).toEqual(['mine', 'within', 'a key', 'a key']);
+    expect(memoryClaims(cwd)).toEqual([
+      {file: path.join(repo, 'TOOLS.md'), key: 'link', value: key},
+      {file: path.join(repo, 'pkg/AGENTS.md'), key: 'link', value: key},
+    ]);
+    // What it leads to is part of what is trusted.
+    rmSync(key);
+    expect(memoryClaims(cwd)).toEqual([]);
+  });
+
+  it('are files: a folder or a link in a circle of that name is none', () => {
+    const {cwd, home} = places({});
+    mkdirSync(path.join(cwd, 'AGENTS.md'));
+    symlinkSync('CLAUDE.md', path.join(cwd, 'CLAUDE.md'));
+    expect(memoryFiles(cwd, home, () => true)).toEqual([]);
   });
 });

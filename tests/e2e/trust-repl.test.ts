@@ -74,8 +74,7 @@ describe('the question whether a directory is trusted', () => {
     await leave(second);
     await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash']}, hooks: {Stop: []}}));
     const third = await at.start();
-    await third.waitFor(QUESTION);
-    expect(third.text()).toContain('hooks:');
+    await third.waitFor('hooks: {"Stop":[]}');
     expect(third.text()).not.toContain('permissions.allow');
     await again(third, 'escape', READY);
     await third.waitFor(/ignored, as .*: hooks\. /);

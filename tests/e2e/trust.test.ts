@@ -1,5 +1,6 @@
 /** Trust where nobody can be asked: print mode and the subcommands. */
 import {existsSync} from 'node:fs';
+import {readFile, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {callTool, say} from '../support/messages-server.ts';
@@ -73,7 +74,6 @@ describe('print mode in a directory that is not trusted', () => {
   it('holds to a damaged file of trust: nothing is trusted, and it is not written over', async () => {
     const at = await place();
     await at.run('-p', '--trust', 'go');
-    const {writeFile, readFile} = await import('node:fs/promises');
     await writeFile(at.trustFile, '{"version": 1, "direct');
     const run = await at.run('-p', 'go');
     const [damaged, ignored] = run.stderr.trimEnd().split('\n');
@@ -82,6 +82,19 @@ describe('print mode in a directory that is not trusted', () => {
     const trusting = await at.run('-p', '--trust', 'go');
     expect(trusting.stderr).toContain('what you said of this directory holds for this session only');
     expect(await readFile(at.trustFile, 'utf8')).toBe('{"version": 1, "direct');
+  });
+
+  it('sends nothing from outside of the project that a memory file only links to', async () => {
+    const at = await place('{}');
+    await writeFile(path.join(at.house.path, 'id_rsa'), 'CANARY-KEY');
+    await symlink(path.join(at.house.path, 'id_rsa'), path.join(at.path, 'AGENTS.md'));
+    const server = await serve(() => say('done'));
+    const options = {home: at.house, cwd: at.path, server};
+    const {stderr} = await runCli(['-p', 'go'], options);
+    expect(stderr).toMatch(/^mini-cc: ignored, as this directory is not trusted: AGENTS\.md: link\. /);
+    expect(JSON.stringify(server.requests)).not.toContain('CANARY-KEY');
+    await runCli(['-p', '--trust', 'go'], options);
+    expect(JSON.stringify(server.requests.at(-1))).toContain('CANARY-KEY');
   });
 
   it('is quiet where nothing needs trust, with --trust too', async () => {
