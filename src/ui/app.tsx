@@ -33,6 +33,10 @@ export function App({controller}: AppProps) {
   useExternalEditor(currentQuestion(ui, local).question, controller.answer);
 
   const layout = liveLayout({ui, local, columns, rows});
+  const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;
+  useEffect(() => {
+    if (isCut && askId !== undefined) controller.printQuestion(askId);
+  }, [controller, isCut, askId]);
   setCursorPosition(local.isLeaving || isStill ? undefined : layout.cursor);
 
   return (

@@ -14,7 +14,7 @@ import {addText, forgetPrinted} from './finished.ts';
 import type {PanelMark} from './panel.ts';
 import {focusOn, type QuestionFocus} from './question-keys.ts';
 import {screenLine} from './screen-text.ts';
-import {addPrompt, openSession, reduce} from './store.ts';
+import {addPrompt, openSession, printQuestion, reduce} from './store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './subagent-store.ts';
 import {INITIAL_STATE, type UiState} from './ui-state.ts';
 
@@ -87,6 +87,8 @@ export interface Controller {
   readonly stoppedRuns: () => string;
   /** The question on the screen has changed: keys are its own after a moment. */
   readonly questionShown: (askId: string | undefined) => void;
+  /** The window has no room for the question: it is printed, once. */
+  readonly printQuestion: (askId: string) => void;
   readonly printed: (count: number) => void;
   readonly loadSearch: () => void;
 }
@@ -129,6 +131,7 @@ export function createController(options: ControllerOptions): Controller {
   let hintTimer: NodeJS.Timeout | undefined;
   let freed = 0;
   let stopped = '';
+  let printedQuestion = '';
 
   const change = (part: Partial<LocalState>) => local.set({...local.get(), ...part});
 
@@ -256,6 +259,11 @@ export function createController(options: ControllerOptions): Controller {
       const question = ui.get().questions.find(({id}) => id === askId);
       if (local.get().focus?.id === question?.id) return;
       change({focus: question && focusOn(question, now())});
+    },
+    printQuestion: (askId) => {
+      if (askId === printedQuestion) return;
+      printedQuestion = askId;
+      ui.set(printQuestion(ui.get(), askId));
     },
     printed: (count) => {
       if (count - freed < PRINTED_KEPT) return;

@@ -12,10 +12,14 @@ import {screenLine, screenText} from './screen-text.ts';
 import {EMPTY_STREAM} from './stream-blocks.ts';
 import {announceRun, forgetEndedRuns, reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
 import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
-import {wrapText} from './wrap.ts';
+import {cutText, wrapText} from './wrap.ts';
 
 /** Rows of a question's detail, at 40 columns, beyond which it is printed whole before the question. */
 const MAX_DETAIL_ROWS = 6;
+/** Rows that a question's first line may take; a longer one is printed before as well. */
+export const MAX_HEAD_ROWS = 3;
+/** Models word what their agents are called: the name must not push away what is asked. */
+const MAX_AGENT_COLUMNS = 50;
 const MAX_PROGRESS = 2000;
 /** Of a conversation that goes on, so many messages are shown again. */
 const MAX_RESTORED = 12;
@@ -191,12 +195,21 @@ function wasTold(state: UiState, reason: string): boolean {
 function withQuestions(state: UiState, questions: readonly Question[]): UiState {
   const next = {...state, questions};
   const first = questions[0];
-  if (!first || first.id === state.questions[0]?.id || !isLongDetail(first)) return next;
+  if (!first || first.id === state.questions[0]?.id || !isLongQuestion(first)) return next;
   return addItem(finishText(next), {kind: 'detail', question: first});
 }
 
-export function isLongDetail(question: Question): boolean {
-  return wrapText(question.detail, 36).length > MAX_DETAIL_ROWS;
+export function isLongQuestion({agent, title, detail}: Question): boolean {
+  return (
+    wrapText(detail, 36).length > MAX_DETAIL_ROWS || wrapText(`${agent} asks: ${title}`, 30).length > MAX_HEAD_ROWS
+  );
+}
+
+/** A question that the window has no room for is printed whole. */
+export function printQuestion(state: UiState, id: string): UiState {
+  const question = state.questions.find((each) => each.id === id);
+  // A long one was printed when it came.
+  return question && !isLongQuestion(question) ? addItem(finishText(state), {kind: 'detail', question}) : state;
 }
 
 function takeQueued(state: UiState, id: string): UiState {
@@ -225,7 +238,7 @@ function safeInfo(info: SessionInfo): SessionInfo {
 function safeQuestion(question: Question): Question {
   return {
     ...question,
-    agent: screenLine(question.agent),
+    agent: cutText(screenLine(question.agent), MAX_AGENT_COLUMNS),
     title: screenLine(question.title),
     detail: screenText(question.detail).replace(/\n+$/, ''),
     options: question.options.map((option) => ({...option, label: screenLine(option.label)})),

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Question} from '../../src/core/events.ts';
 import type {FrontEndSession} from '../../src/core/front-end.ts';
 import {QUIET_MS} from '../../src/ui/question-keys.ts';
+import {until} from '../tools/fixture.ts';
 import {CTRL_C, CTRL_D, ESC, open, SHIFT_TAB} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 
@@ -34,6 +35,25 @@ describe('a question', () => {
     expect(session.submitted).toEqual(['go', '/mode next']);
     expect(session.answers).toEqual([]);
     expect(screen.window()).not.toContain('> /mode next');
+  });
+
+  test('is printed whole, once, where the window has no room for it', async () => {
+    const repl = await open({rows: 10, columns: 60});
+    repl.screen.type('go\r');
+    await repl.screen.shows('working');
+    repl.session.emit({type: 'ask', question: question({detail: 'one\ntwo\nthree\nfour\nfive'})});
+    await repl.screen.shows('more rows, whole above');
+    for (const line of ['two', 'three', 'four', 'five']) {
+      const lines = () => repl.screen.scrollback().split('\n');
+      await until(() => lines().some((text) => text.trim() === line));
+      expect(lines().filter((text) => text.trim() === line)).toHaveLength(1);
+    }
+  });
+
+  test('an agent named at length does not push away what it asks', async () => {
+    const repl = await open();
+    repl.session.emit({type: 'ask', question: question({agent: `[code] ${'tidy up '.repeat(50)}`})});
+    await repl.screen.shows('… asks: run a command');
   });
 
   test('takes nothing in its first moments: that goes to the prompt', async () => {

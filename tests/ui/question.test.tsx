@@ -1,6 +1,6 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
-import {QuestionView, questionRows} from '../../src/ui/components/question.tsx';
+import {QuestionDetail, QuestionView, questionRows} from '../../src/ui/components/question.tsx';
 import type {KeyPress} from '../../src/ui/keys.ts';
 import {focusOn, QUIET_MS, type QuestionFocus, type QuestionStep, questionKey} from '../../src/ui/question-keys.ts';
 import {question} from './fake-session.ts';
@@ -115,12 +115,40 @@ describe('on the screen', () => {
     expect(rows.map(({text}) => text)).toContain('  3 yes, always');
   });
 
+  test('shows what a yes covers whole, also where it is narrow', () => {
+    const label = 'yes always: bash(npm run build --production) in this project';
+    const options = [{digit: 3, choice: 'always', label}];
+    const {rows} = questionRows({...view, columns: 30, question: question({options})});
+    const shown = rows.filter(({style}) => style === 'option').map(({text}) => text);
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown.map((text) => text.slice(4)).join(' ')).toBe(label);
+  });
+
+  test('rows of a diff have the sign of their line, whatever they begin with themselves', () => {
+    const detail = `+${'a'.repeat(10)} -b is added\n-gone`;
+    const {rows} = questionRows({...view, columns: 16, question: question({detail, detailType: 'diff'})});
+    const diff = rows.filter(({style}) => style === 'diff');
+    expect(diff.map(({text, sign}) => [text, sign])).toEqual([
+      ['+aaaaaaaaaa -b', '+a'],
+      ['is added', '+a'],
+      ['-gone', '-g'],
+    ]);
+  });
+
+  test('the whole of a long diff is printed line by line', () => {
+    const detail = `@@ -1,2 +1,2 @@\n-one line that is wrapped at this width\n+two`;
+    const {lastFrame} = render(<QuestionDetail question={question({detail, detailType: 'diff'})} columns={30} />);
+    expect(lastFrame()).toBe(
+      'main asks: run a command\n  @@ -1,2 +1,2 @@\n  -one line that is wrapped at\n  this width\n  +two',
+    );
+  });
+
   test('in a low window the detail gives way, never the options', () => {
     const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
     const {lastFrame} = render(<QuestionView rows={rows} room={8} />);
     const frame = lastFrame() ?? '';
     expect(frame.split('\n')).toHaveLength(8);
-    expect(frame).toContain('… 3 more rows');
+    expect(frame).toContain('… 3 more rows, whole above');
     expect(frame).toContain('4 no, and say why');
   });
 });

@@ -16,11 +16,11 @@ export function Patch({patch, maxLines}: {readonly patch: string; readonly maxLi
   );
 }
 
-/** One line of a diff, also where it was wrapped from. */
-export function PatchLine({line}: {readonly line: string}) {
-  if (line.startsWith('+')) return <Text color="green">{line}</Text>;
-  if (line.startsWith('-')) return <Text color="red">{line}</Text>;
-  if (line.startsWith('@@')) return <Text color="cyan">{line}</Text>;
+/** One line of a diff, or a row of it. @param sign how the line begins: what goes on has the colour of its line */
+export function PatchLine({line, sign = line}: {readonly line: string; readonly sign?: string}) {
+  if (sign.startsWith('+')) return <Text color="green">{line}</Text>;
+  if (sign.startsWith('-')) return <Text color="red">{line}</Text>;
+  if (sign.startsWith('@@')) return <Text color="cyan">{line}</Text>;
   return <Text dimColor>{line === '' ? ' ' : line}</Text>;
 }
 

@@ -1,17 +1,26 @@
 import {Box, Text} from 'ink';
 import type {Question} from '../../core/events.ts';
 import {layoutText} from '../editor-layout.ts';
+import {keyed} from '../keyed.ts';
 import type {QuestionFocus} from '../question-keys.ts';
-import {isLongDetail} from '../store.ts';
+import {isLongQuestion, MAX_HEAD_ROWS} from '../store.ts';
 import {cutText, wrapText} from '../wrap.ts';
-import {Patch, PatchLine} from './patch.tsx';
+import {PatchLine} from './patch.tsx';
 import {Wrapped} from './styled-text.tsx';
 
 /** Everything of a question as rows of the screen, so that its height is known before it is drawn. */
 export interface QuestionRows {
-  readonly rows: readonly {readonly key: string; readonly text: string; readonly style: RowStyle}[];
+  readonly rows: readonly Row[];
   /** Where the word to the model is typed: its row and column. */
   readonly cursor: {readonly row: number; readonly column: number} | undefined;
+}
+
+interface Row {
+  readonly key: string;
+  readonly text: string;
+  readonly style: RowStyle;
+  /** Of a row of a diff: how its line begins. */
+  readonly sign?: string;
 }
 
 type RowStyle = 'head' | 'detail' | 'diff' | 'option' | 'marked' | 'hint' | 'note';
@@ -27,21 +36,25 @@ interface View {
 const NOTE_LABELS = {why: '    why: ', line: '  ? '};
 
 export function questionRows({question, count, focus, isPromptEmpty, columns}: View): QuestionRows {
-  const rows: {key: string; text: string; style: RowStyle}[] = [];
-  const add = (style: RowStyle, lines: readonly string[]) => {
-    for (const text of lines) rows.push({key: `${rows.length}`, text, style});
+  const rows: Row[] = [];
+  const add = (style: RowStyle, lines: readonly string[], sign = '') => {
+    for (const text of lines) rows.push({key: `${rows.length}`, text, style, sign});
   };
   const queue = count > 1 ? ` (1 of ${count})` : '';
   if (question.editor)
     return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
-  add('head', wrapText(`${question.agent} asks: ${question.title}${queue}`, columns).slice(0, 3));
-  if (!isLongDetail(question) && question.detail.trim() !== '' && question.detail.trim() !== question.title) {
-    add(question.detailType === 'diff' ? 'diff' : 'detail', wrapText(question.detail, columns - 2));
+  add('head', firstOf(wrapText(`${question.agent} asks: ${question.title}${queue}`, columns), MAX_HEAD_ROWS));
+  if (!isLongQuestion(question) && question.detail.trim() !== '' && question.detail.trim() !== question.title) {
+    const {detail, detailType} = question;
+    if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
+    else for (const line of detail.split('\n')) add('diff', wrapText(line, columns - 2), line.slice(0, 2));
   }
   question.options.forEach(({digit, label}, index) => {
     const isMarked = focus?.marked === index && !focus.note;
-    const text = cutText(`${isMarked ? '>' : ' '} ${digit} ${label}`, columns);
-    add(isMarked ? 'marked' : 'option', [text]);
+    // What a yes covers is read before it is given: it is not cut.
+    const [first = '', ...more] = wrapText(label, columns - 4);
+    const lines = [`${isMarked ? '>' : ' '} ${digit} ${first}`, ...more.map((text) => `    ${text}`)];
+    add(isMarked ? 'marked' : 'option', lines);
   });
   if (focus?.note) {
     const isLine = question.options.length === 0;
@@ -64,13 +77,17 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
   return {rows, cursor: undefined};
 }
 
+function firstOf(rows: readonly string[], count: number): readonly string[] {
+  return rows.length <= count ? rows : [...rows.slice(0, count - 1), `${rows[count - 1]} …`];
+}
+
 /** A question to the person. Where the window is too low, the detail gives way, and says so. */
 export function QuestionView({rows, room}: {readonly rows: QuestionRows['rows']; readonly room: number}) {
   const shown = fitRows(rows, room);
   return (
     <Box flexDirection="column">
-      {shown.map(({key, text, style}) => (
-        <QuestionRow key={key} text={text} style={style} />
+      {shown.map(({key, text, style, sign = ''}) => (
+        <QuestionRow key={key} text={text} style={style} sign={sign} />
       ))}
     </Box>
   );
@@ -81,7 +98,7 @@ function fitRows(rows: QuestionRows['rows'], room: number): QuestionRows['rows']
   const details = rows.filter(isDetail);
   const others = rows.length - details.length;
   const kept = Math.max(0, room - others - 1);
-  const missing = {key: 'missing', text: `… ${details.length - kept} more rows`, style: 'detail'} as const;
+  const missing = {key: 'missing', text: `… ${details.length - kept} more rows, whole above`, style: 'detail'} as const;
   const last = details[kept];
   return rows
     .flatMap((row) => {
@@ -96,7 +113,7 @@ function isDetail({style}: {readonly style: RowStyle}): boolean {
   return style === 'detail' || style === 'diff';
 }
 
-function QuestionRow({text, style}: {readonly text: string; readonly style: RowStyle}) {
+function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
   switch (style) {
     case 'head':
       return (
@@ -109,7 +126,7 @@ function QuestionRow({text, style}: {readonly text: string; readonly style: RowS
     case 'diff':
       return (
         <Box paddingLeft={2}>
-          <PatchLine line={text} />
+          <PatchLine line={text} sign={sign} />
         </Box>
       );
     case 'marked':
@@ -125,6 +142,19 @@ function QuestionRow({text, style}: {readonly text: string; readonly style: RowS
   }
 }
 
+function DiffRows({diff, columns}: {readonly diff: string; readonly columns: number}) {
+  const rows = diff
+    .split('\n')
+    .flatMap((line) => wrapText(line, columns).map((text) => ({text, sign: line.slice(0, 2)})));
+  return (
+    <Box flexDirection="column">
+      {keyed(rows).map(({key, value: {text, sign}}) => (
+        <PatchLine key={key} line={text} sign={sign} />
+      ))}
+    </Box>
+  );
+}
+
 /** A long command or diff, printed whole before the question. */
 export function QuestionDetail({question, columns}: {readonly question: Question; readonly columns: number}) {
   return (
@@ -132,7 +162,7 @@ export function QuestionDetail({question, columns}: {readonly question: Question
       <Wrapped bold color="yellow" text={`${question.agent} asks: ${question.title}`} columns={columns} />
       <Box paddingLeft={2}>
         {question.detailType === 'diff' ? (
-          <Patch patch={question.detail} />
+          <DiffRows diff={question.detail} columns={columns - 2} />
         ) : (
           <Wrapped text={question.detail} columns={columns - 2} />
         )}
