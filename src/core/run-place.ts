@@ -96,10 +96,10 @@ async function leaveTree(ended: RunResult, tree: Worktree, guest: Guest, house: 
   const files = new FileLedger(house.writeLog, guest.label);
   await files.commandRan(applied);
   const receipt = makeReceipt(told, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
-  const words = [...(kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : []), ...notes];
+  const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];
   if (kept) guest.emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
   tree.discard();
-  return {result: {...told, text: [...words, told.text].join('\n\n')}, receipt};
+  return {result: {...told, text: [...missing, told.text, ...notes].join('\n\n')}, receipt};
 }
 
 /** Paths as they are in the workspace: nobody finds anything in the tree any more. */

@@ -134,9 +134,7 @@ test('what a run had changed when mini-cc was killed is kept as a patch at the n
   expect(existsSync(path.join(workspace.path, 'new.ts'))).toBe(false);
   const plain = await serve(() => say('hello'));
   const next = await runCli(['-p', 'hello'], {server: plain, cwd: workspace.path, home: mine});
-  const [, patch] = /\[code\] one: mini-cc ended before the run did\. .*The changes are kept in (\S+);/.exec(
-    next.stderr,
-  )!;
+  const [, patch] = /\[code\] one: mini-cc ended before the run did\. .* apply --reject (\S+)/.exec(next.stderr)!;
   await workspace.git('apply', patch!);
   expect(await workspace.read('new.ts')).toBe('new\n');
   expect(found().filter((name) => name.includes('/worktrees'))).toEqual([]);

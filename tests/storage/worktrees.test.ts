@@ -105,7 +105,7 @@ test('a file that changed in the workspace meanwhile keeps all changes out of it
   const patch = path.join(session, 'subagents', 'run-1', 'changes.patch');
   expect(brought).toMatchObject({applied: [], kept: {patch, why: 'conflict in a.ts'}});
   expect(brought.kept?.explanation).toBe(
-    `Nothing was applied: a.ts changed in the workspace since this run began. The changes are kept in ${patch}; to apply what fits: git -C ${root} apply --reject ${patch}`,
+    `Nothing was applied: a.ts changed in the workspace since this run began. The changes are kept as a patch; to apply what fits: git -C ${root} apply --reject ${patch}`,
   );
   expect(read(root, 'a.ts')).toBe('one\ntwo\nTHREE\n');
   expect(existsSync(path.join(root, 'new.ts'))).toBe(false);
@@ -214,4 +214,28 @@ test('the files of a repository that was made within come back, and its history 
   expect(existsSync(path.join(root, 'full/.git'))).toBe(false);
   expect(brought.notes).toContain(`full/ was a git repository of its own: its .git is in ${kept}/full/`);
   expect(git(path.join(kept, 'full'), 'log', '--format=%s')).toBe('inner\n');
+});
+
+test('commits, of any branch or none, and stashes are kept as a bundle beside what came back', async () => {
+  const root = repository();
+  const {run, session} = worktrees(root);
+  const commit = (top: string, message: string) =>
+    git(top, '-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '--quiet', '--all', `--message=${message}`);
+  const brought = await run((top) => {
+    git(top, 'checkout', '--quiet', '-b', 'aside');
+    put(top, {'a.ts': 'on a branch\n'});
+    commit(top, 'aside');
+    git(top, 'checkout', '--quiet', '--detach', 'trunk');
+    put(top, {'src/b.ts': 'B\n'});
+    commit(top, 'on no branch');
+    put(top, {'src/b.ts': 'stashed\n'});
+    git(top, 'stash', '--quiet');
+  });
+  expect(brought.applied).toEqual([path.join(root, 'src/b.ts')]);
+  const file = path.join(session, 'subagents/run-1/commits.bundle');
+  expect(brought.notes).toEqual([
+    `Its 4 commits are kept too, of aside, refs/stash, on-no-branch: git -C ${root} fetch ${file} refs/heads/aside`,
+  ]);
+  git(root, 'fetch', '--quiet', file, 'refs/heads/aside');
+  expect(git(root, 'show', 'FETCH_HEAD:a.ts')).toBe('on a branch\n');
 });

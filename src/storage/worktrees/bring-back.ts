@@ -6,6 +6,7 @@ import {chmod, lstat, mkdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
 import type {BroughtBack, KeptChanges} from '../../core/worktree.ts';
+import {freeName, shellWord} from './kept-files.ts';
 import {orAbsent, type Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
 import {WorkspaceFiles} from './workspace-files.ts';
@@ -135,25 +136,13 @@ async function keep({snapshots, origin, keepIn, scratch}: KeepDeps, tree: string
   const draft = path.join(scratch, 'kept.patch');
   await snapshots.writePatch(origin.start, tree, draft);
   await chmod(draft, 0o600);
-  const patch = await freeName(keepIn);
+  const patch = await freeName(keepIn, 'changes', 'patch');
   await rename(draft, patch);
   const byHand = `git -C ${shellWord(origin.top)} apply --reject ${shellWord(patch)}`;
-  return {patch, why, explanation: `${words} The changes are kept in ${patch}; to apply what fits: ${byHand}`};
-}
-
-/** A run that goes on may keep another patch. */
-async function freeName(folder: string): Promise<string> {
-  for (let count = 1; ; count += 1) {
-    const file = path.join(folder, count === 1 ? 'changes.patch' : `changes-${count}.patch`);
-    if ((await lstat(file).catch(orAbsent)) === undefined) return file;
-  }
+  return {patch, why, explanation: `${words} The changes are kept as a patch; to apply what fits: ${byHand}`};
 }
 
 function named(files: readonly string[]): string {
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
   return `${files.slice(0, MOST_NAMED).join(', ')}${more}`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -11,6 +11,7 @@ import {SessionLock} from '../session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
 import {copyFiles} from './copy-files.ts';
 import {recover} from './left-over.ts';
+import {keepCommits} from './own-commits.ts';
 import {makeBorrowing, takeOverHistory} from './own-repository.ts';
 import {placesOf, removeTree, settle, writeStart} from './places.ts';
 import {gitOrThrow, type Repository, repositoryAt} from './repository.ts';
@@ -70,8 +71,10 @@ export class GitWorktrees implements Worktrees {
         bringBack: () =>
           this.#oneAtATime(async () => {
             const brought = await bringBack(deps);
+            const {git: gitDir, keepIn} = places;
+            const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn});
             await settle(places.folder);
-            return brought;
+            return {...brought, notes: [...brought.notes, ...commits]};
           }),
         discard: () => this.#remove(places.folder, lock, owner),
         abandon: () => lock.release(),

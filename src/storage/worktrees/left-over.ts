@@ -3,6 +3,7 @@ import {existsSync, readdirSync} from 'node:fs';
 import {messageOf} from '../../core/errors.ts';
 import {isLocked, SessionLock} from '../session-lock.ts';
 import {keepAll} from './bring-back.ts';
+import {keepCommits} from './own-commits.ts';
 import {placesOf, readStart, removeTree, worktreesOf} from './places.ts';
 import {Snapshots} from './snapshots.ts';
 
@@ -33,8 +34,10 @@ export async function recover(sessionFolder: string, runId: string): Promise<str
         ...{origin: start.origin, snapshots: new Snapshots(git, start.top), keepIn, scratch: folder},
         why: WHY,
       }));
+    const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
     await removeTree(folder);
-    return kept && `${label}: ${WHY}. ${kept.explanation}`;
+    const told = [...(kept ? [kept.explanation] : []), ...commits];
+    return told.length === 0 ? undefined : `${label}: ${WHY}. ${told.join(' ')}`;
   } catch (error) {
     return `${label}: what it changed in its worktree could not be kept (${messageOf(error)}). It is still in ${folder}`;
   } finally {

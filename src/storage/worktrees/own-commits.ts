@@ -1,0 +1,67 @@
+/** What a run committed, or put on a stash, in its worktree: kept as a bundle, since its files come back without it. */
+import {mkdir, rename, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {messageOf} from '../../core/errors.ts';
+import {git} from '../git.ts';
+import {freeName, shellWord} from './kept-files.ts';
+import {gitOrThrow} from './repository.ts';
+
+export interface CommitsDeps {
+  /** The top of the worktree, with the `.git` that the run could change at will. */
+  readonly tree: string;
+  /** mini-cc's own git directory: that of the run says only which commits there are. */
+  readonly gitDir: string;
+  /** The top of the main checkout, whose commits need no keeping. */
+  readonly main: string;
+  readonly keepIn: string;
+}
+
+/** @returns lines that say where they are; none when there are none. Never rejects: its own `.git` may be gone. */
+export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
+  try {
+    const kept = await bundle(deps);
+    return kept === undefined ? [] : [kept];
+  } catch (error) {
+    return [`What it committed could not be kept apart from its changes: ${messageOf(error)}`];
+  }
+}
+
+async function bundle({tree, gitDir, main, keepIn}: CommitsDeps): Promise<string | undefined> {
+  // Named, so that no repository around is taken for it where it is gone.
+  const [own, known] = await Promise.all([tipsOf(tree, {GIT_DIR: path.join(tree, '.git')}), tipsOf(main, {})]);
+  const ids = new Set(known.map(({id}) => id));
+  const fresh = own.filter(({id}) => !ids.has(id));
+  if (fresh.length === 0) return undefined;
+  const env = {GIT_DIR: gitDir, GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(tree, '.git', 'objects')};
+  const refs = fresh.map(({id, name}) => `${id} ${name}\n`);
+  await writeFile(path.join(gitDir, 'packed-refs'), `# pack-refs with: \n${refs.join('')}`);
+  const input = [...fresh.map(({name}) => name), ...[...ids].map((id) => `^${id}`), ''].join('\n');
+  const count = Number(await gitOrThrow(gitDir, ['rev-list', '--count', '--stdin'], {env, input}));
+  if (count === 0) return undefined;
+  const draft = path.join(gitDir, 'commits.bundle');
+  await gitOrThrow(gitDir, ['bundle', 'create', '--quiet', draft, '--stdin'], {env, input});
+  await mkdir(keepIn, {recursive: true, mode: 0o700});
+  const file = await freeName(keepIn, 'commits', 'bundle');
+  await rename(draft, file);
+  const names = fresh.map(({name}) => name.replace('refs/heads/', '')).join(', ');
+  const fetch = `git -C ${shellWord(main)} fetch ${shellWord(file)} ${shellWord(fresh[0]!.name)}`;
+  return `Its ${count === 1 ? 'commit is' : `${count} commits are`} kept too, of ${names}: ${fetch}`;
+}
+
+interface Tip {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Also the commit that is checked out on no branch. */
+async function tipsOf(folder: string, env: Readonly<Record<string, string>>): Promise<readonly Tip[]> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags', 'refs/stash'];
+  const [refs, head] = await Promise.all([
+    gitOrThrow(folder, args, {env}),
+    git(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], {env}),
+  ]);
+  const lines = refs.toString().split('\n').filter(Boolean);
+  const tips = lines.map((line) => ({id: line.replace(/ .*/, ''), name: line.replace(/^\S+ /, '')}));
+  const id = head.stdout.toString().trim();
+  return id === '' || tips.some((tip) => tip.id === id) ? tips : [...tips, {id, name: 'refs/heads/on-no-branch'}];
+}
