@@ -4,6 +4,7 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
+import {changesRoom, checkpointsOf} from './compose/checkpoints.ts';
 import {modelNameOf, resolverOf, type SessionOptions} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
 import {confinementOf, sandboxOf} from './compose/sandbox.ts';
@@ -16,14 +17,12 @@ import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents} from './core/agent-types.ts';
 import {announcedRuns} from './core/announcement.ts';
-import {NO_CHECKPOINTS} from './core/checkpoints.ts';
 import {MiniCcError, UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
 import {History} from './core/history.ts';
 import {Inbox} from './core/inbox.ts';
 import {systemClock} from './core/limits.ts';
-import type {Message} from './core/messages.ts';
 import type {Model} from './core/model.ts';
 import {PermissionPolicy} from './core/permissions/policy.ts';
 import {createPermit, type Denial} from './core/permit.ts';
@@ -39,7 +38,7 @@ import type {Workspace} from './core/tool.ts';
 import {localCapacity} from './models/local-capacity.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {SessionStore} from './storage/session-store.ts';
-import {messagesOf, readTranscript} from './storage/transcript.ts';
+import {everyMessageOf, messagesOf, readTranscript, type Transcript} from './storage/transcript.ts';
 import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from './tools/index.ts';
 
@@ -85,10 +84,10 @@ export async function compose(options: SessionOptions): Promise<Session> {
   );
   const memory = [...surroundings.memory, ...toolNotes(root, options.home, trust.trusts)];
   let session: Session | undefined;
+  const sessionFolder = () => store.sessionFolder(session?.info.sessionId ?? firstConversation.id);
   const questions = new Questions();
   const denials: Denial[] = [];
   const rules = rulesOf(options, settings, toolNames);
-  const sessionFolder = () => store.sessionFolder(session?.info.sessionId ?? firstConversation.id);
   const policy = new PermissionPolicy(options.permissionMode ?? runAs?.permissionMode ?? 'default', rules, {
     ownFolders: () => [sessionFolder()],
     secretPlaces: secretPlaces(homedir(), options.home),
@@ -100,6 +99,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
   const writeLog = new WriteLog();
+  const checkpoints = checkpointsOf({sessionFolder, root, home: options.home}, redactor, emit);
   const rawStream = options.rawStream ?? false;
   const inbox = new Inbox();
   const runs = store.runStore(() => session?.info.sessionId ?? firstConversation.id);
@@ -111,7 +111,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
     return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
   };
-  const worktrees = worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints: NO_CHECKPOINTS, emit});
+  const worktrees = worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints, emit});
   const manager = new SubagentManager({
     maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, env),
     mainAgentId: MAIN,
@@ -132,7 +132,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
         confinement,
         surroundings: {...surroundings, memory},
         writeLog,
-        checkpoints: NO_CHECKPOINTS,
+        checkpoints,
         worktrees,
         permits,
         clock: systemClock,
@@ -143,12 +143,14 @@ export async function compose(options: SessionOptions): Promise<Session> {
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
-  const announced = announcedRuns(firstConversation.restored);
-  const pending = firstConversation.restored.length > 0 ? manager.restore(announced) : [];
+  const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
   // What is refused anyway is not offered: a model would spend turns on it.
   const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.disallowed.has(name));
-  const commands = commandTable(agentsRoom(catalog, root, options.home, toolNames));
+  const commands = commandTable(
+    agentsRoom(catalog, root, options.home, toolNames),
+    changesRoom(checkpoints, root, writeLog),
+  );
   const retentionDays = settings.retention?.days ?? 0;
   const openSession = firstConversation.id;
   const kept = upkeep(
@@ -183,6 +185,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     onClose: async () => {
       catalog.close();
       await Promise.all([kept, worktrees.settled()]);
+      checkpoints.close();
     },
     commands,
     denials,
@@ -193,7 +196,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     },
     limits: options.limits ?? {},
     firstConversation,
-    openConversation: () => openConversation(store, randomUUID(), redactor, () => []),
+    openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
     resolveModel: (name) => resolver.resolve(name),
     model,
     run: {
@@ -202,7 +205,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       tools,
       workspace,
       files: new FileLedger(writeLog, MAIN),
-      checkpoints: NO_CHECKPOINTS,
+      checkpoints,
       permit: createPermit(permits, MAIN, workspace, emit),
       emit,
       system: systemPrompt(runAs?.prompt ?? mainPrompt, surroundings),
@@ -223,11 +226,11 @@ function openFirst(store: SessionStore, options: SessionOptions, redactor: Redac
     if (which.id !== undefined && store.exists(which.id)) {
       throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
     }
-    return openConversation(store, which.id ?? randomUUID(), redactor, () => []);
+    return openConversation(store, which.id ?? randomUUID(), redactor, () => undefined);
   }
   const found = which.type === 'resume' ? store.find(which.id) : store.latest();
   if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
-  return openConversation(store, found.id, redactor, () => messagesOf(readTranscript(found.transcript)));
+  return openConversation(store, found.id, redactor, () => readTranscript(found.transcript));
 }
 
 /** @param read what was said before; asked once the session is ours, so that nobody else still writes it. */
@@ -235,15 +238,17 @@ function openConversation(
   store: SessionStore,
   id: string,
   redactor: Redactor,
-  read: () => readonly Message[],
+  read: () => Transcript | undefined,
 ): Conversation {
   const {journal, transcript, output, close} = store.openSession(id);
   try {
-    const restored = read();
+    const told = read();
+    const restored = told ? messagesOf(told) : [];
+    const announced = announcedRuns(told ? everyMessageOf(told) : []);
     const history = new History(journal, restored);
     history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
     // A transcript may be older than this key, or than mini-cc's care for keys.
-    return {id, history, output, transcript, restored: redactor.values(restored), close};
+    return {id, history, output, transcript, restored: redactor.values(restored), announced, close};
   } catch (error) {
     close();
     throw error;

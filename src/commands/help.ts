@@ -3,7 +3,8 @@ import type {Command} from '../core/session.ts';
 const KEYS = `Keys:
   Enter send · \\ Enter or Ctrl+J new line · Up/Down history · Tab complete
   Shift+Tab mode: default, acceptEdits, plan
-  Esc interrupt · Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+L repaint · Ctrl+T todos
+  Esc interrupt, twice when idle go back to an earlier prompt
+  Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+L repaint · Ctrl+T todos
   Down agents at work · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background
 
 Task(explore): …   dispatches a subagent at once (explore, code, plan)`;

@@ -3,6 +3,8 @@ import {hasEnded} from '../core/run-record.ts';
 import {runTable} from '../core/run-table.ts';
 import type {Command, CommandResult} from '../core/session.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
+import type {ChangesRoom} from './changes-room.ts';
+import {diffOfRun, undoRun} from './subagent-changes.ts';
 import {subagentInfo} from './subagent-info.ts';
 import {DEFAULT_MESSAGES, MOST_MESSAGES, subagentLog} from './subagent-log.ts';
 
@@ -11,9 +13,11 @@ const FORMS = `/subagents [list]
 /subagents log <id|#> [limit] [tools]
 /subagents info <id|#>
 /subagents send <id|#> <message>
+/subagents diff <id|#>   what it changed
+/subagents undo <id|#>   puts that back, unless changed since
 # is a number of the list; an id may be cut short.`;
 
-type Handler = (manager: SubagentManager, args: string) => CommandResult | Promise<CommandResult>;
+type Handler = (manager: SubagentManager, args: string, changes: ChangesRoom) => CommandResult | Promise<CommandResult>;
 
 const HANDLERS = new Map<string, Handler>([
   ['list', (manager) => done(runTable(manager.list(), Date.now(), 'activity'))],
@@ -22,14 +26,19 @@ const HANDLERS = new Map<string, Handler>([
   ['info', (manager, args) => named(args, (name) => done(subagentInfo(manager, manager.find(name))))],
   ['send', send],
   ['help', () => done(FORMS)],
-  ['diff', () => failed('/subagents diff is not yet available.')],
-  ['undo', () => failed('/subagents undo is not yet available.')],
+  ['diff', (manager, args, changes) => named(args, (name) => diffOfRun(manager.find(name), changes))],
+  ['undo', (manager, args, changes) => named(args, (name) => undoRun(manager.find(name), changes))],
 ]);
 
-export const subagentsCommand = subagentsAs('subagents', 'list, stop, log, info, send: the subagents of this session');
-export const tasksCommand = subagentsAs('tasks', 'the same as /subagents');
+export function createSubagentsCommand(changes: ChangesRoom): Command {
+  return subagentsAs('subagents', 'list, stop, log, info, send, diff, undo: the subagents of this session', changes);
+}
 
-function subagentsAs(name: string, description: string): Command {
+export function createTasksCommand(changes: ChangesRoom): Command {
+  return subagentsAs('tasks', 'the same as /subagents', changes);
+}
+
+function subagentsAs(name: string, description: string, changes: ChangesRoom): Command {
   return {
     name,
     description,
@@ -38,7 +47,7 @@ function subagentsAs(name: string, description: string): Command {
       const handler = HANDLERS.get(verb.toLowerCase());
       if (!handler) return failed(`/${name} has no form ${JSON.stringify(verb)}:\n${FORMS}`);
       // An unknown id is thrown, and the session words it.
-      return handler(session.subagents, rest.trim());
+      return handler(session.subagents, rest.trim(), changes);
     },
   };
 }

@@ -2,24 +2,27 @@
 import type {Command} from '../core/session.ts';
 import {type AgentsRoom, createAgentsCommand} from './agents/slash.ts';
 import {backgroundCommand} from './background.ts';
+import type {ChangesRoom} from './changes-room.ts';
 import {clearCommand} from './clear.ts';
 import {exitCommand} from './exit.ts';
 import {createHelpCommand} from './help.ts';
 import {laterCommands} from './later.ts';
 import {modeCommand} from './mode.ts';
 import {modelCommand} from './model.ts';
+import {createRewindCommand} from './rewind.ts';
 import {stopCommand} from './stop.ts';
-import {subagentsCommand, tasksCommand} from './subagents.ts';
+import {createSubagentsCommand, createTasksCommand} from './subagents.ts';
 
-export function commandTable(agents: AgentsRoom): readonly Command[] {
+export function commandTable(agents: AgentsRoom, changes: ChangesRoom): readonly Command[] {
   const ready = [
     createAgentsCommand(agents),
     clearCommand,
     modelCommand,
     modeCommand,
-    subagentsCommand,
-    tasksCommand,
+    createSubagentsCommand(changes),
+    createTasksCommand(changes),
     backgroundCommand,
+    createRewindCommand(changes),
     stopCommand,
     exitCommand,
   ];

@@ -2,7 +2,7 @@
 import {ModelError, messageOf} from './errors.ts';
 import type {AgentEventBody} from './events.ts';
 import type {History} from './history.ts';
-import type {Inbox} from './inbox.ts';
+import type {Inbox, Letter} from './inbox.ts';
 import {type Clock, Deadline, isReportingTurn, type Limits} from './limits.ts';
 import type {AssistantBlock, ToolSpec, ToolUse} from './messages.ts';
 import type {Model, ModelReply} from './model.ts';
@@ -55,7 +55,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
   const specs = new ToolSpecs();
   for (;;) {
     signal.throwIfAborted();
-    for (const letter of run.inbox.take()) appendUser(run, letter.text);
+    for (const letter of run.inbox.take()) takeUp(run, letter);
     const turn = tally.turns + 1;
     if (run.tokens.isUsedUp) return tally.result(outOfTokens(run));
     const due = reportDue(run, turn, deadline);
@@ -169,6 +169,12 @@ function eventOf(
     case 'usage':
       return undefined;
   }
+}
+
+function takeUp(run: AgentRun, {kind, text}: Letter): void {
+  if (kind === 'prompt') run.history.prompt(text);
+  else run.history.append({role: 'user', content: text});
+  run.emit({type: 'message', role: 'user', content: text});
 }
 
 function appendUser(run: AgentRun, text: string): void {

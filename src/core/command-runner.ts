@@ -37,8 +37,10 @@ export class CommandRunner {
     } catch (error) {
       result = {ok: false, text: messageOf(error)};
     }
-    if (result.text !== '') this.#emit({type: 'notice', level: result.ok ? 'info' : 'error', text: result.text});
-    return {type: 'command', ok: result.ok, text: result.text, exit: result.exit ?? false};
+    const {ok, text, exit = false, isDiff = false, input} = result;
+    const more = isDiff ? {isDiff} : {};
+    if (text !== '') this.#emit({type: 'notice', level: ok ? 'info' : 'error', text, ...more});
+    return {type: 'command', ok, text, exit, ...(input === undefined ? {} : {input})};
   }
 
   /** What commands under way wait for comes to nothing; later ones are not concerned. */

@@ -18,6 +18,10 @@ export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
   readonly exit?: boolean;
+  /** The text is a unified diff, with lines around it. */
+  readonly isDiff?: boolean;
+  /** For the prompt, where nothing is typed: the person may send it again, or change it. */
+  readonly input?: string;
 }
 
 export interface Command {

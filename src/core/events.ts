@@ -81,10 +81,18 @@ export type AgentEventBody =
   | {readonly type: 'queued_prompt_taken'; readonly id: string}
   /** It was stopped before it was taken up; `text` is what was lost. */
   | {readonly type: 'queued_prompt_dropped'; readonly id: string; readonly text: string}
-  | {readonly type: 'notice'; readonly level: 'info' | 'warning' | 'error'; readonly text: string}
+  | {
+      readonly type: 'notice';
+      readonly level: 'info' | 'warning' | 'error';
+      readonly text: string;
+      /** The text is a unified diff, with lines around it. */
+      readonly isDiff?: boolean;
+    }
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
   | {readonly type: 'session'; readonly info: SessionInfo}
   | {readonly type: 'cleared'}
+  /** The conversation is as it was before an earlier prompt. */
+  | {readonly type: 'rewound'}
   | {
       readonly type: 'run_end';
       readonly outcome: Outcome;

@@ -7,7 +7,14 @@ export type SubmitResult =
   /** A turn ran to its end. */
   | {readonly type: 'turn'; readonly result: RunResult}
   /** A slash command ran; its words went out as notices. `exit`: the front end should close. */
-  | {readonly type: 'command'; readonly ok: boolean; readonly text: string; readonly exit: boolean}
+  | {
+      readonly type: 'command';
+      readonly ok: boolean;
+      readonly text: string;
+      readonly exit: boolean;
+      /** What the prompt should hold now, unless something is typed there. */
+      readonly input?: string;
+    }
   /** A turn is under way: the prompt waits and steers at its next step. */
   | {readonly type: 'queued'};
 

@@ -36,6 +36,8 @@ export type TranscriptEntry =
       readonly uuid: string;
       readonly at: string;
       readonly message: Message;
+      /** A person wrote it: the conversation can be taken back to before it. */
+      readonly prompt?: true;
       /** Of a reply: who answered, and what it cost. */
       readonly model?: string;
       readonly usage?: Usage;
@@ -45,6 +47,8 @@ export type TranscriptEntry =
   | {readonly type: 'background'; readonly at: string}
   /** A run that had ended goes on, in the background; `round` counts from 1. */
   | {readonly type: 'resumed'; readonly at: string; readonly round: number}
+  /** The message with this uuid and what came after it, up to here, count no more. */
+  | {readonly type: 'rewind'; readonly at: string; readonly to: string}
   | ({readonly type: 'end'; readonly at: string} & RunEnd);
 
 /** How a run ended: all that its announcement needs, so that a crash right after it loses nothing. */
@@ -94,6 +98,24 @@ export class History {
     this.journal.append({type: 'message', uuid, at: new Date().toISOString(), message, ...facts});
     this.#messages.push(message);
     return uuid;
+  }
+
+  /** What a person wrote. @returns the id of the new line. */
+  prompt(text: string): string {
+    const uuid = randomUUID();
+    const message: Message = {role: 'user', content: text};
+    this.journal.append({type: 'message', uuid, at: new Date().toISOString(), message, prompt: true});
+    this.#messages.push(message);
+    return uuid;
+  }
+
+  /**
+   * From here on the conversation is as it was before that message.
+   * @param to the uuid of its line. @param kept how many messages come before it.
+   */
+  rewind(to: string, kept: number): void {
+    this.journal.append({type: 'rewind', at: new Date().toISOString(), to});
+    this.#messages.length = kept;
   }
 
   /** The run's own closing line; the conversation itself does not change. */

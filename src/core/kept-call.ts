@@ -30,12 +30,18 @@ export async function runKept(
     access.kind === 'write' ? [resolveLinks(access.path, workspace.cwd)] : [],
   );
   if (paths.length > 0) return promptly(signal, work, (step) => aroundWrites([...new Set(paths)], caller, step));
-  if (mayWriteByCommand(accesses, workspace)) return promptly(signal, work, (step) => aroundCommand(caller, step));
-  return work();
+  const commands = accesses.flatMap((access) => (access.kind === 'run' ? [access.command] : []));
+  const writesNothing = commands.length === 0 || workspace.confinement === 'read-only';
+  if (writesNothing || (await onlyRead(commands))) return work();
+  return promptly(signal, work, (step) => aroundCommand(caller, step));
 }
 
-function mayWriteByCommand(accesses: readonly Access[], {confinement}: Workspace): boolean {
-  return confinement !== 'read-only' && accesses.some(({kind}) => kind === 'run');
+/** What is proven to read needs no snapshot, which costs some milliseconds. */
+async function onlyRead(commands: readonly string[]): Promise<boolean> {
+  // The parser is loaded with the first command.
+  const {proveReadOnly} = await import('./permissions/read-only-command.ts');
+  const proofs = await Promise.all(commands.map(proveReadOnly));
+  return proofs.every(({proven}) => proven);
 }
 
 async function aroundWrites(

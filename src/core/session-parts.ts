@@ -59,5 +59,7 @@ export interface Conversation {
   readonly transcript: string;
   /** What was said before, of a session that goes on. */
   readonly restored: readonly Message[];
+  /** Ids of the announcements that it has heard, also in what counts no more. */
+  readonly announced: ReadonlySet<string>;
   close(): void;
 }

@@ -176,6 +176,20 @@ export class Session implements FrontEndSession {
     this.#takeLatePrompts();
   }
 
+  /** A turn or a subagent is at work. */
+  get isBusy(): boolean {
+    return this.#turn !== undefined || this.#stopping > 0 || this.#parts.manager.count() > 0;
+  }
+
+  /**
+   * Takes the conversation back to before a message.
+   * @param to the uuid of its line in the transcript. @param kept how many messages that count come before it.
+   */
+  rewind(to: string, kept: number): void {
+    this.#conversation.history.rewind(to, kept);
+    this.#emit({type: 'rewound'});
+  }
+
   /** @throws UsageError when the name cannot be used. */
   setModel(name: string): void {
     this.#model = this.#parts.resolveModel(name);
@@ -248,7 +262,8 @@ export class Session implements FrontEndSession {
 
   async #prompt(text: string, signal: AbortSignal): Promise<RunResult> {
     for (const letter of this.#inbox.take('announcement')) this.#appendUser(letter.text);
-    this.#appendUser(text);
+    this.#conversation.history.prompt(text);
+    this.#emit({type: 'message', role: 'user', content: text});
     const run = this.#runWith(signal);
     const task = parseTypedTask(text);
     if (!task) return runAgent(run);

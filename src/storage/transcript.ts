@@ -203,6 +203,26 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
+/** A line with a message. */
+export type MessageLine = Extract<TranscriptEntry, {type: 'message'}>;
+
+/** The messages that count: without those that were rewound. */
 export function messagesOf(transcript: Transcript): Message[] {
-  return transcript.entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
+  return messageLinesOf(transcript).map(({message}) => message);
+}
+
+export function messageLinesOf({entries}: Transcript): MessageLine[] {
+  const lines: MessageLine[] = [];
+  for (const entry of entries) {
+    if (entry.type === 'message') lines.push(entry);
+    if (entry.type !== 'rewind') continue;
+    const at = lines.findIndex(({uuid}) => uuid === entry.to);
+    if (at >= 0) lines.length = at;
+  }
+  return lines;
+}
+
+/** Also those that count no more: what was told once was told. */
+export function everyMessageOf({entries}: Transcript): Message[] {
+  return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
 }

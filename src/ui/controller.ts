@@ -8,7 +8,7 @@ import type {FrontEndSession} from '../core/front-end.ts';
 import {type Cell, createCell} from './cell.ts';
 import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './completion.ts';
 import {createEarlyQuestions} from './early-questions.ts';
-import {createEditor, type EditorState, expandedText, submitted} from './editor.ts';
+import {createEditor, type EditorState, edit, expandedText, submitted} from './editor.ts';
 import {createEventPump} from './event-pump.ts';
 import {addText, forgetPrinted} from './finished.ts';
 import type {PanelMark} from './panel.ts';
@@ -148,6 +148,9 @@ export function createController(options: ControllerOptions): Controller {
     change({[counted]: local.get()[counted] - 1});
     pump.flush();
     if (result.type === 'command' && result.exit) askToLeave();
+    if (result.type === 'command' && result.input !== undefined && local.get().editor.text === '') {
+      change({editor: edit(local.get().editor, {type: 'paste', text: result.input})});
+    }
     // No model wrote around a Task that was typed: what its agent found is the answer.
     if (result.type === 'turn' && TYPED_TASK.test(text) && result.result.outcome !== 'error') {
       ui.set(addText(ui.get(), result.result.text));

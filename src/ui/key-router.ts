@@ -12,6 +12,9 @@ import type {UiState} from './ui-state.ts';
 export const LEAVE_HINT = 'press Ctrl+C again to leave';
 /** Milliseconds in which the second Ctrl+C leaves. */
 const LEAVE_MS = 2000;
+export const REWIND_HINT = 'press Esc again to go back to an earlier prompt';
+/** Milliseconds in which the second Esc rewinds. */
+const REWIND_MS = 2000;
 
 /** @param width columns of the prompt's rows */
 export function pressKeys(controller: Controller, input: string, key: Key, width: number): void {
@@ -20,6 +23,7 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
     if (local.get().isLeaving) return;
     const isLeaveKey = press.ctrl && press.text === 'c';
     if (!isLeaveKey && local.get().hint === LEAVE_HINT) controller.hint('', 0);
+    if (press.name !== 'escape' && local.get().hint === REWIND_HINT) controller.hint('', 0);
     if (pressControl(controller, press)) continue;
     if (pressQuestion(controller, press)) continue;
     if (pressCompletion(controller, press)) continue;
@@ -127,11 +131,23 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
   }
 }
 
+/** Interrupts what is at work; twice when idle, with nothing typed, goes back to an earlier prompt. */
+function pressEscape(controller: Controller): void {
+  const {ui, local} = controller;
+  if (controller.interrupt() || local.get().editor.text !== '' || !ui.get().session) return;
+  if (local.get().hint !== REWIND_HINT) {
+    controller.hint(REWIND_HINT, REWIND_MS);
+    return;
+  }
+  controller.hint('', 0);
+  controller.submit('/rewind');
+}
+
 function pressEditor(controller: Controller, press: KeyPress, width: number): void {
   const {local} = controller;
   const {editor} = local.get();
   if (press.name === 'escape') {
-    controller.interrupt();
+    pressEscape(controller);
     return;
   }
   if (press.name === 'return' && !press.shift && !press.meta) {

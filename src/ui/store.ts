@@ -46,13 +46,20 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return withSession(state, event.info);
     case 'cleared':
       return {...forgetEndedRuns(finishText(state)), todos: [], contextTokens: 0, hasRun: false};
+    case 'rewound':
+      return {...finishText(state), todos: [], contextTokens: 0};
     case 'announcement':
       return announceRun(state, event);
     case 'notice':
       return addItem(
         // What a subagent says belongs to its transcript too.
         event.parent === undefined ? state : reduceSubagent(state, event),
-        {kind: 'notice', level: event.level, text: nameOf(state, event) + screenText(event.text)},
+        {
+          kind: 'notice',
+          level: event.level,
+          text: nameOf(state, event) + screenText(event.text),
+          ...(event.isDiff ? {isDiff: true} : {}),
+        },
       );
     default:
       return event.parent === undefined ? reduceMain(state, event) : reduceSubagent(state, event);

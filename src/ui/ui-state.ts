@@ -15,7 +15,7 @@ export type FinishedBody =
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
   | {readonly kind: 'subagents'; readonly runs: readonly ProgressState[]}
   | {readonly kind: 'announcement'; readonly announcement: Announcement}
-  | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string}
+  | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly isDiff?: boolean}
   | {readonly kind: 'detail'; readonly question: Question}
   /** Was printed: its text needn't be kept. */
   | {readonly kind: 'printed'};

@@ -1,12 +1,17 @@
 import {describe, expect, it} from 'vitest';
 import {backgroundCommand} from '../../src/commands/background.ts';
-import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
+import type {ChangesRoom} from '../../src/commands/changes-room.ts';
+import {createSubagentsCommand, createTasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/command.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {house, until} from '../core/manager-fixture.ts';
 import {tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
+
+const room = {} as ChangesRoom;
+const subagentsCommand = createSubagentsCommand(room);
+const tasksCommand = createTasksCommand(room);
 
 function commands(options: Parameters<typeof house>[0] = {}) {
   const made = house(options);
@@ -68,8 +73,6 @@ describe('/subagents', () => {
     expect(() => manager.find(ids[0]!.slice(0, 8))).not.toThrow();
     expect(await run('info')).toMatchObject({ok: false, text: expect.stringContaining('Which one?')});
     expect(await run('fly')).toMatchObject({ok: false, text: expect.stringContaining('/subagents stop <id|#|all>')});
-    expect(await run('diff 1')).toEqual({ok: false, text: '/subagents diff is not yet available.'});
-    expect(await run('undo 1')).toEqual({ok: false, text: '/subagents undo is not yet available.'});
   });
 
   it('log shows 20 by default, at most 200, tools hidden unless asked', async () => {

@@ -26,7 +26,15 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
   const {run} = fixture(main, [dispatch]);
   const openConversation = () => {
     const history = new History({append: () => undefined});
-    return {id: 'session-1', history, output: run.output, transcript: '/t', restored: [], close: () => undefined};
+    return {
+      id: 'session-1',
+      history,
+      output: run.output,
+      transcript: '/t',
+      restored: [],
+      announced: new Set<string>(),
+      close: () => undefined,
+    };
   };
   const conversation = openConversation();
   const made2 = new Session({

@@ -48,7 +48,7 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
     case 'announcement':
       return <AnnouncementView announcement={item.announcement} columns={columns} Markdown={Markdown} />;
     case 'notice':
-      return <Notice level={item.level} text={item.text} columns={columns} />;
+      return <Notice level={item.level} text={item.text} isDiff={item.isDiff ?? false} columns={columns} />;
     case 'detail':
       return <QuestionDetail question={item.question} columns={columns} />;
     case 'printed':

@@ -1,0 +1,41 @@
+/** What the commands that show and put back changes work with. */
+import path from 'node:path';
+import type {PutBack} from '../storage/checkpoints/put-back.ts';
+import type {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
+
+export interface ChangesRoom {
+  /** The workspace. */
+  readonly root: string;
+  /** Of the session that is open. @throws MiniCcError when they cannot be used. */
+  checkpoints(): SessionCheckpoints;
+  /** What is different between two texts: unified hunks. */
+  patchOf(before: string, after: string): string;
+  /** Agents that have read these files learn who changed them. */
+  onPutBack(paths: readonly string[], label: string): Promise<void>;
+}
+
+/** Names in one list; the rest is a number. */
+const MOST_NAMES = 30;
+
+/** Relative to the workspace where it lies inside. */
+export function shownPath(file: string, root: string): string {
+  return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
+}
+
+/** What was put back and what was left, a line each; empty when there was nothing to do. */
+export function putBackWords({restored, left}: PutBack, root: string): string {
+  const done = restored.map(({path: file, how}) => `${shownPath(file, root)}${how === 'put back' ? '' : ` (${how})`}`);
+  const kept = left.map(({path: file, why}) => `${shownPath(file, root)}: ${why}`);
+  return [...listOf(done, 'put back'), ...listOf(kept, 'left as it is')].join('\n');
+}
+
+function listOf(lines: readonly string[], what: string): string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length - MOST_NAMES;
+  const shown = lines.slice(0, MOST_NAMES).map((line) => `  ${line}`);
+  return [`${files(lines.length)} ${what}:`, ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
+}
+
+export function files(count: number): string {
+  return `${count} file${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,34 @@
+/** Checkpoints of the session that is open, and what its commands do with them. */
+import type {ChangesRoom} from '../commands/changes-room.ts';
+import type {Emit} from '../core/events.ts';
+import {FileLedger, type WriteLog} from '../core/file-ledger.ts';
+import type {Redactor} from '../core/redaction.ts';
+import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
+import {patchOf} from '../tools/patch.ts';
+
+export function checkpointsOf(
+  options: Pick<CheckpointStoreOptions, 'sessionFolder' | 'root' | 'home'>,
+  redactor: Redactor,
+  emit: Emit,
+): CheckpointStore {
+  const told = new Set<string>();
+  return new CheckpointStore({
+    ...options,
+    redact: (label) => redactor.text(label),
+    onNone: (why) => {
+      if (told.has(why)) return;
+      told.add(why);
+      const text = `commands have no checkpoint (${why}): /subagents undo and /rewind put back only what tools wrote`;
+      emit({type: 'notice', level: 'warning', text});
+    },
+  });
+}
+
+export function changesRoom(checkpoints: CheckpointStore, root: string, writeLog: WriteLog): ChangesRoom {
+  return {
+    root,
+    checkpoints: () => checkpoints.current,
+    patchOf,
+    onPutBack: (paths, label) => new FileLedger(writeLog, label).commandRan(paths),
+  };
+}

@@ -1,0 +1,148 @@
+/** What a run changed is shown and put back: as people do it, also in the next process. */
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, say} from '../support/messages-server.ts';
+import {turnOf} from '../support/request-facts.ts';
+import {runCli, startCli} from '../support/run-cli.ts';
+import {home, isSubagent, project, serve, until} from './fixture.ts';
+import {idle, repl, send} from './repl-fixture.ts';
+
+/** A question takes no key in its first 0.3 s. */
+const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
+
+const code = (description: string, prompt = description) => ({
+  name: 'Task',
+  input: {description, prompt, agent_type: 'code'},
+});
+const write = (path: string, content: string) => ({name: 'write_file', input: {path, content}});
+const read = (path: string) => ({name: 'read_file', input: {path}});
+
+/** A run that edits two files with tools, makes a third, and changes all sources by a command. */
+const refactoring = () =>
+  serve((body) => {
+    if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('refactor auth')]) : say('all done');
+    const steps = [
+      callTools([read('README.md'), read('package.json')]),
+      callTools([write('README.md', '# New\n'), write('package.json', '{}\n'), write('src/auth/key.ts', 'key\n')]),
+      callTool('bash', {command: 'sed -i s/greet/welcome/g src/*.ts'}),
+    ];
+    return steps[turnOf(body)] ?? say('refactored');
+  });
+
+describe('/subagents diff and undo', () => {
+  it('show and put back what a run changed by tools and commands, in the next process too', async () => {
+    const [at, where] = [await home(), await project()];
+    const before = await where.read('src/main.ts');
+    const server = await refactoring();
+    const given = {home: at, cwd: where.path, server};
+    const done = await runCli(['-p', 'go', '--dangerously-skip-permissions', '--verbose'], given);
+    expect(done.code).toBe(0);
+    const receipt = JSON.stringify(server.requests.at(-1)!.body.messages);
+    expect(receipt).toMatch(/changed \d files: README\.md, package\.json, src\/auth\/key\.ts, src\/\w+\.ts/);
+    expect(receipt).not.toContain('not counted');
+
+    const diff = await runCli(['-p', '--continue', '/subagents diff 1'], given);
+    expect(diff.stdout).toContain('[code] refactor auth changed ');
+    expect(diff.stdout).toContain(
+      'diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1,3 +1,1 @@',
+    );
+    expect(diff.stdout).toContain(
+      'diff --git a/src/auth/key.ts b/src/auth/key.ts\nnew file mode 100644\n--- /dev/null',
+    );
+    expect(diff.stdout).toContain("-import {greet} from './greet.ts';\n+import {welcome} from './welcome.ts';");
+
+    await where.write('README.md', '# Mine\n');
+    const undone = await runCli(['-p', '--continue', '/subagents undo 1'], given);
+    expect(undone).toMatchObject({code: 0});
+    expect(undone.stdout).toContain('src/auth/key.ts (removed)');
+    expect(undone.stdout).toContain('1 file left as it is:\n  README.md: changed since outside mini-cc');
+    expect(await where.read('README.md')).toBe('# Mine\n');
+    expect(await where.read('src/main.ts')).toBe(before);
+    expect(await where.git('status', '--porcelain')).toBe(' M README.md\n');
+    const again = await runCli(['-p', '--continue', '/subagents undo 1'], given);
+    expect(again).toMatchObject({code: 1});
+  });
+
+  it('put back what a command was doing when mini-cc was killed', async () => {
+    const [at, where] = [await home(), await project()];
+    const before = await where.read('README.md');
+    const server = await serve((body) => {
+      if (!isSubagent(body)) return callTools([code('break things')]);
+      return callTool('bash', {command: 'echo broken > README.md; rm -r src; sleep 30'});
+    });
+    const given = {home: at, cwd: where.path, server};
+    const terminal = await startCli(['--dangerously-skip-permissions', 'go'], given);
+    await until(async () => (await where.git('status', '--porcelain')).includes(' D src/main.ts'));
+    process.kill(terminal.pid, 'SIGKILL');
+    await terminal.close();
+    const undone = await runCli(['-p', '--continue', '/subagents undo 1'], given);
+    expect(undone.stdout).toContain('src/main.ts (brought back)');
+    expect(await where.read('README.md')).toBe(before);
+    expect(await where.git('status', '--porcelain')).toBe('');
+  });
+
+  it('tell the second of two agents who changed the file, and nothing is lost', async () => {
+    const where = await project();
+    const server = await serve((body) => {
+      if (!isSubagent(body)) {
+        const steps = [callTool('read_file', {path: 'README.md'}), callTools([code('refactor auth')])];
+        return steps[turnOf(body)] ?? (turnOf(body) === 2 ? callTools([write('README.md', 'main\n')]) : say('done'));
+      }
+      return turnOf(body) === 0 ? callTool('bash', {command: 'echo theirs > README.md'}) : say('changed it');
+    });
+    await runCli(['-p', 'go', '--dangerously-skip-permissions'], {cwd: where.path, server});
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain(
+      'README.md changed since you read it (by [code] refactor auth). Nothing was written',
+    );
+    expect(await where.read('README.md')).toBe('theirs\n');
+  });
+});
+
+describe('/rewind', () => {
+  const editing = () =>
+    serve((body) => {
+      const last = JSON.stringify(body.messages.at(-1));
+      const word = /write (\w+)/.exec(last)?.[1];
+      if (word) return callTool('bash', {command: `echo ${word} > ${word}.txt; echo ${word} >> log.txt`});
+      return say(`There are ${body.messages.length} messages.`);
+    });
+
+  it('takes conversation and files back to before a prompt, in print mode by its number', async () => {
+    const [at, where, server] = [await home(), await project(), await editing()];
+    const given = {home: at, cwd: where.path, server};
+    const flags = ['-p', '--dangerously-skip-permissions'];
+    await runCli([...flags, 'write one'], given);
+    await runCli([...flags, '--continue', 'write two'], given);
+    const back = await runCli(['-p', '--continue', '/rewind 1'], given);
+    expect(back.stdout).toContain('The conversation is as it was before: write two (4 messages taken back)');
+    expect(back.stdout).toContain('2 files put back:');
+    expect(await where.read('log.txt')).toBe('one\n');
+    await expect(where.read('two.txt')).rejects.toThrow('ENOENT');
+    const next = await runCli(['-p', '--continue', 'how many?'], given);
+    expect(next.stdout).toBe('There are 5 messages.\n');
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('write two');
+  });
+
+  it('opens by Esc Esc, asks which prompt and what, and gives the prompt back to be typed anew', async () => {
+    const [where, server] = [await project(), await editing()];
+    const terminal = await repl({server, cwd: where.path, args: ['--dangerously-skip-permissions']});
+    for (const word of ['one', 'two']) {
+      await send(terminal, `write ${word}`);
+      await terminal.waitFor(`There are ${word === 'one' ? 3 : 7} messages.`);
+      await idle(terminal);
+    }
+    terminal.press('escape');
+    await terminal.waitFor('press Esc again');
+    terminal.press('escape');
+    await terminal.waitFor('go back to before which prompt?');
+    await terminal.waitFor('1 write two');
+    await terminal.waitFor('2 write one');
+    await moment();
+    terminal.type('2');
+    await terminal.waitFor('what is to be as before: write one');
+    await moment();
+    terminal.type('1');
+    await terminal.waitFor('The conversation is as it was before: write one (8 messages taken back)');
+    await terminal.waitFor(/^> .*write one/m);
+    expect(await where.git('status', '--porcelain')).toBe('');
+  });
+});

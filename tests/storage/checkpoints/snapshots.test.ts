@@ -1,0 +1,194 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {CODE, workspace} from './fixture.ts';
+
+describe('what a snapshot sees', () => {
+  it('sees names with blanks, newlines, quotes, colons and letters of all scripts', async () => {
+    const names = [
+      'a b.txt',
+      'new\nline.txt',
+      '"quoted".txt',
+      ':(top)x',
+      'тест.txt',
+      '日本.txt',
+      '-dash',
+      'back\\slash',
+    ];
+    const {command, undo, at} = workspace(Object.fromEntries(names.map((name) => [name, '1'])));
+    expect(await command('for f in ./*; do echo 2 > "$f"; done')).toEqual([...names].sort());
+    expect(Object.keys(await undo()).sort()).toEqual([...names].sort());
+    expect(names.map((name) => readFileSync(at(name), 'utf8'))).toEqual(names.map(() => '1'));
+  });
+
+  it('sees nothing when a command changes nothing, also where files were only touched', async () => {
+    const {command} = workspace({'a.txt': '1'});
+    expect(await command('cat a.txt')).toEqual([]);
+    expect(await command('touch a.txt')).toEqual([]);
+  });
+
+  it('leaves out what is ignored, node_modules, .git and what mini-cc itself writes', async () => {
+    const {command, home} = workspace({'.gitignore': 'dist/\n', 'a.txt': '1'});
+    const line = `mkdir dist node_modules; echo 1 > dist/x; echo 1 > node_modules/x; git config a.b c; echo 2 > a.txt`;
+    expect(await command(`${line}; echo x > ${home}/log`)).toEqual(['a.txt']);
+  });
+
+  it('leaves out its own home where that lies in the workspace', async () => {
+    const {root, store, run} = workspace({'a.txt': '1'});
+    const {CheckpointStore} = await import('../../../src/storage/checkpoints/checkpoint-store.ts');
+    const home = path.join(root, 'my [home]');
+    const inside = new CheckpointStore({
+      sessionFolder: () => path.join(home, 's'),
+      root,
+      home,
+      redact: (label) => label,
+      onNone: () => undefined,
+    });
+    const {changed} = await inside.around(CODE, async () => run(`echo 1 > 'my [home]/log'; echo 2 > a.txt`));
+    expect(changed).toEqual([path.join(root, 'a.txt')]);
+    store.close();
+  });
+
+  it('obeys the ignore files above a workspace that is a part of a repository, and sees nothing beside it', async () => {
+    const {root, home, run} = workspace({'.gitignore': 'dist/\n', 'pkg/a.txt': '1', 'beside.txt': '1'});
+    const {CheckpointStore} = await import('../../../src/storage/checkpoints/checkpoint-store.ts');
+    const pkg = path.join(root, 'pkg');
+    const part = new CheckpointStore({
+      sessionFolder: () => path.join(home, 'p'),
+      root: pkg,
+      home,
+      redact: (label) => label,
+      onNone: () => undefined,
+    });
+    const line = 'cd pkg; mkdir dist; echo 1 > dist/x; echo 2 > a.txt; echo 2 > ../beside.txt; echo n > n.txt';
+    const {changed} = await part.around(CODE, async () => run(line));
+    expect(changed.toSorted()).toEqual([path.join(pkg, 'a.txt'), path.join(pkg, 'n.txt')]);
+  });
+
+  it('leaves repositories within the workspace alone, and huge files, and names them', async () => {
+    const {command, store, run, put, undo} = workspace({'a.txt': '1'});
+    run('mkdir nested && cd nested && git init -q . && echo 1 > x');
+    put('huge.bin', Buffer.alloc(11 * 1024 * 1024));
+    expect(await command('echo 2 > nested/x; echo 2 > a.txt; echo 1 >> huge.bin')).toEqual(['a.txt']);
+    expect(store.current.ledger.lines.findLast(({type}) => type === 'ran')).toMatchObject({
+      leftOut: expect.arrayContaining(['nested/', 'huge.bin']),
+    });
+    expect(await undo()).toEqual({'a.txt': 'put back'});
+  });
+
+  it('takes symbolic links as links, and does not follow them', async () => {
+    const {command, base, at} = workspace({'dir/a.txt': '1'});
+    mkdirSync(path.join(base, 'elsewhere'));
+    writeFileSync(path.join(base, 'elsewhere', 'a.txt'), 'secret');
+    expect(await command('rm -r dir; ln -s ../elsewhere dir')).toEqual(['dir', 'dir/a.txt']);
+    symlinkSync('nowhere', at('dangling'));
+    expect(await command('echo x > b.txt')).toEqual(['b.txt']);
+  });
+
+  it('goes on where a file may not be read', async () => {
+    const {command, put, at} = workspace({'a.txt': '1'});
+    put('closed.txt', '1');
+    chmodSync(at('closed.txt'), 0o000);
+    expect(await command('echo 2 > a.txt')).toContain('a.txt');
+  });
+
+  it('works in a folder without git, and in one that has no commit yet', async () => {
+    const plain = workspace({'a.txt': '1'}, {git: false});
+    expect(await plain.command('echo 2 > a.txt')).toEqual(['a.txt']);
+    expect(await plain.undo()).toEqual({'a.txt': 'put back'});
+    const young = workspace({'a.txt': '1'}, {git: false});
+    young.run('git init -q .');
+    expect(await young.command('echo 2 > a.txt')).toEqual(['a.txt']);
+    expect(existsSync(plain.at('.git'))).toBe(false);
+  });
+
+  it('leaves the index, the refs and the objects of the project as they were', async () => {
+    const {command, run, put} = workspace({'a.txt': '1'});
+    put('b.txt', 'untracked');
+    const state = () => run('sha1sum .git/index; git for-each-ref; find .git -type f | sort | wc -l');
+    const before = state();
+    await command('echo 2 > a.txt; echo 3 > b.txt');
+    expect(state()).toBe(before);
+  });
+});
+
+describe('the project has no say in it', () => {
+  it('runs no filter, hook or watcher of the project, and keeps the bytes of the files', async () => {
+    const {command, undo, run, put, at, base} = workspace({
+      '.gitattributes': '* text=auto eol=crlf filter=evil ident\n',
+    });
+    const trap = `touch ${base}/sprung; cat`;
+    run(
+      `git config filter.evil.clean '${trap}'; git config filter.evil.smudge '${trap}'; git config filter.evil.process '${trap}'`,
+    );
+    run(`git config core.fsmonitor '${trap}'; git config core.hooksPath hooks; git config diff.external '${trap}'`);
+    put('a.txt', 'one\r\ntwo\n$Id$\r\n');
+    await command('echo x > a.txt');
+    expect(await undo()).toEqual({'a.txt': 'put back'});
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('one\r\ntwo\n$Id$\r\n');
+    expect(readdirSync(base)).not.toContain('sprung');
+  });
+
+  it('keeps what the files hold where the index was made by a filter', async () => {
+    const {command, undo, run, put, at} = workspace();
+    put('.gitattributes', '*.up filter=up\n*.txt text\n');
+    put('a.up', 'lower');
+    put('b.txt', 'one\r\n');
+    run(
+      `git config filter.up.clean 'tr a-z A-Z'; git add -A 2>/dev/null; git -c user.name=a -c user.email=a@b commit -qm x`,
+    );
+    await command('echo x > a.up; echo x > b.txt');
+    await undo();
+    expect([readFileSync(at('a.up'), 'utf8'), readFileSync(at('b.txt'), 'utf8')]).toEqual(['lower', 'one\r\n']);
+  });
+
+  it('sees changes of files that the project told its git to take as unchanged', async () => {
+    const {command, run} = workspace({'a.txt': '1', 'b.txt': '1'});
+    run('git update-index --assume-unchanged a.txt; git update-index --skip-worktree b.txt');
+    expect(await command('echo 2 > a.txt; echo 2 > b.txt')).toEqual(['a.txt', 'b.txt']);
+  });
+
+  it('puts back what was there when the project has thrown its own copy away since', async () => {
+    const {command, undo, run, at, open} = workspace({'a.txt': 'precious'});
+    await command('echo 2 > a.txt');
+    run('rm -rf .git');
+    expect(await undo(CODE, open())).toEqual({'a.txt': 'put back'});
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('precious');
+  });
+
+  it('puts back nothing that is not what it was', async () => {
+    const {write, undo, home, at} = workspace({'a.txt': '1'});
+    await write('a.txt', '2');
+    const folder = path.join(home, 'session', 'checkpoints', 'files');
+    for (const file of readdirSync(folder, {recursive: true, encoding: 'utf8'})) {
+      const place = path.join(folder, file);
+      if (statSync(place).isFile()) writeFileSync(place, 'tampered');
+    }
+    expect(await undo()).toEqual({'a.txt': 'what was there is not kept any more'});
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('2');
+  });
+});
+
+describe('where there can be no snapshot', () => {
+  it('says so once, runs the command all the same, and still keeps what tools write', async () => {
+    const given = workspace({'a.txt': '1'}, {git: false});
+    const {command, write, undo, reasons, put, at} = given;
+    mkdirSync(at('many'));
+    for (let index = 0; index <= 20_000; index++) put(`many/${index}`, '');
+    expect(await command('echo 2 > b.txt')).toBe('the workspace is too large: more than 20,000 new files');
+    expect(await command('echo 3 > b.txt')).toBe('the workspace is too large: more than 20,000 new files');
+    expect(reasons).toEqual(['the workspace is too large: more than 20,000 new files']);
+    expect(readFileSync(at('b.txt'), 'utf8')).toBe('3\n');
+    await write('a.txt', '2');
+    expect(await undo()).toEqual({'a.txt': 'put back'});
+  });
+});
