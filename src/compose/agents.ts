@@ -28,7 +28,8 @@ export async function agentsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
-  const {settings, keyNames, trust} = await settingsTrusted(options, root);
+  const {settings, keyNames, trust, aboutTrust} = await settingsTrusted(options, root);
+  for (const line of aboutTrust) say(`mini-cc: ${line}`);
   const {redactor} = secretsOf(options, keyNames, root);
   const baseTools = createBaseTools(sandboxOf(settings, options.home), {mayReachPrivate: () => false});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];

@@ -14,6 +14,8 @@ import {type SessionOptions, settingsOf} from './options.ts';
 
 export interface Trusted extends LoadedSettings {
   readonly trust: DirectoryTrust;
+  /** What of `warnings` is about trust. */
+  readonly aboutTrust: readonly string[];
 }
 
 /**
@@ -26,15 +28,15 @@ export async function settingsTrusted(options: SessionOptions, root: string): Pr
   const read = () => settingsOf(options, root, trust.trusts);
   const first = read();
   const claims = claimsOf(options, root, first);
-  if (claims.length === 0) return {...first, trust};
+  if (claims.length === 0) return {...first, trust, aboutTrust: []};
   const open = claims.filter((claim) => isOpen(trust, claim, options.trust ?? false));
   const said = open.length > 0 ? await judge(open, trust, options) : [];
   // Judged were the values that were shown: what the files say by now is compared with them.
   const loaded = open.length > 0 ? read() : first;
   const ignored = claimsOf(options, root, loaded).filter((claim) => !trust.trusts(claim));
   const lines = [trust.problem, ...said, ignored.length > 0 ? ignoredLine(ignored, trust, options) : undefined];
-  const warnings = [...loaded.warnings, ...lines.filter((line) => line !== undefined).map(showControls)];
-  return {...loaded, warnings, trust};
+  const aboutTrust = lines.filter((line) => line !== undefined).map(showControls);
+  return {...loaded, warnings: [...loaded.warnings, ...aboutTrust], trust, aboutTrust};
 }
 
 /** @returns what the user should know of it, one line each. */

@@ -34,6 +34,18 @@ test('an agent that is written, changed and deleted by hand is there, other and 
   expect([names(), taken()]).toEqual([[], []]);
 });
 
+test('a mode that a project’s agent is given while mini-cc runs counts for nothing, and that is said', async () => {
+  const trusts: LiveCatalogOptions['trusts'] = ({value}) => value === 'acceptEdits';
+  const {live, names, taken, write, project} = await liveHouse({trusts});
+  const file = await write(project, 'reviewer.json', json(good('reviewer', {permissionMode: 'acceptEdits'})));
+  names();
+  taken();
+  expect(live.get('reviewer')?.permissionMode).toBe('acceptEdits');
+  await writeFile(file, json(good('reviewer', {permissionMode: 'bypassPermissions'})));
+  expect(live.get('reviewer')?.permissionMode).toBeUndefined();
+  expect(taken().join('\n')).toContain('permissionMode "bypassPermissions" counts for nothing');
+});
+
 test('a broken edit keeps the last good definition in use and says so once, with line and column', async () => {
   const {live, names, taken, write, project} = await liveHouse();
   const file = await write(project, 'reviewer.json', json(good()));

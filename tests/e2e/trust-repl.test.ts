@@ -145,12 +145,15 @@ describe('the question whether a directory is trusted', () => {
     expect(terminal.raw()).not.toContain('\u202E');
   });
 
-  it('is left like any other screen: nothing is trusted, and the terminal is as it was', async () => {
+  it.each([
+    ['Ctrl+D', (terminal: Terminal) => terminal.press('ctrl-d'), 0],
+    ['a signal', (terminal: Terminal) => process.kill(terminal.pid, 'SIGTERM'), 143],
+  ])('is left by %s like any other screen, and nothing is trusted', async (_, way, code) => {
     const at = await place();
     const terminal = await at.start();
     await terminal.waitFor(QUESTION);
-    terminal.press('ctrl-d');
-    expect(await terminal.waitForExit()).toMatchObject({code: 0});
+    way(terminal);
+    expect(await terminal.waitForExit()).toMatchObject({code});
     expect(terminal.text()).not.toMatch(/left before|error/);
     expect(existsSync(at.trustFile)).toBe(false);
   });

@@ -120,7 +120,9 @@ describe('an agent of a project', () => {
     const before = await at.run('agents', 'lint', 'fixer');
     expect(before.stdout).toMatch(/fixer\.json:1:\d+: .*permissionMode "bypassPermissions" counts for nothing/);
     expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');
-    await at.run('agents', 'list', '--trust');
+    expect(before.stderr).toContain('not trusted: .mini-cc/agents/fixer.json: permissionMode. To trust');
+    const list = await at.run('agents', 'list', '--trust');
+    expect(list.stderr).toBe('mini-cc: trusted from now on: .mini-cc/agents/fixer.json: permissionMode\n');
     expect((await at.run('agents', 'show', 'fixer')).stdout).toContain('mode: bypassPermissions');
     await at.write('.mini-cc/agents/fixer.json', fixer('acceptEdits'));
     expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');

@@ -52,8 +52,10 @@ describe('a question', () => {
     const marked = questionKey(focus, careful, press('down'), {isPromptEmpty: true, now: START + 1000}).focus;
     const answer = questionKey(marked, careful, press('return'), {isPromptEmpty: true, now: START + 1000}).answer;
     expect(answer).toEqual({choice: 'yes'});
-    const {rows} = questionRows({question: careful, count: 1, focus, isPromptEmpty: true, columns: 80});
-    expect(rows.at(-1)?.text).toBe('  digit, or arrows and Enter · Enter or Esc: no');
+    const hint = (at: QuestionFocus) =>
+      questionRows({question: careful, count: 1, focus: at, isPromptEmpty: true, columns: 40}).rows.at(-1)?.text;
+    expect(hint(focus)).toBe('  digit, or arrows · Enter or Esc: no');
+    expect(hint(marked)).toBe('  digit, or arrows and Enter · Esc: no');
   });
 
   test('is answered by the arrows and Enter', () => {

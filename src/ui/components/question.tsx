@@ -67,11 +67,7 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
     add('hint', [cutText(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
-  const keysOut = question.enter === question.escape ? 'Enter or Esc' : 'Esc';
-  const keys =
-    question.options.length === 0
-      ? 'type your answer · Esc: drop it'
-      : `digit, or arrows and Enter · ${keysOut}: ${question.escape}`;
+  const keys = question.options.length === 0 ? 'type your answer · Esc: drop it' : chooserKeys(question, focus);
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
@@ -79,6 +75,12 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
 
 function firstOf(rows: readonly string[], count: number): readonly string[] {
   return rows.length <= count ? rows : [...rows.slice(0, count - 1), `${rows[count - 1]} …`];
+}
+
+function chooserKeys(question: Question, focus: QuestionFocus | undefined): string {
+  const out = question.escape;
+  const isEnterOut = question.enter === out && focus?.marked === undefined;
+  return isEnterOut ? `digit, or arrows · Enter or Esc: ${out}` : `digit, or arrows and Enter · Esc: ${out}`;
 }
 
 /** A question to the person. Where the window is too low, the detail gives way, and says so. */
