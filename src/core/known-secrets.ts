@@ -15,8 +15,8 @@ const PLACEHOLDER =
   /^(?:lm-?studio|anything|no-?key(?:-needed)?|not-?(?:needed|required|used)|dummy(?:-key)?|test-key|placeholder|change-?me)$/i;
 /** A word of a language is in every other text: `postgres`, `development`. */
 const WORD = /^[a-z]{1,11}$/i;
-/** A line of a key that has several, such as one in PEM form; shorter ones say nothing. */
-const LEAST_LINE = 16;
+/** So long a piece of text is no chance: a line of a key in PEM form, a key within another value. */
+const TELLING = 16;
 
 /**
  * @param named variables that hold keys of mini-cc besides its own, whatever they are called: `apiKeyEnv` of settings.
@@ -29,7 +29,10 @@ export function knownSecrets(
   shown: readonly string[] = [],
 ): readonly KnownSecret[] {
   const ours = new Set([...OWN_KEYS, ...named]);
-  return Object.entries(env).flatMap(([name, value = '']) => {
+  // Of several names of one value, the mark says the one that mini-cc goes by.
+  const names = Object.keys(env).toSorted((a, b) => Number(ours.has(b)) - Number(ours.has(a)));
+  return names.flatMap((name) => {
+    const value = env[name] ?? '';
     const isOurs = ours.has(name);
     const values = isOurs || isSecretName(name) ? [value.trim(), ...passwordsIn(value)] : passwordsIn(value);
     return values
@@ -48,9 +51,14 @@ export function withoutModelKeys(env: Variables, named: readonly string[]): Reco
   return Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
-        entry[1] !== undefined && !ours.has(entry[0]) && !values.some((value) => entry[1]!.includes(value)),
+        entry[1] !== undefined && !ours.has(entry[0]) && !values.some((value) => holds(entry[1]!, value)),
     ),
   );
+}
+
+/** A short key could be a word in any path: there only the whole value tells. */
+function holds(text: string, key: string): boolean {
+  return key.length < TELLING ? text === key : text.includes(key);
 }
 
 /** A setting may name any variable: what holds a path is no key, and commands need it. */
@@ -79,5 +87,5 @@ function linesOfSecret(value: string): readonly string[] {
   return value
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line.length >= LEAST_LINE && !line.startsWith('-----'));
+    .filter((line) => line.length >= TELLING && !line.startsWith('-----'));
 }

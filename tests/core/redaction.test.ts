@@ -108,6 +108,9 @@ describe('which values are known', () => {
   it("are mini-cc's own keys, those that settings name, and variables that are named like keys", () => {
     const env = {ANTHROPIC_API_KEY: KEY, GLM: 'glm-key-1', FOO_API_KEY: 'foo-secret-1', EDITOR: 'vim-the-editor'};
     expect(known(env, ['GLM'])).toEqual([`ANTHROPIC_API_KEY=${KEY}`, 'GLM=glm-key-1', 'FOO_API_KEY=foo-secret-1']);
+    expect(new Redactor(knownSecrets({A_TOKEN: KEY, ANTHROPIC_API_KEY: KEY})).text(KEY)).toBe(
+      '[redacted: ANTHROPIC_API_KEY]',
+    );
   });
 
   it('are no words, paths, addresses or placeholders', () => {
@@ -141,6 +144,8 @@ describe('which values are known', () => {
       GH_TOKEN: 'ghp_0123456789',
       PATH: '/bin:/x',
     };
+    const word = {ANTHROPIC_API_KEY: 'anthropic', PATH: '/opt/anthropic/bin', SAME: 'anthropic'};
+    expect(withoutModelKeys(word, [])).toEqual({PATH: '/opt/anthropic/bin'});
     expect(withoutModelKeys(env, ['GLM', 'PATH'])).toEqual({GH_TOKEN: 'ghp_0123456789', PATH: '/bin:/x'});
   });
 });

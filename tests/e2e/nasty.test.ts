@@ -1,4 +1,6 @@
 /** The screen obeys mini-cc alone, whatever models, tools, files, names and servers bring. */
+import {mkdir} from 'node:fs/promises';
+import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {
   callTool,
@@ -146,7 +148,7 @@ describe('in the REPL', () => {
 
   it('shows what a server says', async () => {
     const server = await serve([status(400, {message: NASTY}), status(429, {message: NASTY}), say('Fine.')]);
-    const terminal = await repl({server});
+    const terminal = await repl({server, args: ['--model', NASTY.slice(0, 16)]});
     await send(terminal, 'one');
     await terminal.waitFor('nasty␛]0;PWNED');
     await idle(terminal);
@@ -160,9 +162,12 @@ describe('in the REPL', () => {
   it('shows why there is no session', async () => {
     const workspace = await project();
     await workspace.write('settings.json', `{"model": 5, ${JSON.stringify(NASTY)}: }`);
-    const terminal = await startCli(['--settings', 'settings.json'], {cwd: workspace.path});
+    const folder = path.join(workspace.path, NASTY_NAME);
+    await mkdir(folder);
+    const terminal = await startCli(['--settings', '../settings.json'], {cwd: folder});
     onTestFinished(terminal.close);
     expect((await terminal.waitForExit()).code).toBe(2);
+    expect(terminal.text()).toContain('mini-cc-work');
     expectUntouched(terminal);
   });
 });

@@ -130,6 +130,7 @@ describe('print mode', () => {
       'grep',
       'glob',
       'todo_write',
+      'web_fetch',
       'Task',
       'TaskList',
       'TaskOutput',
