@@ -78,9 +78,11 @@ export function protectedPlaces(roots: readonly string[], home: string): Protect
 function addRepository(git: string, roots: readonly string[], found: Found): void {
   const hooks = path.join(git, 'hooks');
   const config = path.join(git, 'config');
+  // The second one is read once `git sparse-checkout` has been used.
+  const configs = [config, path.join(git, 'config.worktree')];
   const common = path.join(git, COMMON_FOLDER.name);
-  const others = ['config.worktree', ...GIT_KEPT].map((name) => path.join(git, name));
-  if ([hooks, config, common, ...others].some((place) => kindOf(place) === 'other')) {
+  const others = GIT_KEPT.map((name) => path.join(git, name));
+  if ([hooks, ...configs, common, ...others].some((place) => kindOf(place) === 'other')) {
     // A link, e.g. of the hooks: whatever it leads to, it could be replaced. Nothing here is written then.
     if (roots.includes(git)) throw cannotHold(git, 'it holds links');
     found.kept.push(git);
@@ -88,12 +90,10 @@ function addRepository(git: string, roots: readonly string[], found: Found): voi
   }
   if (!roots.includes(git)) found.pinned.push(git);
   keep(hooks, found);
-  keep(config, found, '');
+  for (const place of configs) keep(place, found, '');
   keep(common, found, COMMON_FOLDER.content);
   for (const place of others) if (kindOf(place) !== 'missing') found.kept.push(place);
   const text = kindOf(config) === 'file' ? readFileSync(config, 'utf8') : '';
-  // Only read by git when this is set.
-  if (/worktreeconfig/i.test(text) && kindOf(others[0]!) === 'missing') keep(others[0]!, found, '');
   for (const place of namedIn(text, git)) {
     if (!roots.some((root) => isInside(place, root) && place !== root)) continue;
     if (kindOf(place) !== 'other' && kindOf(path.dirname(place)) === 'directory') keep(place, found);

@@ -1,0 +1,43 @@
+/** A read-only agent tries to get out: nothing changes, nothing is sent, nothing stays, no key is seen. */
+import {afterAll, describe, expect, test} from 'vitest';
+import {createSandbox} from '../../src/sandbox/index.ts';
+import {openArena} from './arena.ts';
+import {attemptAll, type Conditions} from './attempt.ts';
+import {changingFiles} from './changing-files.ts';
+import {changingGit, changingTheRepository} from './changing-git.ts';
+import {reachingOut} from './reaching-out.ts';
+import {readingKeys} from './reading-keys.ts';
+
+const ATTEMPTS = {...readingKeys, ...changingFiles, ...changingGit, ...changingTheRepository, ...reachingOut};
+const usable = (await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status()).available;
+const arena = await openArena();
+afterAll(() => arena.close());
+
+const conditions: Conditions = {agent: 'explore', confinement: 'none', mode: 'default', protects: () => true};
+
+test('there are at least 120 attempts', () => {
+  expect(Object.keys(ATTEMPTS).length).toBeGreaterThanOrEqual(120);
+});
+
+describe.runIf(usable)('held by the sandbox', async () => {
+  const outcomes = usable ? await attemptAll(arena, ATTEMPTS, conditions) : new Map();
+
+  test.each(Object.keys(ATTEMPTS))('%s', (name) => {
+    expect(outcomes.get(name).broke).toEqual([]);
+  });
+
+  test('they did run', () => {
+    expect(outcomes.get('words put together').text).not.toContain('Nothing was run');
+    expect(outcomes.get('left in the background').text).toBe('left');
+  });
+});
+
+describe('without a sandbox', async () => {
+  const outcomes = await attemptAll(arena, ATTEMPTS, {...conditions, searchPath: ''});
+
+  test.each(Object.keys(ATTEMPTS))('%s', (name) => {
+    const {broke, text} = outcomes.get(name)!;
+    expect(broke).toEqual([]);
+    expect(text).toMatch(/Nothing was run|Permission denied:/);
+  });
+});

@@ -1,0 +1,49 @@
+/** An agent that may write its workspace tries to get out of it, or to gain power over git and mini-cc in it. */
+import {afterAll, describe, expect, test} from 'vitest';
+import {createSandbox} from '../../src/sandbox/index.ts';
+import {openArena} from './arena.ts';
+import {attemptAll, type Conditions} from './attempt.ts';
+import {changingFiles} from './changing-files.ts';
+import {changingGit, changingTheRepository} from './changing-git.ts';
+import {reachingOut} from './reaching-out.ts';
+import {readingKeys} from './reading-keys.ts';
+
+const ATTEMPTS = {...readingKeys, ...changingFiles, ...changingGit, ...changingTheRepository, ...reachingOut};
+const usable = (await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status()).available;
+const arena = await openArena();
+afterAll(() => arena.close());
+
+const PROTECTED = ['.git/hooks', '.git/config', '.git/config.worktree', '.git/commondir', '.mini-cc', '.claude'];
+const protects = (path: string) =>
+  PROTECTED.some((name) => path === `${arena.root}/${name}` || path.startsWith(`${arena.root}/${name}/`));
+/** Nothing is asked: what holds is the sandbox alone. */
+const conditions: Conditions = {
+  ...{agent: 'code', confinement: 'workspace-write', mode: 'bypassPermissions'},
+  ...{protects, restores: true},
+};
+
+test('there are at least 120 attempts', () => {
+  expect(Object.keys(ATTEMPTS).length).toBeGreaterThanOrEqual(120);
+});
+
+describe.runIf(usable)('held by the sandbox', async () => {
+  const outcomes = usable ? await attemptAll(arena, ATTEMPTS, conditions) : new Map();
+
+  test.each(Object.keys(ATTEMPTS))('%s', (name) => {
+    expect(outcomes.get(name).broke).toEqual([]);
+  });
+
+  test('a commit is made', () => {
+    expect(outcomes.get('a commit').text).not.toMatch(/fatal|error/);
+  });
+});
+
+describe('without a sandbox, where it is required', async () => {
+  const outcomes = await attemptAll(arena, ATTEMPTS, {...conditions, searchPath: ''});
+
+  test.each(Object.keys(ATTEMPTS))('%s', (name) => {
+    const {broke, text} = outcomes.get(name)!;
+    expect(broke).toEqual([]);
+    expect(text).toMatch(/sandbox: required.*Nothing was run/s);
+  });
+});
