@@ -68,6 +68,8 @@ const ABOUT_ANOTHER = [
   'GIT_NAMESPACE',
 ];
 
+/** They look at names and objects alone: no file goes through a filter, so none has to be known before. */
+const STARTS_NOTHING = new Set(['ls-files', 'pack-objects', 'rev-list', 'rev-parse', 'symbolic-ref', 'write-tree']);
 /** They show what changed, and could ask a program of the repository to put it into words. */
 const SHOWS_CHANGES = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
 /** They start a git in each submodule: what is held back there too has to be known before. */
@@ -84,7 +86,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   // What the user's own filters and drivers need it for is not the model's server.
   const env = {...quiet(withoutModelKeys(process.env, [])), ...options.env};
   const [command = '', ...rest] = args;
-  const named = await heldBack(cwd, env, LOOKS_BELOW.has(command));
+  const named = STARTS_NOTHING.has(command) ? [] : await heldBack(cwd, env, LOOKS_BELOW.has(command));
   const flags = SHOWS_CHANGES.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
   return run(cwd, [command, ...flags, ...rest], {...options, env: withSettings(env, [...ALWAYS, ...named])});
 }
@@ -103,17 +105,14 @@ async function heldBack(cwd: string, env: Variables, below: boolean): Promise<Pa
 }
 
 async function submodulesOf(cwd: string, options: GitOptions): Promise<string[]> {
-  const [top, index] = await Promise.all([
-    run(cwd, ['rev-parse', '--show-toplevel'], options),
-    run(cwd, ['ls-files', '--stage', '-z', '--full-name', '--', ':/'], options),
-  ]);
-  if (top.exitCode !== 0 || index.exitCode !== 0) return [];
-  const root = top.stdout.toString().replace(/\n$/, '');
-  const folders = index.stdout
+  const index = await run(cwd, ['ls-files', '--stage', '-z', '--full-name', '--', ':/'], options);
+  const names = index.stdout
     .toString()
     .split('\0')
-    .flatMap((line) => SUBMODULE.exec(line)?.[1] ?? [])
-    .map((name) => path.join(root, name));
+    .flatMap((line) => SUBMODULE.exec(line)?.[1] ?? []);
+  if (names.length === 0) return [];
+  const top = await run(cwd, ['rev-parse', '--show-toplevel'], options);
+  const folders = names.map((name) => path.join(top.stdout.toString().replace(/\n$/, ''), name));
   const isThere = await Promise.all(
     folders.map((folder) => lstat(path.join(folder, '.git')).then(Boolean, () => false)),
   );

@@ -11,6 +11,10 @@ import {git} from './git.ts';
 /** A tree without git that is larger than this is not looked through: its tasks simply run again. */
 const MOST_FILES = 20_000;
 const GIT_LIMIT_MS = 10_000;
+/** Heads of the branch beside its commit: what it is called changes no file. */
+const BRANCH_NAMES = /^# branch\.(?!oid )/;
+/** `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`, `? path`. */
+const CHANGED_FILE = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )(.+)$/s;
 const SKIPPED = new Set(['node_modules', '.git']);
 
 export class WorkspaceFingerprint {
@@ -38,19 +42,25 @@ export class WorkspaceFingerprint {
 
   /** Undefined outside of git. */
   async #byGit(): Promise<string | undefined> {
-    const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'];
-    const [head, status] = await Promise.all([
-      this.#git(['rev-parse', '--verify', '--quiet', 'HEAD']),
-      this.#git(args),
-    ]);
+    const args = [
+      'status',
+      '--porcelain=v2',
+      '--branch',
+      '--no-ahead-behind',
+      '-z',
+      '--untracked-files=all',
+      '--no-renames',
+    ];
+    const [status, top] = await Promise.all([this.#git(args), this.#git(['rev-parse', '--show-toplevel'])]);
     if (status === undefined) return undefined;
-    const top = (await this.#git(['rev-parse', '--show-toplevel']))?.trim() ?? this.root;
-    const files = status.split('\0').filter((line) => line !== '');
-    if (files.length > MOST_FILES) return randomUUID();
-    const facts = await Promise.all(
-      files.map(async (line) => `${line} ${await this.#factsOf(path.join(top, line.slice(3)))}`),
-    );
-    return JSON.stringify([head ?? 'no commit', facts]);
+    const root = top?.replace(/\n$/, '') ?? this.root;
+    const lines = status.split('\0').filter((line) => line !== '' && !BRANCH_NAMES.test(line));
+    if (lines.length > MOST_FILES) return randomUUID();
+    const facts = lines.map(async (line) => {
+      const name = CHANGED_FILE.exec(line)?.[1];
+      return name === undefined ? line : `${line} ${await this.#factsOf(path.join(root, name))}`;
+    });
+    return JSON.stringify(await Promise.all(facts));
   }
 
   /** A repository within, a submodule or not, is looked at by itself: status names only its folder. */
