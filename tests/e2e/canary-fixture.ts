@@ -23,11 +23,15 @@ export function leaksIn(text: string): string[] {
   );
 }
 
-/** Files below a folder that hold a piece of a key, in their names too. */
+/** What the user's files held, and worktrees of them: to be put back byte for byte. */
+const USERS_OWN = /\/(?:checkpoints\/(?:files|git)|worktrees)\//;
+
+/** Files below a folder that hold a piece of a key, in their names too; but for copies of the user's files. */
 export function leakyFiles(folder: string): string[] {
   return readdirSync(folder, {recursive: true, withFileTypes: true})
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
+    .filter((file) => !USERS_OWN.test(file))
     .filter((file) => leaksIn(file).length > 0 || leaksIn(readFileSync(file, 'latin1')).length > 0);
 }
 
@@ -43,7 +47,7 @@ const task = (background: boolean) => ({
   input: {
     description: `look for ${OWN}`,
     prompt: `find ${both}`,
-    agent_type: 'explore',
+    agent_type: 'code',
     label: `at ${OTHER}`,
     background,
   },
@@ -78,7 +82,7 @@ const TURNS: readonly Reply[] = [
 export function spreadingModel(body: MessagesBody): Reply {
   if (!body.tools?.length) return say('{}');
   if (isSubagent(body)) {
-    return turnOf(body) === 0 ? callTool('bash', {command: 'cat .env'}) : say(`I found ${both}.`);
+    return turnOf(body) === 0 ? callTool('bash', {command: 'cat .env | tee found.env'}) : say(`I found ${both}.`);
   }
   return TURNS[turnOf(body)] ?? say(`Once more: ${both}, ${Buffer.from(`u:${OWN}`).toString('base64')}`);
 }
