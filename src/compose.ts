@@ -5,6 +5,7 @@ import {homedir} from 'node:os';
 import {commandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
 import {changesRoom, checkpointsOf} from './compose/checkpoints.ts';
+import {emptyNotice, openConversation, openFirst} from './compose/conversation.ts';
 import {modelNameOf, resolverOf, type SessionOptions} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
 import {confinementOf, sandboxOf} from './compose/sandbox.ts';
@@ -15,12 +16,10 @@ import {worktreesOf} from './compose/worktrees.ts';
 import {toolNotes} from './config/memory-files.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
-import {allowedAgents} from './core/agent-types.ts';
-import {announcedRuns} from './core/announcement.ts';
+import {allowedAgents, withOnly} from './core/agent-types.ts';
 import {MiniCcError, UsageError} from './core/errors.ts';
 import {EventBus} from './core/event-bus.ts';
 import {FileLedger, WriteLog} from './core/file-ledger.ts';
-import {History} from './core/history.ts';
 import {Inbox} from './core/inbox.ts';
 import {systemClock} from './core/limits.ts';
 import type {Model} from './core/model.ts';
@@ -28,17 +27,14 @@ import {PermissionPolicy} from './core/permissions/policy.ts';
 import {createPermit, type Denial} from './core/permit.ts';
 import mainPrompt from './core/prompts/main.md';
 import {Questions} from './core/questions.ts';
-import type {Redactor} from './core/redaction.ts';
 import {secretPlaces} from './core/secret-places.ts';
 import {Session} from './core/session.ts';
-import type {Conversation} from './core/session-parts.ts';
 import {SubagentManager} from './core/subagent-manager.ts';
 import {systemPrompt} from './core/system-prompt.ts';
 import type {Workspace} from './core/tool.ts';
 import {localCapacity} from './models/local-capacity.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {SessionStore} from './storage/session-store.ts';
-import {everyMessageOf, messagesOf, readTranscript, type Transcript} from './storage/transcript.ts';
 import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from './tools/index.ts';
 
@@ -123,7 +119,14 @@ export async function compose(options: SessionOptions): Promise<Session> {
     revive: (record) => {
       const agent = agents.get(record.agent);
       if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} is gone: its run cannot go on`);
-      return {agent, model: resolver.resolve(record.model || undefined)};
+      const narrowed = record.onlyTools
+        ? withOnly(
+            agent,
+            record.onlyTools,
+            baseTools.map(({name}) => name),
+          )
+        : agent;
+      return {agent: narrowed, model: resolver.resolve(record.model || undefined)};
     },
     house: {
       ...{
@@ -170,6 +173,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       warnings: redactor.values([
         ...warnings,
         ...brokenAgents(catalog),
+        ...emptyNotice(store, options, firstConversation),
         ...(noSandbox === undefined ? [] : [noSandbox]),
         ...(model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
       ]),
@@ -219,41 +223,6 @@ export async function compose(options: SessionOptions): Promise<Session> {
 
 const OFFLINE_BY_DEFAULT =
   'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
-
-function openFirst(store: SessionStore, options: SessionOptions, redactor: Redactor): Conversation {
-  const {which} = options;
-  if (which.type === 'new') {
-    if (which.id !== undefined && store.exists(which.id)) {
-      throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
-    }
-    return openConversation(store, which.id ?? randomUUID(), redactor, () => undefined);
-  }
-  const found = which.type === 'resume' ? store.find(which.id) : store.latest();
-  if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
-  return openConversation(store, found.id, redactor, () => readTranscript(found.transcript));
-}
-
-/** @param read what was said before; asked once the session is ours, so that nobody else still writes it. */
-function openConversation(
-  store: SessionStore,
-  id: string,
-  redactor: Redactor,
-  read: () => Transcript | undefined,
-): Conversation {
-  const {journal, transcript, output, close} = store.openSession(id);
-  try {
-    const told = read();
-    const restored = told ? messagesOf(told) : [];
-    const announced = announcedRuns(told ? everyMessageOf(told) : []);
-    const history = new History(journal, restored);
-    history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
-    // A transcript may be older than this key, or than mini-cc's care for keys.
-    return {id, history, output, transcript, restored: redactor.values(restored), announced, close};
-  } catch (error) {
-    close();
-    throw error;
-  }
-}
 
 /** 8 at a hosted model, up to 3 at one on this machine, or what the settings say. */
 function poolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {

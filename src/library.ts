@@ -62,8 +62,6 @@ export class SubagentManager {
   readonly #abort = new AbortController();
   /** Asked for, while the session is being opened: they count from the call on. */
   readonly #pending = new Map<string, SubtaskRun>();
-  /** Runs with some of their agent's tools only. */
-  readonly #narrowed = new Set<string>();
   #session: Promise<Session> | undefined;
   /** Before there is a session, nothing but what the program itself asked for is told. */
   #redactor = new Redactor([]);
@@ -94,10 +92,10 @@ export class SubagentManager {
     // No subagent has the tools that dispatch.
     const offered = session.info.tools.filter((tool) => !tool.startsWith('Task'));
     const agent = agentFor(request, session.agents, offered);
-    if (request.tools) this.#narrowed.add(runId);
     const {timeout} = this.#config;
     const ended = await session.subagents.spawn({
       ...{runId, agent, prompt, description, model: session.model, signal: this.#abort.signal},
+      ...(request.tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {}),
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     });
     return this.#redactor.values(resultOf(ended));
@@ -119,12 +117,7 @@ export class SubagentManager {
     this.#mustBeOpen();
     const engine = (await this.#session)?.subagents;
     if (!engine) throw new MiniCcError('RUN_NOT_FOUND', `Unknown subagent id: ${run}`);
-    const {runId} = engine.find(run);
-    if (this.#narrowed.has(runId)) {
-      // A run that goes on is given all tools of its agent, and a run at work may have to go on for what is sent late.
-      throw new MiniCcError('RUN_NARROWED', 'It was given some of its tools only, and cannot go on: spawn another');
-    }
-    return engine.send(runId, message);
+    return engine.send(run, message);
   }
 
   /** Ends a run for good and waits for it; what it has is kept. False when it is not at work, or unknown. */

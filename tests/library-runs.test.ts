@@ -10,6 +10,7 @@ import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
 import {repairTaskInput} from '../src/tools/task-input.ts';
 import {environmentOfAPerson, makeHome} from './support/environment.ts';
 import {hangBeforeHeaders, type Reply, say, startMessagesServer} from './support/messages-server.ts';
+import {toolNamesOf} from './support/request-facts.ts';
 import {buildOnce, root} from './support/run-cli.ts';
 import {typescriptProject} from './support/workspace.ts';
 
@@ -88,10 +89,12 @@ describe('runs under way', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('does not let a run go on with more tools than it was given', async () => {
-    const {manager} = await managerAt(() => say('yes'));
+  it('lets a run go on with the tools that it was given, and no more', async () => {
+    const {manager, server} = await managerAt(() => say('yes'));
     const {runId} = await manager.spawn({...explore, tools: ['grep']});
-    await expect(manager.send(runId!, 'x')).rejects.toThrow('some of its tools only');
+    expect(await manager.send(runId!, 'and then?')).toBe('resumed');
+    await manager.waitAll();
+    expect(server.requests.map(({body}) => toolNamesOf(body))).toEqual([['grep'], ['grep']]);
   });
 
   it('ends what has not begun yet when it is closed, and begins nothing afterwards', async () => {
@@ -161,6 +164,8 @@ describe('what is refused', () => {
     const code = manager.spawn({agent_type: 'code', prompt: 'x', tools: ['nope']});
     await expect(code).rejects.toThrow(/^code has none of these tools: nope\. It has: .*read_file/);
     await expect(code).rejects.not.toThrow('Task');
+    const one = manager.spawn({...explore, tools: ['grep', 'nope', 'Read']});
+    await expect(one).rejects.toThrow('explore has none of these tools: nope. It has: bash');
     await expect(manager.spawn({...explore, tools: []})).rejects.toThrow('tools is empty. It has: bash');
   });
 });

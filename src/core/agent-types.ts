@@ -57,6 +57,12 @@ export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
   },
 };
 
+/** The agent with some of its tools only. @param offered tools that an agent with `*` has. */
+export function withOnly(agent: AgentDefinition, only: readonly string[], offered: readonly string[]): AgentDefinition {
+  const has = agent.tools === '*' ? offered : agent.tools;
+  return {...agent, tools: has.filter((tool) => only.includes(tool))};
+}
+
 /** The agents that can be dispatched now. Read anew for each Task. */
 export interface AgentCatalog {
   list(): readonly AgentDefinition[];

@@ -157,6 +157,8 @@ export interface SessionInfo {
   readonly warnings: readonly string[];
   /** What was said before, of a session that goes on. */
   readonly restored: readonly Message[];
+  /** What the runs of that session were about, by their ids. */
+  readonly runDescriptions: Readonly<Record<string, string>>;
 }
 
 export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions';

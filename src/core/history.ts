@@ -29,6 +29,7 @@ export type TranscriptEntry =
       readonly label?: string;
       readonly callId?: string;
       readonly limits?: NamedLimits;
+      readonly onlyTools?: readonly string[];
       readonly isolation?: Isolation;
     }
   | {

@@ -30,6 +30,8 @@ export interface SpawnRequest extends SubagentTask {
   readonly model: Model;
   /** Who names the run before it is dispatched. Default: a new id. */
   readonly runId?: string;
+  /** It was given some of its tools only, and keeps to these when it goes on. */
+  readonly onlyTools?: readonly string[];
   readonly background?: boolean;
   readonly label?: string;
   readonly cleanup?: Cleanup;

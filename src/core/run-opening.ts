@@ -24,6 +24,7 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
     limits: {maxTurns, timeoutSeconds, maxTokens},
+    ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
     ...(request.isolation ? {isolation: request.isolation} : {}),
   };
   const open = store.create(header);

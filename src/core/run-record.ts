@@ -24,6 +24,8 @@ export interface RunHeader {
   readonly callId?: string;
   /** Those that the call named: they hold for each round. */
   readonly limits?: NamedLimits;
+  /** Of its agent's tools it has these only, in each round. */
+  readonly onlyTools?: readonly string[];
   /** Each round has a worktree of its own. */
   readonly isolation?: Isolation;
 }
@@ -110,4 +112,9 @@ export function hasEnded(record: RunRecord): boolean {
 export function stateAfter(outcome: Outcome): RunState {
   if (outcome === 'success' || outcome === 'limit') return 'idle';
   return outcome === 'stopped' ? 'stopped' : 'error';
+}
+
+/** What each run was about, by its id. */
+export function descriptionsOf(records: readonly RunRecord[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(records.map(({runId, description}) => [runId, description]));
 }

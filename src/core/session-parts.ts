@@ -17,7 +17,10 @@ import type {SubagentManager} from './subagent-manager.ts';
 
 /** What a session is made of; `compose.ts` puts it together. */
 export interface SessionParts {
-  readonly info: Omit<SessionInfo, 'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored'>;
+  readonly info: Omit<
+    SessionInfo,
+    'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored' | 'runDescriptions'
+  >;
   readonly agentId: string;
   readonly bus: EventBus;
   readonly redactor: Redactor;

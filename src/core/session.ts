@@ -13,7 +13,7 @@ import {type Limits, MAIN_LIMITS} from './limits.ts';
 import type {Model} from './model.ts';
 import type {Denial} from './permit.ts';
 import type {Redactor} from './redaction.ts';
-import type {RunRecord} from './run-record.ts';
+import {descriptionsOf, type RunRecord} from './run-record.ts';
 import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
 import type {Conversation, SessionParts} from './session-parts.ts';
 import type {SubagentManager} from './subagent-manager.ts';
@@ -57,6 +57,8 @@ export class Session implements FrontEndSession {
       sessionId: this.#conversation.id,
       transcript: this.#conversation.transcript,
       restored: this.#conversation.restored,
+      // Asked for at each look: only for a session that goes on is it worth the work.
+      runDescriptions: this.#conversation.restored.length === 0 ? {} : descriptionsOf(this.#parts.manager.list()),
       model: this.#model.name,
       offline: this.#model.offline,
       permissionMode: this.#parts.permissionMode(),

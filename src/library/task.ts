@@ -1,5 +1,5 @@
 /** What a program asks of the library, checked before anything runs, and worded for people. */
-import {type AgentCatalog, type AgentDefinition, unknownAgentWords} from '../core/agent-types.ts';
+import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../core/agent-types.ts';
 import {UsageError} from '../core/errors.ts';
 import {toolName} from '../core/tool-names.ts';
 
@@ -57,10 +57,11 @@ export function agentFor(request: SubtaskRequest, agents: AgentCatalog, offered:
   const {tools: asked} = request;
   if (!asked) return agent;
   const has = agent.tools === '*' ? offered : agent.tools;
-  const tools = has.filter((tool) => asked.map(toolName).includes(tool));
-  if (tools.length === 0) {
-    const words = asked.length === 0 ? 'tools is empty' : `${agent.name} has none of these tools: ${asked.join(', ')}`;
+  const missing = asked.filter((tool) => !has.includes(toolName(tool)));
+  if (asked.length === 0 || missing.length > 0) {
+    const words =
+      asked.length === 0 ? 'tools is empty' : `${agent.name} has none of these tools: ${missing.join(', ')}`;
     throw new UsageError(`${words}. It has: ${has.join(', ')}`);
   }
-  return {...agent, tools};
+  return withOnly(agent, asked.map(toolName), offered);
 }

@@ -164,6 +164,7 @@ function fromHeader(header: Header) {
     label,
     callId,
     limits,
+    onlyTools,
     isolation,
     at,
   } = header;
@@ -172,6 +173,7 @@ function fromHeader(header: Header) {
     ...(label === undefined ? {} : {label}),
     ...(callId === undefined ? {} : {callId}),
     ...(limits === undefined ? {} : {limits}),
+    ...(onlyTools === undefined ? {} : {onlyTools}),
     ...(isolation === undefined ? {} : {isolation}),
   };
 }

@@ -11,7 +11,7 @@ const MAX_ROWS = 20;
 /** What a row of the screen is taken to hold; a narrow window makes more rows of it. */
 const ROW_COLUMNS = 76;
 
-/** One that was restored knows no description. */
+/** One that was restored knows no description when its run is gone. */
 type Announced = Omit<Extract<AgentEventBody, {type: 'announcement'}>, 'type' | 'description'> & {
   readonly description?: string;
 };

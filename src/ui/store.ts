@@ -2,9 +2,9 @@
  * The screen's state is a pure function of the events. Finished things go to the end of `finished` and stay as they
  * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
  */
-import {messagePartsOf} from '../core/announcement.ts';
+import {type MessagePart, messagePartsOf} from '../core/announcement.ts';
 import type {AgentEvent, Question, SessionInfo} from '../core/events.ts';
-import {type Message, textOf} from '../core/messages.ts';
+import {textOf} from '../core/messages.ts';
 import {announcementItem} from './announcement-item.ts';
 import {isCommandLine} from './completion.ts';
 import {addItem, addItems, addText, feedText, finishText} from './finished.ts';
@@ -122,30 +122,42 @@ export function addPrompt(state: UiState, text: string): UiState {
 /** The session is there: what it has to say, and the end of what was said before. */
 export function openSession(state: UiState, info: SessionInfo): UiState {
   const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
-  return addRestored(addItems({...state, session: safeInfo(info)}, warned), info.restored);
+  return addRestored(addItems({...state, session: safeInfo(info)}, warned), info);
 }
 
 /** The end of what was said before, as it was said: prompts, announcements and answers. */
-function addRestored(state: UiState, messages: readonly Message[]): UiState {
-  const said = messages.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
+function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
+  const said = restored.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
   const shown = said.slice(-MAX_RESTORED);
   const hidden = said.length - shown.length;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
   return shown.reduce(
-    (next, {role, text}) => (role === 'user' ? addUserParts(next, text) : addText(next, text)),
+    (next, {role, text}) => (role === 'user' ? addUserParts(next, text, runDescriptions) : addText(next, text)),
     start,
   );
 }
 
-function addUserParts(state: UiState, text: string): UiState {
+function addUserParts(state: UiState, text: string, descriptions: SessionInfo['runDescriptions']): UiState {
   return messagePartsOf(text).reduce(
     (next, part) =>
       part.kind === 'words'
         ? addPrompt(next, part.text)
-        : addItem(finishText(next), {kind: 'announcement', announcement: announcementItem(part, undefined)}),
+        : addItem(finishText(next), {
+            kind: 'announcement',
+            announcement: announcementItem(describe(part, descriptions), undefined),
+          }),
     state,
   );
+}
+
+/** The history knows a run by its id alone. */
+function describe(
+  part: MessagePart & {kind: 'announcement'},
+  descriptions: SessionInfo['runDescriptions'],
+): MessagePart & {kind: 'announcement'; description?: string} {
+  const description = Object.hasOwn(descriptions, part.runId) ? descriptions[part.runId] : undefined;
+  return description === undefined ? part : {...part, description};
 }
 
 function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {

@@ -1,7 +1,7 @@
 /** What outlives a process: sessions, runs, announcements. And that one process alone writes a session. */
-import {readdirSync, readFileSync} from 'node:fs';
+import {readdirSync, readFileSync, truncateSync} from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, test} from 'vitest';
 import {callTool, callTools, type MessagesBody, say, slow} from '../support/messages-server.ts';
 import {firstPromptOf, turnOf} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
@@ -148,4 +148,18 @@ describe('a session that is open in another mini-cc', () => {
           .code !== 2,
     );
   });
+});
+
+test('a session whose file is empty, as a full disk leaves it, begins anew and says so', async () => {
+  const server = await serve(() => say('hello'));
+  const {path: cwd} = await project();
+  const place = await home();
+  await runCli(['-p', 'x'], {server, cwd, home: place});
+  const [file] = transcriptsBelow(place.path);
+  truncateSync(file!, 0);
+  const id = path.basename(path.dirname(file!));
+  const again = await runCli(['--resume', id, '-p', 'y'], {server, cwd, home: place});
+  expect(again).toMatchObject({code: 0, stdout: 'hello\n'});
+  expect(again.stderr).toContain(`session ${id} holds nothing: it begins anew`);
+  expect(wholeLines(file!)[0]).toMatchObject({type: 'session', id});
 });

@@ -21,6 +21,7 @@ export const INFO: SessionInfo = {
   transcript: '/tmp/session.jsonl',
   warnings: [],
   restored: [],
+  runDescriptions: {},
 };
 
 export interface FakeSession extends FrontEndSession {

@@ -13,15 +13,31 @@ const ended = (change: Partial<EndedRun> = {}) =>
 
 test('a session that goes on shows announcements as it showed them live', () => {
   const content = `${ended()}\n\n${ended({runId: 'r2', round: 2, outcome: 'stopped', text: 'half'})}\n\nand now?`;
-  const state = openSession(INITIAL_STATE, {...INFO, restored: [{role: 'user', content}]});
+  const state = openSession(INITIAL_STATE, {
+    ...INFO,
+    restored: [{role: 'user', content}],
+    runDescriptions: {r1: 'look around', other: 'else'},
+  });
   expect(state.finished).toMatchObject([
     {
       kind: 'announcement',
-      announcement: {runId: 'r1', agent: 'explore', header: '[explore] - done', text: 'sub result', notes: ''},
+      announcement: {
+        runId: 'r1',
+        agent: 'explore',
+        header: '[explore] look around - done',
+        text: 'sub result',
+        notes: '',
+      },
     },
     {
       kind: 'announcement',
-      announcement: {runId: 'r2', state: 'stopped', text: 'half', notes: '- Error: stopped by user'},
+      announcement: {
+        runId: 'r2',
+        header: '[explore] - stopped',
+        state: 'stopped',
+        text: 'half',
+        notes: '- Error: stopped by user',
+      },
     },
     {kind: 'prompt', text: 'and now?'},
   ]);
