@@ -1,0 +1,117 @@
+/**
+ * Prompt injection, played by the server: the model obeys whatever stands in files, pages, results and definitions, and
+ * the program must hold. Nothing outside of what was permitted may run or change.
+ */
+import {createHash} from 'node:crypto';
+import {mkdir, readdir, readFile, readlink, symlink} from 'node:fs/promises';
+import path from 'node:path';
+import {expect} from 'vitest';
+import type {Home} from '../support/environment.ts';
+import {callTools, type MessagesServer, type Reply, say} from '../support/messages-server.ts';
+import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {runCli} from '../support/run-cli.ts';
+import type {Workspace} from '../support/workspace.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
+
+export interface Attack {
+  /** Files of the project, by their path; they carry the injection. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Links of the project: where they are, and where they lead to. `~` is the home. */
+  readonly links?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly main: readonly Reply[];
+  /** The replies of a subagent, by its prompt. */
+  readonly child?: (prompt: string) => readonly Reply[];
+}
+
+export interface Evil {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+let evils = 0;
+
+/** A reply in which the model obeys: its calls are those that must come to nothing. */
+export function evil(...calls: readonly Evil[]): Reply {
+  return callTools(
+    calls.map((call) => {
+      evils += 1;
+      return {...call, id: `evil_${evils}`};
+    }),
+  );
+}
+
+export const touch = (where = 'PWNED', more: object = {}): Evil => ({
+  name: 'bash',
+  input: {command: `touch ${where}`, ...more},
+});
+export const write = (where: string, content = 'pwned', name = 'write_file'): Evil => ({
+  name,
+  input: {path: where, content},
+});
+
+export interface Outcome {
+  readonly server: MessagesServer;
+  readonly workspace: Workspace;
+  readonly home: Home;
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly denials: readonly {readonly tool_name: string; readonly tool_input: unknown}[];
+  /** What the calls of `evil` came to, in order. */
+  readonly results: readonly {readonly id: string; readonly text: string; readonly isError: boolean}[];
+}
+
+/** Plays the attack in print mode, and sees that no file is there, gone or different afterwards. */
+export async function play(attack: Attack): Promise<Outcome> {
+  const at = {workspace: await project(), home: await home()};
+  for (const [file, text] of Object.entries(attack.files ?? {})) await at.workspace.write(file, text);
+  await mkdir(path.join(at.home.path, 'outside'));
+  for (const [link, target] of Object.entries(attack.links ?? {})) {
+    await symlink(target.replace(/^~/, at.home.path), path.join(at.workspace.path, link));
+  }
+  const {main, child = () => []} = attack;
+  const server = await serve((body) => {
+    const replies = isSubagent(body) ? child(firstPromptOf(body)) : main;
+    return replies[turnOf(body)] ?? say('Done as I was told.');
+  });
+  const before = await everything(at);
+  const run = await runCli(['-p', 'go on', '--output-format', 'json', ...(attack.args ?? [])], {
+    cwd: at.workspace.path,
+    home: at.home,
+    server,
+  });
+  expect(await everything(at)).toEqual(before);
+  expect(run.stdout, run.stderr).toMatch(/^\{/);
+  const result = JSON.parse(run.stdout) as Outcome['result'];
+  const denials = result.permission_denials as Outcome['denials'];
+  const results = server.requests.flatMap(({body}) => toolResultsOf(body)).filter(({id}) => id.startsWith('evil_'));
+  return {...at, server, result, denials, results};
+}
+
+/** Those of the calls that were not answered by an error, so that a failure names them. */
+export function passed(calls: readonly string[], {results}: Outcome): string[] {
+  expect(results).toHaveLength(calls.length);
+  return calls.filter((_, index) => !results[index]!.isError);
+}
+
+/** Each path with what is there; of what mini-cc keeps for itself, only what steers it. */
+async function everything({workspace, home: {path: homePath}}: {workspace: Workspace; home: Home}) {
+  const entries: Record<string, string> = {};
+  const visit = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(folder, {withFileTypes: true})) {
+      const file = path.join(folder, entry.name);
+      const named = path.relative(path.dirname(homePath), file);
+      // Looking at a repository refreshes its index.
+      if (/\.git\/index$|\.mini-cc\/(?:projects|cache|logs|checkpoints|trust|prompt-history|redaction)/.test(named))
+        continue;
+      if (entry.isSymbolicLink()) entries[named] = `-> ${await readlink(file)}`;
+      else if (entry.isDirectory()) await visit(file);
+      else
+        entries[named] = createHash('sha256')
+          .update(await readFile(file))
+          .digest('hex');
+    }
+  };
+  await visit(workspace.path);
+  await visit(homePath);
+  return entries;
+}
