@@ -4,7 +4,7 @@
  * for all repositories (system, home, environment) holds as it does for the user's own git.
  */
 import {spawn} from 'node:child_process';
-import {lstat} from 'node:fs/promises';
+import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../core/errors.ts';
 import {withoutModelKeys} from '../core/known-secrets.ts';
@@ -68,8 +68,8 @@ const ABOUT_ANOTHER = [
   'GIT_NAMESPACE',
 ];
 
-/** They look at names and objects alone: no file goes through a filter, so none has to be known before. */
-const STARTS_NOTHING = new Set(['ls-files', 'pack-objects', 'rev-list', 'rev-parse', 'symbolic-ref', 'write-tree']);
+/** They look at refs and objects alone: no setting of the repository that is held back matters to them. */
+const KNOWS_NO_FILES = new Set(['pack-objects', 'rev-list', 'symbolic-ref', 'write-tree']);
 /** They show what changed, and could ask a program of the repository to put it into words. */
 const SHOWS_CHANGES = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
 /** They start a git in each submodule: what is held back there too has to be known before. */
@@ -86,22 +86,44 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   // What the user's own filters and drivers need it for is not the model's server.
   const env = {...quiet(withoutModelKeys(process.env, [])), ...options.env};
   const [command = '', ...rest] = args;
-  const named = STARTS_NOTHING.has(command) ? [] : await heldBack(cwd, env, LOOKS_BELOW.has(command));
   const flags = SHOWS_CHANGES.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
-  return run(cwd, [command, ...flags, ...rest], {...options, env: withSettings(env, [...ALWAYS, ...named])});
+  const held = KNOWS_NO_FILES.has(command) ? {env, pairs: []} : await heldBack(cwd, env, LOOKS_BELOW.has(command));
+  return run(cwd, [command, ...flags, ...rest], {
+    ...options,
+    env: withSettings(held.env, [...ALWAYS, ...held.pairs]),
+  });
 }
 
-/** What the repository's own settings would name programs by, each as it is without them. */
-async function heldBack(cwd: string, env: Variables, below: boolean): Promise<Pair[]> {
-  const options = {env: withSettings(env, ALWAYS)};
-  const [settings, folders] = await Promise.all([
-    run(cwd, ['config', '--list', '--show-scope', '-z'], options),
-    below ? submodulesOf(cwd, options) : [],
-  ]);
+/** Without what the repository's own settings say of programs, and of another place for its files. */
+async function heldBack(
+  cwd: string,
+  env: Variables,
+  below: boolean,
+): Promise<{readonly env: Variables; readonly pairs: readonly Pair[]}> {
+  const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, ALWAYS)});
   // Also outside of a repository there is an answer. What cannot be read cannot be held back.
-  if (settings.exitCode !== 0) throw failure('config', settings.stderr.trim());
-  const submodules = await Promise.all(folders.map((folder) => heldBack(folder, quiet(env), true)));
-  return [...submodules.flat(), ...namedPrograms(settings.stdout.toString())];
+  if (listed.exitCode !== 0) throw failure('config', listed.stderr.trim());
+  const settings = settingsIn(listed.stdout.toString());
+  const isMoved = settings.some(({key, isUsers}) => key === 'core.worktree' && !isUsers);
+  const isTold = env.GIT_DIR !== undefined || env.GIT_WORK_TREE !== undefined;
+  // Of a submodule it says where its files are anyway. Elsewhere all that lies there would count as the project's.
+  const placed = isMoved && !isTold ? {...env, GIT_WORK_TREE: await folderWithGit(cwd)} : env;
+  const pairs = namedPrograms(settings);
+  const folders = below ? await submodulesOf(cwd, {env: withSettings(placed, [...ALWAYS, ...pairs])}) : [];
+  const inner = await Promise.all(folders.map((folder) => heldBack(folder, quiet(env), true)));
+  return {env: placed, pairs: [...inner.flatMap((each) => each.pairs), ...pairs]};
+}
+
+/** The nearest folder upwards that holds a `.git`; undefined outside of a repository. */
+async function folderWithGit(cwd: string): Promise<string | undefined> {
+  for (let folder = await realpath(cwd); ; folder = path.dirname(folder)) {
+    if (await exists(path.join(folder, '.git'))) return folder;
+    if (path.dirname(folder) === folder) return undefined;
+  }
+}
+
+function exists(file: string): Promise<boolean> {
+  return lstat(file).then(Boolean, () => false);
 }
 
 async function submodulesOf(cwd: string, options: GitOptions): Promise<string[]> {
@@ -113,9 +135,7 @@ async function submodulesOf(cwd: string, options: GitOptions): Promise<string[]>
   if (names.length === 0) return [];
   const top = await run(cwd, ['rev-parse', '--show-toplevel'], options);
   const folders = names.map((name) => path.join(top.stdout.toString().replace(/\n$/, ''), name));
-  const isThere = await Promise.all(
-    folders.map((folder) => lstat(path.join(folder, '.git')).then(Boolean, () => false)),
-  );
+  const isThere = await Promise.all(folders.map((folder) => exists(path.join(folder, '.git'))));
   return folders.filter((_, index) => isThere[index]);
 }
 
@@ -143,19 +163,32 @@ function withSettings(env: Variables, pairs: readonly Pair[]): Variables {
   return {...env, ...Object.fromEntries(entries), GIT_CONFIG_COUNT: String(first + pairs.length)};
 }
 
+interface Setting {
+  readonly key: string;
+  readonly value: string;
+  /** Set for all repositories, not by this one. */
+  readonly isUsers: boolean;
+}
+
 /** @param listed `scope NUL key LF value NUL` for each setting, the one that counts last. */
-function namedPrograms(listed: string): Pair[] {
-  const found = new Map<string, string>();
+function settingsIn(listed: string): Setting[] {
   const parts = listed.split('\0');
-  for (let index = 0; index + 1 < parts.length; index += 2) {
-    const [scope, entry] = [parts[index]!, parts[index + 1]!];
+  return parts.flatMap((scope, index) => {
+    const entry = parts[index + 1];
+    if (index % 2 === 1 || entry === undefined) return [];
     const [key = ''] = entry.split('\n', 1);
+    return [{key, value: entry.slice(key.length + 1), isUsers: ['system', 'global', 'command'].includes(scope)}];
+  });
+}
+
+function namedPrograms(settings: readonly Setting[]): Pair[] {
+  const found = new Map<string, string>();
+  for (const {key, value, isUsers} of settings) {
     const hookName = /^(hook\..*)\.[^.]*$/s.exec(key)?.[1];
     const held = hookName === undefined ? key : `${hookName}.enabled`;
     const about = BY_NAME.find((each) => each.key.test(held));
     if (!about) continue;
-    const ofUser = scope === 'system' || scope === 'global' || scope === 'command';
-    if (ofUser && held === key) found.set(held, entry.slice(key.length + 1));
+    if (isUsers && held === key) found.set(held, value);
     else if (!found.has(held)) found.set(held, about.instead);
   }
   return [...found];

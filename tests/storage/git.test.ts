@@ -180,6 +180,34 @@ describe('a repository whose settings name programs', () => {
   });
 });
 
+describe('a repository whose settings put its files elsewhere', () => {
+  it('is looked at where it lies: what is elsewhere is not taken for its own', async () => {
+    const home = await emptyFolder();
+    onTestFinished(home.remove);
+    await home.write('.ssh/id_rsa', 'a key');
+    await home.write('project/a.txt', 'a');
+    const at = path.join(home.path, 'project');
+    execFileSync('git', ['init', '--quiet'], {cwd: at});
+    execFileSync('git', ['config', 'core.worktree', home.path], {cwd: at});
+    const told = async (...args: string[]) => (await git(path.join(at), args)).stdout.toString();
+    expect(await told('rev-parse', '--show-toplevel')).toBe(`${at}\n`);
+    expect(await told('status', '--porcelain', '--untracked-files=all')).toBe('?? a.txt\n');
+    await told('add', '--all');
+    expect(await told('ls-files')).toBe('a.txt\n');
+  });
+
+  it('is a submodule like any other where it only says where it lies', async () => {
+    const [project, part] = [await typescriptProject(), await typescriptProject()];
+    onTestFinished(project.remove);
+    onTestFinished(part.remove);
+    await project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', part.path, 'part');
+    const within = path.join(project.path, 'part', 'src');
+    const {stdout} = await git(within, ['rev-parse', '--show-toplevel']);
+    expect(stdout.toString()).toBe(`${path.join(project.path, 'part')}\n`);
+    expect(await git(within, ['status', '--porcelain'])).toMatchObject({exitCode: 0, stdout: Buffer.from('')});
+  });
+});
+
 describe('mini-cc’s own git', () => {
   it('keeps the filters that the user set for all repositories, also where the repository names others', async () => {
     const {program, ran} = await trap();
