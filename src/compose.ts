@@ -153,6 +153,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const commands = commandTable(
     agentsRoom(catalog, root, options.home, toolNames),
     changesRoom(checkpoints, root, writeLog),
+    async () => (await import('./compose/doctor.ts')).examine(options),
   );
   const retentionDays = settings.retention?.days ?? 0;
   const openSession = firstConversation.id;

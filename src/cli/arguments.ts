@@ -14,7 +14,7 @@ import {debugVariable} from './debug-variable.ts';
 export interface Arguments {
   readonly print: boolean;
   readonly prompt: string;
-  /** `mini-cc agents …`, `mini-cc sessions …`: the verb and its words. */
+  /** `mini-cc agents …`, `mini-cc sessions …`, `mini-cc doctor`: the verb and its words. */
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
@@ -23,7 +23,7 @@ export interface Arguments {
 }
 
 export interface Subcommand {
-  readonly name: 'agents' | 'sessions';
+  readonly name: 'agents' | 'sessions' | 'doctor';
   readonly words: readonly string[];
   readonly json: boolean;
   /** `--yes` */
@@ -33,7 +33,6 @@ export interface Subcommand {
 
 /** In the contract, with an engine that comes later. */
 const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema'];
-const LATER_SUBCOMMANDS = ['doctor'];
 
 /** What subcommands take, and what only they take. */
 const ONLY_SUBCOMMANDS: ReadonlySet<string> = new Set(['json', 'yes', 'template']);
@@ -84,9 +83,6 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
     booleanDefault: undefined,
     pkg: {},
   });
-  if (LATER_SUBCOMMANDS.includes(input[0] ?? '') && !flags.print) {
-    throw new UsageError(`mini-cc ${input[0]} is not yet available`);
-  }
   const subcommand = flags.print ? undefined : subcommandOf(input, flags);
   assertTogether(flags, subcommand);
   const cwd = folder(flags.cwd ?? currentFolder());
@@ -127,7 +123,7 @@ function subcommandOf(
   [name, ...words]: readonly string[],
   flags: {json?: boolean | undefined; yes?: boolean | undefined; template?: string | undefined},
 ): Subcommand | undefined {
-  if (name !== 'agents' && name !== 'sessions') return undefined;
+  if (name !== 'agents' && name !== 'sessions' && name !== 'doctor') return undefined;
   return {name, words, json: flags.json ?? false, sure: flags.yes ?? false, ...optional('template', flags.template)};
 }
 
@@ -142,7 +138,7 @@ function assertTogether(flags: Readonly<Record<string, unknown>>, subcommand: Su
     throw new UsageError(
       subcommand
         ? `--${kebab(wrong)} does not go with mini-cc ${subcommand.name}`
-        : `--${kebab(wrong)} goes with mini-cc agents and mini-cc sessions`,
+        : `--${kebab(wrong)} goes with mini-cc agents, mini-cc sessions and mini-cc doctor`,
     );
   }
   const [one, other] = ['continue', 'resume', 'sessionId'].filter((name) => given.includes(name));

@@ -5,6 +5,7 @@ Usage
   mini-cc -p [prompt]       one answer on standard output (also: piped standard input)
   mini-cc agents …          list, show NAME, create TEXT, delete NAME, lint [NAME], schema (--json, --yes, --template)
   mini-cc sessions …        list, show ID, export ID, delete ID (--json, --yes)
+  mini-cc doctor            what works here, and how to mend what does not (--json)
   mini-cc config …          show (--json): what is in force and why; schema
 
 Flags

@@ -1,4 +1,4 @@
-/** `mini-cc agents …` and `mini-cc sessions …`: no session, no REPL. */
+/** `mini-cc agents …`, `mini-cc sessions …` and `mini-cc doctor`: no session, no REPL. */
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import {environmentRedactor} from './environment-redactor.ts';
@@ -21,6 +21,10 @@ async function outcomeOf(options: SessionOptions, args: Subcommand & {readonly v
   if (args.name === 'sessions') {
     const {sessionsCommandLine} = await import('../compose/sessions.ts');
     return sessionsCommandLine(options, args);
+  }
+  if (args.name === 'doctor') {
+    const {doctorCommandLine} = await import('../compose/doctor.ts');
+    return doctorCommandLine(options, args);
   }
   const {agentsCommandLine} = await import('../compose/agents.ts');
   return agentsCommandLine(options, args, (line) =>

@@ -4,6 +4,7 @@ import {type AgentsRoom, createAgentsCommand} from './agents/slash.ts';
 import {backgroundCommand} from './background.ts';
 import type {ChangesRoom} from './changes-room.ts';
 import {clearCommand} from './clear.ts';
+import {createDoctorCommand, type Examine} from './doctor.ts';
 import {exitCommand} from './exit.ts';
 import {createHelpCommand} from './help.ts';
 import {laterCommands} from './later.ts';
@@ -13,7 +14,7 @@ import {createRewindCommand} from './rewind.ts';
 import {stopCommand} from './stop.ts';
 import {createSubagentsCommand, createTasksCommand} from './subagents.ts';
 
-export function commandTable(agents: AgentsRoom, changes: ChangesRoom): readonly Command[] {
+export function commandTable(agents: AgentsRoom, changes: ChangesRoom, examine: Examine): readonly Command[] {
   const ready = [
     createAgentsCommand(agents),
     clearCommand,
@@ -24,6 +25,7 @@ export function commandTable(agents: AgentsRoom, changes: ChangesRoom): readonly
     backgroundCommand,
     createRewindCommand(changes),
     stopCommand,
+    createDoctorCommand(examine),
     exitCommand,
   ];
   return [createHelpCommand(ready), ...ready, ...laterCommands];

@@ -27,6 +27,17 @@ const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: strin
   haiku: {env: 'ANTHROPIC_DEFAULT_HAIKU_MODEL', id: 'claude-haiku-5-5'},
 };
 
+/** @throws UsageError for an address that is none */
+export function serverOf(env: ModelOptions['env']): ModelServer {
+  const baseURL = env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL;
+  if (!URL.canParse(baseURL)) {
+    throw new UsageError(`ANTHROPIC_BASE_URL is no URL: ${JSON.stringify(baseURL)}. Example: http://127.0.0.1:11434`);
+  }
+  if (env.ANTHROPIC_AUTH_TOKEN) return {baseURL, authToken: env.ANTHROPIC_AUTH_TOKEN};
+  // A local server wants no key, but the SDK wants one.
+  return {baseURL, apiKey: env.ANTHROPIC_API_KEY || 'none'};
+}
+
 export class ModelResolver {
   readonly #models = new Map<string, Model>();
 
@@ -38,7 +49,7 @@ export class ModelResolver {
     const id = this.#idOf(name ?? 'sonnet');
     const known = this.#models.get(id);
     if (known) return known;
-    const server = this.#server();
+    const server = serverOf(this.options.env);
     const model = new AnthropicModel(server, {
       name: id,
       id,
@@ -57,17 +68,6 @@ export class ModelResolver {
     if (name.trim() === '') throw new UsageError('The name of the model is empty: name one, e.g. --model sonnet');
     const alias = ALIASES[name.toLowerCase()];
     return alias ? (this.options.env[alias.env] ?? alias.id) : name;
-  }
-
-  #server(): ModelServer {
-    const {env} = this.options;
-    const baseURL = env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL;
-    if (!URL.canParse(baseURL)) {
-      throw new UsageError(`ANTHROPIC_BASE_URL is no URL: ${JSON.stringify(baseURL)}. Example: http://127.0.0.1:11434`);
-    }
-    if (env.ANTHROPIC_AUTH_TOKEN) return {baseURL, authToken: env.ANTHROPIC_AUTH_TOKEN};
-    // A local server wants no key, but the SDK wants one.
-    return {baseURL, apiKey: env.ANTHROPIC_API_KEY || 'none'};
   }
 
   #offline(): Model {

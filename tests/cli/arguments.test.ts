@@ -43,7 +43,7 @@ describe('the command line', () => {
     [['-x'], /Unknown flag -x/],
     [['--model'], /--model needs a value/],
     [['--print=maybe'], /takes no value/],
-    [['-p', 'x', '--json'], /--json goes with mini-cc agents and mini-cc sessions/],
+    [['-p', 'x', '--json'], /--json goes with mini-cc agents, mini-cc sessions and mini-cc doctor/],
     [['-p', 'x', '--template', 't'], /--template goes with mini-cc agents/],
     [['agents', 'list', '--output-format', 'json'], /--output-format does not go with mini-cc agents/],
     [['-c', '--resume', 'a'], /--continue and --resume name different sessions/],

@@ -134,12 +134,6 @@ describe('a run that goes wrong', () => {
     expect(run.stderr.split('\n')).toHaveLength(2);
   });
 
-  it('says not yet available for subcommands of a later release', async () => {
-    for (const name of ['doctor']) {
-      expect(await runCli([name])).toMatchObject({code: 2, stderr: `mini-cc: mini-cc ${name} is not yet available\n`});
-    }
-  });
-
   it('does not complain when its reader has had enough', async () => {
     const server = await serve([say('line\n'.repeat(50_000))]);
     const child = await spawnCli(['-p', 'x'], {server, home: await home()});

@@ -1,0 +1,139 @@
+/** What works here: facts for `mini-cc doctor` and `/doctor`. */
+import {execFile} from 'node:child_process';
+import {realpathSync} from 'node:fs';
+import {promisify} from 'node:util';
+import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
+import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
+import {isModelConfigured} from '../config/environment.ts';
+import type {LoadedSettings, Settings} from '../config/settings.ts';
+import {DirectoryTrust} from '../config/trust.ts';
+import {messageOf, UsageError} from '../core/errors.ts';
+import type {ModelServer} from '../models/anthropic-model.ts';
+import {serverOf} from '../models/resolve.ts';
+import {checkServer} from '../models/server-check.ts';
+import {type SessionOptions, settingsOf} from './options.ts';
+import {sandboxOf} from './sandbox.ts';
+
+const PROGRAM_LIMIT_MS = 5000;
+
+/** `mini-cc doctor`. @throws UsageError for bad usage */
+export function doctorCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {
+  return runDoctorCommandLine(args, () => examine(options));
+}
+
+/** Never rejects: what is wrong is a finding. */
+export async function examine(options: SessionOptions): Promise<Finding[]> {
+  const {loaded, problem} = readSettings(options);
+  const found = await Promise.all([
+    model(options),
+    sandbox(loaded?.settings ?? {}, options.home),
+    ripgrep(),
+    git(),
+    terminal(options.env),
+    problem ?? settingsFiles(loaded!),
+  ]);
+  return found.flat();
+}
+
+async function model({env, offline}: SessionOptions): Promise<Finding[]> {
+  if (offline || !isModelConfigured(env)) {
+    const remedy = 'set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for another server';
+    return [{about: 'key', state: 'warning', text: 'none is set: the built-in offline model answers', remedy}];
+  }
+  const names = ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'].filter((name) => env[name]);
+  const key: Finding =
+    names.length > 0
+      ? {about: 'key', state: 'ok', text: `${names[0]} is set`}
+      : {about: 'key', state: 'ok', text: 'none, as ANTHROPIC_BASE_URL names a server that may want none'};
+  let at: ModelServer;
+  try {
+    at = serverOf(env);
+  } catch (error) {
+    return [key, {about: 'server', state: 'missing', text: messageOf(error), remedy: 'set ANTHROPIC_BASE_URL anew'}];
+  }
+  const {host} = new URL(at.baseURL);
+  const check = await checkServer(at);
+  if (!check.reached) {
+    const remedy = 'look at the network, at ANTHROPIC_BASE_URL, and whether that server runs';
+    return [key, {about: 'server', state: 'missing', text: `${host} is not reached: ${check.why}`, remedy}];
+  }
+  const server: Finding = {about: 'server', state: 'ok', text: `${host} answers`};
+  if (!check.refusesKey) return [key, server];
+  const remedy = `set ${names[0] ?? 'ANTHROPIC_API_KEY'} to a key of ${host}`;
+  return [{about: 'key', state: 'missing', text: `${host} does not take it`, remedy}, server];
+}
+
+async function sandbox(settings: Settings, home: string): Promise<Finding> {
+  const status = await sandboxOf(settings, home).status();
+  const mode = settings.sandbox?.mode ?? 'off';
+  if (status.available) {
+    return {about: 'sandbox', state: 'ok', text: `${status.kind} holds read-only agents; for others: ${mode}`};
+  }
+  const {reason, remedy} = status;
+  return mode === 'required'
+    ? {about: 'sandbox', state: 'missing', text: `${reason}, and the settings require it: bash runs nothing`, remedy}
+    : {about: 'sandbox', state: 'warning', text: `${reason}: read-only agents can hardly use bash`, remedy};
+}
+
+async function ripgrep(): Promise<Finding> {
+  const about = 'ripgrep';
+  try {
+    const {rgPath} = await import('@vscode/ripgrep');
+    return {about, state: 'ok', text: await versionOf(rgPath)};
+  } catch (error) {
+    const text = `grep and glob do not work: ${messageOf(error).split('\n')[0]}`;
+    return {about, state: 'missing', text, remedy: 'install mini-cc anew, with its optional dependencies'};
+  }
+}
+
+async function git(): Promise<Finding> {
+  const about = 'git';
+  try {
+    return {about, state: 'ok', text: await versionOf('git')};
+  } catch {
+    return {
+      about,
+      state: 'warning',
+      text: 'not found: no undo of commands, no worktrees',
+      remedy: 'apt-get install git',
+    };
+  }
+}
+
+function terminal({TERM = '', NO_COLOR}: SessionOptions['env']): Finding {
+  const {isTTY, columns, rows} = process.stdout;
+  const about = 'terminal';
+  if (!isTTY || !process.stdin.isTTY) return {about, state: 'ok', text: 'none here: print mode works'};
+  if (TERM === 'dumb' || TERM === '') {
+    return {about, state: 'warning', text: `TERM is ${TERM || 'not set'}`, remedy: 'export TERM=xterm-256color'};
+  }
+  return {about, state: 'ok', text: `${TERM}, ${columns} × ${rows}${NO_COLOR ? ', without colours' : ''}`};
+}
+
+function settingsFiles({files, warnings}: LoadedSettings): Finding[] {
+  const read = files.filter(({found}) => found).map(({file}) => file);
+  return [
+    {about: 'settings', state: 'ok', text: read.length === 0 ? 'no file: the defaults hold' : read.join(', ')},
+    ...warnings.map(
+      (text): Finding => ({about: 'settings', state: 'warning', text, remedy: 'see mini-cc config show'}),
+    ),
+  ];
+}
+
+function readSettings(options: SessionOptions): {readonly loaded?: LoadedSettings; readonly problem?: Finding[]} {
+  try {
+    const root = realpathSync(options.cwd);
+    return {loaded: settingsOf(options, root, new DirectoryTrust(options.home, root).trusts)};
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const remedy = 'mend that file; mini-cc config schema says what it may hold';
+    return {
+      problem: error.message.split('\n').map((text) => ({about: 'settings', state: 'missing' as const, text, remedy})),
+    };
+  }
+}
+
+async function versionOf(program: string): Promise<string> {
+  const {stdout} = await promisify(execFile)(program, ['--version'], {timeout: PROGRAM_LIMIT_MS});
+  return stdout.split('\n', 1)[0]!.trim();
+}

@@ -1,0 +1,93 @@
+/** `mini-cc doctor` and `/doctor`: each line that is bad says how to mend it. */
+import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {execa} from 'execa';
+import {expect, test} from 'vitest';
+import {say} from '../support/messages-server.ts';
+import {runCli} from '../support/run-cli.ts';
+import {home, serve} from './fixture.ts';
+import {repl, send} from './repl-fixture.ts';
+
+interface Finding {
+  readonly about: string;
+  readonly state: string;
+  readonly text: string;
+  readonly remedy?: string;
+}
+
+async function findings(options: Parameters<typeof runCli>[1] = {}, args: readonly string[] = []) {
+  const {stdout, stderr, code} = await runCli(['doctor', '--json', ...args], options);
+  const all = JSON.parse(stdout) as Finding[];
+  return {code, stderr, all, of: (about: string) => all.filter((finding) => finding.about === about)};
+}
+
+test('says what works, a line each, and ends with 0 where mini-cc can work', async () => {
+  const server = await serve([say('hello')]);
+  const {stdout, code} = await runCli(['doctor'], {server});
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.map((line) => line.split(/\s+/)[1])).toEqual([
+    ...['key', 'server', 'sandbox', 'ripgrep', 'git', 'terminal', 'settings'],
+  ]);
+  expect(lines[0]).toBe('ok  key       ANTHROPIC_API_KEY is set');
+  expect(lines[1]).toBe(`ok  server    ${new URL(server.url).host} answers`);
+  expect(stdout).not.toContain('test-key');
+});
+
+test('without a key the offline model answers, which is a warning', async () => {
+  const {of, code} = await findings();
+  expect(of('key')[0]).toMatchObject({state: 'warning', remedy: expect.stringContaining('ANTHROPIC_API_KEY')});
+  expect(code).toBe(0);
+});
+
+test('a server that is not reached is missing, and it ends with 1', async () => {
+  const {of, code} = await findings({
+    env: {ANTHROPIC_BASE_URL: 'http://user:pass-word@127.0.0.1:1', ANTHROPIC_API_KEY: 'sk-test-key-1'},
+  });
+  const [server] = of('server');
+  expect(server).toMatchObject({state: 'missing', text: expect.stringMatching(/^127\.0\.0\.1:1 is not reached: /)});
+  expect(JSON.stringify(server)).not.toMatch(/sk-test|pass-word/);
+  expect(server?.remedy).toContain('ANTHROPIC_BASE_URL');
+  expect(code).toBe(1);
+});
+
+test('without bubblewrap it says how to get it, and that it is missing where the settings require it', async () => {
+  const at = await home();
+  const bin = path.join(at.path, 'bin');
+  mkdirSync(bin);
+  const {stdout: git = ''} = await execa('sh', ['-c', 'command -v git']);
+  symlinkSync(git, path.join(bin, 'git'));
+  const options = {home: at, env: {PATH: bin}};
+  const optional = await findings(options);
+  expect(optional.of('sandbox')[0]).toMatchObject({state: 'warning', remedy: 'apt-get install bubblewrap'});
+  expect(optional.code).toBe(0);
+  writeFileSync(path.join(at.path, '.mini-cc/settings.json'), '{"sandbox": "required"}');
+  const required = await findings(options);
+  expect(required.of('sandbox')[0]).toMatchObject({
+    state: 'missing',
+    text: expect.stringContaining('bash runs nothing'),
+  });
+  expect(required.code).toBe(1);
+});
+
+test('settings that are wrong are named with file, line and column', async () => {
+  const at = await home();
+  writeFileSync(path.join(at.path, '.mini-cc/settings.json'), '{"model": 3}');
+  const {of, code} = await findings({home: at});
+  expect(of('settings')[0]).toMatchObject({
+    state: 'missing',
+    text: expect.stringMatching(/settings\.json:1:11: model/),
+  });
+  expect(code).toBe(1);
+});
+
+test('takes no words', async () => {
+  expect(await runCli(['doctor', 'please'])).toMatchObject({code: 2, stdout: ''});
+});
+
+test('/doctor shows the same in the REPL', async () => {
+  const terminal = await repl({server: await serve([say('hello')])});
+  await send(terminal, '/doctor');
+  await terminal.waitFor(/ok\s+ripgrep/);
+  expect(terminal.text()).toMatch(/ok\s+key\s+ANTHROPIC_API_KEY is set/);
+});
