@@ -5,6 +5,7 @@ import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
 import {assign} from './skills/delegate.ts';
 import {explore} from './skills/explore.ts';
+import {fetchPage} from './skills/fetch-page.ts';
 import {find} from './skills/find.ts';
 import {parseFind} from './skills/find-request.ts';
 import {git} from './skills/git.ts';
@@ -28,6 +29,7 @@ const findRoute: Route = (job) => {
 const ROUTES: readonly Route[] = [
   greet,
   assign,
+  fetchPage,
   rename,
   create,
   run,
@@ -97,7 +99,7 @@ function* guarded(work: Work<string>): Work<string> {
     if (!(error instanceof NotPermitted)) throw error;
     const names = [...new Set(error.calls.map((call) => call.name))].map((name) => `\`${name}\``).join(', ');
     const [call] = error.calls;
-    const what = call?.input.command ?? call?.input.path ?? call?.input.pattern;
+    const what = call?.input.command ?? call?.input.path ?? call?.input.pattern ?? call?.input.url;
     const named = typeof what === 'string' && error.calls.length === 1 ? ` for \`${what.split('\n')[0]}\`` : '';
     return `The call of ${names}${named} was not permitted, so I did not go on. The reason given: ${error.reason.split('\n')[0]}`;
   }

@@ -88,6 +88,10 @@ export class Toolbox {
     return this.has('bash') ? this.#call('bash', {command, description}) : undefined;
   }
 
+  fetch(url: string): Call | undefined {
+    return this.has('web_fetch') ? this.#call('web_fetch', {url}) : undefined;
+  }
+
   write(path: string, content: string): Call | undefined {
     return this.has('write_file') ? this.#call('write_file', {path, content}) : undefined;
   }

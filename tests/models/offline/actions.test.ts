@@ -28,6 +28,27 @@ describe('running', () => {
   });
 });
 
+describe('fetching', () => {
+  const url = 'https://example.com/a?b=1';
+
+  it.each([`fetch ${url}`, `please open the page at ${url}.`, `read <${url}>`, `get "${url}"`])(
+    '%s',
+    async (prompt) => {
+      const {replies, text: told} = await at(folder({}), prompt, [...MAIN_TOOLS, 'web_fetch']);
+      expect(replies.at(-1)).toMatchObject([{name: 'web_fetch', input: {url}}]);
+      expect(told).toContain(`the page of ${url}`);
+    },
+  );
+
+  it('says so when there is no web_fetch, or the page is to be used for more', async () => {
+    const told = (await at(folder({}), `fetch ${url}`)).text;
+    expect(told.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect(told).toContain('no web_fetch');
+    const {replies} = await at(folder({}), `fetch ${url} and install it`, [...MAIN_TOOLS, 'web_fetch']);
+    expect(JSON.stringify(replies)).not.toContain('web_fetch');
+  });
+});
+
 describe('creating', () => {
   it.each([
     ['create a.txt with "hello"', 'hello'],

@@ -6,7 +6,7 @@ import {dirname, join, matchesGlob} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {rgPath} from '@vscode/ripgrep';
 
-export type ToolName = 'bash' | 'read_file' | 'write_file' | 'edit_file' | 'grep' | 'glob' | 'Task';
+export type ToolName = 'bash' | 'read_file' | 'write_file' | 'edit_file' | 'grep' | 'glob' | 'web_fetch' | 'Task';
 type Input = Record<string, unknown>;
 export interface Result {
   readonly text: string;
@@ -20,6 +20,7 @@ const FIELDS: Record<ToolName, readonly string[]> = {
   edit_file: ['path', 'old_string', 'new_string', 'replace_all', 'edits'],
   grep: ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
   glob: ['pattern', 'path', 'limit'],
+  web_fetch: ['url', 'prompt'],
   Task: ['description', 'prompt', 'agent_type'],
 };
 
@@ -57,6 +58,7 @@ export function folder(files: Readonly<Record<string, string>>): string {
 /** @param seen paths that were read so far: only these may be overwritten. */
 export function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Result {
   try {
+    if (name === 'web_fetch') return {text: `the page of ${input.url}`};
     if (name === 'bash') return bash(root, String(input.command));
     if (name === 'read_file') {
       const text = readNumbered(root, input);
