@@ -60,6 +60,20 @@ test('what a run changed in its worktree, committed too, is in the workspace at 
   expect(existsSync(tree)).toBe(false);
 });
 
+test('what came back is shown and undone like any other change of a run', async () => {
+  const workspace = await project();
+  const mine = await home();
+  const change = 'echo new > new.ts; rm src/greet.ts; echo more >> README.md; chmod +x src/main.ts';
+  const server = await serve(script([task('one')], {one: [callTools([bash(change)])]}));
+  await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path, home: mine});
+  const diff = await runCli(['-c', '-p', '/subagents diff 1'], {server, cwd: workspace.path, home: mine});
+  expect(diff.stdout).toContain('[code] one changed 4 files.');
+  expect(diff.stdout).toContain('+more');
+  const undone = await runCli(['-c', '-p', '/subagents undo 1'], {server, cwd: workspace.path, home: mine});
+  expect(undone.stdout).toContain('[code] one: 4 files put back:');
+  expect(await workspace.git('status', '--short')).toBe('');
+});
+
 test('of two runs that change the same file, the second one is kept as a patch that the result names', async () => {
   const workspace = await project();
   const change = (word: string) => [callTools([bash(`sleep 0.3; echo ${word} > README.md`)])];

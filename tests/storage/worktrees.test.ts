@@ -2,6 +2,7 @@
 import {chmodSync, existsSync, lstatSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
+import type {WorktreeRooms} from '../../src/storage/worktrees/git-worktrees.ts';
 import {folder, git, gitFiles, put, read, repository, worktrees} from './worktree-fixture.ts';
 
 test('a worktree starts from the workspace as it is, and says what is uncommitted as the workspace does', async () => {
@@ -142,6 +143,18 @@ test('of two runs on the same file the second one is kept, and on other files bo
   const brought = await Promise.all(trees.map((tree) => tree.bringBack()));
   expect(brought.map(({kept}) => kept?.why)).toEqual([undefined, 'conflict in a.ts', undefined]);
   expect([read(root, 'a.ts'), read(root, 'src/b.ts')]).toEqual(['ONE\ntwo\nthree\n', 'B\n']);
+});
+
+test('what a person changes while others still write is not written over', async () => {
+  const root = repository();
+  const writing: WorktreeRooms['writing'] = async (_owner, work) => {
+    put(root, {'a.ts': 'one\ntwo\nthree, by hand\n'});
+    await work();
+  };
+  const {run} = worktrees(root, {writing});
+  const brought = await run((top) => put(top, {'a.ts': 'ONE\ntwo\nthree\n', 'src/b.ts': 'B\n'}));
+  expect(brought.kept?.why).toBe('conflict in a.ts');
+  expect([read(root, 'a.ts'), read(root, 'src/b.ts')]).toEqual(['one\ntwo\nthree, by hand\n', 'b\n']);
 });
 
 test('what is protected is kept, and the rest comes back', async () => {

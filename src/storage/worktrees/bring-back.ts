@@ -40,17 +40,11 @@ export async function bringBack(deps: BringBackDeps): Promise<BroughtBack> {
   const {changes, end, notes} = await whatChanged(deps);
   const held = changes.filter((change) => whyHeld(change, deps) !== undefined);
   const free = changes.filter((change) => !held.includes(change));
-  const obstacles = await new WorkspaceFiles(origin.top, origin.objectFormat).changedMeanwhile(free);
-  if (obstacles.length > 0) {
-    const words = `Nothing was applied: ${named(obstacles)} changed in the workspace since this run began.`;
-    return {applied: [], notes, kept: await keep(deps, end, `conflict in ${named(obstacles)}`, words)};
-  }
-  if (free.length > 0) {
-    const failure = await apply(deps, free, held.length === 0 ? end : await snapshots.withOnly(origin.start, free));
-    if (failure !== undefined) {
-      const words = `Nothing was applied: ${failure}.`;
-      return {applied: [], notes, kept: await keep(deps, end, 'applying them failed', words)};
-    }
+  const part = held.length === 0 ? end : await snapshots.withOnly(origin.start, free);
+  const whyNot = free.length === 0 ? undefined : await apply(deps, free, part);
+  if (whyNot !== undefined) {
+    const words = `Nothing was applied: ${whyNot.words}.`;
+    return {applied: [], notes, kept: await keep(deps, end, whyNot.why, words)};
   }
   const applied = free.map(({path: file}) => path.join(origin.top, file));
   if (held.length === 0) return {applied, notes};
@@ -79,29 +73,58 @@ function whyHeld({path: file}: Change, {origin, isProtected}: BringBackDeps): st
   return isProtected(file) ? `${file} is protected` : undefined;
 }
 
+interface WhyNot {
+  readonly why: string;
+  readonly words: string;
+}
+
 /** All or nothing. @returns why not. */
-async function apply(deps: BringBackDeps, changes: readonly Change[], tree: string): Promise<string | undefined> {
+async function apply(deps: BringBackDeps, changes: readonly Change[], tree: string): Promise<WhyNot | undefined> {
   const {origin, snapshots, scratch} = deps;
   const patch = path.join(scratch, 'apply.patch');
+  let whyNot: WhyNot | undefined;
   try {
     await snapshots.writePatch(origin.start, tree, patch);
-    const unfit = await snapshots.unfit(patch, origin.top);
-    if (unfit !== undefined) return unfit;
+    // Looked at within: whoever keeps what was there before may have waited for others to end their writing.
     await deps.writing(async () => {
-      const modes = await modesOf(changes, origin.top);
-      try {
-        await snapshots.apply(patch, origin.top);
-        for (const [file, mode] of modes) await chmod(file, mode);
-      } catch (error) {
-        throw new Error(`${messageOf(error)}${await putBack(deps, changes)}`, {cause: error});
-      }
+      whyNot = (await obstacles(deps, changes, patch)) ?? (await applyNow(deps, changes, patch));
     });
-    return undefined;
+    return whyNot;
   } catch (error) {
-    return messageOf(error);
+    return failed(messageOf(error));
   } finally {
     await rm(patch, {force: true});
   }
+}
+
+async function obstacles(
+  {origin, snapshots}: BringBackDeps,
+  changes: readonly Change[],
+  patch: string,
+): Promise<WhyNot | undefined> {
+  const changed = await new WorkspaceFiles(origin.top, origin.objectFormat).changedMeanwhile(changes);
+  if (changed.length > 0) {
+    const why = `conflict in ${named(changed)}`;
+    return {why, words: `${named(changed)} changed in the workspace since this run began`};
+  }
+  const unfit = await snapshots.unfit(patch, origin.top);
+  return unfit === undefined ? undefined : failed(unfit);
+}
+
+async function applyNow(deps: BringBackDeps, changes: readonly Change[], patch: string): Promise<WhyNot | undefined> {
+  const {origin, snapshots} = deps;
+  const modes = await modesOf(changes, origin.top);
+  try {
+    await snapshots.apply(patch, origin.top);
+    for (const [file, mode] of modes) await chmod(file, mode);
+    return undefined;
+  } catch (error) {
+    return failed(`${messageOf(error)}${await putBack(deps, changes)}`);
+  }
+}
+
+function failed(words: string): WhyNot {
+  return {why: 'applying them failed', words};
 }
 
 /** Of files whose mode was not changed: git would make them anew, with the mode of a new file. */

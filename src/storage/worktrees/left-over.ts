@@ -37,7 +37,7 @@ export async function recover(sessionFolder: string, runId: string): Promise<str
     const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
     await removeTree(folder);
     const told = [...(kept ? [kept.explanation] : []), ...commits];
-    return told.length === 0 ? undefined : `${label}: ${WHY}. ${told.join(' ')}`;
+    return told.length === 0 ? undefined : `${label}: ${WHY}. ${told.join('\n')}`;
   } catch (error) {
     return `${label}: what it changed in its worktree could not be kept (${messageOf(error)}). It is still in ${folder}`;
   } finally {
