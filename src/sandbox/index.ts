@@ -3,8 +3,9 @@ import {Bubblewrap} from './bubblewrap.ts';
 import type {HiddenPlaces} from './hidden-paths.ts';
 import {NoSandbox} from './no-sandbox.ts';
 import type {Sandbox} from './sandbox.ts';
+import {Seatbelt} from './seatbelt.ts';
 
-export {heldEnvironment, neutralEnvironment} from './environment.ts';
+export {heldEnvironment} from './environment.ts';
 export type {HiddenPlaces} from './hidden-paths.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 
@@ -18,9 +19,9 @@ export interface SandboxOptions extends HiddenPlaces {
 export function createSandbox(options: SandboxOptions): Sandbox {
   const platform = options.platform ?? process.platform;
   if (platform === 'linux') return new Bubblewrap(options, options.searchPath);
-  const name = platform === 'darwin' ? 'macOS' : platform;
+  if (platform === 'darwin') return new Seatbelt(options);
   return new NoSandbox(
-    `the sandbox for ${name} is not yet available`,
-    'run it on Linux with bubblewrap, or use an agent that may write',
+    `there is no sandbox for ${platform}`,
+    'run it on Linux (on Windows in WSL) with bubblewrap, or on macOS',
   );
 }

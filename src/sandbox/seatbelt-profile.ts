@@ -1,0 +1,96 @@
+/**
+ * macOS: what a confined command may do, in the language of its kernel's sandbox. All is denied that is not allowed, and
+ * of two rules about a path the later one wins. Names that do not exist yet can be denied too.
+ */
+import type {HiddenPath} from './hidden-paths.ts';
+import {isInside} from './mounts.ts';
+import type {ProtectedPlaces} from './protected-places.ts';
+
+export interface SeatbeltPlaces {
+  readonly roots: readonly string[];
+  /** Elsewhere, to be read also where it lies in a hidden place. */
+  readonly seen: readonly string[];
+  readonly hidden: readonly HiddenPath[];
+  /** A directory of this command's own. */
+  readonly temporary: string;
+  /** Absent: the roots may not be written. */
+  readonly writable: ProtectedPlaces | undefined;
+}
+
+/** Without these no program starts, or none finds out its user, the time, or the number of processors. */
+const BASE = [
+  '(version 1)',
+  '(deny default)',
+  '(allow process-exec process-fork)',
+  '(allow process-info* signal (target same-sandbox))',
+  '(allow sysctl-read user-preference-read ipc-posix-sem ipc-posix-shm)',
+  `(allow mach-lookup ${[
+    ...['com.apple.system.opendirectoryd.libinfo', 'com.apple.system.opendirectoryd.membership'],
+    ...['com.apple.system.notification_center', 'com.apple.system.logger', 'com.apple.logd', 'com.apple.bsd.dirhelper'],
+  ]
+    .map((name) => `(global-name ${quoted(name)})`)
+    .join(' ')})`,
+  '(allow file-read* file-test-existence)',
+  '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
+  '(allow file-read* file-ioctl (literal "/dev/random") (literal "/dev/urandom") (literal "/dev/tty"))',
+];
+/** Other people's files and sockets lie there; `/tmp` is a link to the first. */
+const OTHERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
+
+interface Rule {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** @returns the profile for `sandbox-exec -p`. Nothing of the network is in it. */
+export function seatbeltProfile({roots, seen, hidden, temporary, writable}: SeatbeltPlaces): string {
+  const rules: Rule[] = [
+    ...OTHERS.map((path) => deny('file-read* file-write*', path)),
+    ...[...roots, ...seen].map((path) => allow('file-read*', path)),
+    ...(writable ? roots.map((path) => allow('file-write*', path)) : []),
+    ...hidden.map(({path}) => deny('file-read* file-write*', path)),
+  ];
+  // As of mounts: the outer ones first. The sort keeps the order of equal ones.
+  rules.sort((a, b) => depth(a.path) - depth(b.path));
+  return [
+    ...BASE,
+    ...rules.map(({text}) => text),
+    `(allow file-read* file-write* ${subpath(temporary)})`,
+    ...(writable ? protection(writable, roots) : []),
+  ].join('\n');
+}
+
+/** What may not be written, and no folder above it renamed or removed, which would take it elsewhere. */
+function protection({kept, pinned, absent}: ProtectedPlaces, roots: readonly string[]): string[] {
+  const places = [...kept, ...absent.map(({path}) => path)];
+  const above = new Set([...roots, ...pinned, ...places.flatMap((place) => foldersAbove(place, roots))]);
+  return [
+    ...places.map((path) => `(deny file-write* ${subpath(path)})`),
+    ...[...above].map((path) => `(deny file-write-unlink (literal ${quoted(path)}))`),
+  ];
+}
+
+function foldersAbove(place: string, roots: readonly string[]): string[] {
+  const folder = place.slice(0, place.lastIndexOf('/'));
+  return roots.some((root) => isInside(folder, root)) ? [folder, ...foldersAbove(folder, roots)] : [];
+}
+
+function allow(what: string, path: string): Rule {
+  return {path, text: `(allow ${what} ${subpath(path)})`};
+}
+
+function deny(what: string, path: string): Rule {
+  return {path, text: `(deny ${what} ${subpath(path)})`};
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+function depth(path: string): number {
+  return path.split('/').filter(Boolean).length;
+}

@@ -1,0 +1,72 @@
+/** macOS: `sandbox-exec`, a part of the system. Written from what others published, and not yet tried there. */
+import {execFile} from 'node:child_process';
+import {existsSync, mkdtempSync, realpathSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {MiniCcError} from '../core/errors.ts';
+import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
+import {isInside, rootsOf} from './mounts.ts';
+import {protectedPlaces} from './protected-places.ts';
+import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
+import {seatbeltProfile} from './seatbelt-profile.ts';
+
+const PROBE_LIMIT_MS = 5000;
+const TEMPORARY = 'mini-cc-';
+
+export class Seatbelt implements Sandbox {
+  #probe: Promise<SandboxStatus> | undefined;
+  #works = false;
+
+  constructor(
+    private readonly places: HiddenPlaces,
+    private readonly program = '/usr/bin/sandbox-exec',
+  ) {}
+
+  status(): Promise<SandboxStatus> {
+    this.#probe ??= this.#tryOut();
+    return this.#probe;
+  }
+
+  confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand {
+    if (!this.#works) {
+      throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
+    }
+    const roots = rootsOf(options);
+    const hidden = hiddenPaths(this.places);
+    const writable = profile === 'workspace-write' ? protectedPlaces(roots, realpathSync(this.places.home)) : undefined;
+    const temporary = mkdtempSync(join(realpathSync(tmpdir()), TEMPORARY));
+    const text = seatbeltProfile({roots, seen: options.seen ?? [], hidden, temporary, writable});
+    return {
+      file: this.program,
+      args: ['-p', text, '/usr/bin/env', `TMPDIR=${temporary}`, ...argv],
+      hidden: hidden.map(({path}) => path),
+      release() {
+        rmSync(temporary, {recursive: true, force: true});
+        return [];
+      },
+    };
+  }
+
+  outlives(directory: string): boolean {
+    return !isInside(directory, realpathSync(tmpdir())) || existsSync(directory);
+  }
+
+  async #tryOut(): Promise<SandboxStatus> {
+    const text = seatbeltProfile({
+      ...{roots: [], seen: [], hidden: [], temporary: realpathSync(tmpdir()), writable: undefined},
+    });
+    const failure = await new Promise<string | undefined>((resolve) => {
+      execFile(this.program, ['-p', text, '/usr/bin/true'], {timeout: PROBE_LIMIT_MS}, (error, _stdout, stderr) =>
+        resolve(error ? stderr.trim().split('\n')[0] || error.message : undefined),
+      );
+    });
+    this.#works = failure === undefined;
+    return failure === undefined
+      ? {available: true, kind: 'Seatbelt'}
+      : {
+          available: false,
+          reason: `the sandbox of macOS does not work here (${failure})`,
+          remedy: 'start mini-cc outside of another sandbox, where /usr/bin/sandbox-exec runs',
+        };
+  }
+}

@@ -1,0 +1,111 @@
+/** The profile for macOS, as text: whether its kernel takes it can be tried there alone. */
+import {chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {Seatbelt} from '../../src/sandbox/seatbelt.ts';
+import {type SeatbeltPlaces, seatbeltProfile} from '../../src/sandbox/seatbelt-profile.ts';
+
+const PLACES: SeatbeltPlaces = {
+  roots: ['/Users/ada/code'],
+  seen: [],
+  hidden: [{path: '/Users/ada/.ssh', isDirectory: true}],
+  temporary: '/private/var/folders/x/mini-cc-1',
+  writable: undefined,
+};
+const WRITABLE = {
+  kept: ['/Users/ada/code/.git/hooks', '/Users/ada/code/.git/config'],
+  pinned: ['/Users/ada/code/.git'],
+  absent: [{path: '/Users/ada/code/.mini-cc'}],
+};
+const lines = (change: Partial<SeatbeltPlaces> = {}) => seatbeltProfile({...PLACES, ...change}).split('\n');
+const allowed = (what: string, all: readonly string[]) => all.filter((line) => line.startsWith(`(allow ${what}`));
+
+describe('the profile for macOS', () => {
+  test('denies by default, and says nothing of the network', () => {
+    expect(lines().slice(0, 2)).toEqual(['(version 1)', '(deny default)']);
+    expect(lines().join('\n')).not.toMatch(/network|default\).*allow default/);
+  });
+
+  test('read-only: writes only to its own folder and to nothing', () => {
+    const writes = lines().filter((line) => line.startsWith('(allow') && line.includes('file-write'));
+    expect(writes).toEqual([
+      '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
+      '(allow file-read* file-write* (subpath "/private/var/folders/x/mini-cc-1"))',
+    ]);
+  });
+
+  test('keys cannot be read, and signals stay within', () => {
+    expect(lines()).toContain('(deny file-read* file-write* (subpath "/Users/ada/.ssh"))');
+    expect(lines()).toContain('(allow process-info* signal (target same-sandbox))');
+  });
+
+  test('workspace-write: the roots, but what is protected comes after and cannot be moved', () => {
+    const all = lines({writable: WRITABLE});
+    expect(allowed('file-write* (subpath', all)).toEqual(['(allow file-write* (subpath "/Users/ada/code"))']);
+    for (const name of ['.git/hooks', '.git/config', '.mini-cc']) {
+      const rule = `(deny file-write* (subpath "/Users/ada/code/${name}"))`;
+      expect(all.indexOf(rule)).toBeGreaterThan(all.indexOf('(allow file-write* (subpath "/Users/ada/code"))'));
+    }
+    expect(all).toContain('(deny file-write-unlink (literal "/Users/ada/code/.git"))');
+    expect(all).toContain('(deny file-write-unlink (literal "/Users/ada/code"))');
+  });
+
+  test('the inner rule comes later: keys in a workspace are hidden, a workspace in a hidden place is seen', () => {
+    const inner = lines({
+      roots: ['/Users/ada/.mini-cc/tree'],
+      hidden: [
+        {path: '/Users/ada/.mini-cc/tree/.ssh', isDirectory: true},
+        {path: '/Users/ada/.mini-cc', isDirectory: true},
+      ],
+    }).filter((line) => line.includes('.mini-cc'));
+    expect(inner).toEqual([
+      '(deny file-read* file-write* (subpath "/Users/ada/.mini-cc"))',
+      '(allow file-read* (subpath "/Users/ada/.mini-cc/tree"))',
+      '(deny file-read* file-write* (subpath "/Users/ada/.mini-cc/tree/.ssh"))',
+    ]);
+  });
+
+  test('names cannot end their quotes', () => {
+    expect(lines({roots: ['/a"b\\c']}).join('\n')).toContain('(allow file-read* (subpath "/a\\"b\\\\c"))');
+  });
+});
+
+describe('the sandbox for macOS', () => {
+  /** A program in place of sandbox-exec. */
+  function seatbelt(script: string) {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mini-cc-seatbelt-')));
+    onTestFinished(() => rmSync(folder, {recursive: true}));
+    const program = join(folder, 'sandbox-exec');
+    writeFileSync(program, `#!/bin/sh\n${script}\n`);
+    chmodSync(program, 0o755);
+    return {sandbox: new Seatbelt({home: folder, miniCcHome: join(folder, '.mini-cc')}, program), folder};
+  }
+
+  test('is available where its program runs, and gives each command a folder that goes with it', async () => {
+    const {sandbox, folder} = seatbelt('exit 0');
+    expect(await sandbox.status()).toEqual({available: true, kind: 'Seatbelt'});
+    const command = sandbox.confine('workspace-write', ['bash', '-c', 'ls'], {
+      cwd: folder,
+      root: folder,
+      extraRoots: [],
+    });
+    const [flag, text, env, temporary = '', ...argv] = command.args;
+    expect([flag, env, argv]).toEqual(['-p', '/usr/bin/env', ['bash', '-c', 'ls']]);
+    expect(text).toContain(`(allow file-write* (subpath "${folder}"))`);
+    expect(existsSync(temporary.replace('TMPDIR=', ''))).toBe(true);
+    command.release();
+    expect(existsSync(temporary.replace('TMPDIR=', ''))).toBe(false);
+  });
+
+  test('fails closed', async () => {
+    const {sandbox} = seatbelt('echo "sandbox_apply: Operation not permitted" >&2; exit 71');
+    expect(await sandbox.status()).toMatchObject({
+      available: false,
+      reason: 'the sandbox of macOS does not work here (sandbox_apply: Operation not permitted)',
+    });
+    expect(() => sandbox.confine('read-only', ['ls'], {cwd: '/', root: '/', extraRoots: []})).toThrow(
+      'not found to work',
+    );
+  });
+});
