@@ -89,6 +89,8 @@ describe('a session in which keys are spread', () => {
     await idle(terminal);
     await terminal.waitFor('I found');
     await send(terminal, '/subagents log 1 50 tools');
+    await send(terminal, '/subagents diff 1');
+    await terminal.waitFor(/\+.*\[redacted: FOO_API_KEY\]/);
     await send(terminal, '/subagents info 1');
     await terminal.waitFor('receipt:');
     terminal.press('ctrl-d');

@@ -24,7 +24,7 @@ import {idle, repl, send} from './repl-fixture.ts';
 
 const task = (background: boolean) => ({
   name: 'Task',
-  input: {description: NASTY, prompt: NASTY, agent_type: 'explore', label: NASTY, background},
+  input: {description: NASTY, prompt: NASTY, agent_type: 'code', label: NASTY, background},
 });
 
 const TURNS: readonly Reply[] = [
@@ -52,7 +52,9 @@ const TURNS: readonly Reply[] = [
 
 function nastyModel(body: MessagesBody): Reply {
   if (isSubagent(body)) {
-    return turnOf(body) === 0 ? callTool('bash', {command: 'cat nasty.txt; exit 3'}) : say(`${NASTY}\n\n${NASTY}`);
+    return turnOf(body) === 0
+      ? callTool('bash', {command: 'cat nasty.txt | tee -a nasty.txt; cp nasty.txt nasty*.copy; exit 3'})
+      : say(`${NASTY}\n\n${NASTY}`);
   }
   return TURNS[turnOf(body)] ?? fromModel(say(`All said: ${NASTY}`), NASTY);
 }
@@ -88,7 +90,14 @@ describe('in the REPL', () => {
     await idle(terminal);
     expectUntouched(terminal);
     await cursorAtPrompt(terminal);
-    for (const line of ['/agents', '/agents show odd', '/agents lint', '/subagents', '/subagents log 1 50 tools']) {
+    for (const line of [
+      '/agents',
+      '/agents show odd',
+      '/agents lint',
+      '/subagents',
+      '/subagents log 1 50 tools',
+      '/subagents diff 1',
+    ]) {
       await send(terminal, line);
       await idle(terminal);
     }
