@@ -9,6 +9,20 @@ export function textWidth(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
+/** Some terminals draw such a sequence as one picture, others as several. */
+const JOINED = /[\u200d\p{Emoji_Modifier}]/u;
+
+/** The columns that a text takes at most: a row that is thought too wide is broken early, and never by the terminal. */
+export function rowWidth(text: string): number {
+  if (!JOINED.test(text)) return textWidth(text);
+  let width = 0;
+  for (const grapheme of graphemesOf(text)) {
+    const apart = [...grapheme].reduce((sum, character) => sum + textWidth(character), 0);
+    width += Math.max(textWidth(grapheme), apart);
+  }
+  return width;
+}
+
 /** The graphemes of a text, in order. */
 export function* graphemesOf(text: string): Generator<string> {
   if (PLAIN.test(text)) yield* text;
@@ -34,7 +48,7 @@ export function wrapRows(text: string, width: number): WrappedRow[] {
   const rows: WrappedRow[] = [];
   let at = 0;
   for (const line of text.split('\n')) {
-    if (textWidth(line) <= room) rows.push({start: at, end: at + line.length, indent: 0});
+    if (rowWidth(line) <= room) rows.push({start: at, end: at + line.length, indent: 0});
     else for (const {start, end, indent} of hung(line, room)) rows.push({start: at + start, end: at + end, indent});
     at += line.length + 1;
   }
@@ -61,15 +75,15 @@ function wrapLine(line: string, room: number): {start: number; end: number}[] {
     used = 0;
   };
   for (const word of line.split(/(?<= )(?=[^ ])/)) {
-    const width = textWidth(word.trimEnd());
+    const width = rowWidth(word.trimEnd());
     if (used > 0 && used + width > room) breakRow();
     if (width <= room) {
       at += word.length;
-      used += textWidth(word);
+      used += rowWidth(word);
       continue;
     }
     for (const grapheme of graphemesOf(word)) {
-      const columns = textWidth(grapheme);
+      const columns = rowWidth(grapheme);
       if (used > 0 && used + columns > room && grapheme !== ' ') breakRow();
       at += grapheme.length;
       used += columns;
@@ -81,11 +95,11 @@ function wrapLine(line: string, room: number): {start: number; end: number}[] {
 
 /** The text in at most `width` columns; what is cut off is marked by `…`. */
 export function cutText(text: string, width: number): string {
-  if (textWidth(text) <= width) return text;
+  if (rowWidth(text) <= width) return text;
   let cut = '';
   let used = 1;
   for (const grapheme of graphemesOf(text)) {
-    used += textWidth(grapheme);
+    used += rowWidth(grapheme);
     if (used > width) break;
     cut += grapheme;
   }

@@ -91,6 +91,24 @@ describe('keys in a text that comes in pieces', () => {
     }
   });
 
+  it('are found as in the whole text, however the keys lie in each other and the pieces fall', () => {
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
+      return seed % below;
+    };
+    const word = (length: number) => Array.from({length}, () => 'ab'[random(2)]).join('');
+    for (let round = 0; round < 2_000; round += 1) {
+      const values = Array.from({length: 1 + random(3)}, () => word(8 + random(8)));
+      const by = redactor(...values.map((value, index) => [`K${index}`, value] as const));
+      const parts = Array.from({length: 1 + random(6)}, () => values[random(values.length)]!.slice(0, 16 - random(12)));
+      const text = ` ${parts.join(random(2) ? '' : word(3))}`;
+      const shown = inPieces(text, 1 + random(5), by);
+      expect(shown).toBe(by.text(text));
+      expect(values.filter((value) => shown.includes(value))).toEqual([]);
+    }
+  });
+
   it('hold nothing back that cannot begin a key', () => {
     const stream = new RedactingStream(one);
     expect(stream.push('hello ')).toBe('hello ');

@@ -137,6 +137,7 @@ describe('a key', () => {
         ['config', 'show'],
         ['config', 'show', '--json'],
         ['agents', 'list'],
+        ['doctor'],
         ['agents', 'lint', '--json'],
       ],
       ...[

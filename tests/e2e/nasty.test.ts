@@ -225,7 +225,14 @@ describe('on a terminal without the REPL', () => {
         ['agents', 'show', bad],
         ['agents', bad],
       ],
-      ...[['config', 'show'], ['config', 'show', '--json'], ['config', bad], ['--resume', bad], [`--nasty=${bad}`]],
+      ...[
+        ['doctor'],
+        ['config', 'show'],
+        ['config', 'show', '--json'],
+        ['config', bad],
+        ['--resume', bad],
+        [`--nasty=${bad}`],
+      ],
       ...[
         ['-p', `/x ${bad}`],
         ['-p', '/agents'],

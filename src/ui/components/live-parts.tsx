@@ -121,7 +121,7 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
       <StreamTail rows={tail} />
       <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
       <LiveSubagents runs={awaited} rows={given.subagents} columns={columns} now={now} />
-      {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} />}
+      {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} columns={columns} />}
       {given.queued > 0 && <QueuedPrompts prompts={queued} rows={given.queued} columns={columns} />}
       {given.gap > 0 && <Text> </Text>}
       {question && <QuestionView rows={question.rows} room={given.question} />}

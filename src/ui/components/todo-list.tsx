@@ -2,17 +2,24 @@ import {Box, Text} from 'ink';
 import type {Todo} from '../../core/tool.ts';
 import {keyed} from '../keyed.ts';
 import {firstRows} from '../live-rows.ts';
+import {cutText} from '../wrap.ts';
 
 const MARKS: Readonly<Record<Todo['status'], string>> = {pending: '[ ]', in_progress: '[>]', completed: '[x]'};
 
+interface TodoProps {
+  readonly todos: readonly Todo[];
+  readonly rows: number;
+  readonly columns: number;
+}
+
 /** The main agent's plan, a line each. */
-export function TodoList({todos, rows}: {readonly todos: readonly Todo[]; readonly rows: number}) {
+export function TodoList({todos, rows, columns}: TodoProps) {
   const {shown, more} = firstRows(todos, rows);
   return (
     <Box flexDirection="column">
       {keyed(shown).map(({key, value: todo}) => (
-        <Text key={key} wrap="truncate" bold={todo.status === 'in_progress'} dimColor={todo.status === 'completed'}>
-          {`  ${MARKS[todo.status]} ${todo.content}`}
+        <Text key={key} bold={todo.status === 'in_progress'} dimColor={todo.status === 'completed'}>
+          {cutText(`  ${MARKS[todo.status]} ${todo.content}`, columns)}
         </Text>
       ))}
       {more > 0 && rows > 0 && <Text dimColor>{`  … and ${more} more`}</Text>}

@@ -31,7 +31,7 @@ function ToolOutcome({tool, columns}: {readonly tool: FinishedTool; readonly col
     case 'diff':
       return <Patch patch={tool.display.patch} maxLines={MAX_DIFF_LINES} />;
     case 'todos':
-      return <TodoList todos={tool.display.todos} rows={tool.display.todos.length} />;
+      return <TodoList todos={tool.display.todos} rows={tool.display.todos.length} columns={columns} />;
     case 'text':
       return <Preview text={tool.display.text} rows={20} columns={columns} />;
     default:
