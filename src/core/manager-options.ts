@@ -1,6 +1,6 @@
 /** What the manager of subagents is made of, and what a dispatch asks of it. */
 import {sessionKeyOf} from './announcement.ts';
-import type {Deduplicated} from './dedup.ts';
+import {type Deduplicated, taskKey} from './dedup.ts';
 import type {EventBus} from './event-bus.ts';
 import type {Inbox} from './inbox.ts';
 import type {LiveRun} from './live-run.ts';
@@ -8,6 +8,7 @@ import type {Model} from './model.ts';
 import type {Cleanup, RunRecord, RunStore} from './run-record.ts';
 import type {SubagentHouse, SubagentResult, SubagentTask} from './subagent.ts';
 import type {TokenBudget} from './token-budget.ts';
+import {isolationOf} from './worktree.ts';
 
 export interface ManagerOptions {
   /** Runs at work at the same time; asked for at the first dispatch when it has to be found out. Never rejects. */
@@ -49,4 +50,12 @@ export type Dispatched = Deduplicated<SubagentResult, LiveRun>;
 /** What a dispatch answers for a run that nobody waits for. */
 export function acceptedWords(agent: string, runId: string): string {
   return JSON.stringify({status: 'accepted', runId, childSessionKey: sessionKeyOf(agent, runId)});
+}
+
+/** What makes a dispatch the same as another one of this session. */
+export function keyOf(request: SpawnRequest, session: string): string {
+  const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens} = request;
+  // Those that were named: what follows from being in the background makes it no other task.
+  const limits = {maxTurns, timeoutSeconds, maxTokens};
+  return taskKey({agent, prompt, model: model.name, limits, isolation: isolationOf(request), session});
 }

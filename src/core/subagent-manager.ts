@@ -4,13 +4,14 @@
  */
 import {randomUUID} from 'node:crypto';
 import {announcementOf} from './announcer.ts';
-import {TaskDedup, taskKey} from './dedup.ts';
+import {TaskDedup} from './dedup.ts';
 import {MiniCcError, messageOf} from './errors.ts';
 import type {Emit} from './events.ts';
 import type {TranscriptEntry} from './history.ts';
+import {knownAnswer} from './known-answer.ts';
 import {limitsOf} from './limit-profiles.ts';
 import {LiveRun} from './live-run.ts';
-import type {Dispatched, ManagerOptions, SpawnRequest} from './manager-options.ts';
+import {type Dispatched, keyOf, type ManagerOptions, type SpawnRequest} from './manager-options.ts';
 import {Pool} from './pool.ts';
 import {reportOf} from './report.ts';
 import {type Restored, restoreRuns} from './restore-runs.ts';
@@ -51,12 +52,12 @@ export class SubagentManager {
 
   /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
   async dispatch(request: SpawnRequest): Promise<Dispatched> {
-    const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens} = request;
-    // Those that were named: what follows from being in the background makes it no other task.
-    const limits = {maxTurns, timeoutSeconds, maxTokens};
-    const session = this.options.store.sessionId;
-    const key = taskKey({agent, prompt, model: model.name, limits, isolation: isolationOf(request), session});
-    const dispatched = await this.#dedup.dispatch(key, agent.readOnly, () => this.#start(request));
+    const key = keyOf(request, this.options.store.sessionId);
+    const dispatched = await this.#dedup.dispatch(key, request.agent.readOnly, () => this.#start(request));
+    if (dispatched.source === 'cached' && request.background) {
+      const model = knownAnswer(request.model, dispatched.result);
+      return {source: 'run', started: this.#start({...request, model})};
+    }
     // Nobody waits for this call, so the run must outlive the turn of the one that it joined.
     if (dispatched.source === 'joined' && request.background) this.detach(dispatched.started.runId);
     return dispatched;

@@ -50,6 +50,30 @@ describe('the same task twice, through the manager', () => {
     expect(await sourceAndText(await dispatch(model))).toEqual(['run', 'second']);
   });
 
+  it('in the background: a run of its own that says it again, without a model call, and is announced', async () => {
+    const {dispatch, inbox, manager} = house();
+    const model = new ScriptedModel([say('here')]);
+    const first = await sourceAndText(await dispatch(model));
+    const again = await dispatch(model, {background: true});
+    expect([first, again.source, model.requests.length]).toEqual([['run', 'here'], 'run', 1]);
+    await manager.waitAll();
+    const [letter] = inbox.take();
+    expect(letter?.text).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
+    expect(manager.list().map(({background, outcome}) => [background, outcome])).toEqual([
+      [false, 'success'],
+      [true, 'success'],
+    ]);
+  });
+
+  it('another isolation is another task', async () => {
+    const {dispatch} = house();
+    const model = new ScriptedModel([say('here')]);
+    const first = await dispatch(model);
+    const second = await dispatch(model, {isolation: 'worktree'});
+    expect([first.source, second.source]).toEqual(['run', 'run']);
+    expect((await sourceAndText(second))[1]).toBe('');
+  });
+
   it('"Read README.md" and "read readme.md" both run, also at the same moment', async () => {
     const {dispatch} = house();
     const model = new ScriptedModel([say('a'), say('b')]);
