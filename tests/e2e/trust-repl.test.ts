@@ -7,6 +7,7 @@ import {startCli} from '../support/run-cli.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
 
+const KEY = 'sk-ant-canary-0123456789';
 const SETTINGS = '.mini-cc/settings.json';
 const QUESTION = 'mini-cc asks: do you trust what the files of this directory ask for?';
 const READY = /^default · /m;
@@ -22,7 +23,14 @@ async function place(settings: unknown = {permissions: {allow: ['bash']}}) {
     server,
     trustFile: path.join(house.path, '.mini-cc/trust.json'),
     start: async (args: readonly string[] = [], size: {cols?: number; rows?: number} = {}): Promise<Terminal> => {
-      const terminal = await startCli(args, {cwd: work.path, home: house, server, cols: 120, ...size});
+      const terminal = await startCli(args, {
+        cwd: work.path,
+        home: house,
+        server,
+        cols: 120,
+        env: {ANTHROPIC_API_KEY: KEY},
+        ...size,
+      });
       onTestFinished(terminal.close);
       return terminal;
     },
@@ -134,13 +142,16 @@ describe('the question whether a directory is trusted', () => {
     await terminal.waitFor(IGNORED);
   });
 
-  it('prints long values whole before it, and shows control characters instead of obeying them', async () => {
+  it('prints long values whole before it, but known keys, and control characters as what they are', async () => {
     const fast = Array.from({length: 60}, (_, index) => `check part ${index}`);
-    const at = await place({verify: {fast: ['\u001b[2J\u202Eevil', ...fast]}});
+    const mcpServers = {x: {env: {KEY}}};
+    const at = await place({mcpServers, verify: {fast: ['\u001b[2J\u202Eevil', ...fast]}});
     const terminal = await at.start([], {rows: 20});
     await terminal.waitFor('Enter or Esc: no');
     for (const line of fast) expect(terminal.text()).toContain(`"${line}"`);
     expect(terminal.text()).toContain('u001b[2J');
+    expect(terminal.text()).toMatch(/mcpServers: .*"KEY":/);
+    expect(terminal.text()).not.toContain(KEY);
     expect(terminal.text()).toContain('\\u202Eevil');
     expect(terminal.raw()).not.toContain('\u202E');
   });
