@@ -13,6 +13,7 @@ import {serverOf} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
 import {type SessionOptions, settingsOf} from './options.ts';
 import {sandboxOf} from './sandbox.ts';
+import {trustInForce} from './trust.ts';
 
 const PROGRAM_LIMIT_MS = 5000;
 
@@ -123,7 +124,10 @@ function settingsFiles({files, warnings}: LoadedSettings): Finding[] {
 function readSettings(options: SessionOptions): {readonly loaded?: LoadedSettings; readonly problem?: Finding[]} {
   try {
     const root = realpathSync(options.cwd);
-    return {loaded: settingsOf(options, root, new DirectoryTrust(options.home, root).trusts)};
+    const trust = new DirectoryTrust(options.home, root);
+    const loaded = settingsOf(options, root, trust.trusts);
+    const aboutTrust = trustInForce(options.home, trust, loaded).warnings;
+    return {loaded: {...loaded, warnings: [...loaded.warnings, ...aboutTrust]}};
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const remedy = 'mend that file; mini-cc config schema says what it may hold';

@@ -151,6 +151,9 @@ describe('mini-cc config show', () => {
     expect(stdout).toMatch(/^ {2}permissions\.allow +ignored: changed since you trusted it +\/.*settings\.json$/m);
     expect(stdout).toMatch(/^ {2}permissions\.allow +ignored: not trusted +\/.*settings\.local\.json$/m);
     expect(stderr).toContain('ignored, as this directory is not trusted: .mini-cc/settings.json: permissions.allow;');
+    expect((await at.run('doctor')).stdout).toContain(
+      'ignored, as this directory is not trusted: .mini-cc/settings.json',
+    );
     const shown = JSON.parse((await at.run('config', 'show', '--json')).stdout);
     expect(shown.trust.keys.map(({standing}: {standing: string}) => standing)).toEqual(['trusted', 'changed', 'new']);
     expect(stdout + JSON.stringify(shown)).not.toContain('s3cret');
