@@ -45,7 +45,8 @@ const MAIN = 'main';
 /** @throws UsageError for settings, names or ids that are wrong. */
 export async function compose(options: SessionOptions): Promise<Session> {
   const root = realpathSync(options.cwd);
-  const {settings, warnings, keyNames, trust} = await settingsTrusted(options, root);
+  const loaded = await settingsTrusted(options, root);
+  const {settings, warnings, keyNames, trust} = loaded;
   const {redactor, env} = secretsOf(options, keyNames, root);
   const resolver = resolverOf(options, settings, redactor);
   const store = new SessionStore(options.home, root, redactor);
@@ -56,10 +57,8 @@ export async function compose(options: SessionOptions): Promise<Session> {
 
   const sandbox = sandboxOf(settings, options.home);
   const {confinement, warning: noSandbox} = await confinementOf(settings, sandbox);
-  const baseTools = createBaseTools(sandbox, {
-    // Rules that name a host are not yet there.
-    mayReachPrivate: () => false,
-  });
+  const {rules, warnings: ruleWarnings} = rulesOf(options, loaded, store.folder, root);
+  const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const emit = bus.emitFor(MAIN);
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, (text) =>
@@ -71,7 +70,9 @@ export async function compose(options: SessionOptions): Promise<Session> {
     root,
     extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),
     cwd: root,
-    confinement: runAs?.readOnly ? 'read-only' : confinement,
+    get confinement() {
+      return policy.confinementOf(runAs?.readOnly ? 'read-only' : confinement);
+    },
     env,
   };
   const surroundings = readSurroundings(
@@ -83,7 +84,6 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const sessionFolder = () => store.sessionFolder(session?.info.sessionId ?? firstConversation.id);
   const questions = new Questions();
   const denials: Denial[] = [];
-  const rules = rulesOf(options, settings, toolNames);
   const policy = new PermissionPolicy(options.permissionMode ?? runAs?.permissionMode ?? 'default', rules, {
     ownFolders: () => [sessionFolder()],
     secretPlaces: secretPlaces(homedir(), options.home),
@@ -91,6 +91,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const permits = {
     policy,
     questions: options.interactive ? questions : undefined,
+    sandboxAvailable: async () => (await sandbox.status()).available,
     // Only a script reads them, at its end.
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
@@ -142,14 +143,14 @@ export async function compose(options: SessionOptions): Promise<Session> {
         rawStream,
       },
       limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
-      toolRules: toolRules(settings, rules.disallowed),
+      toolRules: toolRules(loaded, rules),
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
   // What is refused anyway is not offered: a model would spend turns on it.
-  const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.disallowed.has(name));
+  const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.forbids(name));
   const commands = commandTable(
     agentsRoom(catalog, root, options.home, toolNames),
     changesRoom(checkpoints, root, writeLog),
@@ -173,6 +174,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       commands: commands.map(({name, description}) => ({name, description})),
       warnings: redactor.values([
         ...warnings,
+        ...ruleWarnings,
         ...brokenAgents(catalog),
         ...emptyNotice(store, options, firstConversation),
         ...(noSandbox === undefined ? [] : [noSandbox]),
@@ -211,7 +213,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       workspace,
       files: new FileLedger(writeLog, MAIN),
       checkpoints,
-      permit: createPermit(permits, MAIN, workspace, emit),
+      permit: createPermit(permits, MAIN, workspace, emit, runAs && {readOnly: runAs.readOnly}),
       emit,
       system: systemPrompt(runAs?.prompt ?? mainPrompt, surroundings),
       clock: systemClock,

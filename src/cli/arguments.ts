@@ -196,8 +196,19 @@ function folder(dir: string): string {
 }
 
 /** Names apart by commas or spaces, but not within the parentheses of a pattern. */
+/** Rules, apart by commas or white space; what stands in brackets is one. */
 function list(values: readonly string[] | undefined): string[] {
-  return (values ?? []).flatMap((value) => value.match(/[^\s,(]+(\([^)]*\))?/g) ?? []);
+  return (values ?? []).flatMap((value) => {
+    let depth = 0;
+    const rules = [''];
+    for (const letter of value) {
+      if (letter === '(') depth += 1;
+      if (letter === ')') depth -= 1;
+      if (depth <= 0 && /[\s,]/.test(letter)) rules.push('');
+      else rules.push(rules.pop() + letter);
+    }
+    return rules.filter((rule) => rule !== '');
+  });
 }
 
 function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {

@@ -1,29 +1,55 @@
-/** Rules of tools, from the command line and the settings, checked by name. */
-import type {Settings} from '../config/settings.ts';
+/** The rules of a session: from the command line, the settings, and what a person chose for good in this project. */
+import type {LoadedSettings} from '../config/settings.ts';
 import {UsageError} from '../core/errors.ts';
-import {nearest} from '../core/nearest.ts';
-import {toolName} from '../core/tool-names.ts';
+import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rule.ts';
+import {RuleBook} from '../core/permissions/rule-book.ts';
+import {TOOL_NAMES, toolName} from '../core/tool-names.ts';
+import {KeptRules} from '../storage/kept-rules.ts';
 import type {SessionOptions} from './options.ts';
 
-/** What subagents may have at all. @param disallowed what nobody may have in this session */
-export function toolRules({subagents}: Settings, disallowed: ReadonlySet<string>) {
+/** What subagents may have at all. */
+export function toolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook) {
   const {allow, deny = []} = subagents?.tools ?? {};
-  return {deny: [...deny.map(toolName), ...disallowed], ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
+  const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool));
+  return {deny: [...deny.map(toolName), ...forbidden], ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
 }
 
-/** @param known names of all tools. @throws UsageError for a name that is none */
-export function rulesOf(options: SessionOptions, settings: Settings, known: readonly string[]) {
-  const read = (names: readonly string[], where: string) => new Set(names.map((name) => ruleName(name, known, where)));
-  return {
-    allowed: read([...(options.allowedTools ?? []), ...(settings.permissions?.allow ?? [])], 'allowed tools'),
-    disallowed: read([...(options.disallowedTools ?? []), ...(settings.permissions?.deny ?? [])], 'disallowed tools'),
-  };
+/**
+ * @param folder of the project's sessions.
+ * @param root of the project, with links resolved.
+ * @throws UsageError for a rule of the command line that is none; those of files were checked where they were read
+ */
+export function rulesOf(options: SessionOptions, loaded: LoadedSettings, folder: string, root: string) {
+  const kept = new KeptRules(folder, root);
+  const {rules, warning} = kept.read();
+  const all = [
+    ...(options.allowedTools ?? []).map((text) => typed(text, 'allow', '--allowed-tools')),
+    ...(options.disallowedTools ?? []).map((text) => typed(text, 'deny', '--disallowed-tools')),
+    ...ofSettings(loaded),
+    ...rules.flatMap((text) => known(text, 'allow', kept.source)),
+  ];
+  return {rules: new RuleBook(all, kept), warnings: warning === undefined ? [] : [warning]};
 }
 
-function ruleName(rule: string, known: readonly string[], where: string): string {
-  if (rule.includes('('))
-    throw new UsageError(`${where}: ${rule}: rules with a pattern are not yet available; name the tool alone`);
-  const name = toolName(rule);
-  if (known.includes(name)) return name;
-  throw new UsageError(`${where}: there is no tool ${JSON.stringify(rule)} (did you mean ${nearest(name, known)}?)`);
+function typed(text: string, kind: RuleKind, source: string): Rule {
+  const read = readRule(text);
+  if (!('wrong' in read)) return {kind, text, source, ...read};
+  throw new UsageError(`${source}: ${read.wrong}${read.meant === undefined ? '' : ` (did you mean ${read.meant}?)`}`);
+}
+
+/** Each with the file that it stands in. */
+function ofSettings({origins}: LoadedSettings): Rule[] {
+  return RULE_KINDS.flatMap((kind) =>
+    origins
+      .filter(({path}) => path.join('.') === `permissions.${kind}`)
+      .flatMap(({value, from}) =>
+        (value as readonly string[]).flatMap((text) => known(text, kind, from.map(({file}) => file).join(', '))),
+      ),
+  );
+}
+
+/** A rule that was checked before; one of a later version is left out. */
+function known(text: string, kind: RuleKind, source: string): Rule[] {
+  const read = readRule(text);
+  return 'wrong' in read ? [] : [{kind, text, source, ...read}];
 }

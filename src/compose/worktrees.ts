@@ -3,7 +3,7 @@ import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
 import type {Checkpoints} from '../core/checkpoints.ts';
 import type {Emit} from '../core/events.ts';
-import {isProtected} from '../core/permissions/policy.ts';
+import {isProtected} from '../core/permissions/paths.ts';
 import type {Worktrees} from '../core/worktree.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 

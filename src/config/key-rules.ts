@@ -5,7 +5,6 @@ export const NOT_YET: readonly string[] = [
   'fallback',
   'providers',
   'pricing',
-  'permissions.ask',
   'sandbox.allowedHosts',
   'hooks',
   'mcpServers',

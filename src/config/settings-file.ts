@@ -1,6 +1,7 @@
 /** One settings file: its text checked against the schema, each mistake with its place. */
 import type {z} from 'zod';
 import {parseRoot} from '../core/json-syntax.ts';
+import {RULE_KINDS, readRule} from '../core/permissions/rule.ts';
 import {type Problem, ProblemList, quote} from '../core/problem.ts';
 import {meantKey} from './json-schema.ts';
 import {ABOUT_THE_FILE, isAmong, pathText, STRICT} from './key-rules.ts';
@@ -46,7 +47,10 @@ function check(tree: SettingsTree, problems: ProblemList): SettingsValues {
   for (const path of tree.unsayable) reportUnknown(path, tree, newer, problems);
   const values = structuredClone(tree.values);
   const parsed = settingsSchema.safeParse(values);
-  if (parsed.success) return problems.failed ? {} : withoutAboutTheFile(parsed.data);
+  if (parsed.success) {
+    checkRules(parsed.data, tree, newer, problems);
+    return problems.failed ? {} : withoutAboutTheFile(parsed.data);
+  }
   for (const issue of parsed.error.issues.flatMap(innermost)) {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') {
@@ -58,7 +62,24 @@ function check(tree: SettingsTree, problems: ProblemList): SettingsValues {
       remove(values, [...path, key]);
     }
   }
-  return problems.failed ? {} : withoutAboutTheFile(settingsSchema.parse(values));
+  if (problems.failed) return {};
+  const rest = settingsSchema.parse(values);
+  checkRules(rest, tree, newer, problems);
+  return problems.failed ? {} : withoutAboutTheFile(rest);
+}
+
+/** A rule with a slip would leave a door open, or keep one shut without a word. */
+function checkRules({permissions}: SettingsValues, tree: SettingsTree, newer: boolean, problems: ProblemList): void {
+  for (const kind of RULE_KINDS) {
+    for (const [index, rule] of (permissions?.[kind] ?? []).entries()) {
+      const read = readRule(rule);
+      if (!('wrong' in read)) continue;
+      const place = tree.valuePlace(['permissions', kind, String(index)]);
+      const words = `permissions.${kind}, entry ${index + 1}: ${read.wrong}`;
+      if (newer) problems.warn('wrong-rule', place, `${words}; it is ignored`, read.meant);
+      else problems.error('wrong-rule', place, words, read.meant);
+    }
+  }
 }
 
 function isNewer(tree: SettingsTree, problems: ProblemList): boolean {

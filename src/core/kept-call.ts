@@ -2,7 +2,7 @@
 import type {Checkpoints} from './checkpoints.ts';
 import {messageOf} from './errors.ts';
 import type {FileLedger} from './file-ledger.ts';
-import {resolveLinks} from './permissions/policy.ts';
+import {resolveLinks} from './permissions/paths.ts';
 import {type Access, errorResult, type ToolResult, type Workspace} from './tool.ts';
 
 export interface KeptCaller {

@@ -1,13 +1,12 @@
 /** Joins the policy and the person: what the policy would ask is asked, or, without a person, refused and noted. */
 import {randomUUID} from 'node:crypto';
+import type {AgentDefinition} from './agent-types.ts';
+import {messageOf} from './errors.ts';
 import type {Answer, Emit, Question} from './events.ts';
-import {
-  grantWords,
-  type Permission,
-  type PermissionPolicy,
-  type Permit,
-  type PermitRequest,
-} from './permissions/policy.ts';
+import type {Standing} from './permissions/case.ts';
+import {resolveLinks} from './permissions/paths.ts';
+import type {PermissionPolicy} from './permissions/policy.ts';
+import type {Permit, PermitRequest, Permitted, Verdict} from './permissions/request.ts';
 import type {Questions} from './questions.ts';
 import type {Access, Workspace} from './tool.ts';
 
@@ -25,49 +24,77 @@ export interface PermitDeps {
   /** Absent in print mode: then what would be asked is refused. */
   readonly questions: Questions | undefined;
   readonly onDenied: (denial: Denial) => void;
+  /** Commands can be held by the operating system here. */
+  readonly sandboxAvailable: () => Promise<boolean>;
 }
 
+/** What of an agent's definition counts. */
+export type PermitAgent = Partial<Pick<AgentDefinition, 'permissionMode' | 'readOnly'>>;
+
 /** The permit of one agent. `label` is how questions and denials name it. */
-export function createPermit(deps: PermitDeps, label: string, workspace: Workspace, emit: Emit): Permit {
+export function createPermit(
+  deps: PermitDeps,
+  label: string,
+  workspace: Workspace,
+  emit: Emit,
+  {permissionMode, readOnly}: PermitAgent = {},
+): Permit {
+  const {policy, questions, sandboxAvailable} = deps;
+  const standing: Standing = {
+    sandboxAvailable,
+    ...(permissionMode === undefined ? {} : {mode: permissionMode}),
+    ...(readOnly === undefined ? {} : {readOnly}),
+  };
   const deny = (request: PermitRequest, reason: string, message: string) => {
     const {callId, tool, input} = request;
     deps.onDenied({agent: label, callId, tool, input, reason});
     return {allowed: false as const, message};
   };
-  /** Undefined: the question was settled without an answer, and the policy says how. */
-  const ask = async (
-    request: PermitRequest,
-    why: string,
-    questions: Questions,
-    signal: AbortSignal,
-  ): Promise<Permission | undefined> => {
-    const stillNeeded = async () => deps.policy.decide(request, workspace).verdict === 'ask';
-    const answer = await questions.ask(questionFor(request, label, why, workspace), emit, signal, stillNeeded);
-    if (answer === 'settled') return undefined;
-    if (answer === 'withdrawn') return {allowed: false, message: 'Not run: stopped before it was permitted.'};
-    if (answer.choice === 'no') return deny(request, 'refused by the user', refusal(answer));
-    if (answer.choice === 'session') {
-      deps.policy.grant(request, workspace);
-      void questions.recheck();
-    }
-    return {allowed: true};
-  };
   return async (request, signal) => {
     for (;;) {
-      const decision = deps.policy.decide(request, workspace);
-      if (decision.verdict === 'allow') return {allowed: true};
+      const places = placesOf(request.accesses, workspace);
+      const {changes} = policy;
+      const decision = await policy.decide(request, workspace, standing);
+      if (policy.changes !== changes) continue;
       if (decision.verdict === 'deny') return deny(request, decision.why, `Permission denied: ${decision.why}.`);
-      if (!deps.questions) {
+      const as: Permitted = {proven: decision.proven ?? false, places};
+      if (decision.verdict === 'allow') return {allowed: true, as};
+      if (!questions) {
         return deny(
           request,
           decision.why,
           `Permission denied: ${request.tool} ${decision.why}, and nobody can be asked here. It was not run.`,
         );
       }
-      const permission = await ask(request, decision.why, deps.questions, signal);
-      if (permission) return permission;
+      const question = questionFor(request, label, decision, policy, workspace);
+      const stillNeeded = async () => (await policy.decide(request, workspace, standing)).verdict === 'ask';
+      const answer = await questions.ask(question, emit, signal, stillNeeded);
+      if (answer === 'withdrawn') return {allowed: false, message: 'Not run: stopped before it was permitted.'};
+      // Judged anew: what settled it may also have refused it.
+      if (answer === 'settled') continue;
+      if (answer.choice === 'no' || answer.choice === 'escape')
+        return deny(request, 'refused by the user', refusal(answer));
+      if (answer.choice === 'session') policy.grant(request, workspace);
+      if (answer.choice === 'always') await keep(decision.rule, policy, emit);
+      if (answer.choice !== 'yes') void questions.recheck();
+      return {allowed: true, as};
     }
   };
+}
+
+/** Where the call would go now; where it goes when it runs is held against this. */
+function placesOf(accesses: readonly Access[], {cwd}: Workspace): string[] {
+  return accesses.flatMap((access) => ('path' in access ? [resolveLinks(access.path, cwd)] : []));
+}
+
+/** The yes holds for this call, also where its rule cannot be written. */
+async function keep(rule: string | undefined, policy: PermissionPolicy, emit: Emit): Promise<void> {
+  if (rule === undefined) return;
+  try {
+    await policy.keep(rule);
+  } catch (error) {
+    emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not kept: ${messageOf(error)}`});
+  }
 }
 
 function refusal(answer: Answer): string {
@@ -77,7 +104,14 @@ function refusal(answer: Answer): string {
     : 'The user refused this call. It was not run. Do not try the same by other means.';
 }
 
-function questionFor(request: PermitRequest, agent: string, why: string, workspace: Workspace): Question {
+function questionFor(
+  request: PermitRequest,
+  agent: string,
+  {why, onlyOnce = false, rule}: Extract<Verdict, {verdict: 'ask'}>,
+  policy: PermissionPolicy,
+  workspace: Workspace,
+): Question {
+  const isKept = !onlyOnce && rule !== undefined && policy.rules.keeps;
   return {
     id: randomUUID(),
     agent,
@@ -85,11 +119,20 @@ function questionFor(request: PermitRequest, agent: string, why: string, workspa
     ...detailOf(request.accesses, request.title),
     options: [
       {digit: 1, choice: 'yes', label: 'yes'},
-      {digit: 2, choice: 'session', label: grantWords(request, workspace)},
+      ...(onlyOnce ? [] : [{digit: 2, choice: 'session', label: policy.grantWords(request, workspace)}]),
+      ...(isKept ? [{digit: 3, choice: 'always', label: `yes, always in this project: ${shortened(rule)}`}] : []),
       {digit: 4, choice: 'no', label: 'no, and say why', takesNote: true},
     ],
     escape: 'no',
   };
+}
+
+const MOST_RULE_CHARS = 60;
+
+/** The command stands whole above the choices. */
+function shortened(rule: string): string {
+  const line = rule.replace(/\s*\n\s*/g, ' ');
+  return line.length <= MOST_RULE_CHARS ? line : `${line.slice(0, MOST_RULE_CHARS - 1)}…`.toWellFormed();
 }
 
 function detailOf(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {

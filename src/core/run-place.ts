@@ -19,9 +19,14 @@ export interface PlaceHouse {
   readonly writeLog: WriteLog;
 }
 
-/** Who works there, and how. */
-export interface Guest extends WorktreeOwner {
+export interface Holding {
   readonly readOnly: boolean;
+  /** How it is held now: in plan mode otherwise than at other times. */
+  readonly confinementOf: (base: Confinement) => Confinement;
+}
+
+/** Who works there, and how. */
+export interface Guest extends WorktreeOwner, Holding {
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
@@ -40,10 +45,17 @@ const ABOUT_MAIN_CHECKOUT = new Set([
 ]);
 
 /** In the workspace, as most runs do. */
-export function placeInWorkspace(readOnly: boolean, {workspace, confinement, surroundings}: PlaceHouse): RunPlace {
+export function placeInWorkspace({readOnly, confinementOf}: Holding, house: PlaceHouse): RunPlace {
+  const {workspace, confinement, surroundings} = house;
   const {root} = workspace;
   return {
-    workspace: {...workspace, cwd: root, confinement: readOnly ? 'read-only' : confinement},
+    workspace: {
+      ...workspace,
+      cwd: root,
+      get confinement() {
+        return confinementOf(readOnly ? 'read-only' : confinement);
+      },
+    },
     surroundings,
     leave: async (result) => ({result, receipt: makeReceipt(result, root)}),
   };
@@ -52,7 +64,7 @@ export function placeInWorkspace(readOnly: boolean, {workspace, confinement, sur
 /** @throws MiniCcError when there can be no worktree. */
 export async function placeInWorktree(guest: Guest, house: PlaceHouse): Promise<RunPlace> {
   const tree = await openTree(guest, house);
-  if (!tree) return placeInWorkspace(guest.readOnly, house);
+  if (!tree) return placeInWorkspace(guest, house);
   const {root} = house.workspace;
   for (const text of tree.notes) guest.emit({type: 'notice', level: 'warning', text});
   return {
@@ -62,7 +74,9 @@ export async function placeInWorktree(guest: Guest, house: PlaceHouse): Promise<
       extraRoots: tree.top === tree.root ? [] : [tree.top],
       seen: tree.seen,
       cwd: tree.root,
-      confinement: guest.readOnly ? 'read-only' : 'worktree',
+      get confinement() {
+        return guest.confinementOf(guest.readOnly ? 'read-only' : 'worktree');
+      },
       env: Object.fromEntries(Object.entries(house.workspace.env).filter(([name]) => !ABOUT_MAIN_CHECKOUT.has(name))),
     },
     surroundings: {...house.surroundings, cwd: tree.root, worktreeOf: root},

@@ -17,7 +17,7 @@ import type {RunPapers} from './run-record.ts';
 import {type RunResult, reasonOf} from './run-result.ts';
 import {systemPrompt} from './system-prompt.ts';
 import type {TokenBudget} from './token-budget.ts';
-import type {Tool} from './tool.ts';
+import type {Confinement, Tool} from './tool.ts';
 import type {Isolation} from './worktree.ts';
 
 /** What a dispatch asks for. */
@@ -81,11 +81,12 @@ export async function runSubagent(
   const label = `[${agent.name}] ${description}`;
   const {papers, runId} = seat;
   const {emit, signal} = seat;
-  const {readOnly} = agent;
+  const {readOnly, permissionMode} = agent;
+  const confinementOf = (base: Confinement) => house.permits.policy.confinementOf(base, permissionMode);
   const place =
     isolation === 'worktree'
-      ? await placeInWorktree({agentId: runId, label, readOnly, emit, signal}, house)
-      : placeInWorkspace(readOnly, house);
+      ? await placeInWorktree({agentId: runId, label, confinementOf, readOnly, emit, signal}, house)
+      : placeInWorkspace({confinementOf, readOnly}, house);
   const {workspace} = place;
   const run: AgentRun = {
     agentId: runId,
@@ -96,7 +97,7 @@ export async function runSubagent(
     checkpoints: house.checkpoints,
     output: papers.output,
     tokens: seat.tokens,
-    permit: createPermit(house.permits, label, workspace, emit),
+    permit: createPermit(house.permits, label, workspace, emit, agent),
     emit,
     model: seat.model,
     system: `${systemPrompt(agent.prompt, place.surroundings)}\n\nYour last message: at most ${house.resultTokens} tokens.`,

@@ -10,7 +10,7 @@ import {type KeptCaller, runKept} from './kept-call.ts';
 import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
 import type {Model} from './model.ts';
 import {cutMiddle, type OutputStore} from './output.ts';
-import type {Permit} from './permissions/policy.ts';
+import type {Permit} from './permissions/request.ts';
 import type {ToolRecord} from './run-result.ts';
 import type {TokenBudget} from './token-budget.ts';
 import {type Access, errorResult, type Tool, type ToolContext, type ToolResult} from './tool.ts';
@@ -182,7 +182,8 @@ async function resultOf(
     if (!permission.allowed) return errorResult(permission.message);
     if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
     const {agentId, workspace, files, output, tokens, emit} = caller;
-    const context = {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask};
+    const permitted = permission.as && {permitted: permission.as};
+    const context = {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask, ...permitted};
     const result = await runKept(accesses, caller, signal, () =>
       orAfterAbort(prepared.tool.run(prepared.input, context), signal),
     );

@@ -1,4 +1,11 @@
-/** Tools by the names that other programs give them. */
+/** The tools of the contract, and the names that other programs give them. */
+
+/** What rules and definitions can name. */
+export const TOOL_NAMES: readonly string[] = [
+  ...['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'web_fetch'],
+  ...['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop'],
+];
+
 const ALIASES: Readonly<Record<string, string>> = {
   view_file: 'read_file',
   str_replace_editor: 'edit_file',

@@ -4,6 +4,7 @@ import type {Emit} from './events.ts';
 import type {FileLedger} from './file-ledger.ts';
 import type {ToolResultBlock} from './messages.ts';
 import type {OutputStore} from './output.ts';
+import type {Permitted} from './permissions/request.ts';
 import type {TokenBudget} from './token-budget.ts';
 
 /** What a call wants to touch, for permissions and for what may run side by side. */
@@ -45,6 +46,8 @@ export interface ToolContext {
    * @throws ModelError when the call failed; the signal's reason when aborted.
    */
   readonly ask: (question: {readonly system: string; readonly prompt: string}) => Promise<string>;
+  /** What the call was permitted as; absent where nothing was judged. */
+  readonly permitted?: Permitted;
 }
 
 /** Where an agent works. `cwd` moves with its `cd`. */
@@ -56,6 +59,7 @@ export interface Workspace {
   /** Directories elsewhere that held commands must be able to read, such as what a worktree's git borrows from. */
   readonly seen?: readonly string[];
   cwd: string;
+  /** Live: in plan mode everybody is held. */
   readonly confinement: Confinement;
   /** The environment of processes: without keys. */
   readonly env: Readonly<Record<string, string>>;

@@ -58,7 +58,7 @@ async function runBash(
   const notes: string[] = [];
   if (!(await isDirectory(workspace.cwd))) notes.push(backToRoot(workspace, `${workspace.cwd} no longer exists`));
 
-  const start = await startOf(given.command, given.unconfined ?? false, workspace, sandbox);
+  const start = await startOf(given.command, given.unconfined ?? false, context, sandbox);
   if ('refused' in start) return errorResult(start.refused);
   const {file, args, env, input} = start;
   const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;

@@ -6,7 +6,7 @@ import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} f
 import description from './edit-file.md';
 import type {FileLocks} from './file-locks.ts';
 import {boundedPatch, patchOf} from './patch.ts';
-import {absolutePath, missing, shownPath, writeTarget} from './paths.ts';
+import {absolutePath, assertPermitted, missing, shownPath, writeTarget} from './paths.ts';
 import {assertNoNewMark, isExistingFile, replaceFile} from './replace-file.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
@@ -49,6 +49,7 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
       if (typeof edits === 'string') return errorResult(edits);
       const named = absolutePath(given.path, context.workspace);
       const target = await writeTarget(named);
+      assertPermitted(target, context);
       return locks.hold(target, () => editFile(target, edits, context));
     },
   };

@@ -1,6 +1,7 @@
 /** How a command starts: plainly, held by the operating system, or not at all. */
 import {holdOf} from '../core/confinement.ts';
-import type {Confinement, Workspace} from '../core/tool.ts';
+import {provenEnvironment} from '../core/permissions/proven-environment.ts';
+import type {Confinement, ToolContext} from '../core/tool.ts';
 import {heldEnvironment, type Sandbox} from '../sandbox/index.ts';
 import {shellArguments} from './run-shell.ts';
 
@@ -21,7 +22,7 @@ export interface ShellStart {
 export async function startOf(
   command: string,
   unconfined: boolean,
-  workspace: Workspace,
+  {workspace, permitted}: Pick<ToolContext, 'workspace' | 'permitted'>,
   sandbox: Sandbox,
 ): Promise<{readonly refused: string} | ShellStart> {
   const {confinement, env} = workspace;
@@ -31,13 +32,17 @@ export async function startOf(
   const status = confinement === 'none' ? undefined : await sandbox.status();
   const hold = holdOf(confinement, status?.available ?? false, unconfined);
   const missing = status?.available === false ? `${status.reason}: ${status.remedy}` : 'it was not tried';
+  const plain = {file, args, hold: 'plain', confinement, hidden: [], release: () => []} as const;
+  // The proof holds in this environment only.
+  const proven = permitted?.proven && provenEnvironment(env, workspace);
   switch (hold) {
     case 'plain':
-      return {file, args, env, hold, confinement, hidden: [], release: () => []};
+      return {...plain, env: proven || env};
     case 'read-only':
     case 'workspace-write':
       return {...sandbox.confine(hold, argv, workspace), env: heldEnvironment(env), hold, confinement};
     case 'proven-only':
+      if (proven) return {...plain, env: proven};
       return {refused: `bash of ${WHOSE[confinement]} needs a sandbox, and ${missing}. Nothing was run.`};
     case 'refused':
       return {refused: `bash needs the sandbox (the settings say sandbox: required), and ${missing}. Nothing was run.`};

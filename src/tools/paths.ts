@@ -5,7 +5,7 @@ import {homedir} from 'node:os';
 import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import leven from 'leven';
 import {MiniCcError} from '../core/errors.ts';
-import type {Workspace} from '../core/tool.ts';
+import type {ToolContext, Workspace} from '../core/tool.ts';
 
 /** The absolute path; links are not resolved, and it need not exist. */
 export function absolutePath(path: string, workspace: Workspace): string {
@@ -38,6 +38,27 @@ export async function writeTarget(path: string, links = 0): Promise<string> {
   const place = join(await writeTarget(parent, links + 1), basename(path));
   const target = await linkTarget(place);
   return target === undefined ? place : await writeTarget(resolve(dirname(place), target), links + 1);
+}
+
+/**
+ * Between the question and the call a link may have been laid elsewhere.
+ * @param target absolute, with links resolved. @throws MiniCcError for a place that was not permitted
+ */
+export function assertPermitted(
+  target: string,
+  {permitted, workspace}: Pick<ToolContext, 'permitted' | 'workspace'>,
+): void {
+  // Some file systems give a name back in other letters than it was asked for.
+  if (!permitted || permitted.places.some((place) => fold(place) === fold(target))) return;
+  const shown = shownPath(target, workspace);
+  throw new MiniCcError(
+    'NOT_PERMITTED',
+    `The path leads to ${shown} by now, which was not permitted. Send the call again.`,
+  );
+}
+
+function fold(path: string): string {
+  return process.platform === 'darwin' ? path.normalize('NFC').toLowerCase() : path;
 }
 
 async function linkTarget(path: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} f
 import {archivedTranscript} from './archived-transcript.ts';
 import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';
 import {DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
-import {absolutePath, codeOf, missing, shownPath} from './paths.ts';
+import {absolutePath, assertPermitted, codeOf, missing, shownPath} from './paths.ts';
 import description from './read-file.md';
 import {addLinesOf} from './stream-lines.ts';
 import {decodeText, isBinary} from './text-file.ts';
@@ -74,13 +74,11 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
   return textResult(lines.text(isAll), {facts});
 }
 
-async function regularFile(
-  named: string,
-  shown: string,
-  {workspace}: ToolContext,
-): Promise<{path: string; size: number}> {
+async function regularFile(named: string, shown: string, context: ToolContext): Promise<{path: string; size: number}> {
   try {
-    const path = await realpath((await archivedTranscript(named)) ?? named);
+    const archived = await archivedTranscript(named);
+    const path = await realpath(archived ?? named);
+    if (archived === undefined) assertPermitted(path, context);
     const about = await stat(path);
     if (about.isDirectory()) {
       throw new MiniCcError('DIRECTORY', `${shown} is a directory: list it with glob, or with ls in bash.`);
@@ -90,7 +88,7 @@ async function regularFile(
     await access(path, constants.R_OK);
     return {path, size: about.size};
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(named, workspace);
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(named, context.workspace);
     if (codeOf(error) === 'EACCES') throw new MiniCcError('EACCES', `${shown} may not be read: permission denied.`);
     throw error;
   }

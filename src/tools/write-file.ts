@@ -7,7 +7,7 @@ import {type Tool, type ToolContext, type ToolResult, textResult} from '../core/
 import type {FileLocks} from './file-locks.ts';
 import {linesOf} from './numbered-lines.ts';
 import {patchOf} from './patch.ts';
-import {absolutePath, shownPath, writeTarget} from './paths.ts';
+import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 import {assertNoNewMark, isExistingFile, replaceFile} from './replace-file.ts';
 import {decodeText, isBinary} from './text-file.ts';
 import description from './write-file.md';
@@ -38,6 +38,7 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     },
     async run(given, context) {
       const target = await writeTarget(absolutePath(given.path, context.workspace));
+      assertPermitted(target, context);
       return locks.hold(target, () => write(target, given.content, context));
     },
   };

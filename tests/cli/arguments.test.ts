@@ -27,6 +27,12 @@ describe('the command line', () => {
       'Read',
       'grep',
     ]);
+    const rules = 'bash(npm run a, b), Edit(src/**) bash(echo (a) b)';
+    expect(parse('-p', 'x', '--disallowed-tools', rules).session.disallowedTools).toEqual([
+      'bash(npm run a, b)',
+      'Edit(src/**)',
+      'bash(echo (a) b)',
+    ]);
   });
 
   it('knows sessions by --continue, --resume ID and --session-id', () => {

@@ -82,19 +82,19 @@ describe('a background run', () => {
 describe('a foreground run sent to the background', () => {
   it('goes on without starting again, outlives its turn, and is announced', async () => {
     const turn = new AbortController();
-    let release = (): void => undefined;
+    let release: (() => void) | undefined;
     const look = tool('look', () => new Promise((resolve) => (release = () => resolve(textResult('seen')))));
     const model = new ScriptedModel([calls(call('look', {})), say('done')]);
     const {dispatch, manager, inbox, events, read} = house({tools: [look]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const started = await dispatch(model, {signal: turn.signal, agent});
     if (started.source === 'cached') throw new Error('cached');
-    await until(() => model.requests.length === 1);
+    await until(() => release !== undefined);
     expect(manager.detachAll().map(({runId}) => runId)).toEqual([started.started.runId]);
     await started.started.detached;
     expect(manager.detachAll()).toEqual([]);
     turn.abort(new CutOff('user'));
-    release();
+    release?.();
     expect((await started.started.ended).result).toMatchObject({outcome: 'success', text: 'done'});
     expect(model.requests).toHaveLength(2);
     expect(inbox.take()).toHaveLength(1);

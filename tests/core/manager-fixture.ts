@@ -12,6 +12,7 @@ import {systemClock} from '../../src/core/limits.ts';
 import type {ManagerOptions, SpawnRequest} from '../../src/core/manager-options.ts';
 import type {Model} from '../../src/core/model.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
+import {RuleBook} from '../../src/core/permissions/rule-book.ts';
 import type {Denial, PermitDeps} from '../../src/core/permit.ts';
 import type {Questions} from '../../src/core/questions.ts';
 import type {SubagentHouse} from '../../src/core/subagent.ts';
@@ -94,9 +95,8 @@ export function house(given: HouseOptions = {}) {
 
 /** The default mode without rules. @param questions undefined: nobody can be asked */
 export function permitsOf(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
-  const rules = {allowed: new Set<string>(), disallowed: new Set<string>()};
-  const policy = new PermissionPolicy('default', rules, {ownFolders: () => [], secretPlaces: []});
-  return {policy, questions, onDenied};
+  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPlaces: []});
+  return {policy, questions, onDenied, sandboxAvailable: async () => true};
 }
 
 /** Passes when the condition holds; timers of tests never say how long something takes. */

@@ -2,10 +2,11 @@
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody, PermissionMode} from '../../src/core/events.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
+import {RuleBook} from '../../src/core/permissions/rule-book.ts';
 import {createPermit, type Denial} from '../../src/core/permit.ts';
 import {Questions} from '../../src/core/questions.ts';
 import type {Access, Workspace} from '../../src/core/tool.ts';
-import {root} from './manager-fixture.ts';
+import {root, until} from './manager-fixture.ts';
 
 const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
 const EDIT: Access = {kind: 'write', path: 'a.ts'};
@@ -15,9 +16,9 @@ function asking() {
   const events: AgentEventBody[] = [];
   const denials: Denial[] = [];
   const questions = new Questions();
-  const rules = {allowed: new Set<string>(), disallowed: new Set<string>()};
-  const policy = new PermissionPolicy('default', rules, {ownFolders: () => [], secretPlaces: []});
-  const deps = {policy, questions, onDenied: (denial: Denial) => void denials.push(denial)};
+  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPlaces: []});
+  const onDenied = (denial: Denial) => void denials.push(denial);
+  const deps = {policy, questions, onDenied, sandboxAvailable: async () => true};
   const permit = createPermit(deps, '[code] mend it', workspace, (event) => void events.push(event));
   return {
     events,
@@ -41,17 +42,19 @@ describe('a change of the mode', () => {
     const {ask, turnTo, open, questions} = asking();
     const edit = ask(EDIT);
     const run = ask(RUN);
+    await until(() => open().length === 2);
     await turnTo('acceptEdits');
-    expect(await edit).toEqual({allowed: true});
+    expect(await edit).toMatchObject({allowed: true});
     const [waiting] = open();
     expect(open()).toHaveLength(1);
     questions.answer(waiting!.question.id, {choice: 'yes'});
-    expect(await run).toEqual({allowed: true});
+    expect(await run).toMatchObject({allowed: true});
   });
 
   it('refuses what plan mode refuses, says so to the model, and notes the denial', async () => {
     const {ask, turnTo, open, denials} = asking();
     const edit = ask(EDIT);
+    await until(() => open().length === 1);
     await turnTo('plan');
     expect(await edit).toMatchObject({allowed: false, message: expect.stringMatching(/plan/)});
     expect(open()).toEqual([]);
@@ -59,11 +62,20 @@ describe('a change of the mode', () => {
   });
 
   it('lets all that waits pass in bypassPermissions; each question ends once', async () => {
-    const {ask, turnTo, events} = asking();
+    const {ask, turnTo, events, open} = asking();
     const waiting = [ask(EDIT), ask(RUN), ask({kind: 'fetch', host: 'example.com', url: 'https://example.com/'})];
+    await until(() => open().length === 3);
     await turnTo('bypassPermissions');
-    expect(await Promise.all(waiting)).toEqual([{allowed: true}, {allowed: true}, {allowed: true}]);
+    for (const permission of await Promise.all(waiting)) expect(permission).toMatchObject({allowed: true});
     const ends = events.flatMap((event) => (event.type === 'ask_end' ? [event.answer] : []));
     expect(ends).toEqual(['settled', 'settled', 'settled']);
+  });
+
+  it('counts also for what is just being judged: no question of the old mode is asked', async () => {
+    const {ask, turnTo, events} = asking();
+    const edit = ask(EDIT);
+    await turnTo('acceptEdits');
+    expect(await edit).toMatchObject({allowed: true});
+    expect(events).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {PermissionMode} from '../../src/core/events.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
+import {RuleBook} from '../../src/core/permissions/rule-book.ts';
 import {secretPlaces} from '../../src/core/secret-places.ts';
 import type {Confinement, Tool} from '../../src/core/tool.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
@@ -91,17 +92,21 @@ async function dispatch(arena: Arena, model: ScriptedModel, conditions: Conditio
   const {searchPath, mode, confinement, agent} = conditions;
   const miniCcHome = `${home}/.mini-cc`;
   const sandbox = createSandbox({home, miniCcHome, hide: HIDE, ...(searchPath === undefined ? {} : {searchPath})});
-  const policy = new PermissionPolicy(
-    mode,
-    {allowed: new Set(), disallowed: new Set()},
-    {ownFolders: () => [], secretPlaces: secretPlaces(home, miniCcHome)},
-  );
+  const policy = new PermissionPolicy(mode, new RuleBook([]), {
+    ownFolders: () => [],
+    secretPlaces: secretPlaces(home, miniCcHome),
+  });
   const {manager, request} = house({
     tools: [createBash(sandbox, new ProcessGroups()) as Tool],
     house: {
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env},
       confinement,
-      permits: {policy, questions: undefined, onDenied: () => undefined},
+      permits: {
+        policy,
+        questions: undefined,
+        onDenied: () => undefined,
+        sandboxAvailable: async () => (await sandbox.status()).available,
+      },
     },
   });
   const definition = {...AGENT_TYPES[agent]!, maxTurns: 400, timeoutSeconds: 0};

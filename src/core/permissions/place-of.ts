@@ -1,6 +1,7 @@
 /** What kind of place a file lies in: the innermost of the places that hold it decides, as in the sandbox. */
 import type {Workspace} from '../tool.ts';
 import {WORKTREES} from '../worktree.ts';
+import {isInside, isInsideAnyCase, isProtected} from './paths.ts';
 
 export interface PermissionPlaces {
   /** Folders that mini-cc itself points agents to: cut outputs and transcripts of this session, whichever it is now. */
@@ -22,16 +23,16 @@ export function placeOf(target: string, workspace: Workspace, places: Permission
     ...rootsOf(workspace).map((folder) => [folder, 'workspace'] as const),
   ];
   let innermost: readonly [string, Place] = ['', 'outside'];
-  for (const place of all) if (isInside(target, [place[0]]) && place[0].length > innermost[0].length) innermost = place;
+  for (const place of all) {
+    const [folder, kind] = place;
+    const holds = kind === 'secret' ? isInsideAnyCase(target, [folder]) : isInside(target, [folder]);
+    if (holds && folder.length > innermost[0].length) innermost = place;
+  }
   return innermost[1];
 }
 
 export function rootsOf({root, extraRoots}: Workspace): readonly string[] {
   return [root, ...extraRoots];
-}
-
-export function isInside(target: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }
 
 /** The path as it counts for what is protected: a worktree lies in a folder of mini-cc's, and is none of its files. */
@@ -41,4 +42,10 @@ export function ownPath(target: string, workspace: Workspace): string {
     .filter((folder) => isInside(target, [folder]))
     .sort((a, b) => a.length - b.length)[0];
   return root === undefined ? target : target.slice(root.length);
+}
+
+/** Could change what runs later, or keys: always asked for before it is written. @param target absolute, without links */
+export function isAlwaysAsked(target: string, workspace: Workspace, places: PermissionPlaces): boolean {
+  const place = placeOf(target, workspace, places);
+  return isProtected(ownPath(target, workspace)) || place === 'secret' || place === 'own';
 }

@@ -3,6 +3,9 @@
  * not in it. The proof holds only there.
  */
 import path from 'node:path';
+import type {Workspace} from '../tool.ts';
+import {isInside, resolveLinks} from './paths.ts';
+import {rootsOf} from './place-of.ts';
 
 /** Others can change what bash, git, ripgrep or a library does, by settings, hooks or code that they name. */
 const KEPT =
@@ -22,23 +25,14 @@ const GIT_SETTINGS: readonly (readonly [string, string])[] = [
   ['safe.bareRepository', 'explicit'],
 ];
 
-/**
- * @param env what commands have otherwise.
- * @param cwd where the command runs, with links resolved.
- * @param roots folders from which no program is taken: a project could bring its own `ls`.
- */
-export function provenEnvironment(
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-  roots: readonly string[],
-): Record<string, string> {
-  const isOutside = (folder: string) =>
-    path.isAbsolute(folder) &&
-    !roots.some((root) => path.resolve(folder) === root || path.resolve(folder).startsWith(`${root}/`));
+/** @param env what the commands of that workspace have otherwise. */
+export function provenEnvironment(env: Readonly<Record<string, string>>, workspace: Workspace): Record<string, string> {
+  // A project could bring its own `ls`.
+  const folders = foldersOf(env.PATH ?? '').filter((folder) => isApart(folder, rootsOf(workspace)));
   return {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => KEPT.test(name))),
-    PATH: (env.PATH ?? '').split(':').filter(isOutside).join(':') || '/usr/bin:/bin',
-    PWD: cwd,
+    PATH: folders.join(':') || '/usr/bin:/bin',
+    PWD: workspace.cwd,
     GIT_OPTIONAL_LOCKS: '0',
     GIT_PAGER: 'cat',
     GIT_TERMINAL_PROMPT: '0',
@@ -53,4 +47,17 @@ export function provenEnvironment(
       ]),
     ),
   };
+}
+
+/** No program comes from one of the roots, or from wherever the command runs. */
+export function isCleanPath(variable: string, roots: readonly string[]): boolean {
+  return foldersOf(variable).every((folder) => isApart(folder, roots));
+}
+
+function foldersOf(variable: string): string[] {
+  return variable.split(':');
+}
+
+function isApart(folder: string, roots: readonly string[]): boolean {
+  return path.isAbsolute(folder) && !isInside(resolveLinks(folder, '/'), roots);
 }

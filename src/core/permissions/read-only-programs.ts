@@ -215,3 +215,10 @@ const READERS: Readonly<Record<string, Reader>> = {
 export function readerOf(program: string): Reader | undefined {
   return Object.hasOwn(READERS, program) ? READERS[program] : undefined;
 }
+
+/** Part of bash itself: no program of that name is looked for. */
+const BUILT_IN = new Set(['echo', 'printf', 'true', 'false', ':', 'pwd', 'test', '[', 'type', 'command', 'exit']);
+
+export function isBuiltIn(program: string): boolean {
+  return BUILT_IN.has(program);
+}

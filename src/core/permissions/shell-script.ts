@@ -15,12 +15,12 @@ const MOST_CHARACTERS = 20_000;
 /** What a terminal would not show, and white space that bash takes for a letter. A tab and a newline are known to both. */
 const UNSEEN = /(?![\t\n ])[\p{C}\p{Z}]/u;
 
+export type Parser = typeof import('unbash');
+
 export interface ShellScript {
   readonly script: ParsedScript;
-  readonly source: string;
+  readonly parser: Parser;
 }
-
-type Parser = typeof import('unbash');
 
 /** @throws NotProven for what cannot be parsed, whole and without a doubt. */
 export async function parseShell(command: string): Promise<ShellScript> {
@@ -30,12 +30,7 @@ export async function parseShell(command: string): Promise<ShellScript> {
   const parser = await import('unbash');
   const script = parser.parse(command);
   checkTree(script, command, parser);
-  return {script, source: command};
-}
-
-/** The script of a substitution; it may have a source of its own. */
-export function sourceOf(script: ParsedScript, outer: string): string {
-  return script.source ?? outer;
+  return {script, parser};
 }
 
 /** @returns all nodes below and with this one, those of substitutions too. */
@@ -53,7 +48,8 @@ function checkTree(root: ParsedScript, source: string, parser: Parser): void {
     const {node} = next;
     let text = next.source;
     if (node.type === 'Script') {
-      text = sourceOf(node, text);
+      // That of a substitution may have a source of its own.
+      text = node.source ?? text;
       if ((node.errors?.length ?? 0) > 0)
         throw new NotProven(`it cannot be read as a command: ${node.errors?.[0]?.message}`);
     }

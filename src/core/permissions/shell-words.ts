@@ -51,6 +51,13 @@ export function readWord(word: Word): ReadWord {
   return {words: states.map((state) => finished(state, home)), scripts};
 }
 
+/** The scripts that run within the text of a here-document. @throws NotProven as `readWord` does */
+export function readText(parts: readonly WordPart[]): ParsedScript[] {
+  const scripts: ParsedScript[] = [];
+  for (const part of parts) if (part.type !== 'Literal') readPart(part, scripts);
+  return scripts;
+}
+
 interface Growing {
   readonly text: string;
   readonly glob: boolean;

@@ -1,178 +1,230 @@
-import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {AgentEventBody, PermissionMode} from '../../../src/core/events.ts';
-import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
-import {createPermit, type Denial} from '../../../src/core/permit.ts';
-import {Questions} from '../../../src/core/questions.ts';
+import type {PermissionMode} from '../../../src/core/events.ts';
 import type {Access, Workspace} from '../../../src/core/tool.ts';
+import {decide, outside, policyOf, root, run, verdict, workspace} from './fixture.ts';
 
-const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
-const root = path.join(base, 'work');
-const outside = path.join(base, 'outside');
-mkdirSync(root);
-mkdirSync(outside);
-writeFileSync(path.join(outside, 'secret'), 'x');
-symlinkSync(outside, path.join(root, 'link'));
-symlinkSync(path.join(outside, 'not-yet'), path.join(root, 'dangling'));
-symlinkSync('circle', path.join(root, 'circle'));
-
-const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
 const confined: Workspace = {...workspace, confinement: 'read-only'};
-
-function verdict(
-  mode: PermissionMode,
-  access: Access,
-  options: {tool?: string; allowed?: string[]; disallowed?: string[]; in?: Workspace} = {},
-) {
-  const rules = {allowed: new Set(options.allowed), disallowed: new Set(options.disallowed)};
-  const policy = new PermissionPolicy(mode, rules, {ownFolders: () => [], secretPlaces: []});
-  return policy.decide(
-    {callId: 'c', input: {}, tool: options.tool ?? 'a_tool', title: 't', accesses: [access]},
-    options.in ?? workspace,
-  ).verdict;
-}
+const held: Workspace = {...workspace, confinement: 'workspace-write'};
+const tree: Workspace = {...workspace, confinement: 'worktree'};
+const FETCH: Access = {kind: 'fetch', host: 'example.com', url: 'https://example.com/'};
 
 describe('permissions', () => {
-  it('lets reading inside the workspace pass and asks outside it, also through a link', () => {
-    expect(verdict('default', {kind: 'read', path: 'a.ts'})).toBe('allow');
-    expect(verdict('default', {kind: 'read', path: '../outside/secret'})).toBe('ask');
-    expect(verdict('default', {kind: 'read', path: 'link/secret'})).toBe('ask');
-    expect(verdict('acceptEdits', {kind: 'read', path: '/etc/passwd'})).toBe('ask');
-    expect(
-      verdict('default', {kind: 'read', path: '../outside/secret'}, {in: {...workspace, extraRoots: [outside]}}),
-    ).toBe('allow');
+  it('lets reading inside the workspace pass and asks outside it, also through a link', async () => {
+    expect(await verdict('default', {kind: 'read', path: 'a.ts'})).toBe('allow');
+    expect(await verdict('default', {kind: 'read', path: '../outside/secret'})).toBe('ask');
+    expect(await verdict('default', {kind: 'read', path: 'link/secret'})).toBe('ask');
+    expect(await verdict('acceptEdits', {kind: 'read', path: '/etc/passwd'})).toBe('ask');
+    const wide = {...workspace, extraRoots: [outside]};
+    expect(await verdict('default', {kind: 'read', path: '../outside/secret'}, {in: wide})).toBe('allow');
   });
 
-  it('asks before it reads where keys are kept, also inside the workspace, and refuses it to a read-only agent', () => {
-    const places = {ownFolders: () => [], secretPlaces: [path.join(root, '.ssh')]};
-    const policy = new PermissionPolicy('acceptEdits', {allowed: new Set(), disallowed: new Set()}, places);
-    const request = {
-      ...{callId: 'c', input: {}, tool: 'read_file', title: 't'},
-      accesses: [{kind: 'read', path: '.ssh/id_rsa'}] as const,
-    };
-    expect(policy.decide(request, workspace).verdict).toBe('ask');
-    expect(policy.decide(request, confined).verdict).toBe('deny');
-  });
-
-  it('asks before it writes or runs, by mode', () => {
-    expect(verdict('default', {kind: 'write', path: 'a.ts'})).toBe('ask');
-    expect(verdict('acceptEdits', {kind: 'write', path: 'a.ts'})).toBe('allow');
-    expect(verdict('acceptEdits', {kind: 'write', path: 'link/a.ts'})).toBe('ask');
-    // What such a link leads to would be made by the write.
-    expect(verdict('acceptEdits', {kind: 'write', path: 'dangling'})).toBe('ask');
-    expect(() => verdict('acceptEdits', {kind: 'write', path: 'circle'})).toThrow('too many links');
-    expect(verdict('acceptEdits', {kind: 'run', command: 'ls'})).toBe('ask');
-    expect(verdict('plan', {kind: 'write', path: 'a.ts'})).toBe('deny');
-    expect(verdict('plan', {kind: 'run', command: 'ls'})).toBe('deny');
-    expect(verdict('bypassPermissions', {kind: 'write', path: '/etc/passwd'})).toBe('allow');
-  });
-
-  it('always asks for protected files, whatever is allowed', () => {
-    for (const file of ['.git/config', '.mini-cc/agents/x.json', '.claude/settings.json', 'sub/.bashrc']) {
-      expect(verdict('acceptEdits', {kind: 'write', path: file}, {allowed: ['a_tool']})).toBe('ask');
+  it('asks before it reads where keys are kept, also inside the workspace, and refuses it to a read-only agent', async () => {
+    const secretPlaces = [path.join(root, '.ssh')];
+    for (const file of ['.ssh/id_rsa', '.SSH/id_rsa', './a/../.ssh']) {
+      const access = {kind: 'read', path: file} as const;
+      expect(await verdict('acceptEdits', access, {secretPlaces})).toBe('ask');
+      expect(await verdict('acceptEdits', access, {secretPlaces, in: confined})).toBe('deny');
     }
+    mkdirSync(path.join(outside, 'keys'), {recursive: true});
+    symlinkSync(path.join(outside, 'keys'), path.join(root, 'kept'));
+    const byLink = [path.join(root, 'kept')];
+    const wide = {...workspace, extraRoots: [outside]};
+    const access = {kind: 'read', path: path.join(outside, 'keys/id')} as const;
+    expect(await verdict('default', access, {secretPlaces: byLink, in: wide})).toBe('ask');
   });
 
-  it('takes allowed and disallowed tools by name; a refusal wins', () => {
-    const run: Access = {kind: 'run', command: 'ls'};
-    expect(verdict('default', run, {tool: 'bash', allowed: ['bash']})).toBe('allow');
-    expect(verdict('bypassPermissions', run, {tool: 'bash', allowed: ['bash'], disallowed: ['bash']})).toBe('deny');
+  it('asks before it writes or runs, by mode', async () => {
+    expect(await verdict('default', {kind: 'write', path: 'a.ts'})).toBe('ask');
+    expect(await verdict('acceptEdits', {kind: 'write', path: 'a.ts'})).toBe('allow');
+    expect(await verdict('acceptEdits', {kind: 'write', path: 'link/a.ts'})).toBe('ask');
+    // What such a link leads to would be made by the write.
+    expect(await verdict('acceptEdits', {kind: 'write', path: 'dangling'})).toBe('ask');
+    expect(await verdict('acceptEdits', {kind: 'write', path: 'link/new/folder/a.ts'})).toBe('ask');
+    await expect(verdict('acceptEdits', {kind: 'write', path: 'circle'})).rejects.toThrow('too many links');
+    expect(await verdict('acceptEdits', {kind: 'run', command: 'make'})).toBe('ask');
+    expect(await verdict('plan', {kind: 'write', path: 'a.ts'})).toBe('deny');
+    expect(await verdict('plan', FETCH)).toBe('deny');
+    expect(await verdict('default', FETCH)).toBe('ask');
+    expect(await verdict('bypassPermissions', {kind: 'write', path: '/etc/passwd'})).toBe('allow');
+    expect(await verdict('bypassPermissions', {kind: 'run', command: 'rm -rf x'})).toBe('allow');
   });
 
-  it('never asks for a read-only agent: it refuses what it may not do', () => {
+  it('lets a command pass that is proven to only read, inside the workspace', async () => {
+    expect(await run('git log --oneline | head -3')).toMatchObject({verdict: 'allow', proven: true});
+    expect(await run('cat a.ts')).toMatchObject({verdict: 'allow', proven: true});
+    expect((await run('cat /etc/passwd')).verdict).toBe('ask');
+    expect((await run('cat ../outside/secret')).verdict).toBe('ask');
+    expect((await run('cat link/secret')).verdict).toBe('ask');
+    expect((await run('cat link/../outside/secret')).verdict).toBe('ask');
+    expect((await run('cat link*')).verdict).toBe('ask');
+    // Its own directory is another for each process.
+    for (const place of ['/proc/self/cwd/a.ts', '/proc/self/cwd/../work/a.ts', '/dev/stdin', '/proc/self/environ']) {
+      expect((await run(`cat ${place}`)).verdict, place).toBe('ask');
+    }
+    expect((await run('cat l*/secret')).verdict).toBe('ask');
+    expect((await run('cd link && cat secret')).verdict).toBe('ask');
+    expect((await run('grep -r x . > /dev/null')).verdict).toBe('allow');
+    expect((await run('ls > list.txt')).verdict).toBe('ask');
+    expect((await run('ls > list.txt', {mode: 'acceptEdits'})).verdict).toBe('allow');
+    expect((await run('ls > .git/hooks/pre-commit', {mode: 'acceptEdits'})).verdict).toBe('ask');
+    expect((await run('ls > ../x', {mode: 'acceptEdits'})).verdict).toBe('ask');
+  });
+
+  it('asks for a command that searches through a folder in which keys are kept', async () => {
+    mkdirSync(path.join(root, '.keys'), {recursive: true});
+    const secretPlaces = [path.join(root, '.keys')];
+    expect((await run('grep -r x .', {secretPlaces})).verdict).toBe('ask');
+    expect((await run('cat .k*/x', {secretPlaces})).verdict).toBe('ask');
+    expect((await run('cat a.ts', {secretPlaces})).verdict).toBe('allow');
+    rmSync(path.join(root, '.keys'), {recursive: true});
+  });
+
+  it('asks for a git command where the settings of the repository name a program', async () => {
+    const repository = path.join(root, 'repository');
+    mkdirSync(path.join(repository, '.git/objects'), {recursive: true});
+    writeFileSync(path.join(repository, '.git/HEAD'), 'ref: refs/heads/main\n');
+    const settings = (text: string) => writeFileSync(path.join(repository, '.git/config'), text);
+    const inside = {in: {...workspace, cwd: repository}};
+    settings('[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/external.git\n');
+    expect((await run('git diff', inside)).verdict).toBe('allow');
+    expect((await run('git -C repository status')).verdict).toBe('allow');
+    const hostile = [
+      '[diff]\n\texternal = ./x',
+      '[diff "a]b"] TextConv = ./x',
+      '[filter "x"]\n\tclean = ./x',
+      '[filter "x"]\n  process=./x',
+      '[include]\n\tpath = ../x',
+      '[includeIf "gitdir:/"]\n\tpath = ../x',
+      '[core]\n\tworktree = /',
+      '[gpg]\n\tprogram = ./x',
+      '[diff "x"]\r\n\tcommand = ./x\r\n',
+    ];
+    for (const text of hostile) {
+      settings(text);
+      expect((await run('git diff', inside)).verdict, text).toBe('ask');
+      expect((await run('git -C repository status')).verdict, text).toBe('ask');
+      expect((await run('git diff', {in: {...inside.in, confinement: 'read-only'}, sandbox: false})).verdict).toBe(
+        'deny',
+      );
+    }
+    settings(
+      '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n[core]\n\tfsmonitor = ./x\n',
+    );
+    expect((await run('git status', inside)).verdict).toBe('allow');
+    // By a rule the rest runs in the user's own environment, where such a setting counts.
+    const rules = {allow: ['bash(npm test)']};
+    expect((await run('git status && npm test', {...inside, rules})).verdict).toBe('ask');
+  });
+
+  it('always asks for protected files, whatever is allowed', async () => {
+    const protectedFiles = [
+      ...['.git/config', '.mini-cc/agents/x.json', '.claude/settings.json', 'sub/.bashrc', '.git', 'a/.GIT/hooks/x'],
+      ...[
+        '.git./config',
+        '.GIT /config',
+        '.g\u200cit/config',
+        'git~1/config',
+        '.mini-cc::$INDEX/x',
+        '.zshrc',
+        '.npmrc',
+      ],
+    ];
+    for (const file of protectedFiles) {
+      const access = {kind: 'write', path: file} as const;
+      const rules = {allow: ['edit_file', 'edit_file(**)', 'bash']};
+      expect(await verdict('acceptEdits', access, {tool: 'edit_file', rules}), file).toBe('ask');
+    }
+    expect(await verdict('acceptEdits', {kind: 'write', path: '.github/x.yml'})).toBe('allow');
+    expect((await run('echo x > .git/config', {rules: {allow: ['bash']}})).verdict).toBe('ask');
+  });
+
+  it('never asks for a read-only agent: it refuses what it may not do', async () => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
-      expect(verdict(mode, {kind: 'write', path: 'a.ts'}, {in: confined})).toBe('deny');
-      expect(verdict(mode, {kind: 'read', path: '/etc/passwd'}, {in: confined})).toBe('deny');
-      expect(verdict(mode, {kind: 'run', command: 'rm -rf /'}, {in: confined})).toBe('allow');
+      expect(await verdict(mode, {kind: 'write', path: 'a.ts'}, {in: confined})).toBe('deny');
+      expect(await verdict(mode, {kind: 'read', path: '/etc/passwd'}, {in: confined})).toBe('deny');
+      expect(await verdict(mode, FETCH, {in: confined})).toBe('deny');
+      expect(await verdict(mode, {kind: 'run', command: 'rm -rf /'}, {in: confined})).toBe('allow');
     }
   });
 });
 
-describe('a permit', () => {
-  function asking(interactive: boolean) {
-    const events: AgentEventBody[] = [];
-    const denials: Denial[] = [];
-    const questions = new Questions();
-    const policy = new PermissionPolicy(
-      'default',
-      {allowed: new Set(), disallowed: new Set()},
-      {ownFolders: () => [], secretPlaces: []},
-    );
-    const deps = {
-      policy,
-      questions: interactive ? questions : undefined,
-      onDenied: (denial: Denial) => void denials.push(denial),
-    };
-    const permit = createPermit(deps, '[code] mend it', workspace, (event) => void events.push(event));
-    return {permit, events, denials, questions, policy};
-  }
-  const request = {
-    callId: 'c',
-    input: {command: 'npm test'},
-    tool: 'bash',
-    title: 'npm test',
-    accesses: [{kind: 'run', command: 'npm test'}] as const,
-  };
-  const never = new AbortController().signal;
-  const asked = (events: AgentEventBody[]) => events.flatMap((event) => (event.type === 'ask' ? [event.question] : []));
-
-  it('asks the person, names the agent, and shows the command', async () => {
-    const {permit, events, questions} = asking(true);
-    const answer = permit(request, never);
-    const [question] = asked(events);
-    expect(question).toMatchObject({agent: '[code] mend it', detail: 'npm test', detailType: 'command'});
-    expect(question?.options.map((option) => option.choice)).toEqual(['yes', 'session', 'no']);
-    questions.answer(question!.id, {choice: 'yes'});
-    expect(await answer).toEqual({allowed: true});
-  });
-
-  it('does not ask again for the same command after a yes for this session, but for another', async () => {
-    const {permit, events, questions} = asking(true);
-    const first = permit(request, never);
-    questions.answer(asked(events)[0]!.id, {choice: 'session'});
-    await first;
-    expect(await permit(request, never)).toEqual({allowed: true});
-    void permit({...request, accesses: [{kind: 'run', command: 'npm test; rm -rf x'}]}, never);
-    expect(asked(events)).toHaveLength(2);
-  });
-
-  it('asks once for what one yes for this session covers, also of questions that wait already', async () => {
-    const {permit, events, questions} = asking(true);
-    const [first, second] = [permit(request, never), permit(request, never)];
-    expect(asked(events)).toHaveLength(2);
-    questions.answer(asked(events)[0]!.id, {choice: 'session'});
-    expect(await first).toEqual({allowed: true});
-    expect(await second).toEqual({allowed: true});
-    expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(2);
-  });
-
-  it("gives the user's word to the model with a no, and notes the denial", async () => {
-    const {permit, events, questions, denials} = asking(true);
-    const answer = permit(request, never);
-    questions.answer(asked(events)[0]!.id, {choice: 'no', note: 'use pnpm'});
-    expect(await answer).toMatchObject({allowed: false, message: expect.stringContaining('use pnpm')});
-    expect(denials).toMatchObject([{agent: '[code] mend it', tool: 'bash', input: {command: 'npm test'}}]);
-  });
-
-  it('withdraws the question when the run is stopped; a later answer counts for nothing', async () => {
-    const {permit, events, questions} = asking(true);
-    const stop = new AbortController();
-    const answer = permit(request, stop.signal);
-    stop.abort();
-    expect(await answer).toMatchObject({allowed: false});
-    expect(events.at(-1)).toMatchObject({type: 'ask_end', answer: 'withdrawn'});
-    questions.answer(asked(events)[0]!.id, {choice: 'yes'});
-    expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(1);
-  });
-
-  it('refuses what it would ask where nobody can be asked', async () => {
-    const {permit, denials} = asking(false);
-    expect(await permit(request, never)).toMatchObject({
-      allowed: false,
-      message: expect.stringContaining('nobody can be asked'),
+describe('what holds a command', () => {
+  it('is for a read-only agent the sandbox, and without one the proof', async () => {
+    expect((await run('make', {in: confined})).verdict).toBe('allow');
+    expect(await run('make', {in: confined, sandbox: false})).toMatchObject({
+      verdict: 'deny',
+      why: expect.stringMatching(/^make: it may run anything; without a sandbox .* \(mini-cc doctor/),
     });
-    expect(denials).toHaveLength(1);
+    expect(await run('ls', {in: confined, sandbox: false})).toMatchObject({verdict: 'allow', proven: true});
+    expect((await run('ls > x', {in: confined, sandbox: false})).verdict).toBe('deny');
+    expect((await run('cat /etc/passwd', {in: confined, sandbox: false})).verdict).toBe('deny');
+  });
+
+  it('spares a question where the workspace alone can be written, but not outside of the sandbox', async () => {
+    const asks = {in: held, rules: {ask: ['bash(git push:*)'], deny: ['bash(rm:*)'], allow: ['bash']}};
+    expect((await run('make', asks)).verdict).toBe('allow');
+    expect((await run('git push', asks)).verdict).toBe('ask');
+    expect((await run('make && rm x', asks)).verdict).toBe('deny');
+    expect(await run('make', {...asks, unconfined: true})).toMatchObject({verdict: 'ask', onlyOnce: true});
+    expect((await run('make', {...asks, unconfined: true, mode: 'bypassPermissions'})).verdict).toBe('allow');
+    expect((await run('make', {...asks, sandbox: false})).verdict).toBe('deny');
+  });
+
+  it('asks as usual in a worktree, whose files alone can be written, in every mode', async () => {
+    const modes: PermissionMode[] = ['default', 'acceptEdits', 'bypassPermissions'];
+    for (const mode of modes) {
+      const options = {in: tree, rules: {allow: ['edit_file(//**)', 'edit_file']}};
+      expect(await verdict(mode, {kind: 'write', path: path.join(outside, 'a')}, options)).toBe('deny');
+      expect(await verdict(mode, {kind: 'write', path: 'link/a'}, options)).toBe('deny');
+      expect((await run('make', {in: tree, mode, sandbox: false})).verdict).toBe('deny');
+      expect((await run('ls', {in: tree, mode, sandbox: false})).verdict).toBe('allow');
+    }
+    expect((await run('make', {in: tree})).verdict).toBe('ask');
+    expect((await run('make', {in: tree, rules: {allow: ['bash(make)']}})).verdict).toBe('allow');
+  });
+});
+
+describe('plan mode', () => {
+  it('holds everybody: nothing is written or fetched, and commands run as those of a read-only agent', async () => {
+    const mode = 'plan';
+    expect((await run('make', {mode})).verdict).toBe('allow');
+    expect((await run('make', {mode, sandbox: false})).verdict).toBe('deny');
+    expect(await run('ls', {mode, sandbox: false})).toMatchObject({verdict: 'allow', proven: true});
+    expect((await run('make', {mode, in: held})).verdict).toBe('allow');
+    expect((await decide({kind: 'write', path: 'a'}, {mode, rules: {allow: ['edit_file']}})).verdict).toBe('deny');
+    expect(policyOf({mode}).confinementOf('none')).toBe('read-only');
+    expect(policyOf({mode}).confinementOf('worktree')).toBe('read-only');
+    expect(policyOf({}).confinementOf('worktree')).toBe('worktree');
+  });
+
+  it('asks the person where a read-only agent would be refused', async () => {
+    const access = {kind: 'read', path: '/etc/passwd'} as const;
+    expect((await decide(access, {mode: 'plan'})).verdict).toBe('ask');
+    expect((await decide(access, {mode: 'plan', standing: {readOnly: true}})).verdict).toBe('deny');
+  });
+});
+
+describe("an agent's own mode", () => {
+  it.each([
+    ['default', 'acceptEdits', 'acceptEdits'],
+    ['acceptEdits', 'default', 'default'],
+    ['default', 'plan', 'plan'],
+    ['default', 'bypassPermissions', 'bypassPermissions'],
+    ['plan', 'acceptEdits', 'plan'],
+    ['plan', 'bypassPermissions', 'plan'],
+    ['bypassPermissions', 'default', 'bypassPermissions'],
+    ['bypassPermissions', 'plan', 'plan'],
+    ['acceptEdits', undefined, 'acceptEdits'],
+  ] as const)('in a session in %s, of %s, is %s', (session, own, counts) => {
+    expect(policyOf({mode: session}).modeOf(own)).toBe(counts);
+  });
+
+  it('is what its calls are judged by', async () => {
+    const edit = {kind: 'write', path: 'a.ts'} as const;
+    expect((await decide(edit, {standing: {mode: 'acceptEdits'}})).verdict).toBe('allow');
+    expect((await decide(edit, {mode: 'acceptEdits', standing: {mode: 'default'}})).verdict).toBe('ask');
+    expect((await decide(edit, {mode: 'bypassPermissions', standing: {mode: 'plan'}})).verdict).toBe('deny');
   });
 });

@@ -1,0 +1,78 @@
+/** Whether a file may be read or written. */
+import path from 'node:path';
+import type {Case} from './case.ts';
+import {EDITS, readGrant, WORKTREE_EDITS, writeGrant} from './grants.ts';
+import {exactly} from './path-rule.ts';
+import {homePath, isInside, resolveLinks} from './paths.ts';
+import {isAlwaysAsked, placeOf, rootsOf} from './place-of.ts';
+import {ALLOWED, deny, type Verdict} from './request.ts';
+import {ruleWords} from './rule-book.ts';
+
+/** @param given as the call has it: absolute, relative to the agent's directory, or with `~`. */
+export function judgeRead(given: string, about: Case): Verdict {
+  const {workspace, rules, tool, neverAsks, mode, isGranted} = about;
+  const target = resolveLinks(given, workspace.cwd);
+  const targets = [path.resolve(workspace.cwd, homePath(given)), target];
+  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root);
+  if (denied) return deny(`${ruleWords(denied)} refuses to read ${target}`);
+  const place = placeOf(target, workspace, about.places);
+  if (place === 'own') return ALLOWED;
+  const isSecret = place === 'secret';
+  if (isSecret && neverAsks) return deny(`${target} is where keys are kept`);
+  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root);
+  if (asked && neverAsks) return deny(`${ruleWords(asked)} asks, and a read-only agent does not ask`);
+  const isOutside = place === 'outside';
+  if (isOutside && neverAsks) {
+    return deny(`${target} is outside the workspace, and a read-only agent does not ask`);
+  }
+  if (mode === 'bypassPermissions') return ALLOWED;
+  if (asked) return {verdict: 'ask', why: `reads ${target}: ${ruleWords(asked)}`, onlyOnce: true};
+  if (!isSecret && !isOutside) return ALLOWED;
+  if (isGranted(readGrant(given, workspace))) return ALLOWED;
+  if (isSecret) return {verdict: 'ask', why: `reads where keys are kept: ${target}`};
+  if (rules.aboutFile(tool, 'allow', [target], workspace.root)) return ALLOWED;
+  return {verdict: 'ask', why: `reads outside the workspace: ${target}`, rule: readRuleFor(target)};
+}
+
+export function judgeWrite(given: string, about: Case): Verdict {
+  const {workspace, confinement, rules, tool, mode, isGranted} = about;
+  const target = resolveLinks(given, workspace.cwd);
+  const targets = [path.resolve(workspace.cwd, homePath(given)), target];
+  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root);
+  if (denied) return deny(`${ruleWords(denied)} refuses to write ${target}`);
+  if (about.neverAsks) return deny('this agent is read-only');
+  if (confinement === 'read-only') return deny('plan mode changes nothing');
+  if (confinement === 'worktree' && !isInside(target, rootsOf(workspace))) {
+    return deny('it writes outside of its worktree');
+  }
+  if (mode === 'bypassPermissions') return ALLOWED;
+  const grant = writeGrant(given, workspace, about.places);
+  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root);
+  if (asked) return {verdict: 'ask', why: `writes ${target}: ${ruleWords(asked)}`, onlyOnce: true};
+  if (isGranted(grant)) return ALLOWED;
+  if (isAlwaysAsked(target, workspace, about.places))
+    return {verdict: 'ask', why: `writes a protected file: ${target}`};
+  const allowed = rules.aboutFile(tool, 'allow', [target], workspace.root);
+  if (grant !== EDITS && grant !== WORKTREE_EDITS) {
+    return allowed ? ALLOWED : {verdict: 'ask', why: `writes outside the workspace: ${target}`};
+  }
+  if (mode === 'acceptEdits' || allowed || rules.about(tool, 'allow').length > 0) return ALLOWED;
+  const shown = path.relative(workspace.root, target);
+  return {
+    verdict: 'ask',
+    why: `writes ${shown.startsWith('..') ? target : shown}`,
+    ...ruleForEdits(target, workspace.root),
+  };
+}
+
+/** The folder of the file; of one at the top of the workspace, that file alone. */
+function ruleForEdits(target: string, root: string): {rule?: string} {
+  const relative = path.relative(root, target);
+  if (relative.startsWith('..')) return {};
+  const folder = path.dirname(relative);
+  return {rule: folder === '.' ? `edit_file(/${exactly(relative)})` : `edit_file(/${exactly(folder)}/**)`};
+}
+
+function readRuleFor(target: string): string {
+  return `read_file(/${exactly(target)})`;
+}

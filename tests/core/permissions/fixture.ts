@@ -1,0 +1,98 @@
+/** A workspace on disk with links in it, a folder outside, and what is decided about calls there. */
+import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import type {AgentEventBody, PermissionMode} from '../../../src/core/events.ts';
+import type {Standing} from '../../../src/core/permissions/case.ts';
+import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
+import type {RuleKind} from '../../../src/core/permissions/rule.ts';
+import {RuleBook, type RuleStore, ruleOf} from '../../../src/core/permissions/rule-book.ts';
+import {createPermit, type Denial, type PermitAgent} from '../../../src/core/permit.ts';
+import {Questions} from '../../../src/core/questions.ts';
+import type {Access, Workspace} from '../../../src/core/tool.ts';
+
+export const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
+export const root = path.join(base, 'work');
+export const outside = path.join(base, 'outside');
+mkdirSync(root);
+mkdirSync(outside);
+writeFileSync(path.join(outside, 'secret'), 'x');
+symlinkSync(outside, path.join(root, 'link'));
+symlinkSync(path.join(outside, 'not-yet'), path.join(root, 'dangling'));
+symlinkSync('circle', path.join(root, 'circle'));
+
+const env = {PATH: '/usr/bin:/bin', HOME: path.join(base, 'home')};
+export const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
+
+export type Rules = Partial<Record<RuleKind, readonly string[]>>;
+
+export function ruleBook(rules: Rules = {}, store?: RuleStore): RuleBook {
+  const all = (['allow', 'ask', 'deny'] as const).flatMap((kind) =>
+    (rules[kind] ?? []).map((text) => ruleOf(text, kind, 'a test')),
+  );
+  return new RuleBook(all, store);
+}
+
+export interface DecideOptions {
+  readonly mode?: PermissionMode;
+  readonly rules?: Rules;
+  readonly tool?: string;
+  readonly in?: Workspace;
+  readonly standing?: Partial<Standing>;
+  readonly secretPlaces?: readonly string[];
+  /** Commands can be held. */
+  readonly sandbox?: boolean;
+}
+
+export function policyOf({mode = 'default', rules = {}, secretPlaces = []}: DecideOptions): PermissionPolicy {
+  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPlaces});
+}
+
+const TOOLS = {
+  run: 'bash',
+  read: 'read_file',
+  write: 'edit_file',
+  fetch: 'web_fetch',
+  dispatch: 'Task',
+  none: 'todo_write',
+};
+
+export async function decide(access: Access, options: DecideOptions = {}) {
+  const {sandbox = true, standing = {}, tool = TOOLS[access.kind]} = options;
+  const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
+  return policyOf(options).decide(request, options.in ?? workspace, {
+    sandboxAvailable: async () => sandbox,
+    ...standing,
+  });
+}
+
+export async function verdict(mode: PermissionMode, access: Access, options: DecideOptions = {}) {
+  return (await decide(access, {mode, tool: 'a_tool', ...options})).verdict;
+}
+
+/** Of a bash command. */
+export async function run(command: string, options: DecideOptions & {readonly unconfined?: boolean} = {}) {
+  return decide({kind: 'run', command, ...(options.unconfined && {unconfined: true})}, options);
+}
+
+export function permitFixture({
+  interactive = true,
+  store,
+  agent,
+  ...options
+}: DecideOptions & {readonly interactive?: boolean; readonly store?: RuleStore; readonly agent?: PermitAgent} = {}) {
+  const events: AgentEventBody[] = [];
+  const denials: Denial[] = [];
+  const questions = new Questions();
+  const rules = ruleBook(options.rules, store);
+  const policy = new PermissionPolicy(options.mode ?? 'default', rules, {ownFolders: () => [], secretPlaces: []});
+  const deps = {
+    policy,
+    questions: interactive ? questions : undefined,
+    onDenied: (denial: Denial) => void denials.push(denial),
+    sandboxAvailable: async () => options.sandbox ?? true,
+  };
+  const emit = (event: AgentEventBody) => void events.push(event);
+  const permit = createPermit(deps, '[code] mend it', options.in ?? workspace, emit, agent);
+  return {permit, events, denials, questions, policy};
+}

@@ -1,0 +1,78 @@
+import {describe, expect, it} from 'vitest';
+import type {AgentEventBody} from '../../../src/core/events.ts';
+import {until} from '../manager-fixture.ts';
+import {permitFixture} from './fixture.ts';
+
+describe('a permit', () => {
+  const request = {
+    callId: 'c',
+    input: {command: 'npm test'},
+    tool: 'bash',
+    title: 'npm test',
+    accesses: [{kind: 'run', command: 'npm test'}] as const,
+  };
+  const never = new AbortController().signal;
+  const asked = (events: AgentEventBody[]) => events.flatMap((event) => (event.type === 'ask' ? [event.question] : []));
+
+  it('asks the person, names the agent, and shows the command', async () => {
+    const {permit, events, questions} = permitFixture();
+    const answer = permit(request, never);
+    await until(() => asked(events).length === 1);
+    const [question] = asked(events);
+    expect(question).toMatchObject({agent: '[code] mend it', detail: 'npm test', detailType: 'command'});
+    expect(question?.options.map((option) => option.choice)).toEqual(['yes', 'session', 'no']);
+    questions.answer(question!.id, {choice: 'yes'});
+    expect(await answer).toMatchObject({allowed: true});
+  });
+
+  it('does not ask again for the same command after a yes for this session, but for another', async () => {
+    const {permit, events, questions} = permitFixture();
+    const first = permit(request, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'session'});
+    await first;
+    expect(await permit(request, never)).toMatchObject({allowed: true});
+    void permit({...request, accesses: [{kind: 'run', command: 'npm test; rm -rf x'}]}, never);
+    await until(() => asked(events).length === 2);
+  });
+
+  it('asks once for what one yes for this session covers, also of questions that wait already', async () => {
+    const {permit, events, questions} = permitFixture();
+    const [first, second] = [permit(request, never), permit(request, never)];
+    await until(() => asked(events).length === 2);
+    questions.answer(asked(events)[0]!.id, {choice: 'session'});
+    expect(await first).toMatchObject({allowed: true});
+    expect(await second).toMatchObject({allowed: true});
+    expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(2);
+  });
+
+  it("gives the user's word to the model with a no, and notes the denial", async () => {
+    const {permit, events, questions, denials} = permitFixture();
+    const answer = permit(request, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'no', note: 'use pnpm'});
+    expect(await answer).toMatchObject({allowed: false, message: expect.stringContaining('use pnpm')});
+    expect(denials).toMatchObject([{agent: '[code] mend it', tool: 'bash', input: {command: 'npm test'}}]);
+  });
+
+  it('withdraws the question when the run is stopped; a later answer counts for nothing', async () => {
+    const {permit, events, questions} = permitFixture();
+    const stop = new AbortController();
+    const answer = permit(request, stop.signal);
+    await until(() => asked(events).length === 1);
+    stop.abort();
+    expect(await answer).toMatchObject({allowed: false});
+    expect(events.at(-1)).toMatchObject({type: 'ask_end', answer: 'withdrawn'});
+    questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+    expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(1);
+  });
+
+  it('refuses what it would ask where nobody can be asked', async () => {
+    const {permit, denials} = permitFixture({interactive: false});
+    expect(await permit(request, never)).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('nobody can be asked'),
+    });
+    expect(denials).toHaveLength(1);
+  });
+});

@@ -1,0 +1,297 @@
+import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {readRule} from '../../../src/core/permissions/rule.ts';
+import type {Access, Workspace} from '../../../src/core/tool.ts';
+import {decide, outside, type Rules, root, run, workspace} from './fixture.ts';
+
+const confined: Workspace = {...workspace, confinement: 'read-only'};
+
+describe('the text of a rule', () => {
+  it.each([
+    ['bash', {tool: 'bash'}],
+    [' Bash ', {tool: 'bash'}],
+    ['bash(*)', {tool: 'bash'}],
+    ['Bash(npm run test:*)', {tool: 'bash', about: 'npm run test:*'}],
+    ['bash(echo (a))', {tool: 'bash', about: 'echo (a)'}],
+    ['Edit(src/**)', {tool: 'edit_file', about: 'src/**'}],
+    ['str_replace_editor(a)', {tool: 'edit_file', about: 'a'}],
+    ['Read(//etc/**)', {tool: 'read_file', about: '//etc/**'}],
+    ['WebFetch(domain:*.example.com)', {tool: 'web_fetch', about: 'domain:*.example.com'}],
+    ['Agent(reviewer)', {tool: 'Task', about: 'reviewer'}],
+    ['Task', {tool: 'Task'}],
+    ['*', {tool: '*'}],
+    ['mcp__github__*', {tool: 'mcp__github__*'}],
+  ])('%j says %j', (text, expected) => {
+    expect(readRule(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['bsh', {wrong: 'there is no tool "bsh"', meant: 'bash'}],
+    ['bash(npm test', {wrong: '"bash(npm test" has no closing bracket', meant: '"bash(npm test)"'}],
+    ['bash()', {wrong: '"bash()": nothing stands in its brackets', meant: '"bash"'}],
+    ['(npm test)', {wrong: '"(npm test)" names no tool'}],
+    ['', {wrong: '"" names no tool'}],
+    ['web_fetch(https://example.com/x)', {meant: 'web_fetch(domain:example.com)'}],
+    ['web_fetch(domain:a b)', {wrong: 'web_fetch(domain:a b): it takes the name of a host'}],
+    ['edit_file(!src)', {wrong: 'edit_file(!src): a pattern that begins with ! matches nothing by itself'}],
+    ['Task(my reviewer)', {wrong: 'Task(my reviewer): it takes the name of an agent'}],
+    ['todo_write(x)', {wrong: 'todo_write takes nothing in brackets', meant: 'todo_write'}],
+    ['x*', {wrong: 'there is no tool that "x*" matches'}],
+    ['*(a)', {wrong: '"*": a pattern of names takes nothing in brackets'}],
+  ])('%j is wrong: %j', (text, expected) => {
+    expect(readRule(text)).toMatchObject(expected);
+  });
+});
+
+describe('a rule about commands', () => {
+  const allow = (rule: string): Rules => ({allow: [rule]});
+
+  it.each([
+    ['bash(npm test)', 'npm test'],
+    ['bash(npm test)', "npm 'test'"],
+    ['bash(npm test)', 'npm  test 2>&1'],
+    ['bash(npm test)', 'cd sub && npm test'],
+    ['bash(npm test)', 'npm test | tail -20'],
+    ['bash(npm test)', 'timeout 60 npm test'],
+    ['bash(npm test)', 'timeout -k 5 60s nice -n 5 npm test'],
+    ['bash(npm test)', 'CI=1 NODE_ENV=test npm test'],
+    ['bash(npm test)', 'if [ -f package.json ]; then npm test; fi'],
+    ['bash(git commit:*)', 'git commit'],
+    ['bash(git commit:*)', 'git commit -m "a; b"'],
+    ['bash(git commit:*)', 'git commit -m "$(cat <<\'EOF\'\nwords; rm x\nEOF\n)"'],
+    ['bash(npm run *)', 'npm run build'],
+    ['bash(npm run *)', 'npm run'],
+    ['bash(npm run test *)', 'npm run test -- --watch=false'],
+    ['bash(* --version)', 'cargo --version'],
+    ['bash(make -j* all)', 'make -j4 all'],
+    ['bash(make && rm -rf dist)', 'make && rm -rf dist'],
+    ['bash(ls \\*.ts; make)', 'ls *.ts; make'],
+    ['bash', 'anything; at | all'],
+    ['bash(*)', 'anything; at | all'],
+    ['*', 'make'],
+  ])('%j allows %j', async (rule, command) => {
+    expect(await run(command, {rules: allow(rule)})).toMatchObject({verdict: 'allow', proven: false});
+  });
+
+  it.each([
+    ['bash(npm test)', 'npm test; rm x'],
+    ['bash(npm test:*)', 'npm test; rm x'],
+    ['bash(npm test:*)', 'npm test && rm x'],
+    ['bash(npm test:*)', 'npm test || rm x'],
+    ['bash(npm test:*)', 'npm test | tee x'],
+    ['bash(npm test:*)', 'npm test\nrm x'],
+    ['bash(npm test:*)', 'npm test & rm x'],
+    ['bash(npm test:*)', 'npm test &'],
+    ['bash(npm test:*)', 'npm test $(rm x)'],
+    ['bash(npm test:*)', 'npm test "$(rm x)"'],
+    ['bash(npm test:*)', 'npm test `rm x`'],
+    ['bash(npm test:*)', 'npm test <(rm x)'],
+    ['bash(npm test:*)', 'npm test > ~/.bashrc'],
+    ['bash(npm test:*)', 'npm test >> ../x'],
+    ['bash(npm test:*)', 'npm test > .git/config'],
+    ['bash(npm test:*)', 'npm test > x'],
+    ['bash(npm test:*)', 'npm test < /dev/tcp/127.0.0.1/1'],
+    ['bash(npm test:*)', 'PATH=. npm test'],
+    ['bash(npm test:*)', 'NODE_OPTIONS=--require=./x npm test'],
+    ['bash(npm test:*)', 'LD_PRELOAD=x npm test'],
+    ['bash(npm test:*)', 'CI=$(rm x) npm test'],
+    ['bash(npm test:*)', 'PATH=.; npm test'],
+    ['bash(npm test:*)', 'export PATH=.; npm test'],
+    ['bash(npm test:*)', 'npm testx'],
+    ['bash(npm test:*)', 'npm'],
+    ['bash(npm test:*)', 'npm $X'],
+    ['bash(npm test:*)', '$X npm test'],
+    ['bash(npm test:*)', 'sudo npm test'],
+    ['bash(npm test:*)', 'timeout 1 2 npm test'],
+    ['bash(npm test:*)', 'npm() { rm x; }; npm test'],
+    ['bash(npm test:*)', 'npm test $((a[$(rm x)]))'],
+    ['bash(npm test:*)', 'npm test "'],
+    ['bash(npm test:*)', 'npm test <<EOF\n$(rm x)\nEOF'],
+    ['bash(npm test:*)', 'for PATH in .; do npm test; done'],
+    ['bash(npm test)', 'npm test --x'],
+    ['bash(npm run *)', 'npm runx'],
+    ['bash(make \\*)', 'make all'],
+    ['bash(source x:*)', 'source x; ls'],
+    ['bash(echo:*)', 'echo x > .git/hooks/post-checkout'],
+    ['bash(cd:*)', 'cd /etc && cat passwd'],
+    ['edit_file', 'npm test'],
+    ['bash(npm test:*)', "git 'log' --output=x"],
+  ])('%j does not allow %j', async (rule, command) => {
+    expect((await run(command, {rules: allow(rule)})).verdict).toBe('ask');
+  });
+
+  it.each([
+    ['bash(rm:*)', 'rm x'],
+    ['bash(rm:*)', 'ls; rm x'],
+    ['bash(rm:*)', "r'm' x"],
+    ['bash(rm:*)', '\\rm x'],
+    ['bash(rm:*)', "$'\\x72m' x"],
+    ['bash(rm:*)', '/bin/rm x'],
+    ['bash(rm:*)', 'sudo rm x'],
+    ['bash(rm:*)', 'env A=1 rm x'],
+    ['bash(rm:*)', 'A=1 rm x'],
+    ['bash(rm:*)', 'ls | xargs -n 1 rm'],
+    ['bash(rm:*)', 'find . -name x -exec rm {} +'],
+    ['bash(rm:*)', 'bash -c "rm x"'],
+    ['bash(rm:*)', 'sudo sh -ec "ls; rm x"'],
+    ['bash(rm:*)', 'eval rm x'],
+    ['bash(rm:*)', 'bash -c "bash -c \'rm x\'"'],
+    ['bash(rm:*)', 'echo $(rm x)'],
+    ['bash(rm:*)', 'echo `rm x`'],
+    ['bash(rm:*)', 'cat <(rm x)'],
+    ['bash(rm:*)', 'f() { rm x; }; f'],
+    ['bash(rm:*)', 'while true; do rm x; done'],
+    ['bash(rm:*)', 'rm x &'],
+    ['bash(rm:*)', 'cat <<EOF\n$(rm x)\nEOF'],
+    ['bash(git push:*)', 'git "push" origin'],
+    ['bash(git push *)', 'git push'],
+    ['bash(* --force)', 'git push --force'],
+    ['bash(npm test)', 'timeout 5 npm test'],
+    ['read_file(.env)', 'cat .env'],
+    ['read_file(.env)', 'A=1 cat sub/.env'],
+    ['read_file(.env)', 'node --env-file x .env'],
+    ['read_file(.env)', 'tr a b < .env'],
+    ['edit_file(locked/**)', 'echo x > locked/a'],
+    ['bash', 'ls'],
+    ['*', 'ls'],
+  ])('%j refuses %j, whatever else allows it', async (rule, command) => {
+    const rules = {deny: [rule], allow: ['bash', 'bash(rm:*)'], ask: ['bash']};
+    expect((await run(command, {rules})).verdict).toBe('deny');
+    expect((await run(command, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
+    expect((await run(command, {rules, in: confined})).verdict).toBe('deny');
+    expect((await run(command, {rules, mode: 'plan'})).verdict).toBe('deny');
+  });
+
+  it('cannot be told of what is known only when it runs: that is asked, and refused where nobody can be asked', async () => {
+    const rules = {deny: ['bash(rm:*)'], allow: ['bash']};
+    for (const command of ['$X x', 'bash -c "$X"', 'eval "$X"', 'ls "', '$(echo rm) x']) {
+      expect(await run(command, {rules}), command).toMatchObject({verdict: 'ask', onlyOnce: true});
+      expect((await run(command, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
+      expect((await run(command, {rules, in: confined})).verdict).toBe('deny');
+    }
+  });
+
+  it('asks though another allows, but not where nothing is asked', async () => {
+    const rules = {ask: ['bash(git push:*)'], allow: ['bash']};
+    expect(await run('ls; git push', {rules})).toMatchObject({verdict: 'ask', onlyOnce: true});
+    expect((await run('git push', {rules, mode: 'bypassPermissions'})).verdict).toBe('allow');
+    expect((await run('git push', {rules, in: confined})).verdict).toBe('deny');
+    expect((await run('git status', {rules})).verdict).toBe('allow');
+  });
+
+  it('does not lend a project its own programs', async () => {
+    const rules = {allow: ['bash(make:*)']};
+    const env = {...workspace.env, PATH: `${root}/node_modules/.bin:/usr/bin`};
+    expect((await run('grep x a && make', {rules, in: {...workspace, env}})).verdict).toBe('ask');
+    expect((await run('make', {rules, in: {...workspace, env}})).verdict).toBe('allow');
+    // On its own it runs without them.
+    expect((await run('grep x a', {rules, in: {...workspace, env}})).verdict).toBe('allow');
+  });
+
+  it('offers to allow this very command, and no more', async () => {
+    expect(await run('npm test')).toMatchObject({verdict: 'ask', rule: 'bash(npm test)'});
+    for (const command of ['ls *.ts | xargs rm', 'echo "a\\b"; make', 'make:*', 'make \\*']) {
+      const asked = await run(command);
+      const rule = 'rule' in asked ? asked.rule! : '';
+      expect((await run(command, {rules: allow(rule)})).verdict, rule).toBe('allow');
+      expect((await run(`${command} x`, {rules: allow(rule)})).verdict, rule).toBe('ask');
+    }
+    expect((await run('make all', {rules: allow('bash(make:\\*)')})).verdict).toBe('ask');
+  });
+});
+
+describe('a rule about files', () => {
+  const write = (place: string, rules: Rules, tool = 'write_file') =>
+    decide({kind: 'write', path: place}, {rules, tool});
+  const read = (place: string, rules: Rules, tool = 'read_file') => decide({kind: 'read', path: place}, {rules, tool});
+
+  it('is a pattern as in .gitignore, from the root of the workspace; edit_file covers write_file', async () => {
+    const rules = {allow: ['edit_file(src/**)', 'edit_file(*.md)', 'edit_file(/top.txt)', 'edit_file(./here.txt)']};
+    for (const place of ['src/a.ts', 'src/deep/a.ts', 'README.md', 'docs/a.md', 'top.txt', 'here.txt']) {
+      expect((await write(place, rules)).verdict, place).toBe('allow');
+      expect((await write(place, rules, 'edit_file')).verdict, place).toBe('allow');
+    }
+    for (const place of [
+      'lib/src/a.ts',
+      'a.ts',
+      'sub/top.txt',
+      'SRC/a.ts',
+      'src/../a.ts',
+      'link/src/a.ts',
+      '../src/a.ts',
+    ]) {
+      expect((await write(place, rules)).verdict, place).toBe('ask');
+    }
+    expect((await write('src/a.ts', {allow: ['write_file(src/**)']}, 'edit_file')).verdict).toBe('ask');
+    expect((await write('src/a.ts', {allow: ['edit_file']})).verdict).toBe('ask');
+  });
+
+  it('may name a place outside the workspace, and then no question is asked there', async () => {
+    const place = path.join(outside, 'secret');
+    expect((await read(place, {allow: [`read_file(/${outside}/**)`]})).verdict).toBe('allow');
+    expect((await read(place, {allow: ['read_file']})).verdict).toBe('ask');
+    expect((await read(place, {allow: ['read_file(**)']})).verdict).toBe('ask');
+    expect((await read(place, {allow: ['read_file(../outside/*)']})).verdict).toBe('allow');
+    expect((await read('~/x/y', {allow: ['read_file(~/x/**)']})).verdict).toBe('allow');
+    expect((await write(place, {allow: [`edit_file(/${outside}/*)`]})).verdict).toBe('allow');
+    expect((await run(`cat ${place}`, {rules: {allow: [`read_file(/${outside}/**)`]}})).verdict).toBe('allow');
+  });
+
+  it('refuses by either name of a place, in any letters, for all that reads or writes', async () => {
+    mkdirSync(path.join(root, 'real'), {recursive: true});
+    writeFileSync(path.join(root, 'real/x'), '');
+    symlinkSync(path.join(root, 'real'), path.join(root, 'alias'));
+    for (const pattern of ['real/**', 'alias/**', 'REAL/**']) {
+      const rules = {deny: [`read_file(${pattern})`, `edit_file(${pattern})`], allow: ['read_file', 'edit_file']};
+      expect((await read('alias/x', rules)).verdict, pattern).toBe('deny');
+      expect((await write('alias/x', rules)).verdict, pattern).toBe('deny');
+    }
+    const rules = {deny: ['read_file(real/**)']};
+    for (const tool of ['grep', 'glob', 'read_file']) expect((await read('real/x', rules, tool)).verdict).toBe('deny');
+    expect((await decide({kind: 'read', path: 'real/x'}, {rules, in: confined})).verdict).toBe('deny');
+    expect((await decide({kind: 'read', path: 'real/x'}, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
+  });
+
+  it('asks though edits pass otherwise', async () => {
+    const access = {kind: 'write', path: 'package.json'} as const;
+    const rules = {ask: ['edit_file(package.json)'], allow: ['edit_file']};
+    expect(await decide(access, {mode: 'acceptEdits', rules})).toMatchObject({verdict: 'ask', onlyOnce: true});
+    expect((await decide({kind: 'write', path: 'a.json'}, {mode: 'acceptEdits', rules})).verdict).toBe('allow');
+  });
+
+  it('is offered for the folder of the file, for a file at the top alone, and never for what is always asked', async () => {
+    expect(await write('src/core/a.ts', {})).toMatchObject({rule: 'edit_file(/src/core/**)'});
+    expect(await write('a[1].ts', {})).toMatchObject({rule: 'edit_file(/a\\[1\\].ts)'});
+    expect((await write('a[1].ts', {allow: ['edit_file(/a\\[1\\].ts)']})).verdict).toBe('allow');
+    expect(await write('.git/config', {})).not.toHaveProperty('rule');
+    expect(await write(path.join(outside, 'x'), {})).not.toHaveProperty('rule');
+    expect(await read(path.join(outside, 'x'), {})).toMatchObject({rule: `read_file(/${outside}/x)`});
+  });
+});
+
+describe('a rule about a host or an agent', () => {
+  const fetch = (host: string, rules: Rules) => decide({kind: 'fetch', host, url: `https://${host}/`}, {rules});
+
+  it('is that host, or with a star the hosts below it', async () => {
+    const rules = {allow: ['web_fetch(domain:example.com)', 'web_fetch(domain:*.example.org)']};
+    for (const host of ['example.com', 'EXAMPLE.com.', 'a.example.org', 'b.a.example.org']) {
+      expect((await fetch(host, rules)).verdict, host).toBe('allow');
+    }
+    for (const host of ['a.example.com', 'example.org', 'xexample.org', 'example.com.evil.net']) {
+      expect((await fetch(host, rules)).verdict, host).toBe('ask');
+    }
+    expect((await fetch('example.com', {...rules, deny: ['web_fetch(domain:*)']})).verdict).toBe('deny');
+    expect(await fetch('example.net', {})).toMatchObject({rule: 'web_fetch(domain:example.net)'});
+  });
+
+  it('refuses or asks for a dispatch of that agent', async () => {
+    const access: Access = {kind: 'dispatch', agent: 'reviewer'};
+    expect((await decide(access)).verdict).toBe('allow');
+    expect((await decide(access, {rules: {deny: ['Task(reviewer)']}})).verdict).toBe('deny');
+    expect((await decide(access, {rules: {deny: ['Task(review*)']}, mode: 'bypassPermissions'})).verdict).toBe('deny');
+    expect((await decide(access, {rules: {ask: ['Task(reviewer)']}})).verdict).toBe('ask');
+    expect((await decide(access, {rules: {deny: ['Task(code)']}})).verdict).toBe('allow');
+    expect((await decide(access, {rules: {deny: ['Task']}})).verdict).toBe('deny');
+  });
+});
