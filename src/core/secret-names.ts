@@ -21,15 +21,17 @@ export function isSecretName(name: string): boolean {
   return SECRET_WORD.test(upper) && !ABOUT_A_SECRET.test(upper) && !HARMLESS.has(upper);
 }
 
+const LOGIN = /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/:@]*:([^\s/@]+)|([^\s/:@]{20,}))@/gi;
+const PARAMETER = /[?&;][\w.-]*(?:key|token|secret|password|signature|\bsig)[\w.-]*=([^\s&;#]+)/gi;
+
 /**
- * The password of an address such as `http://user:password@host`, as it stands there. Also without a name before it,
- * as git's addresses have it: `https://token@host`.
+ * What an address such as `http://user:password@host/?key=value` has of passwords, as they stand there. Also one without
+ * a name before it, as git's addresses have it: `https://token@host`.
  */
 export function passwordsIn(value: string): readonly string[] {
   if (!value.includes('://')) return [];
-  return [...value.matchAll(/\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/:@]*:([^\s/@]+)|([^\s/:@]{20,}))@/gi)].map(
-    ([, password, alone]) => (password ?? alone)!,
-  );
+  const logins = [...value.matchAll(LOGIN)].map(([, password, alone]) => (password ?? alone)!);
+  return [...logins, ...[...value.matchAll(PARAMETER)].map(([, given]) => given!)];
 }
 
 /** By its name or for an address with a password in it: commands that are held do not get it. */

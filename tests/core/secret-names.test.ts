@@ -34,5 +34,9 @@ test('a variable holds a secret by its name, or for a password in an address', (
     'hunter22',
     'ghp_0123456789abcdefghij',
   ]);
-  expect(passwordsIn('ssh://git@github.com/x')).toEqual([]);
+  expect(passwordsIn('ssh://git@github.com/x?monkey')).toEqual([]);
+  expect(passwordsIn('https://host/x?api-version=1&api_key=k-123&sig=abc%2B&page=2#token=no')).toEqual([
+    'k-123',
+    'abc%2B',
+  ]);
 });
