@@ -35,7 +35,7 @@ export async function settingsTrusted(options: SessionOptions, root: string): Pr
   const loaded = open.length > 0 ? read() : first;
   const ignored = claimsOf(options, root, loaded).filter((claim) => !trust.trusts(claim));
   const lines = [trust.problem, ...said, ignored.length > 0 ? ignoredLine(ignored, trust, options) : undefined];
-  const aboutTrust = lines.filter((line) => line !== undefined).map(showControls);
+  const aboutTrust = lines.filter((line) => line !== undefined).map(asOneLine);
   return {...loaded, warnings: [...loaded.warnings, ...aboutTrust], trust, aboutTrust};
 }
 
@@ -85,7 +85,7 @@ export function trustInForce(
   return {
     directory: trust.directory,
     keys: claims.map((claim) => ({file: claim.file, key: claim.key, standing: trust.standing(claim)})),
-    warnings: lines.filter((line) => line !== undefined).map(showControls),
+    warnings: lines.filter((line) => line !== undefined).map(asOneLine),
   };
 }
 
@@ -133,6 +133,11 @@ function valueLines(claim: Claim, trust: DirectoryTrust): string {
   const short = JSON.stringify(claim.value);
   const value = short.length <= SHORT_VALUE ? short : JSON.stringify(claim.value, null, 2);
   return `${claim.key}${changed}: ${value}`.replaceAll(/^/gm, '  ');
+}
+
+/** Names of files may hold line breaks, and would look like further lines of mini-cc's. */
+function asOneLine(text: string): string {
+  return showControls(text).replaceAll(/\s/g, ' ');
 }
 
 /** `.mini-cc/settings.json: hooks, providers; …` */

@@ -58,11 +58,16 @@ describe('print mode in a directory that is not trusted', () => {
       '.claude/agents/other.md',
       '---\nname: other\ndescription: Other\npermissionMode: acceptEdits\n---\nDo.',
     );
+    await at.write(
+      '.claude/agents/a\nmini-cc: b.md',
+      '---\nname: b\ndescription: B\npermissionMode: acceptEdits\n---\nDo.',
+    );
     const {stderr} = await at.run('-p', 'go');
     const files = [
       '.mini-cc/settings.json: providers, hooks, sandbox',
       '.mini-cc/settings.local.json: permissions.allow',
       '.mini-cc/agents/fixer.json: permissionMode, apiKeyEnv',
+      '.claude/agents/a mini-cc: b.md: permissionMode',
       '.claude/agents/other.md: permissionMode',
     ];
     expect(stderr).toContain(`not trusted: ${files.join('; ')}. To trust`);
