@@ -1,9 +1,9 @@
 /** Trust where nobody can be asked: print mode and the subcommands. */
 import {existsSync} from 'node:fs';
-import {readFile, symlink, writeFile} from 'node:fs/promises';
+import {readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {callTool, say} from '../support/messages-server.ts';
+import {callTool, callTools, say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
 import {home, project, serve} from './fixture.ts';
 
@@ -131,6 +131,35 @@ describe('an agent of a project', () => {
     expect((await at.run('agents', 'show', 'fixer')).stdout).toContain('mode: bypassPermissions');
     await at.write('.mini-cc/agents/fixer.json', fixer('acceptEdits'));
     expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');
+  });
+
+  it('edits files unasked where that is trusted, and only there; plan holds it back everywhere', async () => {
+    const at = await place('{}');
+    const task = {name: 'Task', input: {description: 'mend the tests', prompt: 'mend', agent_type: 'fixer'}};
+    const edit = async (...flags: string[]) => {
+      const server = await serve(({tools = [], messages}) => {
+        if (messages.length > 1) return say('done');
+        const isMain = tools.some(({name}) => name === 'Task');
+        return isMain ? callTools([task]) : callTool('write_file', {path: 'mended.txt', content: 'x'});
+      });
+      const run = await runCli(['-p', 'go', '--output-format', 'json', ...flags], {
+        home: at.house,
+        cwd: at.path,
+        server,
+      });
+      const denied = JSON.parse(run.stdout).permission_denials.length;
+      const isThere = existsSync(path.join(at.path, 'mended.txt'));
+      await rm(path.join(at.path, 'mended.txt'), {force: true});
+      return [denied, isThere];
+    };
+    const withMode = (mode: string) => fixer(mode).replace('["bash"]', '["write_file"]');
+    await at.write('.mini-cc/agents/fixer.json', withMode('acceptEdits'));
+    expect(await edit()).toEqual([1, false]);
+    expect(await edit('--trust')).toEqual([0, true]);
+    await at.write('.mini-cc/agents/fixer.json', withMode('bypassPermissions'));
+    expect(await edit()).toEqual([1, false]);
+    await at.write('.mini-cc/agents/fixer.json', withMode('plan'));
+    expect(await edit('--permission-mode', 'bypassPermissions')).toEqual([1, false]);
   });
 
   it('is never asked about where it only narrows', async () => {
