@@ -91,6 +91,28 @@ test('of two runs that change the same file, the second one is kept as a patch t
   expect(await workspace.read('README.md')).toBe(kept.includes('one is done') ? 'one\n' : 'two\n');
 });
 
+test('in a subdirectory of the repository it works there, with the git of the whole', async () => {
+  const workspace = await project();
+  await workspace.git('config', 'user.name', 'Ann');
+  await workspace.git('config', 'user.email', 'ann@example.com');
+  const server = await serve(
+    script([task('one')], {
+      one: [
+        callTools([
+          bash(
+            'pwd; cat ../README.md | head -1; echo x > x.ts; git add x.ts; git commit -q -m x; git status -s; git log --oneline | wc -l',
+          ),
+        ]),
+      ],
+    }),
+  );
+  await runCli(['-p', 'go', ...ALL], {server, cwd: path.join(workspace.path, 'src')});
+  const [result] = toolResultsOf(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  expect(result!.text).toMatch(/\/tree\/[^/]+\/src\n# Greeter\n2$/);
+  expect(toolResultsOf(server.requests.at(-1)!.body)[0]!.text).toContain(' · changed 1 file: x.ts · ');
+  expect(await workspace.git('status', '--short')).toBe('?? src/x.ts\n');
+});
+
 test('a run that a limit ends brings back what it has', async () => {
   const workspace = await project();
   const turns = {one: [callTools([write('a.txt', 'a\n')]), callTools([write('b.txt', 'b\n')])]};

@@ -89,6 +89,27 @@ test('all kinds of changes come back, committed or not, and nothing else of git 
   expect(existsSync(path.join(session, 'worktrees'))).toBe(false);
 });
 
+test.each(['with space.ts', 'quote"s\\.ts', 'two\nlines.ts', '-dash.ts', 'größe/日本.ts', ':(top)magic.ts', '*.ts'])(
+  'a file may be named %j',
+  async (name) => {
+    const root = repository({[name]: 'one\n', 'other.ts': 'other\n'});
+    const {run} = worktrees(root);
+    const brought = await run((top) => put(top, {[name]: 'two\n', [`new/${name}`]: 'new\n'}));
+    expect([...brought.applied].sort()).toEqual([path.join(root, name), path.join(root, 'new', name)].sort());
+    expect([read(root, name), read(root, `new/${name}`), read(root, 'other.ts')]).toEqual([
+      'two\n',
+      'new\n',
+      'other\n',
+    ]);
+    put(root, {[name]: 'three\n'});
+    const kept = await run((top) => {
+      put(top, {[name]: 'four\n'});
+      put(root, {[name]: 'five\n'});
+    });
+    expect(kept.kept?.why).toBe(`conflict in ${name}`);
+  },
+);
+
 test('a worktree in which nothing was changed leaves nothing', async () => {
   const root = repository();
   const {run, left} = worktrees(root);
