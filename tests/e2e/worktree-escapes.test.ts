@@ -2,7 +2,16 @@
  * A run with a worktree tries to change the main checkout, in the mode that asks nothing: by every way that git, links
  * and the shell offer. Files, index, refs, stash, configuration, hooks and objects there stay byte by byte as they are.
  */
-import {chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync} from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
@@ -109,8 +118,25 @@ const COMMANDS = [
   'rm -rf .git; git init -q .; git config core.worktree "$M"; git checkout -f; git add -A; git config core.fsmonitor "touch $M/made"; git config filter.x.clean "touch $M/made"; git config core.hooksPath "$T"',
 ];
 
+/** A folder with all programs of the search path but one. */
+function searchPathWithout(missing: string): string {
+  const folder = realpathSync(mkdtempSync('/var/tmp/mini-cc-bin-'));
+  onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
+  for (const place of ['/usr/local/bin', '/usr/bin', '/bin'].filter((each) => existsSync(each))) {
+    for (const name of readdirSync(place)) {
+      const link = path.join(folder, name);
+      if (name !== missing && !existsSync(link)) symlinkSync(path.join(place, name), link);
+    }
+  }
+  return folder;
+}
+
 /** @param calls of the run, which knows where it works. */
-async function attempt(main: string, calls: (tree: string) => readonly ScriptedCall[], mode = 'bypassPermissions') {
+async function attempt(
+  main: string,
+  calls: (tree: string) => readonly ScriptedCall[],
+  {mode = 'bypassPermissions', env = {}} = {},
+) {
   const server = await serve((body) => {
     const task = {description: 'try', prompt: 'try', agent_type: 'code', isolation: 'worktree'};
     if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([{name: 'Task', input: task}]) : say('done');
@@ -118,7 +144,7 @@ async function attempt(main: string, calls: (tree: string) => readonly ScriptedC
     return callTools(calls(/^Working directory: (.*)$/m.exec(systemOf(body))![1]!));
   });
   const args = ['-p', 'go', '--permission-mode', mode];
-  const run = await runCli(args, {server, cwd: main, home: await home(), timeoutMs: 60_000});
+  const run = await runCli(args, {server, cwd: main, home: await home(), env, timeoutMs: 60_000});
   const bodies = server.requests.map(({body}) => body);
   return {run, results: toolResultsOf(bodies.filter(isSubagent)[1]!), report: toolResultsOf(bodies.at(-1)!)[0]!.text};
 }
@@ -135,6 +161,22 @@ test.runIf(usable.available)('no command of a run with a worktree changes the ma
   expect(contentOf(main)).toEqual(before);
   expect(report).toContain('changed none');
   expect(git(main, 'status', '--porcelain')).toBe(' M a.ts\nA  new.ts\n');
+});
+
+test('nor does one where there is no sandbox: what is not proven to read only does not run', async () => {
+  const main = mainCheckout();
+  const before = contentOf(main);
+  const {results} = await attempt(
+    main,
+    (tree) => [
+      ...COMMANDS.map((command) => bash(command.replaceAll('$M', main).replaceAll('$T', tree))),
+      ...[`git -C ${main} status`, `git -C ${main} diff`, `cat ${main}/a.ts`].map((command) => bash(command)),
+      bash('git status --short'),
+    ],
+    {env: {PATH: searchPathWithout('bwrap')}},
+  );
+  expect(contentOf(main)).toEqual(before);
+  expect(results.at(-1)!.text).toBe(' M a.ts\n?? new.ts');
 });
 
 test.runIf(usable.available)('nor does one that asks to run outside of the sandbox', async () => {
@@ -181,7 +223,7 @@ test('in the mode that lets edits pass, those in the worktree pass, and what lie
       {name: 'read_file', input: {path: '../../state.git/config'}},
       {name: 'glob', input: {pattern: '**/*.json', path: '../../..'}},
     ],
-    'acceptEdits',
+    {mode: 'acceptEdits'},
   );
   expect(results.map(({isError}) => isError)).toEqual([false, false, false, true, true, true, true, true, true]);
   expect(report).toContain('changed 2 files: a.ts, deep/new.ts');
