@@ -1,5 +1,6 @@
 /** What the commands that show and put back changes work with. */
 import path from 'node:path';
+import type {LedgerLine} from '../storage/checkpoints/ledger.ts';
 import type {PutBack} from '../storage/checkpoints/put-back.ts';
 import type {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
 
@@ -38,4 +39,20 @@ function listOf(lines: readonly string[], what: string): string[] {
 
 export function files(count: number): string {
   return `${count} file${count === 1 ? '' : 's'}`;
+}
+
+type CommandLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
+
+/** What checkpoints do not know of these commands, a line each. */
+export function commandNotes(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => boolean): readonly string[] {
+  const ran = new Set(lines.flatMap((line) => (line.type === 'running' && isMeant(line) ? [line.id] : [])));
+  const leftOut = lines.flatMap((line) => (line.type === 'ran' && ran.has(line.id) ? (line.leftOut ?? []) : []));
+  const reasons = lines.flatMap((line) => (line.type === 'uncounted' && isMeant(line) ? [line.why] : []));
+  const named = [...new Set(leftOut)].map((name) => `, ${name}`).join('');
+  return [
+    ...[...new Set(reasons)].map((why) => `What some commands changed is not known: ${why}.`),
+    ...(ran.size > 0
+      ? [`Not kept around commands: ignored files, node_modules${named}, and all outside the workspace.`]
+      : []),
+  ];
 }

@@ -4,7 +4,7 @@ import type {Command, CommandContext, CommandResult} from '../core/session.ts';
 import {since} from '../storage/checkpoints/changes.ts';
 import {putBack} from '../storage/checkpoints/put-back.ts';
 import {messageLinesOf, readTranscript} from '../storage/transcript.ts';
-import {type ChangesRoom, putBackWords} from './changes-room.ts';
+import {type ChangesRoom, commandNotes, putBackWords} from './changes-room.ts';
 
 const FORMS = '/rewind N [conversation|files|both], where 1 is the last prompt';
 /** As many as there are digits. */
@@ -69,6 +69,7 @@ async function rewind(
       by.label,
     );
     lines.push(putBackWords(put, room.root) || 'No file had changed since.');
+    lines.push(...commandNotes(room.checkpoints().ledger.lines, ({at}) => at >= prompt.at));
   }
   if (what === 'files') return done([`Files as they were before: ${labelOf(prompt)}`, ...lines].join('\n'));
   session.rewind(prompt.uuid, prompt.kept);

@@ -1,13 +1,12 @@
 /** Changes as `git diff` writes them. */
+import {batchesOf} from '../storage/checkpoints/batches.ts';
 import type {Stretch} from '../storage/checkpoints/changes.ts';
-import type {FileState} from '../storage/checkpoints/file-state.ts';
+import {type FileState, idOf} from '../storage/checkpoints/file-state.ts';
 import type {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
 import {type ChangesRoom, shownPath} from './changes-room.ts';
 
 /** Beyond so many characters in all, files are only named. */
 const MOST_CHARS = 300_000;
-/** Files whose contents are held in memory at a time. */
-const AT_A_TIME = 100;
 
 /** @returns a part for each file. */
 export async function unifiedDiff(
@@ -17,11 +16,9 @@ export async function unifiedDiff(
 ): Promise<readonly string[]> {
   const parts: string[] = [];
   let chars = 0;
-  for (let at = 0; at < stretches.length; at += AT_A_TIME) {
-    const some = stretches.slice(at, at + AT_A_TIME);
-    const ids = some.flatMap(({before, after}) => [before, after]).flatMap((state) => idOf(state) ?? []);
-    const contents = await checkpoints.contents([...new Set(ids)]);
-    for (const stretch of some) {
+  const contentsOf = ({before, after}: Stretch) => [idOf(before) ?? [], idOf(after) ?? []].flat();
+  for await (const {items, contents} of batchesOf(stretches, contentsOf, checkpoints)) {
+    for (const stretch of items) {
       const part =
         chars > MOST_CHARS
           ? `${headOf(stretch, room.root)}\n(left out: the diff is too long)`
@@ -80,10 +77,6 @@ function modeOf(state: FileState): string | undefined {
   if (state === null) return undefined;
   if (state.kind === 'link') return '120000';
   return state.kind === 'file' && state.executable ? '100755' : '100644';
-}
-
-function idOf(state: FileState): string | undefined {
-  return state && 'id' in state ? state.id : undefined;
 }
 
 function contentOf(state: FileState, contents: ReadonlyMap<string, Buffer>): Buffer | undefined {

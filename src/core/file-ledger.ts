@@ -3,15 +3,22 @@
  * One ledger an agent; the log of who wrote what is shared by the agents of a session.
  */
 import {createHash} from 'node:crypto';
+import {lstatSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {MiniCcError} from './errors.ts';
 
+interface LastWrite {
+  readonly hash: string;
+  /** More than one where commands ran at the same time: any of them may have been it. */
+  readonly agents: ReadonlySet<string>;
+  /** A tool wrote it, so there is no doubt. */
+  readonly isCertain: boolean;
+}
+
 export class WriteLog {
-  readonly #writers = new Map<string, {readonly agent: string; readonly hash: string}>();
+  readonly #writers = new Map<string, LastWrite>();
   /** Files that an agent has read or written: who changed one of these may be asked for. */
   readonly #known = new Set<string>();
-  /** A command ran of which it is not known what it changed. */
-  #lostTrack = false;
 
   knows(path: string): boolean {
     return this.#known.has(path);
@@ -22,29 +29,26 @@ export class WriteLog {
   }
 
   wrote(path: string, agent: string, hash: string): void {
-    this.#writers.set(path, {agent, hash});
+    this.#writers.set(path, {hash, agents: new Set([agent]), isCertain: true});
   }
 
-  /** A command of this agent left the file so; of two that ran at the same time nobody knows which. */
+  /** The file was changed so while a command of this agent ran. */
   commandWrote(path: string, agent: string, hash: string): void {
     const last = this.#writers.get(path);
-    const both = last?.hash === hash && last.agent !== agent;
-    this.wrote(path, both ? `${last.agent} or ${agent}` : agent, hash);
+    const isSame = last?.hash === hash;
+    if (isSame && last.isCertain) return;
+    this.#writers.set(path, {hash, agents: new Set([...(isSame ? last.agents : []), agent]), isCertain: false});
   }
 
-  loseTrack(): void {
-    this.#lostTrack = true;
-  }
-
-  /** Who it was when it was no agent that is known to. */
-  get others(): string {
-    return this.#lostTrack ? 'by a command, or outside mini-cc' : 'outside mini-cc';
+  /** The files that agents have seen, as they are now: only these can be written by somebody who does not know. */
+  stamps(): ReadonlyMap<string, string> {
+    return new Map([...this.#known].map((path) => [path, stampOf(path)]));
   }
 
   /** Who left the file with this content; undefined when no agent of this session did. */
   writerOf(path: string, hash: string): string | undefined {
     const last = this.#writers.get(path);
-    return last?.hash === hash ? last.agent : undefined;
+    return last?.hash === hash ? [...last.agents].join(' or ') : undefined;
   }
 }
 
@@ -73,11 +77,19 @@ export class FileLedger {
   }
 
   /**
-   * A command of this agent has ended. The agent has not seen what it left: it reads a file again before it writes it.
-   * @param changed absolute paths of the files that it changed; undefined when that is not known.
+   * A command of this agent begins. @returns what is to be called at its end: what it changed of the files that agents
+   * have seen is its work. The agent itself has not seen that: it reads such a file again before it writes it.
    */
-  async commandRan(changed: readonly string[] | undefined): Promise<void> {
-    if (changed === undefined) return this.log.loseTrack();
+  commandBegins(): () => Promise<void> {
+    const before = this.log.stamps();
+    return async () => {
+      const changed = [...before].filter(([path, stamp]) => stampOf(path) !== stamp);
+      await this.commandRan(changed.map(([path]) => path));
+    };
+  }
+
+  /** @param changed absolute paths of files that a command of this agent changed. */
+  async commandRan(changed: readonly string[]): Promise<void> {
     for (const path of changed.filter((each) => this.log.knows(each))) {
       const hash = await readFile(path).then(hashOf, () => undefined);
       // One that is gone, or cannot be read, cannot be overwritten unseen either.
@@ -98,12 +110,18 @@ export class FileLedger {
       throw new MiniCcError('NOT_READ', `${path} exists${by} and you have not read it: read_file it first.`);
     }
     if (hash === seen) return;
-    const how = agent === undefined ? this.log.others : `by ${agent === this.agent ? 'a command of yours' : agent}`;
+    const how = agent === undefined ? 'outside mini-cc' : `by ${agent === this.agent ? 'a command of yours' : agent}`;
     throw new MiniCcError(
       'STALE',
       `${path} changed since you read it (${how}). Nothing was written: read_file it again.`,
     );
   }
+}
+
+/** Changes whenever the file does, and sometimes when it does not. */
+function stampOf(path: string): string {
+  const about = lstatSync(path, {bigint: true, throwIfNoEntry: false});
+  return about ? `${about.mtimeNs} ${about.ctimeNs} ${about.size} ${about.ino}` : '';
 }
 
 function hashOf(content: Buffer): string {

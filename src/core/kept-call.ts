@@ -66,8 +66,14 @@ async function aroundCommand(
   {checkpoints, files, agentId, label}: KeptCaller,
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const {value, changed, uncounted} = await checkpoints.around({agentId, label}, work);
-  await files.commandRan(uncounted === undefined ? changed : undefined);
+  const {value, changed, uncounted} = await checkpoints.around({agentId, label}, async () => {
+    const ended = files.commandBegins();
+    try {
+      return await work();
+    } finally {
+      await ended();
+    }
+  });
   const facts = {
     ...value.facts,
     ...(changed.length > 0 ? {changed: [...(value.facts?.changed ?? []), ...changed]} : {}),

@@ -24,6 +24,8 @@ export interface KeyPress {
   readonly shift: boolean;
 }
 
+const ESCAPE: KeyPress = {name: 'escape', text: '', ctrl: false, meta: false, shift: false};
+
 /** Ends of lines in one chunk beyond which it was pasted, in a terminal that does not say so. */
 const MOST_TYPED_LINES = 3;
 
@@ -35,6 +37,8 @@ export function keysOf(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
   const name = nameOf(key);
   const {ctrl, meta, shift} = key;
+  // Esc twice, faster than the program reads.
+  if (name === 'escape' && meta) return [ESCAPE, ESCAPE];
   if (name !== undefined) return [{name, text: '', ctrl, meta, shift}];
   if (key.super || key.hyper || input === '') return [];
   if (ctrl || meta) return [{name: 'text', text: input, ctrl, meta, shift}];

@@ -132,17 +132,32 @@ describe('who changed a file', () => {
     await expect(theirs.assertFresh(file)).rejects.toThrow('(by a command of yours)');
   });
 
-  it('is nobody of ours when no command did, and may be one when that is not known', async () => {
+  it('is nobody of ours when no command did, and the command that did where there is no checkpoint either', async () => {
     const file = path.join(root, 'a.txt');
     writeFileSync(file, 'one');
     const log = new WriteLog();
     const mine = new FileLedger(log, 'main');
     read(mine, file);
+    await mine.commandBegins()();
     writeFileSync(file, 'two');
-    await mine.commandRan([]);
-    await expect(mine.assertFresh(file)).rejects.toThrow('(outside mini-cc)');
-    await mine.commandRan(undefined);
-    await expect(mine.assertFresh(file)).rejects.toThrow('(by a command, or outside mini-cc)');
+    await expect(mine.assertFresh(file)).rejects.toThrow('changed since you read it (outside mini-cc)');
+    const ended = new FileLedger(log, '[code] refactor auth').commandBegins();
+    writeFileSync(file, 'three');
+    await ended();
+    await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] refactor auth)');
+  });
+
+  it('is the agent whose tool wrote it, whatever command ran meanwhile', async () => {
+    const file = path.join(root, 'a.txt');
+    writeFileSync(file, 'one');
+    const log = new WriteLog();
+    const mine = new FileLedger(log, 'main');
+    read(mine, file);
+    const ended = new FileLedger(log, '[code] a').commandBegins();
+    writeFileSync(file, 'two');
+    new FileLedger(log, '[code] b').sawWrite(file, Buffer.from('two'));
+    await ended();
+    await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] b)');
   });
 
   it('is either of two whose commands ran at the same time', async () => {

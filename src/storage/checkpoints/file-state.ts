@@ -18,6 +18,11 @@ export function blobId(content: Buffer): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 }
 
+/** Undefined for what has no content. */
+export function idOf(state: FileState): string | undefined {
+  return state && 'id' in state ? state.id : undefined;
+}
+
 /** What is at `path` now, with its content. @throws the file system's error where it may not be read. */
 export async function lookAt(path: string): Promise<{readonly state: FileState; readonly content?: Buffer}> {
   const about = await lstat(path).catch((error: NodeJS.ErrnoException) => {

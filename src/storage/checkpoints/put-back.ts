@@ -4,8 +4,9 @@ import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, wr
 import path from 'node:path';
 import type {Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {batchesOf} from './batches.ts';
 import {type Plan, pathsOf, planFor, type Selection} from './changes.ts';
-import {type FileOrLink, lookAt} from './file-state.ts';
+import {type FileOrLink, idOf, lookAt} from './file-state.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 export interface PutBack {
@@ -16,9 +17,6 @@ export interface PutBack {
 
 type Restore = Extract<Plan, {type: 'restore'}>;
 
-/** Contents that are held in memory at a time. */
-const AT_A_TIME = 100;
-
 /** @param by as what is put back is noted down: it is a change too. */
 export async function putBack(checkpoints: SessionCheckpoints, selection: Selection, by: Writer): Promise<PutBack> {
   return checkpoints.alone(async () => {
@@ -28,10 +26,9 @@ export async function putBack(checkpoints: SessionCheckpoints, selection: Select
     // What is in the way of a folder goes before what lies in that folder comes.
     const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => order(a) - order(b));
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
-    for (let at = 0; at < restores.length; at += AT_A_TIME) {
-      const some = restores.slice(at, at + AT_A_TIME);
-      const contents = await checkpoints.contents(some.flatMap(({to}) => (to && 'id' in to ? [to.id] : [])));
-      for (const plan of some) {
+    const contentsOf = ({to}: Restore) => [idOf(to) ?? []].flat();
+    for await (const {items, contents} of batchesOf(restores, contentsOf, checkpoints)) {
+      for (const plan of items) {
         try {
           await restore(checkpoints, plan, contents, by);
           const how = plan.to === null ? 'removed' : plan.from === null ? 'brought back' : 'put back';
@@ -85,8 +82,8 @@ async function restore(
     await mkdir(path.dirname(file), {recursive: true});
     await replace(file, to, content);
   }
-  const {state: after, content} = await lookAt(file);
-  await checkpoints.keep(after, content);
+  // Its content is kept already.
+  const {state: after} = await lookAt(file);
   checkpoints.note({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes: of});
 }
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type {Checkpoints, Observed, Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {Blobs} from './blobs.ts';
-import {type FileState, isSame, lookAt} from './file-state.ts';
+import {type FileState, idOf, isSame, lookAt} from './file-state.ts';
 import {Gate} from './gate.ts';
 import {type Change, Ledger} from './ledger.ts';
 import {madeSince, missingAbove} from './made-folders.ts';
@@ -116,21 +116,24 @@ export class SessionCheckpoints implements Checkpoints {
     return {value, changed: [...begun.changed], ...(uncounted === undefined ? {} : {uncounted})};
   }
 
-  /** Contents by their ids, of those that are kept; whole, and what the ids say. */
-  async contents(ids: readonly string[]): Promise<Map<string, Buffer>> {
+  /** How many bytes each of these contents has; those that are not kept any more are left out. */
+  async sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const found = new Map<string, number>();
+    for (const id of ids) {
+      const size = await this.#blobs.size(id);
+      if (size !== undefined) found.set(id, size);
+    }
+    return this.#withShadow(ids, found, (shadow, rest) => shadow.sizes(rest));
+  }
+
+  /** Contents by their ids, whole; those that are not kept any more are left out. All are held in memory. */
+  async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     for (const id of ids) {
       const content = await this.#blobs.get(id);
       if (content) found.set(id, content);
     }
-    const rest = ids.filter((id) => !found.has(id));
-    if (rest.length === 0 || !this.ledger.lines.some(({type}) => type === 'running')) return found;
-    // Without git, what only its repository holds is as good as gone.
-    const kept = await this.#openShadow().then(
-      (shadow) => shadow.contents(rest),
-      () => new Map<string, Buffer>(),
-    );
-    return new Map([...found, ...kept]);
+    return this.#withShadow(ids, found, (shadow, rest) => shadow.contents(rest));
   }
 
   /** Alone with the files: no write and no snapshot goes on meanwhile. @throws what `work` throws. */
@@ -196,7 +199,10 @@ export class SessionCheckpoints implements Checkpoints {
     const before = this.#last;
     this.#last = tree;
     if (before !== undefined && this.#atWork.size > 0) {
-      for (const change of await shadow.changes(before, tree)) this.#attribute(change);
+      const changes = await shadow.changes(before, tree);
+      for (const change of changes) this.#attribute(change);
+      // Where that fails they are borrowed still.
+      await shadow.own(changes.flatMap((change) => idOf(change.before) ?? [])).catch(() => undefined);
     }
     this.#written.clear();
     return snapshot;
@@ -229,6 +235,18 @@ export class SessionCheckpoints implements Checkpoints {
     }
     await this.keep(after, content);
     this.note({...more, type: 'change', at: Date.now(), by: [by], path: file, before, after});
+  }
+
+  /** Adds what the snapshots have. Without git, what only its repository holds is as good as gone. */
+  async #withShadow<T>(
+    ids: readonly string[],
+    found: ReadonlyMap<string, T>,
+    look: (shadow: ShadowGit, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  ): Promise<ReadonlyMap<string, T>> {
+    const rest = ids.filter((id) => !found.has(id));
+    if (rest.length === 0 || !this.ledger.lines.some(({type}) => type === 'running')) return found;
+    const shadow = await this.#openShadow().catch(() => undefined);
+    return shadow ? new Map([...found, ...(await look(shadow, rest))]) : found;
   }
 
   async #openShadow(): Promise<ShadowGit> {

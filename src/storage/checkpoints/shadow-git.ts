@@ -3,18 +3,15 @@
  * project's repository has already, so that a large project costs little; of the project's settings, filters and
  * attributes nothing holds: what is kept are the bytes of the files. Ignored files are left out.
  */
-import {constants, existsSync, type Stats} from 'node:fs';
-import {access, lstat, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {mkdir, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/errors.ts';
 import {type GitOptions, git} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
+import {excludedIn, projectAt} from './project-repository.ts';
+import {sortedOut} from './sorted-out.ts';
 
-/** Larger files are left out. */
-const MOST_FILE_BYTES = 10 * 1024 * 1024;
-/** What one snapshot may take in anew. */
-const MOST_NEW_FILES = 20_000;
-const MOST_NEW_BYTES = 256 * 1024 * 1024;
 /** Milliseconds of one call of git, for a snapshot and for the first look at the workspace. */
 const CALL_LIMIT_MS = 10_000;
 const FIRST_LIMIT_MS = 30_000;
@@ -75,6 +72,8 @@ export class ShadowGit {
     for (const each of ['objects/info', 'objects/pack', 'refs', 'info']) {
       await mkdir(path.join(folder, each), {recursive: true, mode: 0o700});
     }
+    // Left by one that was killed amid its work; the session is ours alone.
+    await rm(path.join(folder, 'index.lock'), {force: true});
     const write = (name: string, text: string) => writeFile(path.join(folder, name), text, {mode: 0o600});
     await write('config', CONFIG);
     await write('info/attributes', ATTRIBUTES);
@@ -108,7 +107,7 @@ export class ShadowGit {
     return {tree: this.#last, leftOut};
   }
 
-  /** What is different between two snapshots; what was there before is its own from now on. */
+  /** What is different between two snapshots. */
   async changes(from: string, to: string): Promise<readonly TreeChange[]> {
     if (from === to) return [];
     const fields = namesIn(await this.#git(this.top, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
@@ -118,11 +117,23 @@ export class ShadowGit {
       const file = path.join(this.top, fields[index + 1]!.toString());
       changes.push({path: file, before: stateOf(oldMode, oldId), after: stateOf(newMode, newId)});
     }
-    await this.#own(changes.flatMap(({before}) => (before && 'id' in before ? [before.id] : [])));
     return changes;
   }
 
-  /** Those of the contents that are here, whole. */
+  /** How many bytes each of these contents has; those that are not here are left out. */
+  async sizes(ids: readonly string[]): Promise<Map<string, number>> {
+    if (ids.length === 0) return new Map();
+    const told = await this.#git(this.top, ['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`});
+    const lines = told.toString().split('\n');
+    return new Map(
+      lines.flatMap((line) => {
+        const [, id, size] = /^(\w{40}) blob (\d+)$/.exec(line) ?? [];
+        return id === undefined ? [] : [[id, Number(size)] as const];
+      }),
+    );
+  }
+
+  /** Those of the contents that are here, whole. All are held in memory. */
   async contents(ids: readonly string[]): Promise<Map<string, Buffer>> {
     const found = new Map<string, Buffer>();
     if (ids.length === 0) return found;
@@ -152,19 +163,16 @@ export class ShadowGit {
   }
 
   /** Copies borrowed blobs: the project's git may throw its own away. */
-  async #own(ids: readonly string[]): Promise<void> {
+  async own(ids: readonly string[]): Promise<void> {
     const isOwned = (id: string) =>
       this.#owned.has(id) || existsSync(path.join(this.folder, 'objects', id.slice(0, 2), id.slice(2)));
     const borrowed = [...new Set(ids)].filter((id) => !isOwned(id));
     if (borrowed.length === 0) return;
-    const told = await this.#git(this.top, ['cat-file', '--batch-check'], {input: `${borrowed.join('\n')}\n`});
-    const there = told
-      .toString()
-      .split('\n')
-      .flatMap((line) => /^(\w{40}) blob /.exec(line)?.[1] ?? []);
+    const there = [...(await this.sizes(borrowed)).keys()];
     if (there.length === 0) return;
     const pack = path.join(this.folder, 'objects', 'pack', 'pack');
-    await this.#git(this.top, ['pack-objects', '-q', pack], {input: `${there.join('\n')}\n`});
+    const input = `${there.join('\n')}\n`;
+    await this.#git(this.top, ['pack-objects', '-q', '--window=0', pack], {input, limitMs: FIRST_LIMIT_MS});
     for (const id of there) this.#owned.add(id);
   }
 
@@ -179,81 +187,6 @@ export class ShadowGit {
     if (fine.includes(answer.exitCode)) return answer.stdout;
     throw new MiniCcError('CHECKPOINT', `git ${args[0]}: ${answer.stderr.trim().split('\n')[0] ?? ''}`);
   }
-}
-
-interface Project {
-  readonly top: string;
-  readonly objects: string;
-  /** What its own exclude file says. */
-  readonly exclude: string;
-}
-
-/** The repository that the workspace lies in; undefined without one whose objects can be borrowed. */
-async function projectAt(root: string): Promise<Project | undefined> {
-  const asked = ['--show-object-format', '--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude'];
-  const answer = await git(root, ['rev-parse', ...asked]);
-  const [format, top = '', objects = '', exclude = '', ...more] = answer.stdout.toString().split('\n');
-  if (answer.exitCode !== 0 || format !== 'sha1' || more.join('') !== '') return undefined;
-  const text = await readFile(path.resolve(root, exclude), 'utf8').catch(() => '');
-  return {top: await realpath(top), objects: await realpath(path.resolve(root, objects)), exclude: text};
-}
-
-/** Beside what the project ignores: what mini-cc itself writes there, and what no other part of it looks through. */
-function excludedIn(project: Project | undefined, top: string, ownFolders: readonly string[]): string {
-  const own = ownFolders
-    .map((folder) => path.relative(top, folder))
-    .filter((relative) => relative !== '' && !relative.startsWith('..'))
-    .map((relative) => `/${relative.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}/`);
-  return [project?.exclude ?? '', 'node_modules/', ...own, ''].join('\n');
-}
-
-interface SortedOut {
-  readonly added: readonly Buffer[];
-  readonly removed: readonly Buffer[];
-  readonly leftOut: readonly string[];
-}
-
-/** What git would take in, looked at once more: it must neither swallow huge files nor fail at odd ones. */
-async function sortedOut(top: string, names: readonly Buffer[]): Promise<SortedOut> {
-  const added: Buffer[] = [];
-  const removed: Buffer[] = [];
-  const leftOut: string[] = [];
-  const realFolders = new Map<string, boolean>();
-  let bytes = 0;
-  // One that is modified and deleted is listed twice.
-  for (const name of new Map(names.map((each) => [each.toString('latin1'), each])).values()) {
-    const shown = name.toString();
-    // A name that is no text cannot be noted down; what ends so is a repository of its own.
-    if (!Buffer.from(shown).equals(name) || shown.endsWith('/')) {
-      leftOut.push(shown);
-      continue;
-    }
-    const file = path.join(top, shown);
-    const folder = path.dirname(file);
-    if (!realFolders.has(folder)) realFolders.set(folder, (await realpath(folder).catch(() => '')) === folder);
-    const about = realFolders.get(folder) ? await lstat(file).catch(() => undefined) : undefined;
-    if (!about || about.isDirectory()) removed.push(name);
-    else if (await isTakenIn(file, about)) {
-      added.push(name);
-      bytes += about.size;
-    } else leftOut.push(shown);
-    if (added.length > MOST_NEW_FILES) throw tooMuch(`more than ${MOST_NEW_FILES.toLocaleString('en')} new files`);
-    if (bytes > MOST_NEW_BYTES) throw tooMuch(`more than ${MOST_NEW_BYTES / 1024 / 1024} MB of new files`);
-  }
-  return {added, removed, leftOut};
-}
-
-async function isTakenIn(file: string, about: Stats): Promise<boolean> {
-  if (about.isSymbolicLink()) return true;
-  if (!about.isFile() || about.size > MOST_FILE_BYTES) return false;
-  return access(file, constants.R_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
-function tooMuch(what: string): MiniCcError {
-  return new MiniCcError('TOO_LARGE', `the workspace is too large: ${what}`);
 }
 
 function stateOf(mode: string, id: string): FileState {
