@@ -7,6 +7,7 @@ import {makeHome} from '../tests/support/environment.ts';
 import {say, startMessagesServer} from '../tests/support/messages-server.ts';
 import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
+import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
 import {measureConfined} from './confined.ts';
 import {timeOfNode, timeOfVersion, timeToPrompt, timeToTypedKey} from './start-up.ts';
 import {interleave} from './statistics.ts';
@@ -49,6 +50,7 @@ async function measure(): Promise<Row[]> {
   const turn = await timeOfTurn(home, short ? 20 : 50, short ? 1 : 3);
   const bytes = await bytesOfFirstRequest(home);
   const confined = await measureConfined(home, short ? 5 : 20);
+  const checkpoints = await measureCheckpoints(home, short ? 5 : 15);
   const toFloor = (what: string, ms: number, mark?: number): Row => ({
     what,
     measured: `${ms.toFixed(0)} ms`,
@@ -65,6 +67,9 @@ async function measure(): Promise<Row[]> {
     amount('CPU at rest, ticks of 10 ms in 3 s', rest.ticks, 'ticks', 1),
     amount('harness time of a turn with one `bash true`', turn, 'ms', 12),
     amount('first request with all tools', bytes / 1024, 'KB', 12),
+    checkpoint('the first command of a session', checkpoints.firstMs),
+    checkpoint('a command that changes nothing', checkpoints.idleMs),
+    checkpoint('a command that changes a file', checkpoints.oneFileMs),
     ...(confined === undefined
       ? [{what: 'confined `bash -c true`', measured: 'no sandbox here'}]
       : [
@@ -81,6 +86,10 @@ function toPlain(profile: string, ms: number, plainMs: number): Row {
     value: ms / plainMs,
     unit: '×',
   };
+}
+
+function checkpoint(what: string, ms: number): Row {
+  return {what: `checkpoint of ${CHECKPOINT_FILES} files around ${what}`, measured: `${ms.toFixed(0)} ms`};
 }
 
 function amount(what: string, value: number, unit: string, mark: number): Row {

@@ -1,0 +1,118 @@
+/** What `/subagents diff` and `undo` say, over real files and a real run. */
+import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
+import {describe, expect, it} from 'vitest';
+import type {ChangesRoom} from '../../src/commands/changes-room.ts';
+import {diffOfRun, undoRun} from '../../src/commands/subagent-changes.ts';
+import type {RunRecord} from '../../src/core/run-record.ts';
+import {patchOf} from '../../src/tools/patch.ts';
+import {CODE, OTHER, workspace} from '../storage/checkpoints/fixture.ts';
+
+const ended = {runId: CODE.agentId, agent: 'code', description: 'refactor auth', endedAt: 1} as RunRecord;
+const {endedAt: _, ...atWork} = ended;
+
+function given(files: Readonly<Record<string, string>> = {}, options = {}) {
+  const made = workspace(files, options);
+  const told: string[] = [];
+  const room: ChangesRoom = {
+    root: made.root,
+    checkpoints: () => made.store.current,
+    patchOf,
+    onPutBack: async (paths, label) => void told.push(...paths.map((file) => `${label} ${file}`)),
+  };
+  return {...made, room, told};
+}
+
+describe('/subagents diff', () => {
+  it('shows edits, new files, deleted ones, modes, links and binary files as git does', async () => {
+    const {room, command, put, at} = given({'a.txt': 'one\ntwo\n', 'gone.txt': 'x\n', 'run.sh': 'ls\n'});
+    put('bin', Buffer.from([0, 1]));
+    await command(
+      `sed -i s/two/2/ a.txt; rm gone.txt; chmod +x run.sh; printf '\\0\\2' > bin; ln -s a.txt link; echo n > 'q"uote'`,
+    );
+    const {text, isDiff} = await diffOfRun(ended, room);
+    expect(isDiff).toBe(true);
+    expect(text.split('\n\n')).toEqual([
+      expect.stringContaining('[code] refactor auth changed 6 files.\nNot kept around commands: ignored files'),
+      'diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2',
+      'diff --git a/bin b/bin\nBinary files a/bin and b/bin differ',
+      'diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x',
+      expect.stringContaining(
+        'diff --git a/link b/link\nnew file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1,1 @@\n+a.txt',
+      ),
+      expect.stringContaining(
+        'diff --git "a/q\\"uote" "b/q\\"uote"\nnew file mode 100644\n--- /dev/null\n+++ "b/q\\"uote"',
+      ),
+      'diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755',
+    ]);
+    unlinkSync(at('link'));
+    symlinkSync('elsewhere', at('link'));
+    chmodSync(at('bin'), 0o600);
+    // What came later is not the run's.
+    expect((await diffOfRun(ended, room)).text).toBe(text);
+  });
+
+  it('says with whom a change is shared, and of a run at work that there may be more', async () => {
+    const {room, store, run} = given({'a.txt': '1\n'});
+    await store.around(CODE, () => store.around(OTHER, async () => run('echo 2 > a.txt')));
+    const {text} = await diffOfRun(atWork, room);
+    expect(text).toContain('[code] refactor auth changed 1 file so far.');
+    expect(text).toContain('shared with [code] other:\ndiff --git a/a.txt b/a.txt');
+  });
+
+  it('shows the parts of a run alone where somebody else changed the file in between', async () => {
+    const {room, write} = given({'a.txt': '1\n'});
+    await write('a.txt', '2\n');
+    await write('a.txt', '3\n', OTHER);
+    await write('a.txt', '4\n');
+    const {text} = await diffOfRun(ended, room);
+    expect(text.match(/^[-+]\d/gm)).toEqual(['-1', '+2', '-3', '+4']);
+    expect(text).toContain('changed 1 file.');
+  });
+
+  it('says that nothing was changed, and which commands it knows nothing of', async () => {
+    const {room, store, reasons} = given({}, {git: false});
+    const {PATH} = process.env;
+    process.env.PATH = '/nonexistent';
+    try {
+      for (const _ of [1, 2]) {
+        expect(await store.around(CODE, async () => 'ran')).toEqual({
+          value: 'ran',
+          changed: [],
+          uncounted: 'git is not installed',
+        });
+      }
+      expect(reasons).toEqual(['git is not installed']);
+    } finally {
+      process.env.PATH = PATH;
+    }
+    expect((await diffOfRun(ended, room)).text).toBe(
+      '[code] refactor auth changed no files.\nWhat some commands changed is not known: git is not installed.',
+    );
+  });
+});
+
+describe('/subagents undo', () => {
+  it('names what it did and what it left, and tells the agents that had read the files', async () => {
+    const {room, write, told, at, put} = given({'a.txt': '1', 'b.txt': '1'});
+    await write('a.txt', '2');
+    await write('b.txt', '2');
+    await write('n.txt', '2');
+    put('b.txt', 'mine');
+    expect(await undoRun(ended, room)).toEqual({
+      ok: true,
+      text: '[code] refactor auth: 2 files put back:\n  n.txt (removed)\n  a.txt\n1 file left as it is:\n  b.txt: changed since outside mini-cc',
+    });
+    expect(told).toEqual([`/subagents undo ${at('n.txt')}`, `/subagents undo ${at('a.txt')}`]);
+    put('b.txt', '1');
+    expect(await undoRun(ended, room)).toEqual({ok: true, text: '[code] refactor auth: nothing to undo.'});
+  });
+
+  it('refuses a run that is at work', async () => {
+    const {room, write} = given({'a.txt': '1'});
+    await write('a.txt', '2');
+    expect(await undoRun(atWork, room)).toEqual({
+      ok: false,
+      text: '[code] refactor auth is at work: stop it first, by /subagents stop run-1',
+    });
+  });
+});
