@@ -196,7 +196,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
     },
     commands,
     denials,
-    permissionMode: () => policy.mode,
+    permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     setPermissionMode: (mode) => {
       policy.mode = mode;
       void questions.recheck();

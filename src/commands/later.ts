@@ -1,7 +1,7 @@
 /** Commands that the contract names and this release has not: they say so. /help does not list them. */
 import type {Command} from '../core/session.ts';
 
-const NAMES = 'permissions compact context cost resume export fanout init memory mcp';
+const NAMES = 'compact context cost resume export fanout init memory mcp';
 
 export const laterCommands: readonly Command[] = NAMES.split(' ').map((name) => ({
   name,

@@ -2,7 +2,7 @@ import type {Command, CommandContext} from '../core/command.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
 import {nearest} from '../core/nearest.ts';
 
-const MEANING: Readonly<Record<PermissionMode, string>> = {
+export const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   default: 'asks before it writes, runs or fetches',
   acceptEdits: 'edits inside the workspace pass, all else asks',
   plan: 'reads only',
@@ -19,7 +19,7 @@ export const modeCommand: Command = {
   async run(context) {
     const {session, args} = context;
     const {permissionMode: before} = session.info;
-    if (args === '') return {ok: true, text: `Mode: ${before} (${MEANING[before]}). ${others(before)}`};
+    if (args === '') return {ok: true, text: `Mode: ${before} (${MODE_MEANING[before]}). ${others(before)}`};
     if (args === 'next') {
       session.setPermissionMode(TURN[(TURN.indexOf(before) + 1) % TURN.length] ?? 'default');
       return {ok: true, text: ''};
@@ -29,12 +29,12 @@ export const modeCommand: Command = {
       const meant = nearest(args, PERMISSION_MODES);
       return {ok: false, text: `There is no mode ${JSON.stringify(args)} (did you mean ${meant}?). ${others()}`};
     }
-    if (mode === before) return {ok: true, text: `Mode: ${mode} (${MEANING[mode]})`};
+    if (mode === before) return {ok: true, text: `Mode: ${mode} (${MODE_MEANING[mode]})`};
     if (mode === 'bypassPermissions' && !(await isSure(context))) {
       return {ok: false, text: `Mode: ${before}, as it was.`};
     }
     session.setPermissionMode(mode);
-    return {ok: true, text: `Mode: ${mode}, was ${before} (${MEANING[mode]})`};
+    return {ok: true, text: `Mode: ${mode}, was ${before} (${MODE_MEANING[mode]})`};
   },
 };
 

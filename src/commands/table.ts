@@ -10,6 +10,7 @@ import {createHelpCommand} from './help.ts';
 import {laterCommands} from './later.ts';
 import {modeCommand} from './mode.ts';
 import {modelCommand} from './model.ts';
+import {permissionsCommand} from './permissions.ts';
 import {createRewindCommand} from './rewind.ts';
 import {stopCommand} from './stop.ts';
 import {createSubagentsCommand, createTasksCommand} from './subagents.ts';
@@ -20,6 +21,7 @@ export function commandTable(agents: AgentsRoom, changes: ChangesRoom, examine: 
     clearCommand,
     modelCommand,
     modeCommand,
+    permissionsCommand,
     createSubagentsCommand(changes),
     createTasksCommand(changes),
     backgroundCommand,

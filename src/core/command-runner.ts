@@ -53,6 +53,7 @@ export class CommandRunner {
     return {
       session,
       args,
+      permissions: this.#parts.permissions(),
       say: (text) => this.#emit({type: 'notice', level: 'info', text}),
       ask: async (question) => {
         if (!this.#parts.interactive) return undefined;

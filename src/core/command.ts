@@ -1,11 +1,13 @@
 /** What a slash command is. `commands/` holds them. */
 import type {Answer, Question} from './events.ts';
 import type {Session} from './session.ts';
+import type {PermissionStanding} from './session-parts.ts';
 
 /** What a slash command may do. Its words come back; the session emits them. */
 export interface CommandContext {
   readonly session: Session;
   readonly args: string;
+  readonly permissions: PermissionStanding;
   /** A line before the command's end. */
   say(text: string): void;
   /** Undefined where nobody can be asked, or when the person interrupted. */

@@ -10,6 +10,7 @@ import type {Inbox} from './inbox.ts';
 import type {Limits} from './limits.ts';
 import type {Message} from './messages.ts';
 import type {Model} from './model.ts';
+import type {Rule} from './permissions/rule.ts';
 import type {Denial} from './permit.ts';
 import type {Questions} from './questions.ts';
 import type {Redactor} from './redaction.ts';
@@ -37,7 +38,7 @@ export interface SessionParts {
   readonly interactive: boolean;
   /** Lets go of what was watched, and waits for what goes on beside the turns. */
   onClose(): Promise<void>;
-  readonly permissionMode: () => PermissionMode;
+  readonly permissions: () => PermissionStanding;
   /** Holds at once, also for what runs and what is asked just now. */
   setPermissionMode(mode: PermissionMode): void;
   readonly limits: Partial<Limits>;
@@ -52,6 +53,15 @@ export interface SessionParts {
   readonly pending: readonly Announcement[];
   /** The main agent's run, but for what changes from turn to turn. */
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
+}
+
+/** What agents may do now, as a person is told. */
+export interface PermissionStanding {
+  readonly mode: PermissionMode;
+  /** In the order in which they were found. */
+  readonly rules: readonly Rule[];
+  /** Each in a few words. */
+  readonly granted: readonly string[];
 }
 
 /** One transcript and what belongs to it. */

@@ -61,7 +61,7 @@ export class Session implements FrontEndSession {
       runDescriptions: this.#conversation.restored.length === 0 ? {} : descriptionsOf(this.#parts.manager.list()),
       model: this.#model.name,
       offline: this.#model.offline,
-      permissionMode: this.#parts.permissionMode(),
+      permissionMode: this.#parts.permissions().mode,
     };
   }
 

@@ -50,7 +50,7 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     interactive,
     commands: [],
     denials: [],
-    permissionMode: () => 'default',
+    permissions: () => ({mode: 'default', rules: [], granted: []}),
     setPermissionMode: () => undefined,
     limits: {},
     openConversation,

@@ -7,7 +7,7 @@ import {mkdir, readdir, readFile, readlink, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {expect} from 'vitest';
 import type {Home} from '../support/environment.ts';
-import {callTools, type MessagesServer, type Reply, say} from '../support/messages-server.ts';
+import {callTools, type MessagesBody, type MessagesServer, type Reply, say} from '../support/messages-server.ts';
 import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import type {Workspace} from '../support/workspace.ts';
@@ -22,6 +22,8 @@ export interface Attack {
   readonly main: readonly Reply[];
   /** The replies of a subagent, by its prompt. */
   readonly child?: (prompt: string) => readonly Reply[];
+  /** Of requests that belong to no conversation. */
+  readonly other?: (body: MessagesBody) => Reply | undefined;
 }
 
 export interface Evil {
@@ -68,8 +70,10 @@ export async function play(attack: Attack): Promise<Outcome> {
   for (const [link, target] of Object.entries(attack.links ?? {})) {
     await symlink(target.replace(/^~/, at.home.path), path.join(at.workspace.path, link));
   }
-  const {main, child = () => []} = attack;
+  const {main, child = () => [], other = () => undefined} = attack;
   const server = await serve((body) => {
+    const apart = other(body);
+    if (apart) return apart;
     const replies = isSubagent(body) ? child(firstPromptOf(body)) : main;
     return replies[turnOf(body)] ?? say('Done as I was told.');
   });

@@ -81,6 +81,11 @@ export class PermissionPolicy {
     this.#changes += 1;
   }
 
+  /** What was granted for this session so far, in a few words each. */
+  get granted(): readonly string[] {
+    return [...this.#grants];
+  }
+
   /** What such a grant covers, in a few words. */
   grantWords(request: PermitRequest, workspace: Workspace): string {
     return grantWords(this.#grantsFor(request, workspace));

@@ -30,6 +30,15 @@ export function StatusLine({model, mode, running, contextTokens, hint, tip = '',
     if (textWidth(longer) > columns) break;
     line = longer;
   }
+  // Where nothing is asked any more, that is not to be overlooked.
+  if (mode === 'bypassPermissions' && line.startsWith(mode)) {
+    return (
+      <Text>
+        <Text color="red">{mode}</Text>
+        <Text dimColor>{line.slice(mode.length)}</Text>
+      </Text>
+    );
+  }
   return <Text dimColor>{line === '' ? ' ' : line}</Text>;
 }
 

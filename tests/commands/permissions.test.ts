@@ -1,0 +1,64 @@
+import {describe, expect, it} from 'vitest';
+import {permissionsCommand} from '../../src/commands/permissions.ts';
+import type {CommandContext} from '../../src/core/command.ts';
+import {ruleOf} from '../../src/core/permissions/rule-book.ts';
+import type {PermissionStanding} from '../../src/core/session-parts.ts';
+import {project, serve} from '../e2e/fixture.ts';
+import {repl, send} from '../e2e/repl-fixture.ts';
+import {callTool, say} from '../support/messages-server.ts';
+import {runCli} from '../support/run-cli.ts';
+
+async function shown(standing: Partial<PermissionStanding>): Promise<string> {
+  const permissions = {mode: 'default', rules: [], granted: [], ...standing};
+  return (await permissionsCommand.run({permissions} as unknown as CommandContext)).text;
+}
+
+describe('/permissions', () => {
+  it('says the mode, and that there are no rules', async () => {
+    const text = await shown({mode: 'plan'});
+    expect(text).toContain('Mode: plan (reads only)');
+    expect(text).toContain('No rules.');
+    expect(text).not.toContain('Granted');
+  });
+
+  it('lists rules with where they come from, those that win first', async () => {
+    const rules = [
+      ruleOf('bash(npm test)', 'allow', '--allowed-tools'),
+      ruleOf('bash(rm:*)', 'deny', '/p/.mini-cc/settings.json'),
+      ruleOf('web_fetch', 'ask', '~/.mini-cc/settings.json'),
+    ];
+    expect((await shown({rules})).split('\n').filter((line) => line.startsWith('  '))).toEqual([
+      '  deny   bash(rm:*)      /p/.mini-cc/settings.json',
+      '  ask    web_fetch       ~/.mini-cc/settings.json',
+      '  allow  bash(npm test)  --allowed-tools',
+    ]);
+  });
+
+  it('lists what was granted for this session, each on one line', async () => {
+    expect(await shown({granted: ['run a\n  b', 'edits inside the workspace']})).toContain(
+      'Granted for this session:\n  run a b\n  edits inside the workspace',
+    );
+  });
+
+  it('works without a REPL', async () => {
+    const run = await runCli(['-p', '/permissions', '--allowed-tools', 'bash(npm test)'], {server: await serve([])});
+    expect(run).toMatchObject({code: 0});
+    expect(run.stdout).toContain('  allow  bash(npm test)  --allowed-tools');
+  });
+
+  it('names in the REPL what a yes has granted, and the rule that 3 has written', async () => {
+    const commands = ['touch a', 'touch b'];
+    const server = await serve([...commands.map((command) => callTool('bash', {command})), say('Both there.')]);
+    const terminal = await repl({server, cwd: (await project()).path});
+    await send(terminal, 'go');
+    for (const [index, command] of commands.entries()) {
+      await terminal.waitFor((at) => at.screen().includes(`  ${command}`) && at.screen().includes('  1 yes'));
+      await new Promise((resolve) => setTimeout(resolve, 350));
+      terminal.type(index === 0 ? '2' : '3');
+    }
+    await terminal.waitFor('Both there.');
+    await send(terminal, '/permissions');
+    await terminal.waitFor(/allow {2}bash\(touch b.*permissions\.json/s);
+    await terminal.waitFor('run touch a');
+  });
+});
