@@ -57,7 +57,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
 
   const sandbox = sandboxOf(settings, options.home);
   const {confinement, warning: noSandbox} = await confinementOf(settings, sandbox);
-  const {rules, warnings: ruleWarnings} = rulesOf(options, loaded, store.folder, root);
+  const {rules, warnings: ruleWarnings} = rulesOf(options, loaded, {folder: store.folder, root, redactor});
   const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const emit = bus.emitFor(MAIN);

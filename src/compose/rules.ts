@@ -3,6 +3,7 @@ import type {LoadedSettings} from '../config/settings.ts';
 import {UsageError} from '../core/errors.ts';
 import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rule.ts';
 import {RuleBook} from '../core/permissions/rule-book.ts';
+import type {Redactor} from '../core/redaction.ts';
 import {TOOL_NAMES, toolName} from '../core/tool-names.ts';
 import {KeptRules} from '../storage/kept-rules.ts';
 import type {SessionOptions} from './options.ts';
@@ -15,12 +16,15 @@ export function toolRules({settings: {subagents}}: LoadedSettings, rules: RuleBo
 }
 
 /**
- * @param folder of the project's sessions.
- * @param root of the project, with links resolved.
+ * @param place `folder` of the project's sessions, `root` of the project with links resolved
  * @throws UsageError for a rule of the command line that is none; those of files were checked where they were read
  */
-export function rulesOf(options: SessionOptions, loaded: LoadedSettings, folder: string, root: string) {
-  const kept = new KeptRules(folder, root);
+export function rulesOf(
+  options: SessionOptions,
+  loaded: LoadedSettings,
+  {folder, root, redactor}: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
+) {
+  const kept = new KeptRules(folder, root, redactor);
   const {rules, warning} = kept.read();
   const all = [
     ...(options.allowedTools ?? []).map((text) => typed(text, 'allow', '--allowed-tools')),

@@ -111,7 +111,7 @@ function questionFor(
   policy: PermissionPolicy,
   workspace: Workspace,
 ): Question {
-  const isKept = !onlyOnce && rule !== undefined && policy.rules.keeps;
+  const isKept = !onlyOnce && rule !== undefined && policy.rules.keeps(rule);
   return {
     id: randomUUID(),
     agent,

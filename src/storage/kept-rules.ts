@@ -6,6 +6,7 @@ import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {MiniCcError, messageOf} from '../core/errors.ts';
 import type {RuleStore} from '../core/permissions/rule-book.ts';
+import type {Redactor} from '../core/redaction.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
@@ -29,6 +30,7 @@ export class KeptRules implements RuleStore {
   constructor(
     private readonly folder: string,
     private readonly root: string,
+    private readonly redactor: Redactor,
   ) {
     this.source = path.join(folder, NAME);
   }
@@ -40,6 +42,10 @@ export class KeptRules implements RuleStore {
     } catch (error) {
       return {rules: [], warning: `${messageOf(error)}: its rules do not hold`};
     }
+  }
+
+  mayHold(rule: string): boolean {
+    return this.redactor.text(rule) === rule;
   }
 
   /** Another mini-cc may have written meanwhile: its rules stay. @throws MiniCcError when it cannot be written. */

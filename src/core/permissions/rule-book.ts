@@ -7,6 +7,8 @@ import {matchesHost, matchesName, type Rule, type RuleKind, readRule} from './ru
 export interface RuleStore {
   /** How its rules say where they come from. */
   readonly source: string;
+  /** One that holds a key is not written to a file. */
+  mayHold(rule: string): boolean;
   /** @throws MiniCcError when it cannot be written. */
   add(rules: readonly string[]): Promise<void>;
 }
@@ -26,9 +28,9 @@ export class RuleBook {
     return this.#rules;
   }
 
-  /** Rules can be kept for later sessions. */
-  get keeps(): boolean {
-    return this.store !== undefined;
+  /** The rule can be kept for later sessions. */
+  keeps(rule: string): boolean {
+    return this.store?.mayHold(rule) ?? false;
   }
 
   /** From now on these are allowed, also in later sessions. @throws MiniCcError when they cannot be written. */

@@ -1,5 +1,10 @@
+import {mkdtempSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/events.ts';
+import {Redactor} from '../../../src/core/redaction.ts';
+import {KeptRules} from '../../../src/storage/kept-rules.ts';
 import {until} from '../manager-fixture.ts';
 import {permitFixture} from './fixture.ts';
 
@@ -44,6 +49,19 @@ describe('a permit', () => {
     expect(await first).toMatchObject({allowed: true});
     expect(await second).toMatchObject({allowed: true});
     expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(2);
+  });
+
+  it('offers to keep a rule for good, unless a key would be kept with it', async () => {
+    const key = 'sk-canary-0123456789';
+    const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-rules-'));
+    const store = new KeptRules(folder, folder, new Redactor([{name: 'SOME_KEY', value: key}]));
+    const {permit, events} = permitFixture({store});
+    void permit(request, never);
+    const login = `npm login --token ${key}`;
+    void permit({...request, accesses: [{kind: 'run', command: login}]}, never);
+    await until(() => asked(events).length === 2);
+    const offered = asked(events).map(({options}) => options.some(({choice}) => choice === 'always'));
+    expect(offered).toEqual([true, false]);
   });
 
   it("gives the user's word to the model with a no, and notes the denial", async () => {
