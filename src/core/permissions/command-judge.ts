@@ -212,7 +212,7 @@ function judgeWalk(walk: CommandWalk, about: Case, isPlain = false): Verdict {
   const verdicts = [...walk.reads].map((place) => judgeSearched(place, reading));
   for (const pattern of walk.globs) {
     const places = matchingPlaces(pattern, workspace.cwd);
-    if (!places) throw new NotProven(`${pattern} matches too many files`);
+    if (!places) throw new NotProven(`${pattern} matches more than plain files`);
     verdicts.push(...places.map((place) => judgeSearched(place, reading)));
   }
   for (const folder of walk.repositories) {

@@ -9,7 +9,7 @@ const MOST_ENTRIES = 20_000;
 
 /**
  * The folders that are listed, and of what matches each link: a plain file lies where its folder does.
- * @returns undefined when there are too many.
+ * @returns undefined when there are too many, or one that could be taken for an option.
  */
 export function matchingPlaces(pattern: string, cwd: string): string[] | undefined {
   const home = pattern.startsWith('~/') ? path.join(homedir(), pattern.slice(1)) : pattern;
@@ -32,6 +32,7 @@ export function matchingPlaces(pattern: string, cwd: string): string[] | undefin
         seen += 1;
         if (seen > MOST_ENTRIES) return undefined;
         if (!matchesStep(step, entry.name)) continue;
+        if (entry.name.startsWith('-')) return undefined;
         const place = `${folder}/${entry.name}`;
         if (entry.isSymbolicLink()) places.add(place);
         if (entry.isSymbolicLink() || entry.isDirectory()) next.push(place);

@@ -45,11 +45,8 @@ export class Options {
     }
   }
 
-  /**
-   * @param harmless no option of the program does more than read: a file's name may be taken for one.
-   * @throws NotProven for an option that is not in the list, and for words that could turn into one.
-   */
-  sort(words: readonly ShellWord[], harmless = false): Sorted {
+  /** @throws NotProven for an option that is not in the list, and for words that could turn into one. */
+  sort(words: readonly ShellWord[]): Sorted {
     const found: Found = {options: new Set(), values: [], reading: {paths: [], globs: []}};
     const operands: ShellWord[] = [];
     let onlyOperands = false;
@@ -58,8 +55,9 @@ export class Options {
       if (word.kind === 'unknown') throw new NotProven('one of its words is known only when it runs');
       const text = word.kind === 'stream' ? '' : word.text;
       if (word.kind === 'glob' && !onlyOperands && this.#isTextOption(text)) continue;
-      if (word.kind === 'glob' && !onlyOperands && !harmless && /^[-*?[]/.test(word.text)) {
-        throw new NotProven(`${word.text} could match a file that is named like an option: write ./${word.text}`);
+      // A file that is named like an option is found where the pattern is judged.
+      if (word.kind === 'glob' && !onlyOperands && text.startsWith('-')) {
+        throw new NotProven(`${text} is an option with a pattern`);
       }
       if (onlyOperands || word.kind !== 'text' || text === '-' || !text.startsWith('-')) {
         operands.push(word);

@@ -23,15 +23,13 @@ interface Shape {
   readonly most?: number;
   /** Without a path it reads where it is. */
   readonly here?: boolean;
-  /** No option at all does more than read: a pattern of files may yield one. */
-  readonly harmless?: boolean;
   readonly check?: (sorted: Sorted) => void;
 }
 
-function reader({options = '', operands = 'paths', most, here, harmless, check}: Shape): Reader {
+function reader({options = '', operands = 'paths', most, here, check}: Shape): Reader {
   const known = new Options(`${options} --help --version`);
   return (words) => {
-    const sorted = known.sort(words, harmless);
+    const sorted = known.sort(words);
     check?.(sorted);
     if (most !== undefined && sorted.operands.length > most)
       throw new NotProven('one of its words may be a file to write');
@@ -77,14 +75,13 @@ const READERS: Readonly<Record<string, Reader>> = {
     options: `-1aAbBcCdfFgGhiIklmnNopqQrRsStTuUvwxXZ -I: --all --almost-all --author --color? --classify --directory
       --file-type --full-time --group-directories-first --human-readable --si --inode --ignore: --hide: --no-group
       --numeric-uid-gid --recursive --reverse --size --sort: --time: --time-style: --width: --escape --zero`,
-    ...{here: true, harmless: true},
+    here: true,
   }),
   cat: reader({
     options: '-AbeEnstTuv --show-all --number --number-nonblank --squeeze-blank --show-ends --show-tabs',
-    harmless: true,
   }),
-  head: reader({options: '-qvz -n: -c: -# --lines: --bytes: --quiet --verbose', harmless: true}),
-  tail: reader({options: '-qvz -n: -c: -# --lines: --bytes: --quiet --verbose', harmless: true}),
+  head: reader({options: '-qvz -n: -c: -# --lines: --bytes: --quiet --verbose'}),
+  tail: reader({options: '-qvz -n: -c: -# --lines: --bytes: --quiet --verbose'}),
   wc: reader({options: '-clmLw --lines --words --chars --bytes --max-line-length'}),
   nl: reader({options: '-p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering:'}),
   tac: reader({options: '-br -s: --separator:'}),
@@ -124,7 +121,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       --summarize --exclude: --separate-dirs --one-file-system --time? --threshold:`,
     here: true,
   }),
-  df: reader({options: '-ahHiklmTP -t: -x: --human-readable --local --print-type --total', harmless: true}),
+  df: reader({options: '-ahHiklmTP -t: -x: --human-readable --local --print-type --total'}),
   tree: reader({
     options: `-adfisphugDFtcrvAnCSNqQUJX -L: -I: -P: --dirsfirst --noreport --prune --gitignore --filelimit: --matchdirs
       --ignore-case --sort: --du --si --inodes`,

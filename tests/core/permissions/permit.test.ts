@@ -6,7 +6,7 @@ import type {AgentEventBody} from '../../../src/core/events.ts';
 import {Redactor} from '../../../src/core/redaction.ts';
 import {KeptRules} from '../../../src/storage/kept-rules.ts';
 import {until} from '../manager-fixture.ts';
-import {permitFixture} from './fixture.ts';
+import {permitFixture, root} from './fixture.ts';
 
 describe('a permit', () => {
   const request = {
@@ -92,5 +92,61 @@ describe('a permit', () => {
       message: expect.stringContaining('nobody can be asked'),
     });
     expect(denials).toHaveLength(1);
+  });
+
+  it('keeps a rule for later sessions where it can, and says before which one', async () => {
+    const kept: string[] = [];
+    const store = {
+      source: 'the store',
+      mayHold: () => true,
+      add: async (rules: readonly string[]) => void kept.push(...rules),
+    };
+    const {permit, events, questions, policy} = permitFixture({store});
+    const first = permit(request, never);
+    await until(() => asked(events).length === 1);
+    const [question] = asked(events);
+    expect(question!.options.map(({digit, label}) => `${digit} ${label}`)).toEqual([
+      '1 yes',
+      '2 yes, this command for this session',
+      '3 yes, always in this project: bash(npm test)',
+      '4 no, and say why',
+    ]);
+    questions.answer(question!.id, {choice: 'always'});
+    expect(await first).toMatchObject({allowed: true});
+    expect(kept).toEqual(['bash(npm test)']);
+    expect(policy.rules.list()).toEqual([
+      {kind: 'allow', text: 'bash(npm test)', tool: 'bash', about: 'npm test', source: 'the store'},
+    ]);
+    expect(await permit(request, never)).toMatchObject({allowed: true});
+  });
+
+  it('still permits this call when its rule cannot be written, and says so', async () => {
+    const store = {source: 'the store', mayHold: () => true, add: () => Promise.reject(new Error('the disk is full'))};
+    const {permit, events, questions, policy} = permitFixture({store});
+    const answer = permit(request, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'always'});
+    expect(await answer).toMatchObject({allowed: true});
+    expect(events.at(-1)).toMatchObject({type: 'notice', text: expect.stringContaining('the disk is full')});
+    expect(policy.rules.list()).toEqual([]);
+  });
+
+  it('offers nothing for good, and no session, for what is asked each time', async () => {
+    const store = {source: 'the store', mayHold: () => true, add: async () => undefined};
+    const {permit, events} = permitFixture({store, rules: {ask: ['bash(npm:*)']}});
+    void permit(request, never);
+    await until(() => asked(events).length === 1);
+    expect(asked(events)[0]!.options.map(({choice}) => choice)).toEqual(['yes', 'no']);
+    void permit({...request, tool: 'write_file', accesses: [{kind: 'write', path: '.git/config'}]}, never);
+    await until(() => asked(events).length === 2);
+    expect(asked(events)[1]!.options.map(({choice}) => choice)).toEqual(['yes', 'session', 'no']);
+  });
+
+  it('says what was judged: whether the command is proven, and where the files lie', async () => {
+    const {permit} = permitFixture({mode: 'acceptEdits'});
+    const ls = {...request, accesses: [{kind: 'run', command: 'ls'}] as const};
+    expect(await permit(ls, never)).toEqual({allowed: true, as: {proven: true, places: []}});
+    const edit = {...request, tool: 'edit_file', accesses: [{kind: 'write', path: 'src/../a.ts'}] as const};
+    expect(await permit(edit, never)).toEqual({allowed: true, as: {proven: false, places: [`${root}/a.ts`]}});
   });
 });

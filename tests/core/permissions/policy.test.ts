@@ -72,6 +72,22 @@ describe('permissions', () => {
     expect((await run('ls > ../x', {mode: 'acceptEdits'})).verdict).toBe('ask');
   });
 
+  it('asks where a pattern matches a file that is named like an option', async () => {
+    mkdirSync(path.join(root, 'names'), {recursive: true});
+    writeFileSync(path.join(root, 'names/a.ts'), '');
+    for (const command of ['cd names && sort *', 'cat names/*', 'grep -c x names/*.ts']) {
+      expect((await run(command)).verdict, command).toBe('allow');
+    }
+    writeFileSync(path.join(root, 'names/-oa.ts'), '');
+    for (const command of ['cd names && sort *', 'cat names/*', 'sort *.ts']) {
+      expect((await run(command, {in: {...workspace, cwd: path.join(root, 'names')}})).verdict, command).toBe(
+        command.includes('names') ? 'allow' : 'ask',
+      );
+      expect((await run(command)).verdict, command).toBe(command.includes('names') ? 'ask' : 'allow');
+    }
+    expect((await run('cd names; sort --output=*')).verdict).toBe('ask');
+  });
+
   it('asks for a command that searches through a folder in which keys are kept', async () => {
     mkdirSync(path.join(root, '.keys'), {recursive: true});
     const secretPlaces = [path.join(root, '.keys')];

@@ -7,7 +7,6 @@ export const PROGRAM_TRICKS: readonly string[] = [
   'sort --outp=x a',
   'sort -nro x a',
   'sort --compress-program=./x a',
-  'sort *',
   'uniq a b',
   'tail -f --pid=1 a',
   'wc --files0-from=x',
@@ -34,7 +33,6 @@ export const PROGRAM_TRICKS: readonly string[] = [
   'rg --search-zip a',
   'rg -L a',
   'rg --follow a',
-  'rg a *',
   'grep -R a .',
   'grep --dereference-recursive a .',
   'grep "$x" a',
@@ -196,5 +194,4 @@ export const PROGRAM_TRICKS: readonly string[] = [
   'git help log',
   'git x',
   'git $(echo status)',
-  'git diff *',
 ];

@@ -1,0 +1,66 @@
+/** A yes for good: chosen in a terminal, kept for this project, and for no other. */
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, it} from 'vitest';
+import {callTool, say} from '../support/messages-server.ts';
+import {runCli} from '../support/run-cli.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {home, project, serve} from './fixture.ts';
+import {repl, send} from './repl-fixture.ts';
+
+/** A question takes no keys in its first moments: the arrow is pressed until one was taken. */
+async function choose(terminal: Terminal, digit: string): Promise<void> {
+  await terminal.waitFor('4 no, and say why');
+  const timer = setInterval(() => terminal.press('down'), 200);
+  await terminal.waitFor(/^> [1-4] /m).finally(() => clearInterval(timer));
+  terminal.type(digit);
+}
+
+it('3 writes the rule that it shows; it holds in the next session of this project and in no other', async () => {
+  const [house, here, elsewhere] = [await home(), await project(), await project()];
+  const touch = () => serve([callTool('bash', {command: 'touch made'}), say('That was it.')]);
+  const terminal = await repl({server: await touch(), home: house, cwd: here.path, cols: 100});
+  await send(terminal, 'make it');
+  await terminal.waitFor('3 yes, always in this project: bash(touch made)');
+  await choose(terminal, '3');
+  await terminal.waitFor('That was it.');
+  expect(existsSync(path.join(here.path, 'made'))).toBe(true);
+  terminal.press('ctrl-d');
+  await terminal.waitForExit();
+
+  const projects = path.join(house.path, '.mini-cc/projects');
+  const [slug] = readdirSync(projects);
+  const kept = JSON.parse(readFileSync(path.join(projects, slug!, 'permissions.json'), 'utf8'));
+  expect(kept).toEqual({version: 1, projects: {[here.path]: {allow: ['bash(touch made)']}}});
+
+  const denials = async (cwd: string, command: string) => {
+    const server = await serve([callTool('bash', {command}), say('done')]);
+    const run = await runCli(['-p', 'x', '--output-format', 'json'], {server, home: house, cwd});
+    return JSON.parse(run.stdout).permission_denials;
+  };
+  expect(await denials(here.path, 'touch made')).toEqual([]);
+  expect(await denials(here.path, 'touch made other')).toHaveLength(1);
+  expect(await denials(elsewhere.path, 'touch made')).toHaveLength(1);
+});
+
+it('4 refuses with a word to the model, and 2 settles the same question for the rest of the session', async () => {
+  const here = await project();
+  const server = await serve([
+    callTool('bash', {command: 'touch a'}),
+    callTool('bash', {command: 'touch b'}),
+    callTool('bash', {command: 'touch b'}),
+    say('That was it.'),
+  ]);
+  const terminal = await repl({server, cwd: here.path});
+  await send(terminal, 'make it');
+  await choose(terminal, '4');
+  await terminal.waitFor('Enter: no');
+  terminal.type('use b');
+  terminal.press('enter');
+  await terminal.waitFor('touch b');
+  await choose(terminal, '2');
+  await terminal.waitFor('That was it.');
+  expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('The user says: use b');
+  expect(existsSync(path.join(here.path, 'a'))).toBe(false);
+  expect(existsSync(path.join(here.path, 'b'))).toBe(true);
+});

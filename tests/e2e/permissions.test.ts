@@ -1,0 +1,135 @@
+/** Permissions in print mode, where nobody can be asked: what passes, what is refused, and how that is told. */
+import {existsSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {callTool, callTools, say} from '../support/messages-server.ts';
+import {toolResultsOf} from '../support/request-facts.ts';
+import {runCli} from '../support/run-cli.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
+
+interface Session {
+  readonly command: string;
+  readonly flags?: readonly string[];
+  /** Of the user. */
+  readonly settings?: unknown;
+}
+
+/** One call of bash in print mode, and what came of it. */
+async function bash({command, flags = [], settings = {}}: Session) {
+  const [workspace, house] = [await project(), await home()];
+  writeFileSync(path.join(house.path, '.mini-cc/settings.json'), JSON.stringify(settings));
+  const server = await serve([callTool('bash', {command}, 'toolu_1'), say('done')]);
+  const run = await runCli(['-p', 'x', '--output-format', 'json', ...flags], {
+    server,
+    home: house,
+    cwd: workspace.path,
+  });
+  const [result] = toolResultsOf(server.requests[1]!.body);
+  return {
+    result: result!,
+    denials: JSON.parse(run.stdout).permission_denials,
+    made: (file: string) => existsSync(path.join(workspace.path, file)),
+    code: run.code,
+  };
+}
+
+describe('a command in print mode', () => {
+  it('passes when it is proven to only read, without any rule', async () => {
+    const {result, denials} = await bash({command: 'cd src && grep -c greet *.ts | head -2; git --version'});
+    expect(result).toMatchObject({isError: false, text: expect.stringMatching(/greet\.ts:\d[\s\S]*git version/)});
+    expect(denials).toEqual([]);
+  });
+
+  it('is refused when it would be asked for, and listed as Claude Code lists it', async () => {
+    const {result, denials, made, code} = await bash({command: 'touch made'});
+    expect(result).toMatchObject({
+      isError: true,
+      text: 'Permission denied: bash runs a command, and nobody can be asked here. It was not run.',
+    });
+    expect(denials).toMatchObject([
+      {tool_name: 'bash', tool_use_id: 'toolu_1', tool_input: {command: 'touch made'}, reason: 'runs a command'},
+    ]);
+    expect(made('made')).toBe(false);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    {command: 'touch made', flags: ['--allowed-tools', 'bash(touch made)']},
+    {command: 'touch made', flags: ['--allowed-tools', 'Read,Bash(touch:*)']},
+    {command: 'ls && touch made', flags: ['--allowed-tools', 'bash(touch *)']},
+    {command: 'ls > made', flags: ['--permission-mode', 'acceptEdits']},
+    {command: 'touch made', settings: {permissions: {allow: ['bash(touch:*)']}}},
+  ])('runs by a rule or a mode: %j', async (session) => {
+    const {made, denials} = await bash(session);
+    expect(made('made')).toBe(true);
+    expect(denials).toEqual([]);
+  });
+
+  it.each([
+    {command: 'touch other; touch made', flags: ['--allowed-tools', 'bash(touch other)']},
+    {
+      command: 'touch x $(touch made)',
+      flags: ['--allowed-tools', 'bash(touch x *)', '--disallowed-tools', 'bash(touch made)'],
+    },
+    {
+      command: 'echo a; "to"uch made',
+      flags: ['--dangerously-skip-permissions', '--disallowed-tools', 'bash(touch:*)'],
+    },
+    {command: 'touch made', flags: ['--allowed-tools', 'bash'], settings: {permissions: {deny: ['bash(touch *)']}}},
+    {command: 'touch made', flags: ['--allowed-tools', 'bash'], settings: {permissions: {ask: ['bash(touch *)']}}},
+    {command: 'touch made > .git/made', flags: ['--allowed-tools', 'bash(touch:*)']},
+  ])('does not run past a rule: %j', async (session) => {
+    const {made, denials, result} = await bash(session);
+    expect(made('made')).toBe(false);
+    expect(result.text).toMatch(/^Permission denied: /);
+    expect(denials).toHaveLength(1);
+  });
+
+  it('in plan mode changes nothing, whatever is allowed', async () => {
+    const {made, denials} = await bash({
+      command: 'touch made',
+      flags: ['--permission-mode', 'plan', '--allowed-tools', 'bash'],
+    });
+    expect(made('made')).toBe(false);
+    expect(denials.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('rules', () => {
+  it('hold for subagents too, and for their dispatch', async () => {
+    const workspace = await project();
+    const server = await serve((body) => {
+      if (isSubagent(body)) {
+        return body.messages.length === 1 ? callTool('read_file', {path: 'package.json'}) : say('seen');
+      }
+      const task = (agent_type: string) => ({name: 'Task', input: {description: 'd', prompt: agent_type, agent_type}});
+      return body.messages.length === 1 ? callTools([task('plan'), task('explore')]) : say('done');
+    });
+    const flags = ['--disallowed-tools', 'Task(plan) read_file(*.json)', '--dangerously-skip-permissions'];
+    const run = await runCli(['-p', 'x', '--output-format', 'json', ...flags], {server, cwd: workspace.path});
+    const {permission_denials: denials, subagents} = JSON.parse(run.stdout);
+    expect(subagents).toMatchObject([{agent: 'explore'}]);
+    expect(denials).toMatchObject([
+      {tool_name: 'Task', tool_input: {agent_type: 'plan'}, reason: expect.stringContaining('Task(plan)')},
+      {tool_name: 'read_file', tool_input: {path: 'package.json'}},
+    ]);
+  });
+
+  it('with a slip are an error of usage that names their place and what was meant', async () => {
+    const [workspace, house] = [await project(), await home()];
+    await workspace.write('.mini-cc/settings.json', '{"permissions": {\n  "deny": ["bsh(rm:*)"]\n}}');
+    const run = await runCli(['-p', 'x'], {home: house, cwd: workspace.path});
+    expect(run).toMatchObject({code: 2, stdout: ''});
+    expect(run.stderr).toMatch(
+      /settings\.json:2:12: permissions\.deny, entry 1: there is no tool "bsh" \(did you mean bash\?\)\n$/,
+    );
+  });
+
+  it('that forbid a tool as such take it out of what the model is offered', async () => {
+    const server = await serve([say('done')]);
+    await runCli(['-p', 'x', '--disallowed-tools', 'Edit,bash(rm:*),mcp__*'], {server});
+    const offered = server.requests[0]!.body.tools?.map(({name}) => name);
+    expect(offered).toContain('bash');
+    expect(offered).not.toContain('edit_file');
+  });
+});
