@@ -1,13 +1,36 @@
 /** The sandbox that the settings ask for. */
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
+import {UsageError} from '../core/errors.ts';
 import type {Confinement} from '../core/tool.ts';
-import {createSandbox, type Sandbox} from '../sandbox/index.ts';
+import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
+import {refusePrivateAddress} from '../tools/web-address.ts';
 
 /** @param miniCcHome sessions and settings of mini-cc: no confined command sees them */
 export function sandboxOf(settings: Settings, miniCcHome: string): Sandbox {
-  return createSandbox({home: homedir(), miniCcHome, hide: settings.sandbox?.hide ?? []});
+  const names = settings.sandbox?.allowedHosts ?? [];
+  const wrong = names.find((name) => !HOST.test(name));
+  if (wrong !== undefined) {
+    throw new UsageError(
+      `sandbox.allowedHosts: ${JSON.stringify(wrong)} is no name of a host: write example.com, or *.example.com for all below it`,
+    );
+  }
+  const hosts: AllowedHosts = {
+    names,
+    mayLeadTo(host, address) {
+      try {
+        refusePrivateAddress(host, address, () => true);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+  return createSandbox({home: homedir(), miniCcHome, hide: settings.sandbox?.hide ?? [], hosts});
 }
+
+/** A name or an address, without scheme and port. */
+const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
 
 /**
  * How agents that may write are held. Where the settings require the sandbox and there is none, their commands do not
@@ -20,7 +43,11 @@ export async function confinementOf(
   const mode = settings.sandbox?.mode ?? 'off';
   if (mode === 'off') return {confinement: 'none'};
   const status = await sandbox.status();
-  if (status.available) return {confinement: 'workspace-write'};
+  if (status.available) {
+    const isOff = status.kind === 'Seatbelt' && (settings.sandbox?.allowedHosts ?? []).length > 0;
+    const warning = 'sandbox.allowedHosts is not yet available on macOS: held commands have no network';
+    return {confinement: 'workspace-write', ...(isOff && {warning})};
+  }
   const why = `${status.reason}: ${status.remedy}`;
   return mode === 'required'
     ? {confinement: 'workspace-write', warning: `sandbox: required, and ${why}. Until then bash runs nothing.`}

@@ -5,7 +5,6 @@ export const NOT_YET: readonly string[] = [
   'fallback',
   'providers',
   'pricing',
-  'sandbox.allowedHosts',
   'hooks',
   'mcpServers',
   'verify',
@@ -39,6 +38,7 @@ export const ADDS_UP: readonly string[] = [
   'permissions.deny',
   'subagents.tools.deny',
   'sandbox.hide',
+  'sandbox.allowedHosts',
 ];
 
 /** Their entries are replaced as a whole: an address of one file never meets the key of another. */

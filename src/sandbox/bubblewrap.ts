@@ -4,10 +4,12 @@
  */
 import {spawn} from 'node:child_process';
 import {accessSync, constants, realpathSync, renameSync} from 'node:fs';
-import {delimiter, isAbsolute, join} from 'node:path';
-import type {Writable} from 'node:stream';
+import {delimiter, dirname, isAbsolute, join} from 'node:path';
+import type {Duplex, Writable} from 'node:stream';
 import {MiniCcError} from '../core/errors.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
+import {withForwarder} from './host-forwarder.ts';
+import type {AllowedHosts} from './host-gate.ts';
 import {isInside, mountFlags, PRIVATE, rootsOf} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import {isRepository, protectedPlaces} from './protected-places.ts';
@@ -27,14 +29,16 @@ const PROBE_LIMIT_MS = 5000;
 export class Bubblewrap implements Sandbox {
   readonly #places: HiddenPlaces;
   readonly #searchPath: string;
+  readonly #hosts: AllowedHosts | undefined;
   readonly #filter = seccompFilter();
   readonly #placeholders = new Placeholders();
   #probe: Promise<SandboxStatus> | undefined;
   /** Set once the probe has shown that it holds. */
   #file: string | undefined;
 
-  constructor(places: HiddenPlaces, searchPath = process.env.PATH ?? '') {
+  constructor(places: HiddenPlaces, searchPath = process.env.PATH ?? '', hosts?: AllowedHosts) {
     this.#places = places;
+    this.#hosts = hosts;
     this.#searchPath = searchPath;
   }
 
@@ -51,13 +55,30 @@ export class Bubblewrap implements Sandbox {
     const tmp = roots.includes('/tmp') ? '/dev/shm' : '/tmp';
     const writable = profile === 'workspace-write' ? protectedPlaces(roots, realpathOr(this.#places.home)) : undefined;
     const hidden = hiddenPaths(this.#places);
-    const mounts = mountFlags(options, hidden, writable);
+    // Node lies where it was installed, which may be in a place that is covered.
+    const seen = [...(options.seen ?? []), ...(this.#hosts ? [dirname(process.execPath)] : [])];
+    const mounts = mountFlags({...options, seen}, hidden, writable);
+    const hosts = writable && this.#hosts?.names.length ? this.#hosts : undefined;
+    const inside = hosts ? withForwarder(argv) : argv;
     const held = this.#hold(writable?.absent ?? []);
     const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
     return {
       file: this.#file,
-      args: [...HOLD, ...this.#seccomp(), ...mounts, '--setenv', 'TMPDIR', tmp, '--chdir', options.cwd, '--', ...argv],
+      args: [
+        ...HOLD,
+        ...this.#seccomp(),
+        ...mounts,
+        '--setenv',
+        'TMPDIR',
+        tmp,
+        '--chdir',
+        options.cwd,
+        '--',
+        ...inside,
+      ],
       ...(this.#filter && {input: this.#filter}),
+      ...(hosts && {link: (stream: Duplex) => linkTo(stream, hosts)}),
+      reaches: hosts?.names ?? [],
       hidden: hidden.map(({path}) => path),
       release: () => {
         for (const place of held) this.#placeholders.release(place);
@@ -107,6 +128,12 @@ export class Bubblewrap implements Sandbox {
     }
     return {available: false, reason: `bubblewrap does not work here (${failure})`, remedy: remedyFor(failure)};
   }
+}
+
+/** Loaded where hosts are allowed. Until it is there the command's first connection waits. */
+async function linkTo(stream: Duplex, hosts: AllowedHosts): Promise<void> {
+  const {openGate} = await import('./host-gate.ts');
+  openGate(stream, hosts);
 }
 
 /** Why it does not run; undefined when it does. */

@@ -1,12 +1,14 @@
 /** Picks the sandbox of this platform. */
 import {Bubblewrap} from './bubblewrap.ts';
 import type {HiddenPlaces} from './hidden-paths.ts';
+import type {AllowedHosts} from './host-gate.ts';
 import {NoSandbox} from './no-sandbox.ts';
 import type {Sandbox} from './sandbox.ts';
 import {Seatbelt} from './seatbelt.ts';
 
 export {heldEnvironment} from './environment.ts';
 export type {HiddenPlaces} from './hidden-paths.ts';
+export type {AllowedHosts} from './host-gate.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 
 export interface SandboxOptions extends HiddenPlaces {
@@ -14,11 +16,13 @@ export interface SandboxOptions extends HiddenPlaces {
   readonly platform?: NodeJS.Platform;
   /** Where `bwrap` is looked for; default: the PATH of this process. */
   readonly searchPath?: string;
+  /** What commands of the profile `workspace-write` reach; default: nothing. */
+  readonly hosts?: AllowedHosts;
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   const platform = options.platform ?? process.platform;
-  if (platform === 'linux') return new Bubblewrap(options, options.searchPath);
+  if (platform === 'linux') return new Bubblewrap(options, options.searchPath, options.hosts);
   if (platform === 'darwin') return new Seatbelt(options);
   return new NoSandbox(
     `there is no sandbox for ${platform}`,

@@ -1,8 +1,11 @@
 /** A command → the same command, held by the operating system. Fails closed: without a working sandbox nothing runs. */
 
+import type {Duplex} from 'node:stream';
+
 /**
  * `read-only`: no writing outside a private `/tmp`, no network, no other processes, no keys.
- * `workspace-write`: the same, but the workspace may be written, without what rules over git and mini-cc in it.
+ * `workspace-write`: the same, but the workspace may be written, without what rules over git and mini-cc in it,
+ * and hosts that are allowed may be reached.
  */
 export type SandboxProfile = 'read-only' | 'workspace-write';
 
@@ -30,6 +33,10 @@ export interface ConfinedCommand {
   readonly args: readonly string[];
   /** What it reads from descriptor 4, to its end, before the command begins. */
   readonly input?: Uint8Array;
+  /** Takes the other end of its descriptor 5, by which it reaches hosts that are allowed. */
+  readonly link?: (stream: Duplex) => void;
+  /** Hosts that it can reach; without any there is no network. */
+  readonly reaches: readonly string[];
   /** Places that it finds empty, absolute. */
   readonly hidden: readonly string[];
   /** To be called once when the command has ended. @returns what had to be mended after it, one line each. */

@@ -39,6 +39,7 @@ export class Seatbelt implements Sandbox {
     return {
       file: this.program,
       args: ['-p', text, '/usr/bin/env', `TMPDIR=${temporary}`, ...argv],
+      reaches: [],
       hidden: hidden.map(({path}) => path),
       release() {
         rmSync(temporary, {recursive: true, force: true});

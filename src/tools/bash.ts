@@ -60,14 +60,14 @@ async function runBash(
 
   const start = await startOf(given.command, given.unconfined ?? false, context, sandbox);
   if ('refused' in start) return errorResult(start.refused);
-  const {file, args, env, input} = start;
+  const {file, args, env, input, link} = start;
   const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
   const progress = new ThrottledProgress((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
   let end: ShellEnd;
   try {
     end = await runShell({
-      ...{file, args, input, signal, processes},
+      ...{file, args, input, link, signal, processes},
       ...{cwd: workspace.cwd, env, timeoutMs: seconds * 1000},
       onText: (text) => progress.push(capture.write(text)),
     });

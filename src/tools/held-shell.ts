@@ -1,4 +1,5 @@
 /** How a command starts: plainly, held by the operating system, or not at all. */
+import type {Duplex} from 'node:stream';
 import {holdOf} from '../core/confinement.ts';
 import {provenEnvironment} from '../core/permissions/proven-environment.ts';
 import type {Confinement, ToolContext} from '../core/tool.ts';
@@ -12,6 +13,9 @@ export interface ShellStart {
   readonly input?: Uint8Array;
   readonly hold: 'plain' | 'read-only' | 'workspace-write';
   readonly confinement: Confinement;
+  readonly link?: (stream: Duplex) => void;
+  /** Hosts that it can reach, where it is held. */
+  readonly reaches: readonly string[];
   /** Places that the command finds empty, absolute. */
   readonly hidden: readonly string[];
   /** To be called once when the command has ended. @returns what to say about it. */
@@ -32,7 +36,7 @@ export async function startOf(
   const status = confinement === 'none' ? undefined : await sandbox.status();
   const hold = holdOf(confinement, status?.available ?? false, unconfined);
   const missing = status?.available === false ? `${status.reason}: ${status.remedy}` : 'it was not tried';
-  const plain = {file, args, hold: 'plain', confinement, hidden: [], release: () => []} as const;
+  const plain = {file, args, hold: 'plain', confinement, reaches: [], hidden: [], release: () => []} as const;
   // The proof holds in this environment only.
   const proven = permitted?.proven && provenEnvironment(env, workspace);
   switch (hold) {
@@ -61,23 +65,26 @@ const WHOSE: Partial<Record<Confinement, string>> = {
   worktree: 'an agent in a worktree',
 };
 
+/** @param network what the command reaches of it, in words */
 const HELD_WORDS = {
-  'read-only': '(this agent is read-only: the file system cannot be written and there is no network)',
-  'workspace-write':
+  'read-only': () => '(this agent is read-only: the file system cannot be written and there is no network)',
+  'workspace-write': (network: string) =>
     '(the sandbox held this command: only the workspace can be written, not .git/hooks, .git/config, .mini-cc, .claude; ' +
-    'there is no network; keys are hidden. unconfined: true asks the user to run it outside)',
-  worktree:
+    `${network}; keys are hidden. unconfined: true asks the user to run it outside)`,
+  worktree: (network: string) =>
     '(the sandbox held this command: only your worktree can be written, not .git/hooks, .git/config, .mini-cc, .claude ' +
-    'in it; there is no network; keys are hidden)',
+    `in it; ${network}; keys are hidden)`,
 };
 
 /** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
-export function hints(command: string, output: string, {hold, confinement, hidden}: ShellStart): string[] {
+export function hints(command: string, output: string, start: ShellStart): string[] {
+  const {hold, confinement, hidden, reaches} = start;
   const found: string[] = [];
   const missed = /no such file/i.test(output) && hidden.find((place) => output.includes(place));
   if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there)`);
   if (hold !== 'plain' && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
-    found.push(HELD_WORDS[confinement === 'worktree' ? 'worktree' : hold]);
+    const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
+    found.push(HELD_WORDS[confinement === 'worktree' ? 'worktree' : hold](network));
   }
   if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
     found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');

@@ -1,7 +1,7 @@
 /** Runs one command of a shell: output as it comes, its exit code, and the directory that it ended in. */
 import type {ChildProcess} from 'node:child_process';
 import {constants} from 'node:os';
-import type {Readable, Writable} from 'node:stream';
+import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../core/errors.ts';
@@ -43,6 +43,8 @@ export interface ShellRun {
   readonly env: Readonly<Record<string, string>>;
   /** What the program reads from descriptor 4. */
   readonly input?: Uint8Array | undefined;
+  /** Takes the other end of descriptor 5. */
+  readonly link?: ((stream: Duplex) => void) | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly processes: ProcessGroups;
@@ -65,7 +67,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     cwd: run.cwd,
     env: run.env,
     extendEnv: false,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...(run.input ? (['pipe'] as const) : [])],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore'],
     buffer: false,
     reject: false,
     // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
@@ -80,6 +82,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   }
   run.processes.add(pid);
   const child = subprocess.nodeChildProcess;
+  run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
   if (run.input) send(child.stdio[4] as Writable, run.input);
   const output = [child.stdout, child.stderr].map((stream) => listen(stream as Readable, run.onText));
   let reported = '';

@@ -19,9 +19,7 @@ describe('what is in force', () => {
     expect(find('agents."a.b".maxTurns')).toMatchObject({value: 3, source: 'local'});
     expect(find('limits.profile')).toEqual({key: 'limits.profile', value: 'standard', source: 'default', from: []});
     expect(find('retry.maxWaitSeconds')).toMatchObject({value: null, text: '60 in print mode, 300 in the REPL'});
-    expect(
-      keys.filter((key) => /^(?:sandbox\.allowedHosts|fanOut|providers|thinking|version|\$schema)/.test(key)),
-    ).toEqual([]);
+    expect(keys.filter((key) => /^(?:fanOut|providers|thinking|version|\$schema)/.test(key))).toEqual([]);
   });
 
   it('names all files of rules that add up', () => {

@@ -196,12 +196,6 @@ describe('what this release does not know', () => {
     );
   });
 
-  it('of a section that is there is ignored alone', () => {
-    expect(warningsFor({sandbox: {mode: 'auto', allowedHosts: ['example.com']}})).toEqual([
-      expect.stringMatching(/sandbox\.allowedHosts is not yet available and is ignored$/),
-    ]);
-  });
-
   it('since a newer version wrote it is a warning, also under permissions, after one line that says so', () => {
     const newer = '{"version": 2, "permissions": {"deny": ["bash"], "hush": []}, "later": 1}';
     expect(warningsFor(newer)).toEqual([
