@@ -87,13 +87,14 @@ test('files that held commands must not see are not in the copy, and are there u
   const brought = await run((top) => {
     expect([existsSync(path.join(top, '.env')), existsSync(path.join(top, 'keys'))]).toEqual([false, false]);
     expect(git(top, 'status', '--short')).toBe('');
-    put(top, {'a.ts': 'A\n', '.env': 'SECRET=2\n'});
+    put(top, {'a.ts': 'A\n', '.env': 'SECRET=2\n', 'keys/new': 'x'});
   });
-  expect(brought.kept?.why).toBe('conflict in .env');
+  expect(brought.kept?.explanation).toContain('.env is protected; keys/new is protected: what changed there was not');
+  expect(existsSync(path.join(root, 'keys/new'))).toBe(false);
   expect([read(root, '.env'), read(root, 'keys/tracked'), read(root, 'a.ts')]).toEqual([
     'SECRET=1\n',
     'secret\n',
-    'one\ntwo\nthree\n',
+    'A\n',
   ]);
 });
 

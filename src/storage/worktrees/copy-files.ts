@@ -3,7 +3,7 @@ import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
-import {gitOrThrow, orAbsent, type Repository} from './repository.ts';
+import {gitOrThrow, isInside, orAbsent, type Repository} from './repository.ts';
 
 /** Files that are copied side by side. */
 const AT_ONCE = 64;
@@ -33,8 +33,6 @@ export async function copyFiles(
   hidden: readonly string[],
   signal: AbortSignal,
 ): Promise<Copied> {
-  // A checkout within a hidden folder is shown, as in the sandbox.
-  const places = hidden.filter((place) => !isInside(from.top, place));
   const listed = await filesOf(from, signal);
   const folders = new Folders(from.top, to);
   const leftOut: string[] = [];
@@ -42,7 +40,7 @@ export async function copyFiles(
   const nested: string[] = [];
   const copyOne = async (file: Listed) => {
     const source = path.join(from.top, file.path);
-    const isHidden = places.some((place) => isInside(source, place));
+    const isHidden = hidden.some((place) => isInside(source, place));
     if (file.skipped || isHidden) leftOut.push(file.path);
     else if (file.path.endsWith('/')) nested.push(file.path);
     else if (await folders.make(path.dirname(file.path))) {
@@ -123,8 +121,4 @@ async function copy(source: string, target: string): Promise<string | undefined>
     }
   }
   return undefined;
-}
-
-function isInside(file: string, folder: string): boolean {
-  return file === folder || file.startsWith(`${folder}/`);
 }

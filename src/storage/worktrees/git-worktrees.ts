@@ -14,7 +14,7 @@ import {recover} from './left-over.ts';
 import {keepCommits} from './own-commits.ts';
 import {makeBorrowing, takeOverHistory} from './own-repository.ts';
 import {placesOf, removeTree, settle, writeStart} from './places.ts';
-import {gitOrThrow, type Repository, repositoryAt} from './repository.ts';
+import {gitOrThrow, isInside, type Repository, repositoryAt} from './repository.ts';
 import {Snapshots} from './snapshots.ts';
 
 export interface WorktreeRooms {
@@ -42,6 +42,8 @@ export class GitWorktrees implements Worktrees {
   async open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
     const {root} = this.rooms;
     const repository = await repositoryAt(root, signal);
+    // A checkout within a hidden folder is shown, as in the sandbox.
+    const hidden = this.rooms.hidden().filter((place) => !isInside(repository.top, place));
     const session = this.rooms.sessionFolder();
     const places = placesOf(session, owner.agentId);
     await this.#removals.get(owner.agentId);
@@ -55,11 +57,13 @@ export class GitWorktrees implements Worktrees {
     lock.acquire();
     try {
       const top = path.join(places.trees, path.basename(repository.top));
-      const {snapshots, start, notes} = await make(repository, top, places.git, this.rooms.hidden(), signal);
+      const {snapshots, start, notes} = await make(repository, top, places.git, hidden, signal);
       const origin = {...repository, start};
       await writeStart(places.folder, {origin, top, label: owner.label});
+      const isProtected = (file: string) =>
+        this.rooms.isProtected(file) || hidden.some((place) => isInside(path.join(repository.top, file), place));
       const deps: BringBackDeps = {
-        ...{origin, snapshots, keepIn: places.keepIn, scratch: places.folder, isProtected: this.rooms.isProtected},
+        ...{origin, snapshots, keepIn: places.keepIn, scratch: places.folder, isProtected},
         writing: (work) => this.rooms.writing(owner, work),
       };
       return {

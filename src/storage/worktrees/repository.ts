@@ -98,3 +98,7 @@ export async function gitOrThrow(cwd: string, args: readonly string[], options: 
   if (exitCode === 0) return stdout;
   throw new MiniCcError('WORKTREE', `git ${args[0]} failed: ${stderr.trim() || `exit code ${exitCode}`}`);
 }
+
+export function isInside(file: string, folder: string): boolean {
+  return file === folder || file.startsWith(`${folder}/`);
+}
