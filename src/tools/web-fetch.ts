@@ -3,7 +3,7 @@ import {z} from 'zod';
 import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../core/tool.ts';
 import {refusePrivateName, webAddress} from './web-address.ts';
 import description from './web-fetch.md';
-import type {WebBounds, WebReply} from './web-request.ts';
+import type {ResolveName, WebBounds, WebReply} from './web-request.ts';
 
 const BOUNDS: WebBounds = {timeoutMs: 30_000, maxBytes: 5 * 1024 * 1024};
 /** Of a page that a model reads for a prompt. Characters. */
@@ -22,6 +22,7 @@ export interface WebFetchOptions {
   /** A rule of the user names this private host. */
   readonly mayReachPrivate: (host: string) => boolean;
   readonly bounds?: WebBounds;
+  readonly resolveName?: ResolveName;
 }
 
 export function createWebFetch(options: WebFetchOptions): Tool<WebFetchInput> {
@@ -43,7 +44,7 @@ export function createWebFetch(options: WebFetchOptions): Tool<WebFetchInput> {
 async function run(
   {url: text, prompt}: WebFetchInput,
   context: ToolContext,
-  {mayReachPrivate, bounds = BOUNDS}: WebFetchOptions,
+  {mayReachPrivate, bounds = BOUNDS, resolveName}: WebFetchOptions,
 ): Promise<ToolResult> {
   const [{fetchWeb}, {isTextType, textOfReply}] = await Promise.all([
     import('./web-request.ts'),
@@ -52,7 +53,7 @@ async function run(
   const address = webAddress(text);
   refusePrivateName(address.host, mayReachPrivate);
   const {signal} = context;
-  const outcome = await fetchWeb({address, mayReachPrivate, bounds, signal, wanted: isTextType});
+  const outcome = await fetchWeb({address, mayReachPrivate, resolveName, bounds, signal, wanted: isTextType});
   if (outcome.kind === 'elsewhere') {
     const {from, to, status} = outcome;
     return textResult(

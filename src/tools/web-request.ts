@@ -1,5 +1,5 @@
 /** One GET, bounded in time and size. The address that was checked is the one that is connected to. */
-import {lookup as resolveName} from 'node:dns/promises';
+import {lookup} from 'node:dns/promises';
 import http, {type IncomingMessage} from 'node:http';
 import https from 'node:https';
 import {isIP, type LookupFunction} from 'node:net';
@@ -37,9 +37,14 @@ export type WebOutcome =
   /** To another host, or away from https: whoever asked decides. */
   | {readonly kind: 'elsewhere'; readonly from: URL; readonly to: URL; readonly status: number};
 
+/** The addresses of a name. @throws the resolver's error, such as `ENOTFOUND`. */
+export type ResolveName = (host: string) => Promise<readonly {readonly address: string; readonly family: number}[]>;
+
 export interface WebAsk {
   readonly address: WebAddress;
   readonly mayReachPrivate: (host: string) => boolean;
+  /** Default: as the system does it. */
+  readonly resolveName?: ResolveName | undefined;
   /** Bodies of other types are not read. */
   readonly wanted: (type: string) => boolean;
   readonly bounds: WebBounds;
@@ -52,10 +57,10 @@ export async function fetchWeb(ask: WebAsk): Promise<WebOutcome> {
   const time = AbortSignal.timeout(bounds.timeoutMs);
   const either = AbortSignal.any([time, signal]);
   try {
-    const lookup = checkedLookup(ask);
+    const checked = checkedLookup(ask);
     let {url} = address;
     for (let redirects = 0; ; redirects++) {
-      const response = await get(url, lookup, either);
+      const response = await get(url, checked, either);
       const to = redirectOf(response, url);
       if (!to) return {kind: 'reply', reply: await replyOf(response, url, ask)};
       response.destroy();
@@ -78,10 +83,10 @@ export async function fetchWeb(ask: WebAsk): Promise<WebOutcome> {
 }
 
 /** Asked once: a name that changes where it leads between the check and the connection gains nothing. */
-function checkedLookup({address: {host}, mayReachPrivate}: WebAsk): LookupFunction {
+function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem}: WebAsk): LookupFunction {
   const resolved =
     isIP(host) === 0
-      ? resolveName(host, {all: true}).then((addresses) => {
+      ? resolveName(host).then((addresses) => {
           for (const {address} of addresses) refusePrivateAddress(host, address, mayReachPrivate);
           return addresses;
         })
@@ -92,7 +97,7 @@ function checkedLookup({address: {host}, mayReachPrivate}: WebAsk): LookupFuncti
     resolved?.then(
       (addresses) => {
         const [first] = addresses;
-        if (options.all) callback(null, addresses);
+        if (options.all) callback(null, [...addresses]);
         else callback(null, first?.address ?? '', first?.family ?? 4);
       },
       (error: NodeJS.ErrnoException) => callback(error, []),
@@ -100,7 +105,9 @@ function checkedLookup({address: {host}, mayReachPrivate}: WebAsk): LookupFuncti
   };
 }
 
-function get(url: URL, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
+const bySystem: ResolveName = (host) => lookup(host, {all: true});
+
+function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
   const {promise, resolve, reject} = Promise.withResolvers<IncomingMessage>();
   // An agent of its own: no connection is shared, and no proxy of the environment stands between.
   const agent = false;
@@ -110,7 +117,7 @@ function get(url: URL, lookup: LookupFunction, signal: AbortSignal): Promise<Inc
     'accept-encoding': 'gzip, deflate, br',
   };
   const from = url.protocol === 'https:' ? https : http;
-  from.get(url, {agent, lookup, signal, headers}, resolve).on('error', reject);
+  from.get(url, {agent, lookup: checked, signal, headers}, resolve).on('error', reject);
   return promise;
 }
 

@@ -28,6 +28,14 @@ describe('web_fetch in the built program', () => {
     expect(toolResultsOf(server.requests[1]!.body)[0]?.text).toContain('127.0.0.1 is a private address');
   });
 
+  it('gives a page as markdown where a rule names the host, and asks nobody', async () => {
+    const web = await webServer({'/': page('text/html', '<title>News</title><h2>Today</h2><p>A <b>word</b>.</p>')});
+    const server = await serve([callTool('web_fetch', {url: web.url}), say('Read.')]);
+    const run = await runCli(['-p', 'read it', '--allowed-tools', 'web_fetch(domain:127.0.0.1)'], {server});
+    expect(run.stdout).toBe('Read.\n');
+    expect(toolResultsOf(server.requests[1]!.body)[0]?.text).toMatch(/## Today\n\nA \*\*word\*\*\./);
+  });
+
   it('is no tool of an agent that only reads', async () => {
     const server = await serve((body) =>
       isSubagent(body) || body.messages.length > 1 ? say('looked') : callTool('Task', explore().input),

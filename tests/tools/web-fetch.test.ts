@@ -146,6 +146,26 @@ describe('web_fetch', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('resolves a name once, judges all of its addresses, and connects to the one that was judged', async () => {
+    const {port, requests} = await webServer({
+      '/': (response) => response.writeHead(301, {location: '/in'}).end(),
+      '/in': page('text/plain', 'in'),
+    });
+    const asked: string[] = [];
+    const answers = [['127.0.0.1'], ['93.184.216.34', '127.0.0.1']];
+    // Whoever owns the name says another address each time.
+    const resolveName = async (host: string) => {
+      asked.push(host);
+      return (answers[asked.length - 1] ?? ['127.0.0.1']).map((address) => ({address, family: 4}));
+    };
+    const {fetch} = fetcher(['app.test', 'site.example'], {resolveName});
+    expect((await fetch(`http://app.test:${port}/`)).text).toBe('in');
+    expect(asked).toEqual(['app.test']);
+    expect((await fetch(`http://other.example:${port}/`)).text).toContain('leads to 127.0.0.1, a private address');
+    expect((await fetch(`http://site.example:${port}/`)).text).toContain('leads to 127.0.0.1, a private address');
+    expect(requests).toHaveLength(2);
+  });
+
   it('goes through no proxy of the environment', async () => {
     const {url} = await webServer({'/': page('text/plain', 'direct')});
     const before = {...process.env};

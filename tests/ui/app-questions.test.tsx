@@ -35,6 +35,10 @@ describe('a question', () => {
     expect(session.submitted).toEqual(['go', '/mode next']);
     expect(session.answers).toEqual([]);
     expect(screen.window()).not.toContain('> /mode next');
+    // As terminals with the kitty protocol send it.
+    screen.type('\x1b[9;2u');
+    await until(() => session.submitted.length === 3);
+    expect(session.submitted.at(-1)).toBe('/mode next');
   });
 
   test('is printed whole, once, where the window has no room for it', async () => {
