@@ -52,7 +52,7 @@ export function commandNotes(lines: readonly LedgerLine[], isMeant: (line: Comma
   return [
     ...[...new Set(reasons)].map((why) => `What some commands changed is not known: ${why}.`),
     ...(ran.size > 0
-      ? [`Not kept around commands: ignored files, node_modules${named}, and all outside the workspace.`]
+      ? [`Not kept around commands: ignored files, .git, node_modules${named}, and all outside the workspace.`]
       : []),
   ];
 }

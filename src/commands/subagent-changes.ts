@@ -13,7 +13,7 @@ export async function diffOfRun(record: RunRecord, room: ChangesRoom): Promise<C
   const count = new Set(stretches.map(({path}) => path)).size;
   const head = `${titleOf(record)} changed ${count === 0 ? 'no files' : files(count)}${hasEnded(record) ? '' : ' so far'}.`;
   const notes = commandNotes(checkpoints.ledger.lines, ({by}) => by.agentId === record.runId);
-  const diff = await unifiedDiff(stretches, checkpoints, room);
+  const diff = await unifiedDiff(stretches, checkpoints.contents, room);
   return {ok: true, text: [[head, ...notes].join('\n'), ...diff].join('\n\n'), isDiff: true};
 }
 

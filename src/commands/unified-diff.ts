@@ -1,23 +1,22 @@
 /** Changes as `git diff` writes them. */
-import {batchesOf} from '../storage/checkpoints/batches.ts';
+import {batchesOf, type ContentSource} from '../storage/checkpoints/batches.ts';
 import type {Stretch} from '../storage/checkpoints/changes.ts';
 import {type FileState, idOf} from '../storage/checkpoints/file-state.ts';
-import type {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
 import {type ChangesRoom, shownPath} from './changes-room.ts';
 
 /** Beyond so many characters in all, files are only named. */
-const MOST_CHARS = 300_000;
+const MOST_CHARS = 100_000;
 
 /** @returns a part for each file. */
 export async function unifiedDiff(
   stretches: readonly Stretch[],
-  checkpoints: SessionCheckpoints,
+  source: ContentSource,
   room: Pick<ChangesRoom, 'patchOf' | 'root'>,
 ): Promise<readonly string[]> {
   const parts: string[] = [];
   let chars = 0;
   const contentsOf = ({before, after}: Stretch) => [idOf(before) ?? [], idOf(after) ?? []].flat();
-  for await (const {items, contents} of batchesOf(stretches, contentsOf, checkpoints)) {
+  for await (const {items, contents} of batchesOf(stretches, contentsOf, source)) {
     for (const stretch of items) {
       const part =
         chars > MOST_CHARS

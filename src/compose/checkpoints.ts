@@ -18,7 +18,7 @@ export function checkpointsOf(
     onNone: (why) => {
       if (told.has(why)) return;
       told.add(why);
-      const text = `commands have no checkpoint (${why}): /subagents undo and /rewind put back only what tools wrote`;
+      const text = `checkpoints are not complete (${why}): /subagents undo and /rewind may not put everything back`;
       emit({type: 'notice', level: 'warning', text});
     },
   });

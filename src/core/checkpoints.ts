@@ -24,7 +24,7 @@ export interface Checkpoints {
    * @throws MiniCcError when it cannot be kept: then the file must not be changed.
    */
   beforeWrite(by: Writer, path: string): Promise<void>;
-  /** Notes what came of it. To be called once for each `beforeWrite` that resolved. */
+  /** Notes what came of it. To be called once for each `beforeWrite` that resolved. Never rejects. */
   afterWrite(by: Writer, path: string): Promise<void>;
   /** Keeps the workspace around work whose writes are not known beforehand. Rejects only with what `work` rejects. */
   around<T>(by: Writer, work: () => Promise<T>): Promise<Observed<T>>;

@@ -1,4 +1,6 @@
 /** What a run changed is shown and put back: as people do it, also in the next process. */
+import {readdir} from 'node:fs/promises';
+import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {callTool, callTools, say} from '../support/messages-server.ts';
 import {turnOf} from '../support/request-facts.ts';
@@ -8,6 +10,11 @@ import {idle, repl, send} from './repl-fixture.ts';
 
 /** A question takes no key in its first 0.3 s. */
 const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
+
+const filesBelow = async (folder: string) => {
+  const entries = await readdir(folder, {recursive: true, withFileTypes: true});
+  return entries.filter((entry) => entry.isFile()).map(({name}) => name);
+};
 
 const code = (description: string, prompt = description) => ({
   name: 'Task',
@@ -60,6 +67,10 @@ describe('/subagents diff and undo', () => {
     expect(await where.git('status', '--porcelain')).toBe(' M README.md\n');
     const again = await runCli(['-p', '--continue', '/subagents undo 1'], given);
     expect(again).toMatchObject({code: 1});
+    const list = await runCli(['sessions', 'list', '--json'], given);
+    const [{id}] = JSON.parse(list.stdout);
+    expect(await runCli(['sessions', 'delete', id, '--yes'], given)).toMatchObject({code: 0});
+    expect(await filesBelow(path.join(at.path, '.mini-cc', 'projects'))).toEqual([]);
   });
 
   it('put back what a command was doing when mini-cc was killed', async () => {

@@ -27,7 +27,7 @@ export async function putBack(checkpoints: SessionCheckpoints, selection: Select
     const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => order(a) - order(b));
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
     const contentsOf = ({to}: Restore) => [idOf(to) ?? []].flat();
-    for await (const {items, contents} of batchesOf(restores, contentsOf, checkpoints)) {
+    for await (const {items, contents} of batchesOf(restores, contentsOf, checkpoints.contents)) {
       for (const plan of items) {
         try {
           await restore(checkpoints, plan, contents, by);

@@ -7,9 +7,10 @@ import path from 'node:path';
 import type {Checkpoints, Observed, Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {Blobs} from './blobs.ts';
+import {Contents} from './contents.ts';
 import {type FileState, idOf, isSame, lookAt} from './file-state.ts';
 import {Gate} from './gate.ts';
-import {type Change, Ledger} from './ledger.ts';
+import {type Change, Ledger, type LedgerLine} from './ledger.ts';
 import {madeSince, missingAbove} from './made-folders.ts';
 import {cutOffIn, recoverCommands} from './recovery.ts';
 import {ShadowGit, type Snapshot, type TreeChange} from './shadow-git.ts';
@@ -45,6 +46,7 @@ interface Written {
 
 export class SessionCheckpoints implements Checkpoints {
   readonly ledger: Ledger;
+  readonly contents: Contents;
   readonly #options: SessionCheckpointsOptions;
   readonly #blobs: Blobs;
   readonly #gate = new Gate();
@@ -67,6 +69,10 @@ export class SessionCheckpoints implements Checkpoints {
     this.#options = options;
     this.ledger = new Ledger(options.folder);
     this.#blobs = new Blobs(path.join(options.folder, 'files'));
+    this.contents = new Contents(this.#blobs, async () => {
+      const hasRun = this.ledger.lines.some(({type}) => type === 'running');
+      return hasRun ? this.#openShadow() : undefined;
+    });
   }
 
   async beforeWrite(by: Writer, file: string): Promise<void> {
@@ -98,6 +104,9 @@ export class SessionCheckpoints implements Checkpoints {
     const {before, made, leave} = begun;
     try {
       await this.#noteWrite(by, file, before, folders(made));
+    } catch (error) {
+      // The file is written: its line stays open, and the next mini-cc sees what became of it.
+      this.#tell(`what became of ${file} could not be noted: ${messageOf(error)}`);
     } finally {
       leave();
     }
@@ -114,26 +123,6 @@ export class SessionCheckpoints implements Checkpoints {
     }
     const {uncounted} = begun;
     return {value, changed: [...begun.changed], ...(uncounted === undefined ? {} : {uncounted})};
-  }
-
-  /** How many bytes each of these contents has; those that are not kept any more are left out. */
-  async sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (const id of ids) {
-      const size = await this.#blobs.size(id);
-      if (size !== undefined) found.set(id, size);
-    }
-    return this.#withShadow(ids, found, (shadow, rest) => shadow.sizes(rest));
-  }
-
-  /** Contents by their ids, whole; those that are not kept any more are left out. All are held in memory. */
-  async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
-    const found = new Map<string, Buffer>();
-    for (const id of ids) {
-      const content = await this.#blobs.get(id);
-      if (content) found.set(id, content);
-    }
-    return this.#withShadow(ids, found, (shadow, rest) => shadow.contents(rest));
   }
 
   /** Alone with the files: no write and no snapshot goes on meanwhile. @throws what `work` throws. */
@@ -180,15 +169,14 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #end(begun: AtWork): Promise<void> {
-    let leftOut: readonly string[] = [];
+    let named: readonly string[] = [];
     try {
-      ({leftOut} = await this.#snapshot());
+      named = (await this.#snapshot()).leftOut.slice(0, MOST_NAMED);
     } catch (error) {
       begun.uncounted = this.#failed(error, begun.by);
     }
     this.#atWork.delete(begun);
-    const named = leftOut.slice(0, MOST_NAMED);
-    this.ledger.append({type: 'ran', at: Date.now(), id: begun.id, ...(named.length > 0 ? {leftOut: named} : {})});
+    this.#note({type: 'ran', at: Date.now(), id: begun.id, ...(named.length > 0 ? {leftOut: named} : {})});
   }
 
   /** What is different since the last snapshot is noted to those at work. */
@@ -237,18 +225,6 @@ export class SessionCheckpoints implements Checkpoints {
     this.note({...more, type: 'change', at: Date.now(), by: [by], path: file, before, after});
   }
 
-  /** Adds what the snapshots have. Without git, what only its repository holds is as good as gone. */
-  async #withShadow<T>(
-    ids: readonly string[],
-    found: ReadonlyMap<string, T>,
-    look: (shadow: ShadowGit, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  ): Promise<ReadonlyMap<string, T>> {
-    const rest = ids.filter((id) => !found.has(id));
-    if (rest.length === 0 || !this.ledger.lines.some(({type}) => type === 'running')) return found;
-    const shadow = await this.#openShadow().catch(() => undefined);
-    return shadow ? new Map([...found, ...(await look(shadow, rest))]) : found;
-  }
-
   async #openShadow(): Promise<ShadowGit> {
     const {folder, root, home} = this.#options;
     this.#shadow ??= await ShadowGit.open({folder: path.join(folder, 'git'), root, ownFolders: [home]});
@@ -261,10 +237,23 @@ export class SessionCheckpoints implements Checkpoints {
     if (this.#last === undefined) this.#never = why;
     this.#last = undefined;
     for (const each of this.#atWork) each.uncounted = why;
-    this.ledger.append({type: 'uncounted', at: Date.now(), by, why});
+    this.#tell(why);
+    this.#note({type: 'uncounted', at: Date.now(), by, why});
+    return why;
+  }
+
+  /** A command has run, whether that can be noted or not. */
+  #note(line: LedgerLine): void {
+    try {
+      this.ledger.append(line);
+    } catch (error) {
+      this.#tell(messageOf(error));
+    }
+  }
+
+  #tell(why: string): void {
     if (!this.#told.has(why)) this.#options.onUncounted(why);
     this.#told.add(why);
-    return why;
   }
 
   async #recover(): Promise<void> {
@@ -278,7 +267,7 @@ export class SessionCheckpoints implements Checkpoints {
     } catch (error) {
       const [first] = cut.running;
       if (first) this.#failed(error, first.by);
-      else throw error;
+      else this.#tell(reasonOf(error));
     }
   }
 }
@@ -293,5 +282,7 @@ function folders(made: readonly string[]): {readonly madeFolders?: readonly stri
 
 function reasonOf(error: unknown): string {
   const message = messageOf(error);
-  return /\bENOENT\b/.test(message) && /\bspawn git\b/.test(message) ? 'git is not installed' : message;
+  if (/\bENOENT\b/.test(message) && /\bspawn git\b/.test(message)) return 'git is not installed';
+  const [, seconds] = /\bits (\d+) s$/.exec(message) ?? [];
+  return seconds === undefined ? message : `the workspace is too large: git takes longer than ${seconds} s`;
 }

@@ -14,7 +14,7 @@ import {sortedOut} from './sorted-out.ts';
 
 /** Milliseconds of one call of git, for a snapshot and for the first look at the workspace. */
 const CALL_LIMIT_MS = 10_000;
-const FIRST_LIMIT_MS = 30_000;
+const FIRST_LIMIT_MS = 15_000;
 
 const NUL = Buffer.alloc(1);
 const NO_OBJECT = '0'.repeat(40);

@@ -1,5 +1,5 @@
 import type {NoticeLevel} from '../ui-state.ts';
-import {type Span, StyledText, Wrapped} from './styled-text.tsx';
+import {type Span, StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 
 interface NoticeProps {
   readonly level: NoticeLevel;
@@ -19,21 +19,33 @@ export function Notice({level, text, isDiff, columns}: NoticeProps) {
 /** Whole files one after another: names in bold, what lines they are by their signs. */
 function DiffText({text, columns}: {readonly text: string; readonly columns: number}) {
   let isHunk = false;
-  const spans = text.split('\n').map((line, index): Span => {
+  const spans: Span[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
     if (line.startsWith('@@')) isHunk = true;
     // A blank line stands between files; those of a hunk begin with a blank.
     if (line === '') isHunk = false;
-    return {text: index === 0 ? line : `\n${line}`, style: isHunk ? hunkStyle(line) : headStyle(line)};
-  });
+    const style = isHunk ? hunkStyle(line) : headStyle(line);
+    const last = spans.at(-1);
+    // Neighbours in one style are one piece: there may be thousands of lines.
+    if (last?.style === style) spans[spans.length - 1] = {text: `${last.text}\n${line}`, style};
+    else spans.push({text: index === 0 ? line : `\n${line}`, style});
+  }
   return <StyledText spans={spans} columns={columns} />;
 }
 
-function hunkStyle(line: string): Span['style'] {
-  if (line.startsWith('+')) return {color: 'green'};
-  if (line.startsWith('-')) return {color: 'red'};
-  return line.startsWith('@@') ? {color: 'cyan'} : {dimColor: true};
+const PLAIN: TextStyle = {};
+const HEAD: TextStyle = {bold: true};
+const ADDED: TextStyle = {color: 'green'};
+const REMOVED: TextStyle = {color: 'red'};
+const PLACE: TextStyle = {color: 'cyan'};
+const CONTEXT: TextStyle = {dimColor: true};
+
+function hunkStyle(line: string): TextStyle {
+  if (line.startsWith('+')) return ADDED;
+  if (line.startsWith('-')) return REMOVED;
+  return line.startsWith('@@') ? PLACE : CONTEXT;
 }
 
-function headStyle(line: string): Span['style'] {
-  return /^(?:diff --git |--- |\+\+\+ )/.test(line) ? {bold: true} : {};
+function headStyle(line: string): TextStyle {
+  return /^(?:diff --git |--- |\+\+\+ )/.test(line) ? HEAD : PLAIN;
 }
