@@ -11,14 +11,14 @@ const SECRET_WORD =
   /(?:^|_)(?:[A-Z\d]*TOKEN|[A-Z\d]*SECRET|PASS|[A-Z\d]*PASS(?:WORD|WD|PHRASE|CODE)|[A-Z\d]*APIKEY|PWD|PAT|CREDENTIALS?|AUTH|[A-Z\d]+_KEY|[A-Z\d]+_KEYS)(?=_|\d*$)/;
 /** What such a word is about when the name goes on: where it lies, whose it is, how long it holds. */
 const ABOUT_A_SECRET =
-  /_(?:FILE|PATH|DIR|HOME|URL|URI|HOST|PORT|ID|NAME|USER|USERNAME|TYPE|TTL|EXPIR[A-Z_]*|LIMIT|COUNT|SIZE|LENGTH|VERSION|REGION|ENDPOINT|ALGORITHM|SOCK|SOCKET|MODE|METHOD|ENABLED|DISABLED|HELPER|COMMAND|CMD|PUBLIC_KEY|STORE)$/;
+  /_(?:FILE|PATH|DIR|HOME|URL|URI|HOST|PORT|ID|NAME|USER|USERNAME|TYPE|TTL|EXPIR[A-Z_]*|LIMIT|COUNT|SIZE|LENGTH|VERSION|REGION|ENDPOINT|ALGORITHM|SOCK|SOCKET|MODE|METHOD|ENABLED|DISABLED|HELPER|COMMAND|CMD|STORE)$/;
 /** Named like a key, and known to be none. */
-const HARMLESS = new Set(['PWD', 'OLDPWD', 'GPG_KEY', 'GPG_TTY', 'SSH_AUTH_SOCK', 'XAUTHORITY']);
+const HARMLESS = /^(?:PWD|OLDPWD|GPG_KEY|(?:\w+_)?PUBLIC_KEY|GIT_CONFIG_KEY_\d+)$/;
 
 /** `GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD`: a variable of this name holds a key. */
 export function isSecretName(name: string): boolean {
   const upper = name.toUpperCase();
-  return SECRET_WORD.test(upper) && !ABOUT_A_SECRET.test(upper) && !HARMLESS.has(upper);
+  return SECRET_WORD.test(upper) && !ABOUT_A_SECRET.test(upper) && !HARMLESS.test(upper);
 }
 
 const LOGIN = /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/:@]*:([^\s/@]+)|([^\s/:@]{20,}))@/gi;

@@ -9,7 +9,11 @@ const DOORS =
 
 /** For a command in the sandbox: without keys, and without ways to the user's other programs. */
 export function heldEnvironment(env: Environment): Record<string, string> {
+  const isKept = ([name, value]: [string, string]) => !DOORS.test(name) && !holdsSecret(name, value);
+  const entries = Object.entries(env);
+  // Git counts on each that is counted: where one is missing, it does nothing at all.
+  const isGitWhole = entries.filter(([name]) => name.startsWith('GIT_CONFIG_')).every(isKept);
   return Object.fromEntries(
-    Object.entries(env).filter(([name, value]) => !DOORS.test(name) && !holdsSecret(name, value)),
+    entries.filter((entry) => isKept(entry) && (isGitWhole || entry[0] !== 'GIT_CONFIG_COUNT')),
   );
 }

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../src/core/history.ts';
+import type {Message, UserBlock} from '../../src/core/messages.ts';
 import {Redactor} from '../../src/core/redaction.ts';
 import {SessionStore} from '../../src/storage/session-store.ts';
 import {messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
@@ -12,6 +13,22 @@ const header = {id: 'one', agent: 'main', cwd: '/work'};
 const noSecrets = new Redactor([]);
 
 describe('a transcript', () => {
+  it('holds no key, and no thought that a server would not take back without it', () => {
+    const key = 'sk-canary-0123456789';
+    const file = path.join(home(), 'session.jsonl');
+    const writer = new TranscriptWriter(file, header, new Redactor([{name: 'SOME_KEY', value: key}]));
+    const history = new History(writer);
+    const thought = (thinking: string): UserBlock => ({type: 'thinking', thinking, signature: 'signed'});
+    const said: Message = {role: 'assistant', content: [thought(key), thought('plain'), {type: 'text', text: key}]};
+    history.append(said);
+    history.append({role: 'assistant', content: [thought(key)]});
+    expect(messagesOf(readTranscript(file)).map(({content}) => content)).toEqual([
+      [thought('plain'), {type: 'text', text: '[redacted: SOME_KEY]'}],
+      [{type: 'text', text: '(a thought that held a key)'}],
+    ]);
+    expect(history.messages[0]).toBe(said);
+  });
+
   it('holds what was appended, in order, after a header with its version', () => {
     const file = path.join(home(), 'deep', 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets));
