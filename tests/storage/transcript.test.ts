@@ -6,7 +6,7 @@ import {History} from '../../src/core/history.ts';
 import type {Message, UserBlock} from '../../src/core/messages.ts';
 import {Redactor} from '../../src/core/redaction.ts';
 import {SessionStore} from '../../src/storage/session-store.ts';
-import {messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
+import {everyMessageOf, messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
 const header = {id: 'one', agent: 'main', cwd: '/work'};
@@ -40,6 +40,21 @@ describe('a transcript', () => {
       {role: 'user', content: 'first'},
       {role: 'assistant', content: 'second'},
     ]);
+  });
+
+  it('loses nothing by a rewind: a line says from where on messages count no more', () => {
+    const file = path.join(home(), 'session.jsonl');
+    const history = new History(new TranscriptWriter(file, header, noSecrets));
+    history.prompt('first');
+    history.append({role: 'assistant', content: 'answer'});
+    const second = history.prompt('second');
+    history.append({role: 'assistant', content: 'another'});
+    history.rewind(second, 2);
+    history.prompt('instead');
+    const texts = (messages: readonly {content: unknown}[]) => messages.map(({content}) => content);
+    expect(texts(history.messages)).toEqual(['first', 'answer', 'instead']);
+    expect(texts(messagesOf(readTranscript(file)))).toEqual(['first', 'answer', 'instead']);
+    expect(texts(everyMessageOf(readTranscript(file)))).toEqual(['first', 'answer', 'second', 'another', 'instead']);
   });
 
   it('comes into being with its first line, readable by the user alone', () => {

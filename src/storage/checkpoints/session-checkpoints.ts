@@ -33,16 +33,14 @@ interface AtWork {
   readonly id: string;
   readonly by: Writer;
   readonly startedAt: number;
-  readonly changed: Set<string>;
+  /** From how it was found to how it was left. */
+  readonly changed: Span;
   /** Something happened that makes `changed` less than the whole. */
   uncounted?: string;
 }
 
-/** What was made of a file since the last snapshot, by no command. */
-interface Written {
-  readonly before: FileState;
-  readonly after: FileState;
-}
+/** By path: how a file was found first, and how it was left last. */
+type Span = Map<string, {readonly before: FileState; readonly after: FileState}>;
 
 export class SessionCheckpoints implements Checkpoints {
   readonly ledger: Ledger;
@@ -55,7 +53,8 @@ export class SessionCheckpoints implements Checkpoints {
     {readonly before: FileState; readonly made: string[]; readonly leave: () => void}
   >();
   readonly #atWork = new Set<AtWork>();
-  readonly #written = new Map<string, Written>();
+  /** What was made of files since the last snapshot, by no command. */
+  readonly #written: Span = new Map();
   readonly #told = new Set<string>();
   #shadow: ShadowGit | undefined;
   /** Why there is no snapshot, once the first one has failed: it is not tried again and again. */
@@ -122,7 +121,9 @@ export class SessionCheckpoints implements Checkpoints {
       await this.#gate.alone(() => this.#end(begun));
     }
     const {uncounted} = begun;
-    return {value, changed: [...begun.changed], ...(uncounted === undefined ? {} : {uncounted})};
+    // What came and went while others looked is no change.
+    const changed = [...begun.changed].filter(([, {before, after}]) => !isSame(before, after)).map(([file]) => file);
+    return {value, changed, ...(uncounted === undefined ? {} : {uncounted})};
   }
 
   /** Alone with the files: no write and no snapshot goes on meanwhile. @throws what `work` throws. */
@@ -140,7 +141,7 @@ export class SessionCheckpoints implements Checkpoints {
   note(change: Change): void {
     this.ledger.append(change);
     const {path: file, before, after} = change;
-    this.#written.set(file, {before: this.#written.get(file)?.before ?? before, after});
+    noteIn(this.#written, file, before, after);
   }
 
   /** What an earlier mini-cc was cut off at is noted down. Never rejects. */
@@ -159,7 +160,7 @@ export class SessionCheckpoints implements Checkpoints {
     try {
       if (this.#never !== undefined) throw new MiniCcError('CHECKPOINT', this.#never);
       const {tree} = await this.#snapshot();
-      const begun: AtWork = {id: randomUUID(), by, startedAt: Date.now(), changed: new Set()};
+      const begun: AtWork = {id: randomUUID(), by, startedAt: Date.now(), changed: new Map()};
       this.ledger.append({type: 'running', at: begun.startedAt, id: begun.id, by, tree});
       this.#atWork.add(begun);
       return begun;
@@ -205,7 +206,7 @@ export class SessionCheckpoints implements Checkpoints {
       const made = before === null ? madeSince(change.path, this.#options.root, startedAt) : [];
       const by = [...new Map(atWork.map((each) => [each.by.agentId, each.by])).values()];
       this.ledger.append({type: 'change', at: Date.now(), by, path: change.path, before, after, ...folders(made)});
-      for (const each of atWork) each.changed.add(change.path);
+      for (const {changed} of atWork) noteIn(changed, change.path, before, after);
     };
     if (!written) {
       note(change.before, change.after);
@@ -270,6 +271,11 @@ export class SessionCheckpoints implements Checkpoints {
       else this.#tell(reasonOf(error));
     }
   }
+}
+
+function noteIn(span: Span, file: string, before: FileState, after: FileState): void {
+  const earlier = span.get(file);
+  span.set(file, {before: earlier ? earlier.before : before, after});
 }
 
 function keyOf({agentId}: Writer, file: string): string {

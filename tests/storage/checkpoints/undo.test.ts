@@ -207,6 +207,18 @@ describe('undo of what commands did', () => {
     expect(readFileSync(at('b.txt'), 'utf8')).toBe('2\n');
   });
 
+  it('does not count what came and went, nor what a tool of another made and wrote twice while the command ran', async () => {
+    const {store, run, write, at} = workspace({'a.txt': '1'});
+    const {changed} = await store.around(CODE, async () => {
+      run('touch placeholder');
+      await store.around(OTHER, async () => run('echo 2 > a.txt'));
+      run('rm placeholder');
+      await write('new.txt', '1', OTHER);
+      await write('new.txt', '2', OTHER);
+    });
+    expect(changed).toEqual([at('a.txt')]);
+  });
+
   it('does not take a file for its own that a tool of another wrote while the command ran', async () => {
     const {store, write, undo, at, run} = workspace({'a.txt': '1', 'b.txt': '1'});
     const {changed} = await store.around(CODE, async () => {
