@@ -57,7 +57,8 @@ export function createPermit(
       const decision = await policy.decide(request, workspace, standing);
       if (policy.changes !== changes) continue;
       if (decision.verdict === 'deny') return deny(request, decision.why, `Permission denied: ${decision.why}.`);
-      const as: Permitted = {proven: decision.proven ?? false, places};
+      const mayRead = policy.readFilter(request.tool, workspace, standing);
+      const as: Permitted = {proven: decision.proven ?? false, places, ...(mayRead && {mayRead})};
       if (decision.verdict === 'allow') return {allowed: true, as};
       if (!questions) {
         return deny(

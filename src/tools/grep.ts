@@ -123,11 +123,14 @@ function fileFilter({glob, type}: GrepInput): string[] {
 }
 
 /** Globs with a slash are meant from the searched directory or from the cwd. */
-function wantedPaths(glob: string | undefined, base: string, {workspace}: ToolContext): (path: string) => boolean {
-  if (glob === undefined || glob.startsWith('!')) return () => true;
+function wantedPaths(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
+  const {workspace, permitted} = context;
+  const mayRead = permitted?.mayRead ?? (() => true);
+  if (glob === undefined || glob.startsWith('!')) return (path) => mayRead(absolutePath(path, workspace));
   const matches = globMatcher(glob);
   return (path) => {
     const absolute = absolutePath(path, workspace);
+    if (!mayRead(absolute)) return false;
     return matches(relative(base, absolute)) || matches(path) || matches(absolute.slice(1));
   };
 }

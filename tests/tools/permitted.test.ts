@@ -7,6 +7,8 @@ import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash.ts';
 import {createEditFile} from '../../src/tools/edit-file.ts';
 import {FileLocks} from '../../src/tools/file-locks.ts';
+import {globTool} from '../../src/tools/glob.ts';
+import {grepTool} from '../../src/tools/grep.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {readFileTool} from '../../src/tools/read-file.ts';
 import {createWriteFile} from '../../src/tools/write-file.ts';
@@ -53,6 +55,20 @@ describe('a file that was permitted', () => {
     await at.call(write, {path: 'src/new/b.ts', content: 'two\n'}, {permitted: {proven: false, places}});
     expect(readFileSync(places[0]!, 'utf8')).toBe('two\n');
   });
+});
+
+test('what may not be read is left out of a search, by its content and by its name', async () => {
+  const {call, put, root} = fixture();
+  put({'a.ts': 'word\n', '.env': 'word\n', 'sub/.env': 'word\n'});
+  const mayRead = (file: string) => path.basename(file) !== '.env';
+  const given = {permitted: {proven: false, places: [root], mayRead}};
+  for (const mode of ['files', 'content', 'count']) {
+    const {text} = await call(grepTool, {pattern: 'word', mode}, given);
+    expect(text, mode).toContain('a.ts');
+    expect(text, mode).not.toContain('.env');
+  }
+  expect((await call(globTool, {pattern: '**/*'}, given)).text).toBe('a.ts');
+  expect((await call(grepTool, {pattern: 'word', path: '.env'}, given)).text).toBe('No matches');
 });
 
 describe('a command that is proven to only read', () => {

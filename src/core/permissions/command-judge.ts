@@ -9,7 +9,7 @@ import {CommandWalk, type PermitsPart} from './command-walk.ts';
 import {judgeRead, judgeWrite} from './file-judge.ts';
 import {programsNamed} from './git-settings.ts';
 import {runGrant} from './grants.ts';
-import {matchingPlaces} from './matching-files.ts';
+import {filesBelow, matchingPlaces} from './matching-files.ts';
 import {isInside, resolveLinks} from './paths.ts';
 import {isAlwaysAsked, placeOf, rootsOf} from './place-of.ts';
 import {isCleanPath} from './proven-environment.ts';
@@ -118,12 +118,13 @@ async function judgeVisibleFiles(
     if (error instanceof NotProven) return undefined;
     throw error;
   }
-  const verdict = worst(
-    [
-      ...[...walk.reads].map((place) => byFileRules('read_file', place, about)),
-      ...[...walk.writes].map((place) => byFileRules('edit_file', place, about)),
-    ].flat(),
-  );
+  const {cwd} = about.workspace;
+  const matching = [...walk.globs].flatMap((pattern) => matchingPlaces(pattern, cwd, true) ?? []);
+  const found = [...walk.searches].flatMap((place) => filesBelow(resolveLinks(place, cwd)));
+  const verdict = worst([
+    ...[...walk.reads, ...matching, ...found].map((place) => byFileRules('read_file', place, about)),
+    ...[...walk.writes].map((place) => byFileRules('edit_file', place, about)),
+  ]);
   return verdict.verdict === 'allow' ? undefined : verdict;
 }
 
@@ -184,7 +185,7 @@ async function judgeParts(read: CommandReading, about: Case): Promise<Verdict> {
     const verdict = judgeWalk(walk, about, isPlain);
     if (verdict.verdict === 'deny') return verdict;
     if (verdict.verdict === 'allow') return {...verdict, proven: !isPlain};
-    return {verdict: 'ask', why: `runs a command that ${verdict.why}`, proven: !isPlain};
+    return {...verdict, why: `runs a command that ${verdict.why}`, proven: !isPlain};
   } catch (error) {
     if (error instanceof NotProven) return ask;
     throw error;
@@ -211,7 +212,7 @@ function judgeWalk(walk: CommandWalk, about: Case, isPlain = false): Verdict {
   const writing: Case = {...about, tool: 'edit_file'};
   const verdicts = [...walk.reads].map((place) => judgeSearched(place, reading));
   for (const pattern of walk.globs) {
-    const places = matchingPlaces(pattern, workspace.cwd);
+    const places = matchingPlaces(pattern, workspace.cwd, about.rules.refusesReading('read_file'));
     if (!places) throw new NotProven(`${pattern} matches more than plain files`);
     verdicts.push(...places.map((place) => judgeSearched(place, reading)));
   }

@@ -3,7 +3,6 @@
  * read has to be permitted by a rule; what is not understood is an error.
  */
 import type {
-  Assignment,
   Command,
   CommandNode,
   CompoundCommand,
@@ -22,16 +21,12 @@ import {isBuiltIn, readerOf} from './read-only-programs.ts';
 import {type After, either, goesDownAndUp, type Places, stay, under, union} from './shell-places.ts';
 import {NotProven} from './shell-script.ts';
 import {readTest} from './shell-tests.ts';
+import {checkAssignment} from './shell-variables.ts';
 import {readText, readWord, type ShellWord} from './shell-words.ts';
 
 /** A part runs by this, whatever it does. */
 export type PermitsPart = (part: Command) => boolean;
 
-/** Words before a command that change little of what it does; others could change which program it is. */
-const HARMLESS_VARIABLES = new Set([
-  ...['NODE_ENV', 'CI', 'FORCE_COLOR', 'NO_COLOR', 'LANG', 'LC_ALL', 'TZ', 'COLUMNS', 'PYTHONUNBUFFERED'],
-  'RUST_BACKTRACE',
-]);
 /** Change the shell itself: what the words after them mean is no longer known. */
 const CHANGES_THE_SHELL = new Set([
   ...['source', '.', 'eval', 'export', 'set', 'shopt', 'alias', 'unalias', 'unset', 'declare', 'typeset', 'readonly'],
@@ -43,6 +38,8 @@ export class CommandWalk {
   readonly reads = new Set<string>();
   readonly globs = new Set<string>();
   readonly repositories = new Set<string>();
+  /** Those of `reads` below which it looks into files. */
+  readonly searches = new Set<string>();
   /** Files that redirections write. */
   readonly writes = new Set<string>();
   /** Some part was permitted by a rule, not by what is known of it. */
@@ -194,9 +191,10 @@ export class CommandWalk {
     const read = readerOf(name);
     if (!this.#isShellKnown) throw new NotProven(`${name} runs in a shell that was changed before`);
     if (!read) throw new NotProven(`${name} is not known to only read`);
-    const {repositories, ...reading} = this.#named(name, () => read(words));
+    const {repositories, searches, ...reading} = this.#named(name, () => read(words));
     this.readsByProgram ||= !isBuiltIn(name);
     this.#note(reading, places);
+    if (searches) for (const path of reading.paths) for (const place of places) this.searches.add(under(place, path));
     for (const folder of repositories) for (const place of places) this.repositories.add(under(place, folder));
     return stay(places);
   }
@@ -290,9 +288,4 @@ export class CommandWalk {
       for (const glob of globs) this.globs.add(under(place, glob));
     }
   }
-}
-
-function checkAssignment({name, value, index, append, text}: Assignment, isPermitted: boolean): void {
-  const isPlain = value.type === 'Word' && index === undefined && !append && /^\w+=[\w./:@%+-]*$/.test(text);
-  if (!isPermitted || !isPlain || !HARMLESS_VARIABLES.has(name)) throw new NotProven('it sets a variable');
 }

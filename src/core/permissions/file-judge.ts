@@ -34,6 +34,22 @@ export function judgeRead(given: string, about: Case): Verdict {
   return {verdict: 'ask', why: `reads outside the workspace: ${target}`, rule: readRuleFor(target)};
 }
 
+/**
+ * What of a folder that may be searched is left out: files that a rule refuses or asks about, and keys.
+ * @returns undefined where nothing is left out
+ */
+export function readFilter(about: Case): ((file: string) => boolean) | undefined {
+  const {workspace, rules, tool, mode, places} = about;
+  const hasKeys = places.secretPlaces.some((place) => isInside(place, rootsOf(workspace)));
+  if (!hasKeys && !rules.refusesReading(tool)) return undefined;
+  const kinds = mode === 'bypassPermissions' ? (['deny'] as const) : (['deny', 'ask'] as const);
+  return (file) => {
+    const target = resolveLinks(file, workspace.cwd);
+    if (mode !== 'bypassPermissions' && placeOf(target, workspace, places) === 'secret') return false;
+    return !kinds.some((kind) => rules.aboutFile(tool, kind, [file, target], workspace.root));
+  };
+}
+
 export function judgeWrite(given: string, about: Case): Verdict {
   const {workspace, confinement, rules, tool, mode, isGranted} = about;
   const target = resolveLinks(given, workspace.cwd);

@@ -9,9 +9,10 @@ const MOST_ENTRIES = 20_000;
 
 /**
  * The folders that are listed, and of what matches each link: a plain file lies where its folder does.
+ * @param isEach plain files too, since rules are about them.
  * @returns undefined when there are too many, or one that could be taken for an option.
  */
-export function matchingPlaces(pattern: string, cwd: string): string[] | undefined {
+export function matchingPlaces(pattern: string, cwd: string, isEach: boolean): string[] | undefined {
   const home = pattern.startsWith('~/') ? path.join(homedir(), pattern.slice(1)) : pattern;
   const steps = home.split('/').filter((step) => step !== '');
   let folders = [path.isAbsolute(home) ? '/' : cwd];
@@ -34,13 +35,29 @@ export function matchingPlaces(pattern: string, cwd: string): string[] | undefin
         if (!matchesStep(step, entry.name)) continue;
         if (entry.name.startsWith('-')) return undefined;
         const place = `${folder}/${entry.name}`;
-        if (entry.isSymbolicLink()) places.add(place);
+        if (entry.isSymbolicLink() || (isLast && isEach)) places.add(place);
         if (entry.isSymbolicLink() || entry.isDirectory()) next.push(place);
       }
     }
     folders = next;
   }
   return [...places];
+}
+
+/** Files below a folder, the nearest first, without those of version control; of very many, the first ones. */
+export function filesBelow(folder: string): string[] {
+  const files: string[] = [];
+  const folders = [folder];
+  let seen = 0;
+  for (let at = folders.shift(); at !== undefined && seen < MOST_ENTRIES; at = folders.shift()) {
+    for (const entry of entriesOf(at)) {
+      seen += 1;
+      const place = `${at}/${entry.name}`;
+      if (entry.isFile()) files.push(place);
+      else if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') folders.push(place);
+    }
+  }
+  return files;
 }
 
 function entriesOf(folder: string): Dirent[] {

@@ -6,7 +6,7 @@ import type {PermissionMode} from '../events.ts';
 import type {Access, Confinement, Workspace} from '../tool.ts';
 import type {Case, Standing} from './case.ts';
 import {judgeRun} from './command-judge.ts';
-import {judgeRead, judgeWrite} from './file-judge.ts';
+import {judgeRead, judgeWrite, readFilter} from './file-judge.ts';
 import {fetchGrant, grantFor, grantWords} from './grants.ts';
 import {withTheirLinks} from './paths.ts';
 import type {PermissionPlaces} from './place-of.ts';
@@ -67,6 +67,11 @@ export class PermissionPolicy {
     const verdicts = [];
     for (const access of request.accesses) verdicts.push(await judgeAccess(access, about));
     return worst([...verdicts, ...(byTool ? [byTool] : [])]);
+  }
+
+  /** Which files a tool that searches through a folder may look into; undefined: all. */
+  readFilter(tool: string, workspace: Workspace, standing: Standing): ((file: string) => boolean) | undefined {
+    return readFilter(this.#caseOf(tool, workspace, standing));
   }
 
   /** From now on calls like this one pass for the rest of the session. */

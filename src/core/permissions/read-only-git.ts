@@ -128,6 +128,7 @@ export const readGit: Reader = (words) => {
     paths: [...reading.paths.map(moved), moved('.')],
     globs: reading.globs.map(moved),
     repositories: [moved('.')],
+    searches: command.text === 'grep',
   };
 };
 

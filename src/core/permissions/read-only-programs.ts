@@ -10,6 +10,8 @@ import type {ShellWord} from './shell-words.ts';
 export interface ProgramReading extends Reading {
   /** Git looks for its repository from there: its settings may name programs to run. */
   readonly repositories: string[];
+  /** It shows what lies in files below the folders that it is given. */
+  readonly searches?: boolean;
 }
 
 /** @param words without the program's name. @throws NotProven when it may do more than read. */
@@ -24,9 +26,11 @@ interface Shape {
   /** Without a path it reads where it is. */
   readonly here?: boolean;
   readonly check?: (sorted: Sorted) => void;
+  /** It looks into files below a folder, always or with one of these options. */
+  readonly searches?: true | readonly string[];
 }
 
-function reader({options = '', operands = 'paths', most, here, check}: Shape): Reader {
+function reader({options = '', operands = 'paths', most, here, check, searches = []}: Shape): Reader {
   const known = new Options(`${options} --help --version`);
   return (words) => {
     const sorted = known.sort(words);
@@ -43,7 +47,8 @@ function reader({options = '', operands = 'paths', most, here, check}: Shape): R
       readAll(paths, reading);
       if (here && paths.length === 0) reading.paths.push('.');
     }
-    return {...reading, repositories: []};
+    const isSearch = searches === true || searches.some((name) => sorted.options.has(name));
+    return {...reading, repositories: [], searches: isSearch};
   };
 }
 
@@ -53,6 +58,7 @@ const PATTERN_GIVEN = ['-e', '-f', '--regexp', '--file', '--files', '--type-list
 /** Any words at all: it prints them. */
 const prints: Reader = () => ({paths: [], globs: [], repositories: []});
 
+const RECURSIVE = ['-r', '--recursive', '-d'];
 const GREP = `-EFGPivwxcLlqsonHhTZzabUur -e: -f@ -m: -A: -B: -C: -d: -D: -# --extended-regexp --fixed-strings --basic-regexp
   --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --files-with-matches
   --files-without-match --quiet --silent --no-messages --only-matching --line-number --with-filename --no-filename
@@ -127,10 +133,10 @@ const READERS: Readonly<Record<string, Reader>> = {
       --ignore-case --sort: --du --si --inodes`,
     here: true,
   }),
-  grep: reader({options: GREP, operands: 'search', here: true}),
-  egrep: reader({options: GREP, operands: 'search', here: true}),
-  fgrep: reader({options: GREP, operands: 'search', here: true}),
-  rg: reader({options: RIPGREP, operands: 'search', here: true}),
+  grep: reader({options: GREP, operands: 'search', here: true, searches: RECURSIVE}),
+  egrep: reader({options: GREP, operands: 'search', here: true, searches: RECURSIVE}),
+  fgrep: reader({options: GREP, operands: 'search', here: true, searches: RECURSIVE}),
+  rg: reader({options: RIPGREP, operands: 'search', here: true, searches: true}),
   jq: reader({
     options: `-acCejMnrRsSj -f@ --arg:: --argjson:: --slurpfile:@ --rawfile:@ --from-file@ --tab --indent: --null-input
       --raw-input --raw-output --join-output --compact-output --slurp --sort-keys --exit-status --color-output

@@ -15,6 +15,8 @@ export interface Permitted {
   readonly proven: boolean;
   /** Where the files that it names lie, with links resolved, when it was judged: nothing else may be touched. */
   readonly places: readonly string[];
+  /** Of what lies below them, what may be looked into, by its absolute path; absent: all. */
+  readonly mayRead?: (file: string) => boolean;
 }
 
 export type Permission =

@@ -66,6 +66,12 @@ export class RuleBook {
     );
   }
 
+  /** Some files are refused or asked about, so that each has to be looked at. */
+  refusesReading(tool: string): boolean {
+    const tools = COVERED_BY[tool] ?? [tool];
+    return this.within(tools, 'deny').length + this.within(tools, 'ask').length > 0;
+  }
+
   /** @param targets absolute: as given, and where links lead. @param tool that touches the file. */
   aboutFile(tool: string, kind: RuleKind, targets: readonly string[], root: string): Rule | undefined {
     return this.within(COVERED_BY[tool] ?? [tool], kind).find(({about}) => matchesPath(about, kind, targets, root));

@@ -1,0 +1,14 @@
+/** Variables that are set for a command. */
+import type {Assignment} from 'unbash';
+import {NotProven} from './shell-script.ts';
+
+/** Words before a command that change little of what it does; others could change which program it is. */
+const HARMLESS_VARIABLES = new Set([
+  ...['NODE_ENV', 'CI', 'FORCE_COLOR', 'NO_COLOR', 'LANG', 'LC_ALL', 'TZ', 'COLUMNS', 'PYTHONUNBUFFERED'],
+  'RUST_BACKTRACE',
+]);
+/** @throws NotProven for one that could change what runs. */
+export function checkAssignment({name, value, index, append, text}: Assignment, isPermitted: boolean): void {
+  const isPlain = value.type === 'Word' && index === undefined && !append && /^\w+=[\w./:@%+-]*$/.test(text);
+  if (!isPermitted || !isPlain || !HARMLESS_VARIABLES.has(name)) throw new NotProven('it sets a variable');
+}
