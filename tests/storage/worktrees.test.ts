@@ -137,6 +137,26 @@ test('a file that changed in the workspace meanwhile keeps all changes out of it
   expect(read(root, 'a.ts.rej')).toContain('+ONE');
 });
 
+test('changes at two places of one file fit together, those beside each other do not', async () => {
+  const lines = Array.from({length: 20}, (_, index) => `line ${index}\n`);
+  const text = (change: Record<number, string>) => lines.map((line, index) => change[index] ?? line).join('');
+  const root = repository({'long.ts': text({}), 'src/b.ts': 'b\n'});
+  const {run} = worktrees(root);
+  const brought = await run((top) => {
+    put(top, {'long.ts': text({2: 'mine\n'}), 'src/b.ts': 'B\n'});
+    put(root, {'long.ts': text({17: 'theirs\n'})});
+  });
+  expect(brought.kept).toBeUndefined();
+  expect(read(root, 'long.ts')).toBe(text({2: 'mine\n', 17: 'theirs\n'}));
+  expect(read(root, 'src/b.ts')).toBe('B\n');
+  const beside = await run((top) => {
+    put(top, {'long.ts': text({2: 'mine again\n', 17: 'theirs\n'})});
+    put(root, {'long.ts': text({2: 'mine\n', 4: 'near\n', 17: 'theirs\n'})});
+  });
+  expect(beside.kept?.why).toBe('conflict in long.ts');
+  expect(read(root, 'long.ts')).toBe(text({2: 'mine\n', 4: 'near\n', 17: 'theirs\n'}));
+});
+
 test('a file that was made, removed or made a link meanwhile is a conflict too', async () => {
   const root = repository({'c.ts': 'c\n', 'd/e.ts': 'e\n'});
   const {run} = worktrees(root);

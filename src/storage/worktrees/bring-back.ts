@@ -1,15 +1,15 @@
 /**
- * From a worktree back into the workspace: applied as a whole where every file is still as the worktree began with it,
- * else kept as a patch. What mini-cc never writes unasked is kept in any case.
+ * From a worktree back into the workspace: applied as a whole where it fits, also beside what others changed
+ * in the same file meanwhile, else kept as a patch. What mini-cc never writes unasked is kept in any case.
  */
-import {chmod, lstat, mkdir, rename, rm} from 'node:fs/promises';
+import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
 import type {BroughtBack, KeptChanges} from '../../core/worktree.ts';
 import {freeName, shellWord} from './kept-files.ts';
 import {orAbsent, type Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
-import {WorkspaceFiles} from './workspace-files.ts';
+import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-files.ts';
 
 export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
   /** The tree that the worktree began with. */
@@ -87,7 +87,8 @@ async function apply(deps: BringBackDeps, changes: readonly Change[], tree: stri
     await snapshots.writePatch(origin.start, tree, patch);
     // Looked at within: whoever keeps what was there before may have waited for others to end their writing.
     await deps.writing(async () => {
-      whyNot = (await obstacles(deps, changes, patch)) ?? (await applyNow(deps, changes, patch));
+      const meanwhile = await new WorkspaceFiles(origin.top, origin.objectFormat).changedMeanwhile(changes);
+      whyNot = (await obstacles(deps, meanwhile, patch)) ?? (await applyNow(deps, changes, patch, meanwhile.edited));
     });
     return whyNot;
   } catch (error) {
@@ -97,29 +98,41 @@ async function apply(deps: BringBackDeps, changes: readonly Change[], tree: stri
   }
 }
 
+/** Lines that both changed, or that stand beside each other, are a conflict; elsewhere in a file both changes fit. */
 async function obstacles(
   {origin, snapshots}: BringBackDeps,
-  changes: readonly Change[],
+  {replaced, edited}: ChangedMeanwhile,
   patch: string,
 ): Promise<WhyNot | undefined> {
-  const changed = await new WorkspaceFiles(origin.top, origin.objectFormat).changedMeanwhile(changes);
-  if (changed.length > 0) {
-    const why = `conflict in ${named(changed)}`;
-    return {why, words: `${named(changed)} changed in the workspace since this run began`};
-  }
+  if (replaced.length > 0) return conflict([...replaced, ...edited]);
   const unfit = await snapshots.unfit(patch, origin.top);
-  return unfit === undefined ? undefined : failed(unfit);
+  if (unfit === undefined) return undefined;
+  if (edited.length === 0) return failed(unfit);
+  // Git quotes odd names: then all that it may be are named.
+  const told = edited.filter((file) => unfit.includes(file));
+  return conflict(told.length > 0 ? told : edited);
 }
 
-async function applyNow(deps: BringBackDeps, changes: readonly Change[], patch: string): Promise<WhyNot | undefined> {
+function conflict(files: readonly string[]): WhyNot {
+  return {why: `conflict in ${named(files)}`, words: `${named(files)} changed in the workspace since this run began`};
+}
+
+async function applyNow(
+  deps: BringBackDeps,
+  changes: readonly Change[],
+  patch: string,
+  edited: readonly string[],
+): Promise<WhyNot | undefined> {
   const {origin, snapshots} = deps;
   const modes = await modesOf(changes, origin.top);
+  const asEdited = new Map<string, Buffer>();
+  for (const file of edited) asEdited.set(file, await readFile(path.join(origin.top, file)));
   try {
     await snapshots.apply(patch, origin.top);
     for (const [file, mode] of modes) await chmod(file, mode);
     return undefined;
   } catch (error) {
-    return failed(`${messageOf(error)}${await putBack(deps, changes)}`);
+    return failed(`${messageOf(error)}${await putBack(deps, changes, asEdited)}`);
   }
 }
 
@@ -139,7 +152,11 @@ async function modesOf(changes: readonly Change[], top: string): Promise<(readon
 }
 
 /** After a failure half way, e.g. on a full disk. @returns what to add to its words when that fails too. */
-async function putBack({origin, snapshots}: BringBackDeps, changes: readonly Change[]): Promise<string> {
+async function putBack(
+  {origin, snapshots}: BringBackDeps,
+  changes: readonly Change[],
+  asEdited: ReadonlyMap<string, Buffer>,
+): Promise<string> {
   try {
     for (const {path: name, oldMode} of changes) {
       const file = path.join(origin.top, name);
@@ -148,6 +165,7 @@ async function putBack({origin, snapshots}: BringBackDeps, changes: readonly Cha
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
     await snapshots.restore(origin.start, before, origin.top);
+    for (const [name, content] of asEdited) await writeFile(path.join(origin.top, name), content);
     return '';
   } catch (error) {
     return `; putting back what was written failed too (${messageOf(error)}): look at ${named(changes.map(({path: name}) => name))}`;
