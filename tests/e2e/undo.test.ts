@@ -3,7 +3,7 @@ import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {callTool, callTools, say} from '../support/messages-server.ts';
-import {turnOf} from '../support/request-facts.ts';
+import {firstPromptOf, turnOf} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -89,6 +89,26 @@ describe('/subagents diff and undo', () => {
     expect(undone.stdout).toContain('src/main.ts (brought back)');
     expect(await where.read('README.md')).toBe(before);
     expect(await where.git('status', '--porcelain')).toBe('');
+  });
+
+  it('mark what two runs may both have changed as shared, and leave it', async () => {
+    const [at, where] = [await home(), await project()];
+    const server = await serve((body) => {
+      if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('left'), code('right')]) : say('done');
+      const own = firstPromptOf(body);
+      // Each waits for the other in mid-command, and writes then.
+      const meet = `touch .${own}; until [ -e .left ] && [ -e .right ]; do sleep 0.02; done`;
+      if (turnOf(body) > 0) return say('done');
+      return callTool('bash', {command: `${meet}; echo ${own} >> README.md`});
+    });
+    const given = {home: at, cwd: where.path, server};
+    await runCli(['-p', 'go', '--dangerously-skip-permissions'], given);
+    const diff = await runCli(['-p', '--continue', '/subagents diff 1'], given);
+    expect(diff.stdout).toMatch(/^shared with \[code\] (left|right):\ndiff --git a\/README\.md/m);
+    const undo = await runCli(['-p', '--continue', '/subagents undo 1'], given);
+    expect(undo.code).toBe(1);
+    expect(undo.stderr).toMatch(/README\.md: shared: \[code\] \w+ and \[code\] \w+ ran commands at the same time/);
+    expect((await where.read('README.md')).split('\n')).toEqual(expect.arrayContaining(['left', 'right']));
   });
 
   it('tell the second of two agents who changed the file, and nothing is lost', async () => {
