@@ -1,11 +1,12 @@
 /** Permissions in print mode, where nobody can be asked: what passes, what is refused, and how that is told. */
-import {existsSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {callTool, callTools, say} from '../support/messages-server.ts';
 import {toolResultsOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
-import {home, isSubagent, project, serve} from './fixture.ts';
+import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 interface Session {
   readonly command: string;
@@ -94,6 +95,40 @@ describe('a command in print mode', () => {
     expect(denials.length).toBeLessThanOrEqual(1);
   });
 });
+
+describe('a read-only agent without a sandbox', () => {
+  it('runs what is proven to only read, and is told how to get a sandbox for the rest', async () => {
+    const workspace = await project();
+    const programs = path.join(workspace.path, '../', `${path.basename(workspace.path)}-bin`);
+    mkdirSync(programs);
+    onTestFinished(() => rmSync(programs, {recursive: true}));
+    for (const name of ['bash', 'ls', 'touch', 'git']) symlinkSync(pathOf(name), path.join(programs, name));
+    const results: string[] = [];
+    const server = await serve((body) => {
+      if (!isSubagent(body)) return body.messages.length === 1 ? callTools([explore()]) : say('done');
+      results.push(...toolResultsOf(body).map(({text}) => text));
+      const [command] = ['ls src', 'touch made', 'git log > made'].slice(results.length);
+      return command === undefined ? say('seen') : callTool('bash', {command});
+    });
+    const {stdout} = await runCli(['-p', 'x', '--output-format', 'json', '--dangerously-skip-permissions'], {
+      server,
+      cwd: workspace.path,
+      env: {PATH: programs},
+    });
+    expect(results).toEqual([
+      expect.stringContaining('greet.ts'),
+      expect.stringMatching(/^Permission denied: touch is not known to only read; without a sandbox .*mini-cc doctor/),
+      expect.stringMatching(/^Permission denied: it writes to a file; /),
+    ]);
+    expect(JSON.parse(stdout).permission_denials).toHaveLength(2);
+    expect(existsSync(path.join(workspace.path, 'made'))).toBe(false);
+  });
+});
+
+/** Where a program of this machine lies. */
+function pathOf(name: string): string {
+  return execFileSync('which', [name], {encoding: 'utf8'}).trim();
+}
 
 describe('rules', () => {
   it('hold for subagents too, and for their dispatch', async () => {

@@ -4,14 +4,16 @@ import path from 'node:path';
 import ignore from 'ignore';
 import type {RuleKind} from './rule.ts';
 
+/** @param targets absolute: the path as it was given and where its links lead. */
+export type PathMatcher = (targets: readonly string[]) => boolean;
+
 /**
  * `src/**`, `*.env`: from the workspace's root. `/x`: at the root. `//x`: absolute. `~/x`: in the home directory.
- * @param targets absolute: the path as it was given and where its links lead.
  * @param root of the workspace, with links resolved.
  * @returns for what is forbidden or asked, whether one of the targets matches, in any case of letters; for what is
  * allowed, whether all do, exactly.
  */
-export function matchesPath(about: string, kind: RuleKind, targets: readonly string[], root: string): boolean {
+export function pathMatcher(about: string, kind: RuleKind, root: string): PathMatcher {
   const {base, pattern} = placeOf(about, root);
   const patterns = ignore({ignorecase: kind !== 'allow', allowRelativePaths: false}).add({pattern});
   const matches = (target: string) => {
@@ -20,7 +22,7 @@ export function matchesPath(about: string, kind: RuleKind, targets: readonly str
     if (relative === '..' || relative.startsWith('../') || path.isAbsolute(relative)) return false;
     return patterns.ignores(relative);
   };
-  return kind === 'allow' ? targets.every(matches) : targets.some(matches);
+  return (targets) => (kind === 'allow' ? targets.every(matches) : targets.some(matches));
 }
 
 function placeOf(about: string, root: string): {base: string; pattern: string} {

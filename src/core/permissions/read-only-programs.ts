@@ -197,7 +197,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   ':': prints,
   pwd: reader({options: '-LP', operands: 'none'}),
   whoami: reader({operands: 'none'}),
-  hostname: reader({options: '-sfdi', operands: 'none'}),
+  hostname: reader({options: '-s', operands: 'none'}),
   uname: reader({options: '-asnrvmpio --all', operands: 'none'}),
   arch: reader({operands: 'none'}),
   nproc: reader({options: '--all', operands: 'none'}),

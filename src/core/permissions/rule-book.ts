@@ -1,6 +1,6 @@
 /** All rules of a session, whoever wrote them. */
 import {MiniCcError} from '../errors.ts';
-import {matchesPath} from './path-rule.ts';
+import {type PathMatcher, pathMatcher} from './path-rule.ts';
 import {matchesHost, matchesName, type Rule, type RuleKind, readRule} from './rule.ts';
 
 /** Keeps rules for later sessions in the same project. */
@@ -15,6 +15,7 @@ export interface RuleStore {
 
 export class RuleBook {
   readonly #rules: Rule[];
+  readonly #matchers = new Map<string, PathMatcher>();
 
   constructor(
     rules: readonly Rule[],
@@ -74,7 +75,15 @@ export class RuleBook {
 
   /** @param targets absolute: as given, and where links lead. @param tool that touches the file. */
   aboutFile(tool: string, kind: RuleKind, targets: readonly string[], root: string): Rule | undefined {
-    return this.within(COVERED_BY[tool] ?? [tool], kind).find(({about}) => matchesPath(about, kind, targets, root));
+    return this.within(COVERED_BY[tool] ?? [tool], kind).find(({about}) => this.#matcher(about, kind, root)(targets));
+  }
+
+  /** Made once: a search may look at thousands of files. */
+  #matcher(about: string, kind: RuleKind, root: string): PathMatcher {
+    const id = JSON.stringify([about, kind, root]);
+    const known = this.#matchers.get(id) ?? pathMatcher(about, kind, root);
+    this.#matchers.set(id, known);
+    return known;
   }
 }
 

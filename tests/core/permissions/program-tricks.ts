@@ -74,6 +74,7 @@ export const PROGRAM_TRICKS: readonly string[] = [
   'date 010203042026',
   'date -f x',
   'hostname x',
+  'hostname -f',
   'tree -o x',
   'tree -l',
   'tree -R -H . -L 1',
