@@ -5,7 +5,6 @@
 import type {PermissionMode} from '../events.ts';
 import type {Access, Confinement, Workspace} from '../tool.ts';
 import type {Case, Standing} from './case.ts';
-import {judgeRun} from './command-judge.ts';
 import {judgeRead, judgeWrite, readFilter} from './file-judge.ts';
 import {fetchGrant, grantFor, grantWords} from './grants.ts';
 import {withTheirLinks} from './paths.ts';
@@ -131,8 +130,11 @@ function judgeTool({rules, tool, mode, neverAsks}: Case): Exclude<Verdict, {verd
 
 async function judgeAccess(access: Access, about: Case): Promise<Verdict> {
   switch (access.kind) {
-    case 'run':
+    case 'run': {
+      // Late: it brings what is known of many programs.
+      const {judgeRun} = await import('./command-judge.ts');
       return judgeRun(access, about);
+    }
     case 'read':
       return judgeRead(access.path, about);
     case 'write':
