@@ -53,14 +53,15 @@ export class Bubblewrap implements Sandbox {
     }
     const roots = rootsOf(options);
     const tmp = roots.includes('/tmp') ? '/dev/shm' : '/tmp';
-    const writable = profile === 'workspace-write' ? protectedPlaces(roots, realpathOr(this.#places.home)) : undefined;
-    const hidden = hiddenPaths(this.#places);
-    // Node lies where it was installed, which may be in a place that is covered.
-    const seen = [...(options.seen ?? []), ...(this.#hosts ? [dirname(process.execPath)] : [])];
-    const mounts = mountFlags({...options, seen}, hidden, writable);
+    const places = profile === 'workspace-write' ? protectedPlaces(roots, realpathOr(this.#places.home)) : undefined;
+    const held = this.#hold(places?.absent ?? []);
+    const writable = places && {...places, absent: held};
     const hosts = writable && this.#hosts?.names.length ? this.#hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
-    const held = this.#hold(writable?.absent ?? []);
+    // Node lies where it was installed, which may be in a place that is covered.
+    const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
+    const hidden = hiddenPaths(this.#places);
+    const mounts = mountFlags({...options, seen}, hidden, writable);
     const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
     return {
       file: this.#file,
@@ -81,7 +82,7 @@ export class Bubblewrap implements Sandbox {
       reaches: hosts?.names ?? [],
       hidden: hidden.map(({path}) => path),
       release: () => {
-        for (const place of held) this.#placeholders.release(place);
+        for (const {path} of held) this.#placeholders.release(path);
         return plain.flatMap(undoRepository);
       },
     };
@@ -96,17 +97,14 @@ export class Bubblewrap implements Sandbox {
     return innermost === undefined || rootsOf(options).includes(innermost);
   }
 
-  /** @returns what to release. */
-  #hold(absent: readonly Placeholder[]): string[] {
-    const held: string[] = [];
+  /** @returns those that are there now, to be released. Where mini-cc may make nothing, its commands may not either. */
+  #hold(absent: readonly Placeholder[]): Placeholder[] {
+    const held: Placeholder[] = [];
     try {
-      for (const placeholder of absent) {
-        this.#placeholders.hold(placeholder);
-        held.push(placeholder.path);
-      }
+      for (const placeholder of absent) if (this.#placeholders.hold(placeholder)) held.push(placeholder);
       return held;
     } catch (error) {
-      for (const place of held) this.#placeholders.release(place);
+      for (const {path} of held) this.#placeholders.release(path);
       throw error;
     }
   }

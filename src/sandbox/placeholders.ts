@@ -12,6 +12,7 @@ import path from 'node:path';
 const HOLDER = /^\.held-by-(\d+)$/;
 /** Somebody else may take the directory away between our two steps. */
 const ATTEMPTS = 5;
+const MAY_NOT: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 export interface Placeholder {
   /** The folder that it lies in is there. */
@@ -36,12 +37,21 @@ export class Placeholders {
     return names.length > 0 && names.every((name) => HOLDER.test(name));
   }
 
-  /** @throws what the file system says, e.g. for a folder that cannot be written. */
-  hold(placeholder: Placeholder): void {
+  /**
+   * @returns false where this user may make nothing: then nobody else who runs as this user can either.
+   * @throws what else the file system says
+   */
+  hold(placeholder: Placeholder): boolean {
     const {path: place} = placeholder;
-    if (!this.#held.has(place)) make(placeholder);
+    try {
+      if (!this.#held.has(place)) make(placeholder);
+    } catch (error) {
+      if (MAY_NOT.has((error as NodeJS.ErrnoException).code ?? '')) return false;
+      throw error;
+    }
     if (this.#held.size === 0) process.on('exit', this.#onExit);
     this.#held.set(place, (this.#held.get(place) ?? 0) + 1);
+    return true;
   }
 
   release(place: string): void {
@@ -64,11 +74,21 @@ function make({path: place, content}: Placeholder): void {
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      mkdirSync(path.join(place, `.held-by-${process.pid}`), {recursive: true});
+      makeFolder(place);
+      makeFolder(path.join(place, `.held-by-${process.pid}`));
       return;
     } catch (error) {
       if (attempt === ATTEMPTS || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
+  }
+}
+
+/** Step by step: on some file systems Node's own way of making several at once never ends. */
+function makeFolder(place: string): void {
+  try {
+    mkdirSync(place);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -232,6 +232,13 @@ describe.runIf(usable.available)('a command that may write the workspace', () =>
 });
 
 describe.runIf(usable.available)('placeholders', () => {
+  test('are not made where nothing can be made, neither by mini-cc nor by the command', async () => {
+    // Nobody can write there, not even root.
+    const {run} = held({root: () => '/sys/kernel/mm'});
+    const {text} = await run('mkdir .mini-cc; echo ran');
+    expect(text).toMatch(/cannot create directory .*\nran$/);
+  });
+
   test('of another process stay, and what a crash left is taken away', async () => {
     const {run, root} = held();
     mkdirSync(join(root, `.claude/.held-by-${process.ppid}`), {recursive: true});
