@@ -17,8 +17,8 @@ Flags
   --offline                       the built-in rule-based model, whatever keys are set
   --permission-mode MODE          default, acceptEdits, plan or bypassPermissions
   --dangerously-skip-permissions  the same as --permission-mode bypassPermissions
-  --allowed-tools A,B             tools that pass without a question
-  --disallowed-tools A,B          tools that are refused
+  --allowed-tools A,B             rules that pass without a question: edit_file, "bash(npm test)"
+  --disallowed-tools A,B          rules that are refused
   --max-turns N                   model calls at most
   --timeout S                     seconds at most
   -c, --continue                  go on with the last session of this directory
