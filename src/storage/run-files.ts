@@ -31,6 +31,9 @@ export interface RunFilesDeps {
 }
 
 export class RunFiles implements RunStore {
+  /** Milliseconds since the epoch. */
+  #lastCreatedAt = 0;
+
   constructor(private readonly deps: RunFilesDeps) {}
 
   get sessionId(): string {
@@ -41,7 +44,10 @@ export class RunFiles implements RunStore {
     const {runId, ...facts} = header;
     const folder = this.#folderOf(runId);
     const transcript = path.join(folder, TRANSCRIPT);
-    const first = {id: runId, cwd: this.deps.cwd, parent: this.sessionId, ...facts};
+    // Two in one millisecond keep their order.
+    this.#lastCreatedAt = Math.max(Date.now(), this.#lastCreatedAt + 1);
+    const at = new Date(this.#lastCreatedAt).toISOString();
+    const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...facts};
     const journal = new TranscriptWriter(transcript, first, this.deps.redactor);
     return {...handles(journal), output: this.deps.outputsIn(folder), transcript};
   }

@@ -25,7 +25,8 @@ export class TranscriptWriter implements Journal {
 
   constructor(
     readonly path: string,
-    private readonly header: Omit<Header, 'type' | 'version' | 'at'>,
+    /** `at`: when it began, where that is not when its first line is written. */
+    private readonly header: Omit<Header, 'type' | 'version' | 'at'> & Partial<Pick<Header, 'at'>>,
     private readonly redactor: Redactor,
   ) {}
 
