@@ -5,7 +5,7 @@ import path from 'node:path';
 import {compose} from './compose.ts';
 import {MiniCcError, messageOf} from './core/errors.ts';
 import type {PermissionMode} from './core/events.ts';
-import {Redactor} from './core/redaction.ts';
+import {Redactor} from './core/secrets/redaction.ts';
 import type {Session} from './core/session.ts';
 import {refusal, resultOf, runOf, type SubtaskResult, type SubtaskRun} from './library/run.ts';
 import {agentFor, agentNameOf, checkNumbers, promptOf, type SubtaskRequest} from './library/task.ts';

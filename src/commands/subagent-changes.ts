@@ -1,6 +1,6 @@
 /** `/subagents diff` and `/subagents undo`: what a run changed, and back again. */
 import type {CommandResult} from '../core/command.ts';
-import {hasEnded, type RunRecord} from '../core/run-record.ts';
+import {hasEnded, type RunRecord} from '../core/runs/run-record.ts';
 import {ofAgent, stretchesOf} from '../storage/checkpoints/changes.ts';
 import {putBack} from '../storage/checkpoints/put-back.ts';
 import {type ChangesRoom, commandNotes, files, putBackWords} from './changes-room.ts';

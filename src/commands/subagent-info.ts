@@ -1,8 +1,9 @@
 /** All that is known of a run, a line each. */
-import {sessionKeyOf} from '../core/announcement.ts';
+
 import {formatDuration} from '../core/progress-line.ts';
-import {hasEnded, type RunRecord} from '../core/run-record.ts';
-import {stateWords} from '../core/run-table.ts';
+import {sessionKeyOf} from '../core/runs/announcement.ts';
+import {hasEnded, type RunRecord} from '../core/runs/run-record.ts';
+import {stateWords} from '../core/runs/run-table.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 
 export function subagentInfo(manager: SubagentManager, record: RunRecord): string {

@@ -1,6 +1,6 @@
 /** `/subagents` and its alias `/tasks`: what the runs of this session do, and a hand on them. */
-import {hasEnded} from '../core/run-record.ts';
-import {runTable} from '../core/run-table.ts';
+import {hasEnded} from '../core/runs/run-record.ts';
+import {runTable} from '../core/runs/run-table.ts';
 import type {Command, CommandResult} from '../core/session.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import type {ChangesRoom} from './changes-room.ts';

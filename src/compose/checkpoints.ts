@@ -2,7 +2,7 @@
 import type {ChangesRoom} from '../commands/changes-room.ts';
 import type {Emit} from '../core/events.ts';
 import {FileLedger, type WriteLog} from '../core/file-ledger.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
 import {patchOf} from '../tools/patch.ts';
 

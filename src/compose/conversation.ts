@@ -1,9 +1,9 @@
 /** The conversations of a session: the first one, and those that /clear begins. */
 import {randomUUID} from 'node:crypto';
-import {announcedRuns} from '../core/announcement.ts';
 import {UsageError} from '../core/errors.ts';
 import {History} from '../core/history.ts';
-import type {Redactor} from '../core/redaction.ts';
+import {announcedRuns} from '../core/runs/announcement.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session-parts.ts';
 import type {SessionStore} from '../storage/session-store.ts';
 import {everyMessageOf, messagesOf, readTranscript, type Transcript} from '../storage/transcript.ts';

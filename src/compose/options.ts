@@ -4,7 +4,7 @@ import {type LoadedSettings, loadSettings, type Settings} from '../config/settin
 import type {Trusts} from '../core/claim.ts';
 import type {Answer, PermissionMode, Question} from '../core/events.ts';
 import type {Limits} from '../core/limits.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
 
 export interface SessionOptions {

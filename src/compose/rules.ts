@@ -3,7 +3,7 @@ import type {LoadedSettings} from '../config/settings.ts';
 import {UsageError} from '../core/errors.ts';
 import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rule.ts';
 import {RuleBook} from '../core/permissions/rule-book.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {TOOL_NAMES, toolName} from '../core/tool-names.ts';
 import {KeptRules} from '../storage/kept-rules.ts';
 import type {SessionOptions} from './options.ts';

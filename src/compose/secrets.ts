@@ -1,7 +1,7 @@
 /** What a session knows of keys: which values are taken out of what it stores and shows, and kept from its tools. */
 import {homedir} from 'node:os';
-import {knownSecrets, withoutModelKeys} from '../core/known-secrets.ts';
-import {Redactor} from '../core/redaction.ts';
+import {knownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
+import {Redactor} from '../core/secrets/redaction.ts';
 import type {SessionOptions} from './options.ts';
 
 export interface Secrets {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import {messageOf} from '../core/errors.ts';
 import type {Emit} from '../core/events.ts';
-import {WORKTREES} from '../core/worktree.ts';
+import {WORKTREES} from '../core/runs/worktree.ts';
 import {type HousekeepingOptions, keepHouse} from '../storage/housekeeping.ts';
 
 /** Never rejects: what went wrong is a notice. */

@@ -4,7 +4,7 @@ import type {Settings} from '../config/settings.ts';
 import type {Checkpoints} from '../core/checkpoints.ts';
 import type {Emit} from '../core/events.ts';
 import {isProtected} from '../core/permissions/paths.ts';
-import type {Worktrees} from '../core/worktree.ts';
+import type {Worktrees} from '../core/runs/worktree.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 
 export interface WorktreeOptions {

@@ -1,14 +1,14 @@
 /** What is in force here and why, for people to read: each setting's value and where it comes from. */
-import {knownSecrets, type Variables} from '../core/known-secrets.ts';
-import {Redactor} from '../core/redaction.ts';
-import {OWN_KEYS} from '../core/secret-names.ts';
+import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
+import {Redactor} from '../core/secrets/redaction.ts';
+import {OWN_KEYS} from '../core/secrets/secret-names.ts';
 import {isModelConfigured} from './environment.ts';
 import {allSettings, type SettingAbout} from './json-schema.ts';
 import {isAmong, NEVER_SHOWN, NOT_YET, NOT_YET_VARIABLES, pathText} from './key-rules.ts';
 import type {LayerName, Leaf} from './layers.ts';
 import {type LoadedSettings, loadSettings, type SettingsPlaces} from './settings.ts';
 
-export type {Variables} from '../core/known-secrets.ts';
+export type {Variables} from '../core/secrets/known-secrets.ts';
 
 export interface SettingInForce {
   readonly key: string;

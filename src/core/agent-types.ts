@@ -4,7 +4,7 @@ import {slipOf} from './nearest.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
-import type {Isolation} from './worktree.ts';
+import type {Isolation} from './runs/worktree.ts';
 
 export interface AgentDefinition {
   readonly name: string;

@@ -3,9 +3,9 @@
  * dropped here, and a listener can neither delay nor change the run: one that throws is taken off and reported.
  */
 import {messageOf} from './errors.ts';
-import {EventRedaction} from './event-redaction.ts';
 import type {AgentEvent, AgentEventBody, Emit} from './events.ts';
-import {Redactor} from './redaction.ts';
+import {EventRedaction} from './secrets/event-redaction.ts';
+import {Redactor} from './secrets/redaction.ts';
 
 type Listener = (event: AgentEvent) => void;
 

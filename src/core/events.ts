@@ -3,8 +3,8 @@
  * What must last is in the transcript before it is emitted. Nothing waits for a listener.
  */
 import type {AssistantBlock, Message, StreamEvent, Usage, UserBlock} from './messages.ts';
-import type {RunState} from './run-record.ts';
 import type {Outcome} from './run-result.ts';
+import type {RunState} from './runs/run-record.ts';
 import type {ToolDisplay} from './tool.ts';
 
 export interface EventBase {

@@ -3,10 +3,10 @@
  * screen sees is on disk. All else is derived from it.
  */
 import {randomUUID} from 'node:crypto';
-import type {NamedLimits} from './limit-profiles.ts';
 import type {Message, ToolResultBlock, ToolUse, Usage} from './messages.ts';
 import type {Outcome} from './run-result.ts';
-import type {Isolation} from './worktree.ts';
+import type {NamedLimits} from './runs/limit-profiles.ts';
+import type {Isolation} from './runs/worktree.ts';
 
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;

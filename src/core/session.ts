@@ -2,7 +2,6 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentCatalog} from './agent-types.ts';
-import type {Announcement} from './announcer.ts';
 import type {Command} from './command.ts';
 import {CommandRunner, isCommandLine} from './command-runner.ts';
 import type {AgentEvent, Answer, Emit, PermissionMode, SessionInfo} from './events.ts';
@@ -11,14 +10,15 @@ import {Headless} from './headless.ts';
 import type {Inbox, Letter} from './inbox.ts';
 import {type Limits, MAIN_LIMITS} from './limits.ts';
 import type {Model} from './model.ts';
-import type {Denial} from './permit.ts';
-import type {Redactor} from './redaction.ts';
-import {descriptionsOf, type RunRecord} from './run-record.ts';
+import type {Denial} from './permissions/permit.ts';
 import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
+import type {Announcement} from './runs/announcer.ts';
+import {descriptionsOf, type RunRecord} from './runs/run-record.ts';
+import {parseTypedTask, runTypedTask} from './runs/typed-task.ts';
+import type {Redactor} from './secrets/redaction.ts';
 import type {Conversation, SessionParts} from './session-parts.ts';
 import type {SubagentManager} from './subagent-manager.ts';
 import {TokenBudget} from './token-budget.ts';
-import {parseTypedTask, runTypedTask} from './typed-task.ts';
 
 export type {Command, CommandContext, CommandResult} from './command.ts';
 

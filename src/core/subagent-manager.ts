@@ -3,26 +3,26 @@
  * Background means that nobody awaits a run: its end goes to the main agent's inbox instead.
  */
 import {randomUUID} from 'node:crypto';
-import {announcementOf} from './announcer.ts';
-import {TaskDedup} from './dedup.ts';
 import {MiniCcError, messageOf} from './errors.ts';
 import type {Emit} from './events.ts';
 import type {TranscriptEntry} from './history.ts';
-import {knownAnswer} from './known-answer.ts';
-import {limitsOf} from './limit-profiles.ts';
-import {LiveRun} from './live-run.ts';
-import {type Dispatched, keyOf, type ManagerOptions, type SpawnRequest} from './manager-options.ts';
-import {Pool} from './pool.ts';
-import {reportOf} from './report.ts';
-import {type Restored, restoreRuns} from './restore-runs.ts';
-import {RunArchive} from './run-archive.ts';
-import {type Assignment, executeRun} from './run-execution.ts';
-import {openNewRun, openNextRound} from './run-opening.ts';
-import type {RunRecord} from './run-record.ts';
-import {RunRegistry} from './run-registry.ts';
+import {announcementOf} from './runs/announcer.ts';
+import {TaskDedup} from './runs/dedup.ts';
+import {knownAnswer} from './runs/known-answer.ts';
+import {limitsOf} from './runs/limit-profiles.ts';
+import {LiveRun} from './runs/live-run.ts';
+import {type Dispatched, keyOf, type ManagerOptions, type SpawnRequest} from './runs/manager-options.ts';
+import {Pool} from './runs/pool.ts';
+import {reportOf} from './runs/report.ts';
+import {type Restored, restoreRuns} from './runs/restore-runs.ts';
+import {RunArchive} from './runs/run-archive.ts';
+import {type Assignment, executeRun} from './runs/run-execution.ts';
+import {openNewRun, openNextRound} from './runs/run-opening.ts';
+import type {RunRecord} from './runs/run-record.ts';
+import {RunRegistry} from './runs/run-registry.ts';
+import {isolationOf} from './runs/worktree.ts';
 import type {SubagentResult} from './subagent.ts';
 import {TokenBudget} from './token-budget.ts';
-import {isolationOf} from './worktree.ts';
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();

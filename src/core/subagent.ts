@@ -5,20 +5,20 @@ import type {AgentDefinition} from './agent-types.ts';
 import type {Emit} from './events.ts';
 import {FileLedger} from './file-ledger.ts';
 import type {Inbox} from './inbox.ts';
-import type {LimitSettings, NamedLimits, RunLimits} from './limit-profiles.ts';
 import type {Clock} from './limits.ts';
 import {addUsage, type Usage} from './messages.ts';
 import type {Model} from './model.ts';
-import {createPermit, type PermitDeps} from './permit.ts';
-import type {Receipt} from './receipt.ts';
-import {reportOf} from './report.ts';
-import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './run-place.ts';
-import type {RunPapers} from './run-record.ts';
+import {createPermit, type PermitDeps} from './permissions/permit.ts';
 import {type RunResult, reasonOf} from './run-result.ts';
+import type {LimitSettings, NamedLimits, RunLimits} from './runs/limit-profiles.ts';
+import type {Receipt} from './runs/receipt.ts';
+import {reportOf} from './runs/report.ts';
+import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './runs/run-place.ts';
+import type {RunPapers} from './runs/run-record.ts';
+import type {Isolation} from './runs/worktree.ts';
 import {systemPrompt} from './system-prompt.ts';
 import type {TokenBudget} from './token-budget.ts';
 import type {Confinement, Tool} from './tool.ts';
-import type {Isolation} from './worktree.ts';
 
 /** What a dispatch asks for. */
 export interface SubagentTask extends NamedLimits {

@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import {ModelError} from '../core/errors.ts';
 import type {Message, StreamEvent} from '../core/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/model.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {ReplyBuilder} from './accumulate.ts';
 import {toModelError} from './model-errors.ts';
 import {type RetryPolicy, withRetries} from './retry.ts';

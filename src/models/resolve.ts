@@ -1,7 +1,7 @@
 /** From a model's name and what is set in the environment to a model that can be asked. */
 import {UsageError} from '../core/errors.ts';
 import type {Model} from '../core/model.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {AnthropicModel, type ModelServer} from './anthropic-model.ts';
 import {createOfflineFetch} from './offline/fetch.ts';
 import type {RetryPolicy} from './retry.ts';

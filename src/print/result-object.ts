@@ -1,8 +1,8 @@
 /** The result object of the JSON formats, in Claude Code's shape. */
 import {randomUUID} from 'node:crypto';
 import {addUsage, NO_USAGE, type Usage} from '../core/messages.ts';
-import type {RunRecord} from '../core/run-record.ts';
 import {endingOf, type RunResult} from '../core/run-result.ts';
+import type {RunRecord} from '../core/runs/run-record.ts';
 import type {Session} from '../core/session.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type {AgentEvent} from '../core/events.ts';
 import {appendPrivate, privateFolder} from '../core/private-file.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 
 export class DebugLog {
   readonly path: string;

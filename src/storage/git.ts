@@ -7,7 +7,7 @@ import {spawn} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../core/errors.ts';
-import {withoutModelKeys} from '../core/known-secrets.ts';
+import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
 
 export interface GitAnswer {
   readonly exitCode: number;

@@ -6,7 +6,7 @@ import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {MiniCcError, messageOf} from '../core/errors.ts';
 import type {RuleStore} from '../core/permissions/rule-book.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';

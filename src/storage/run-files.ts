@@ -5,8 +5,8 @@ import {MiniCcError, UsageError} from '../core/errors.ts';
 import type {TranscriptEntry} from '../core/history.ts';
 import {addUsage, NO_USAGE, textOf} from '../core/messages.ts';
 import type {OutputStore} from '../core/output.ts';
-import type {Redactor} from '../core/redaction.ts';
-import type {EndEntry, RunHeader, RunStore, StoredRun} from '../core/run-record.ts';
+import type {EndEntry, RunHeader, RunStore, StoredRun} from '../core/runs/run-record.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {
   assertContinuable,
   endsOf,

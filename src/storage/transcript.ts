@@ -13,7 +13,7 @@ import {UsageError} from '../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
 import type {Message} from '../core/messages.ts';
 import {openPrivate, privateFolder} from '../core/private-file.ts';
-import type {Redactor} from '../core/redaction.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {firstAndLastLine, firstLineOf} from './file-ends.ts';
 import {storedEntry} from './stored-entry.ts';
 

@@ -1,6 +1,6 @@
 /** How a command starts: plainly, held by the operating system, or not at all. */
 import type {Duplex} from 'node:stream';
-import {holdOf} from '../core/confinement.ts';
+import {holdOf} from '../core/permissions/confinement.ts';
 import {provenEnvironment} from '../core/permissions/proven-environment.ts';
 import type {Confinement, ToolContext} from '../core/tool.ts';
 import {heldEnvironment, type Sandbox} from '../sandbox/index.ts';

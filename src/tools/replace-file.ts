@@ -3,7 +3,7 @@ import {mkdir, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError} from '../core/errors.ts';
-import {newMark} from '../core/redaction.ts';
+import {newMark} from '../core/secrets/redaction.ts';
 import {codeOf} from './paths.ts';
 
 /** Keeps mode and owner of a file that is there; makes the directories of one that is not. `path` has its links resolved. */

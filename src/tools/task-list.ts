@@ -1,6 +1,6 @@
 /** `TaskList`: the main agent's view of its subagents. */
 import {z} from 'zod';
-import {runTable} from '../core/run-table.ts';
+import {runTable} from '../core/runs/run-table.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
 import description from './task-list.md';

@@ -1,7 +1,7 @@
 /** `TaskOutput`: what a run has found, or how far it is. */
 import {z} from 'zod';
-import {hasEnded} from '../core/run-record.ts';
-import {describeRun} from '../core/run-table.ts';
+import {hasEnded} from '../core/runs/run-record.ts';
+import {describeRun} from '../core/runs/run-table.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
 import {runId as runIdSchema} from './run-id.ts';

@@ -1,6 +1,6 @@
 /** `TaskStop`: ends a run; what it has is kept. */
 import {z} from 'zod';
-import {hasEnded} from '../core/run-record.ts';
+import {hasEnded} from '../core/runs/run-record.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
 import {runId} from './run-id.ts';

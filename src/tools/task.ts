@@ -2,11 +2,11 @@
 import {z} from 'zod';
 import type {AgentCatalog} from '../core/agent-types.ts';
 import {MiniCcError} from '../core/errors.ts';
-import {acceptedWords} from '../core/manager-options.ts';
 import type {Model} from '../core/model.ts';
+import {acceptedWords} from '../core/runs/manager-options.ts';
+import type {Isolation} from '../core/runs/worktree.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {type Tool, textResult} from '../core/tool.ts';
-import type {Isolation} from '../core/worktree.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
 

@@ -1,8 +1,8 @@
 /** The announcement of a background run's end, as the person reads it: without its receipt, and not too long. */
 
-import {announcementFields} from '../core/announcement.ts';
 import type {AgentEventBody} from '../core/events.ts';
 import {type ProgressState, progressLine} from '../core/progress-line.ts';
+import {announcementFields} from '../core/runs/announcement.ts';
 import {screenLine, screenText} from './screen-text.ts';
 import type {Announcement} from './ui-state.ts';
 import {wrapText} from './wrap.ts';

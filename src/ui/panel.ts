@@ -1,6 +1,6 @@
 /** The panel under the prompt: which runs it lists, which one is marked, and what a row says. */
 import {formatDuration} from '../core/progress-line.ts';
-import {tokens} from '../core/receipt.ts';
+import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 import {cutText, textWidth} from './wrap.ts';

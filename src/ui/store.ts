@@ -2,9 +2,10 @@
  * The screen's state is a pure function of the events. Finished things go to the end of `finished` and stay as they
  * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
  */
-import {type MessagePart, messagePartsOf} from '../core/announcement.ts';
+
 import type {AgentEvent, Question, SessionInfo} from '../core/events.ts';
 import {textOf} from '../core/messages.ts';
+import {type MessagePart, messagePartsOf} from '../core/runs/announcement.ts';
 import {announcementItem} from './announcement-item.ts';
 import {isCommandLine} from './completion.ts';
 import {addItem, addItems, addText, feedText, finishText} from './finished.ts';

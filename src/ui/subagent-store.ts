@@ -2,11 +2,12 @@
  * The subagents' runs, in order of dispatch. Those that are awaited have a line each, and are printed when all of them
  * have ended. Those in the background outlive the turn, and leave when they are announced.
  */
-import {ANNOUNCE_SKIP} from '../core/announcement.ts';
+
 import type {AgentEvent, RunStart} from '../core/events.ts';
 import {textOf} from '../core/messages.ts';
 import type {ProgressState} from '../core/progress-line.ts';
-import {inputTokens} from '../core/receipt.ts';
+import {ANNOUNCE_SKIP} from '../core/runs/announcement.ts';
+import {inputTokens} from '../core/runs/receipt.ts';
 import {announcementItem} from './announcement-item.ts';
 import {addItem} from './finished.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';

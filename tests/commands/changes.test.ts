@@ -3,7 +3,7 @@ import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import type {ChangesRoom} from '../../src/commands/changes-room.ts';
 import {diffOfRun, undoRun} from '../../src/commands/subagent-changes.ts';
-import type {RunRecord} from '../../src/core/run-record.ts';
+import type {RunRecord} from '../../src/core/runs/run-record.ts';
 import {patchOf} from '../../src/tools/patch.ts';
 import {CODE, OTHER, workspace} from '../storage/checkpoints/fixture.ts';
 

@@ -3,9 +3,9 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {runSessionsCommandLine} from '../../src/commands/sessions/command-line.ts';
-import {announcementMessage} from '../../src/core/announcement.ts';
 import {History} from '../../src/core/history.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
+import {announcementMessage} from '../../src/core/runs/announcement.ts';
 import {SessionStore} from '../../src/storage/session-store.ts';
 
 function folder() {

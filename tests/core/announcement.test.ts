@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {announcedRuns, announcementMessage, announcementText, type EndedRun} from '../../src/core/announcement.ts';
+import {announcedRuns, announcementMessage, announcementText, type EndedRun} from '../../src/core/runs/announcement.ts';
 
 const run: EndedRun = {
   runId: '0b1e',

@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import {announcedRuns} from '../../src/core/announcement.ts';
-import {acceptedWords} from '../../src/core/manager-options.ts';
 import {CutOff} from '../../src/core/run-result.ts';
+import {announcedRuns} from '../../src/core/runs/announcement.ts';
+import {acceptedWords} from '../../src/core/runs/manager-options.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {house, until} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';

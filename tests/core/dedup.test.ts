@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {TaskDedup, type TaskIdentity, taskKey} from '../../src/core/dedup.ts';
+import {TaskDedup, type TaskIdentity, taskKey} from '../../src/core/runs/dedup.ts';
 
 const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
   agent: {name: 'explore'},

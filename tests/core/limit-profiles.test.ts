@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {type Complexity, complexityOf, gradedTurns, profileLimits} from '../../src/core/limit-profiles.ts';
+import {type Complexity, complexityOf, gradedTurns, profileLimits} from '../../src/core/runs/limit-profiles.ts';
 
 const grades: readonly Complexity[] = ['simple', 'moderate', 'complex'];
 

@@ -1,6 +1,6 @@
 import {readdirSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {Pool} from '../../src/core/pool.ts';
+import {Pool} from '../../src/core/runs/pool.ts';
 import {house, until} from './manager-fixture.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {knownSecrets, withoutModelKeys} from '../../src/core/known-secrets.ts';
-import {RedactingStream} from '../../src/core/redacting-stream.ts';
-import {newMark, Redactor} from '../../src/core/redaction.ts';
+import {knownSecrets, withoutModelKeys} from '../../src/core/secrets/known-secrets.ts';
+import {RedactingStream} from '../../src/core/secrets/redacting-stream.ts';
+import {newMark, Redactor} from '../../src/core/secrets/redaction.ts';
 
 const KEY = 'sk-ant-api03-Zm9v+bar/baz_0123456789';
 const redactor = (...secrets: readonly (readonly [string, string])[]) =>

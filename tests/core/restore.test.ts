@@ -3,7 +3,7 @@ import {appendFileSync, existsSync, readdirSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import {announcedRuns} from '../../src/core/announcement.ts';
+import {announcedRuns} from '../../src/core/runs/announcement.ts';
 import {house, until} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import {ModelError} from '../../src/core/errors.ts';
-import {limitsOf} from '../../src/core/limit-profiles.ts';
+import {limitsOf} from '../../src/core/runs/limit-profiles.ts';
 import {toolsFor} from '../../src/core/subagent.ts';
 import {TokenBudget} from '../../src/core/token-budget.ts';
 import {house} from './manager-fixture.ts';

@@ -2,8 +2,8 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES, builtInAgents} from '../../src/core/agent-types.ts';
 import {History} from '../../src/core/history.ts';
-import {Questions} from '../../src/core/questions.ts';
-import {Redactor} from '../../src/core/redaction.ts';
+import {Questions} from '../../src/core/permissions/questions.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {Session} from '../../src/core/session.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {house, until} from './manager-fixture.ts';

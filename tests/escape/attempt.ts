@@ -4,7 +4,7 @@ import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {PermissionMode} from '../../src/core/events.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rule-book.ts';
-import {secretPlaces} from '../../src/core/secret-places.ts';
+import {secretPlaces} from '../../src/core/secrets/secret-places.ts';
 import type {Confinement, Tool} from '../../src/core/tool.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash.ts';

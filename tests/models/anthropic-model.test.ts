@@ -1,7 +1,7 @@
 import {afterEach, describe, expect, it} from 'vitest';
 import {ModelError} from '../../src/core/errors.ts';
 import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/model.ts';
-import {Redactor} from '../../src/core/redaction.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {AnthropicModel, type ModelSettings} from '../../src/models/anthropic-model.ts';
 import {
   callTool,

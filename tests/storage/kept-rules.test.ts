@@ -2,7 +2,7 @@ import {chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, write
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {Redactor} from '../../src/core/redaction.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {KeptRules} from '../../src/storage/kept-rules.ts';
 
 const NO_KEYS = new Redactor([]);

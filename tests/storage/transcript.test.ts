@@ -4,7 +4,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../src/core/history.ts';
 import type {Message, UserBlock} from '../../src/core/messages.ts';
-import {Redactor} from '../../src/core/redaction.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {SessionStore} from '../../src/storage/session-store.ts';
 import {everyMessageOf, messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
 

@@ -3,7 +3,7 @@
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/events.ts';
 import type {FrontEndSession, SubmitResult} from '../../src/core/front-end.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
-import {Redactor} from '../../src/core/redaction.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
 
 export const INFO: SessionInfo = {
   sessionId: 'session-1',

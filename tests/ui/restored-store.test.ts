@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {announcementMessage, type EndedRun, messagePartsOf} from '../../src/core/announcement.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
+import {announcementMessage, type EndedRun, messagePartsOf} from '../../src/core/runs/announcement.ts';
 import {openSession} from '../../src/ui/store.ts';
 import {INITIAL_STATE} from '../../src/ui/ui-state.ts';
 import {INFO} from './fake-session.ts';

@@ -1,6 +1,7 @@
 /** A conversation to read: prompts, answers, and a line for each tool. */
-import {type MessagePart, messagePartsOf} from '../../core/announcement.ts';
+
 import {type Message, textOf} from '../../core/messages.ts';
+import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
 
 const RESULT_CHARS = 300;
 

@@ -1,11 +1,11 @@
 /** Whether a command may run: by rules, part by part, by what is proven of it, and by what holds it. */
 import {existsSync} from 'node:fs';
-import {holdOf} from '../confinement.ts';
 import type {Access} from '../tool.ts';
 import type {Case} from './case.ts';
 import {type ReadCommand, readCommand} from './command-parts.ts';
 import {exactCommand, matchesCommand, spellingsOf, textsToAllow} from './command-rule.ts';
 import {CommandWalk, type PermitsPart} from './command-walk.ts';
+import {holdOf} from './confinement.ts';
 import {judgeRead, judgeWrite} from './file-judge.ts';
 import {programsNamed} from './git-settings.ts';
 import {runGrant} from './grants.ts';

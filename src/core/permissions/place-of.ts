@@ -1,6 +1,7 @@
 /** What kind of place a file lies in: the innermost of the places that hold it decides, as in the sandbox. */
+
+import {WORKTREES} from '../runs/worktree.ts';
 import type {Workspace} from '../tool.ts';
-import {WORKTREES} from '../worktree.ts';
 import {isInside, isInsideAnyCase, isProtected} from './paths.ts';
 
 export interface PermissionPlaces {

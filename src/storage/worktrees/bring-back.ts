@@ -5,7 +5,7 @@
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
-import type {BroughtBack, KeptChanges} from '../../core/worktree.ts';
+import type {BroughtBack, KeptChanges} from '../../core/runs/worktree.ts';
 import {freeName, shellWord} from './kept-files.ts';
 import {orAbsent, type Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';

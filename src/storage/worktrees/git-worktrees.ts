@@ -6,7 +6,7 @@ import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
-import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/worktree.ts';
+import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/runs/worktree.ts';
 import {SessionLock} from '../session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
 import {copyFiles} from './copy-files.ts';

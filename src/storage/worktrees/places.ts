@@ -4,7 +4,7 @@ import {chmod, readdir, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
-import {WORKTREES} from '../../core/worktree.ts';
+import {WORKTREES} from '../../core/runs/worktree.ts';
 import type {Origin} from './bring-back.ts';
 
 const START = 'start.json';

@@ -1,7 +1,8 @@
 /** The runs of a session that goes on, from what is on disk. */
+
+import {History, type RunEnd} from '../history.ts';
 import {announcementId} from './announcement.ts';
 import {type Announcement, announcementOf, isSilent} from './announcer.ts';
-import {History, type RunEnd} from './history.ts';
 import {type RunRecord, type RunStore, type StoredRun, stateAfter} from './run-record.ts';
 
 export interface Restored {

@@ -1,9 +1,9 @@
 /** A subagent's run as the registry, the screen and the commands know it. Its messages are on disk, not here. */
-import type {History, Journal, TranscriptEntry} from './history.ts';
+import type {History, Journal, TranscriptEntry} from '../history.ts';
+import type {Message, Usage} from '../messages.ts';
+import type {OutputStore} from '../output.ts';
+import type {Outcome, RunResult} from '../run-result.ts';
 import type {NamedLimits} from './limit-profiles.ts';
-import type {Message, Usage} from './messages.ts';
-import type {OutputStore} from './output.ts';
-import type {Outcome, RunResult} from './run-result.ts';
 import type {Isolation} from './worktree.ts';
 
 /** `removed`: its transcript is archived. */

@@ -1,12 +1,12 @@
 /** Where a run works: in the workspace itself, or in a worktree of its own whose changes come back at its end. */
-import type {Checkpoints} from './checkpoints.ts';
-import {messageOf} from './errors.ts';
-import type {Emit} from './events.ts';
-import {FileLedger, type WriteLog} from './file-ledger.ts';
+import type {Checkpoints} from '../checkpoints.ts';
+import {messageOf} from '../errors.ts';
+import type {Emit} from '../events.ts';
+import {FileLedger, type WriteLog} from '../file-ledger.ts';
+import {endingOf, type RunResult} from '../run-result.ts';
+import type {Surroundings} from '../system-prompt.ts';
+import type {Confinement, Workspace} from '../tool.ts';
 import {makeReceipt, type Receipt} from './receipt.ts';
-import {endingOf, type RunResult} from './run-result.ts';
-import type {Surroundings} from './system-prompt.ts';
-import type {Confinement, Workspace} from './tool.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from './worktree.ts';
 
 export interface PlaceHouse {

@@ -1,9 +1,9 @@
 /** A run that is queued or at work: what can be done to it from outside. */
-import {Inbox} from './inbox.ts';
-import type {Clock} from './limits.ts';
+import {Inbox} from '../inbox.ts';
+import type {Clock} from '../limits.ts';
+import {CutOff} from '../run-result.ts';
+import type {SubagentResult} from '../subagent.ts';
 import type {RunPapers} from './run-record.ts';
-import {CutOff} from './run-result.ts';
-import type {SubagentResult} from './subagent.ts';
 
 export class LiveRun {
   /** What is sent to it while it works. */

@@ -2,9 +2,9 @@
  * Archives ended runs: their transcripts are renamed, never erased. At once after they were told of where the task
  * says `cleanup: delete`, else a while after their end. What is due while mini-cc does not run is done at the next start.
  */
-import {messageOf} from './errors.ts';
-import type {EventBus} from './event-bus.ts';
-import type {Clock} from './limits.ts';
+import {messageOf} from '../errors.ts';
+import type {EventBus} from '../event-bus.ts';
+import type {Clock} from '../limits.ts';
 import {hasEnded, type RunRecord, type RunStore} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 

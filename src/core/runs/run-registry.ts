@@ -1,5 +1,5 @@
 /** The runs of a session, oldest first, and how people name them: by number, by the beginning of an id, by path. */
-import {MiniCcError} from './errors.ts';
+import {MiniCcError} from '../errors.ts';
 import type {RunRecord} from './run-record.ts';
 
 export class RunRegistry {

@@ -1,24 +1,24 @@
 /** A run from its dispatch to its end: it waits for a slot, works, and leaves its end in the registry. */
-import {MiniCcError, messageOf} from './errors.ts';
-import type {Emit} from './events.ts';
-import type {RunLimits} from './limit-profiles.ts';
-import type {LiveRun} from './live-run.ts';
-import {addUsage} from './messages.ts';
-import type {Model} from './model.ts';
-import type {Pool} from './pool.ts';
-import {makeReceipt} from './receipt.ts';
-import {reportOf} from './report.ts';
-import {type RunRecord, stateAfter} from './run-record.ts';
-import type {RunRegistry} from './run-registry.ts';
-import {NOTHING, type RunResult, reasonOf} from './run-result.ts';
+import {MiniCcError, messageOf} from '../errors.ts';
+import type {Emit} from '../events.ts';
+import {addUsage} from '../messages.ts';
+import type {Model} from '../model.ts';
+import {NOTHING, type RunResult, reasonOf} from '../run-result.ts';
 import {
   runSubagent,
   type SubagentHouse,
   type SubagentResult,
   type SubagentSeat,
   type SubagentTask,
-} from './subagent.ts';
-import type {TokenBudget} from './token-budget.ts';
+} from '../subagent.ts';
+import type {TokenBudget} from '../token-budget.ts';
+import type {RunLimits} from './limit-profiles.ts';
+import type {LiveRun} from './live-run.ts';
+import type {Pool} from './pool.ts';
+import {makeReceipt} from './receipt.ts';
+import {reportOf} from './report.ts';
+import {type RunRecord, stateAfter} from './run-record.ts';
+import type {RunRegistry} from './run-registry.ts';
 
 /** What a run is to do in this round. */
 export interface Assignment extends Pick<SubagentTask, 'agent' | 'description' | 'isolation'> {

@@ -1,8 +1,8 @@
 /** A run comes into being, or begins another round: on disk and in the registry, before anybody is told. */
 import {randomUUID} from 'node:crypto';
-import {History} from './history.ts';
+import {History} from '../history.ts';
+import {NO_USAGE} from '../messages.ts';
 import type {SpawnRequest} from './manager-options.ts';
-import {NO_USAGE} from './messages.ts';
 import type {RunHeader, RunPapers, RunRecord, RunStore} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 

@@ -1,10 +1,10 @@
 /** `Task(agent): …` typed by a person: the same call that the model would make, with no turn of the model around it. */
 import {randomUUID} from 'node:crypto';
-import type {AgentRun} from './agent-loop.ts';
-import {NO_USAGE, type ToolUse} from './messages.ts';
+import type {AgentRun} from '../agent-loop.ts';
+import {NO_USAGE, type ToolUse} from '../messages.ts';
+import type {RunResult} from '../run-result.ts';
+import {runToolCalls} from '../tool-calls.ts';
 import type {RunRecord} from './run-record.ts';
-import type {RunResult} from './run-result.ts';
-import {runToolCalls} from './tool-calls.ts';
 
 export interface TypedTask {
   readonly agent: string;

@@ -1,13 +1,14 @@
 /** What the manager of subagents is made of, and what a dispatch asks of it. */
+
+import type {EventBus} from '../event-bus.ts';
+import type {Inbox} from '../inbox.ts';
+import type {Model} from '../model.ts';
+import type {SubagentHouse, SubagentResult, SubagentTask} from '../subagent.ts';
+import type {TokenBudget} from '../token-budget.ts';
 import {sessionKeyOf} from './announcement.ts';
 import {type Deduplicated, taskKey} from './dedup.ts';
-import type {EventBus} from './event-bus.ts';
-import type {Inbox} from './inbox.ts';
 import type {LiveRun} from './live-run.ts';
-import type {Model} from './model.ts';
 import type {Cleanup, RunRecord, RunStore} from './run-record.ts';
-import type {SubagentHouse, SubagentResult, SubagentTask} from './subagent.ts';
-import type {TokenBudget} from './token-budget.ts';
 import {isolationOf} from './worktree.ts';
 
 export interface ManagerOptions {

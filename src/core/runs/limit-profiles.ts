@@ -1,5 +1,5 @@
 /** Limits that nobody named: by the kind of agent, and in the `graded` profile by the size of the task. */
-import type {Limits} from './limits.ts';
+import type {Limits} from '../limits.ts';
 
 export type LimitProfile = 'standard' | 'graded';
 

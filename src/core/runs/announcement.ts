@@ -1,8 +1,8 @@
 /** How a background run reports: one message in a tag of the runtime's, in the history once for each run. */
-import type {Message, Usage} from './messages.ts';
-import {formatDuration} from './progress-line.ts';
+import type {Message, Usage} from '../messages.ts';
+import {formatDuration} from '../progress-line.ts';
+import type {Outcome} from '../run-result.ts';
 import {inputTokens, tokens} from './receipt.ts';
-import type {Outcome} from './run-result.ts';
 
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
