@@ -101,6 +101,7 @@ export function planFor(changes: readonly Change[], selection: Selection, curren
   for (let index = start; index <= end; index += 1) {
     const change = changes[index]!;
     if (!selection.involves(change)) return leave(`changed in between by ${labelsOf(change)}`);
+    if (change.unseen) return leave('it was there before, or elsewhere, where checkpoints do not look');
     if (!selection.owns(change)) return leave(`shared: ${labelsOf(change)} ran commands at the same time`);
     if (index > start && !isSame(changes[index - 1]!.after, change.before)) {
       return leave('changed in between outside mini-cc');

@@ -22,6 +22,8 @@ export interface Change {
   readonly after: FileState;
   /** Folders that came into being with it, outermost first. */
   readonly madeFolders?: readonly string[];
+  /** The file is older than the command: it was ignored, too large or elsewhere. Its removal would lose it. */
+  readonly unseen?: true;
   /** It puts back what these agents had changed. */
   readonly undoes?: readonly string[];
   /** mini-cc ended amid the work: `after` is what was found when it was started again. */

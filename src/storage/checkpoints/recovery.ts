@@ -1,8 +1,8 @@
 /** What an earlier mini-cc was at when it was ended amid the work. */
 import type {Writer} from '../../core/checkpoints.ts';
+import {arrivalOf, goneIn} from './arrivals.ts';
 import {isSame} from './file-state.ts';
 import type {Ledger, LedgerLine} from './ledger.ts';
-import {madeSince} from './made-folders.ts';
 import type {ShadowGit} from './shadow-git.ts';
 
 type Running = Extract<LedgerLine, {type: 'running'}>;
@@ -38,12 +38,14 @@ export async function recoverCommands(
   const by = [...new Map(running.map((each) => [each.by.agentId, each.by])).values()];
   for (const cut of running) {
     const later = ledger.lines.slice(ledger.lines.indexOf(cut));
-    for (const {path, before, after} of await shadow.changes(cut.tree, tree)) {
+    const changes = await shadow.changes(cut.tree, tree);
+    const [since, gone] = [cut.at, goneIn(changes)];
+    for (const {path, before, after} of changes) {
       const told = later.findLast((line) => line.type === 'change' && line.path === path);
       const from = told?.type === 'change' ? told.after : before;
       if (isSame(from, after)) continue;
-      const madeFolders = from === null ? madeSince(path, root, cut.at) : [];
-      ledger.append({type: 'change', at: Date.now(), by, path, before: from, after, madeFolders, cutOff: true});
+      const arrival = arrivalOf(path, {before: from, after}, {root, since, gone});
+      ledger.append({type: 'change', at: Date.now(), by, path, before: from, after, ...arrival, cutOff: true});
     }
     ledger.append({type: 'ran', at: Date.now(), id: cut.id});
   }

@@ -6,12 +6,13 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Checkpoints, Observed, Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {arrivalOf, goneIn} from './arrivals.ts';
 import {Blobs} from './blobs.ts';
 import {Contents} from './contents.ts';
 import {type FileState, idOf, isSame, lookAt} from './file-state.ts';
 import {Gate} from './gate.ts';
 import {type Change, Ledger, type LedgerLine} from './ledger.ts';
-import {madeSince, missingAbove} from './made-folders.ts';
+import {missingAbove} from './made-folders.ts';
 import {cutOffIn, recoverCommands} from './recovery.ts';
 import {ShadowGit, type Snapshot, type TreeChange} from './shadow-git.ts';
 
@@ -189,7 +190,8 @@ export class SessionCheckpoints implements Checkpoints {
     this.#last = tree;
     if (before !== undefined && this.#atWork.size > 0) {
       const changes = await shadow.changes(before, tree);
-      for (const change of changes) this.#attribute(change);
+      const gone = goneIn(changes);
+      for (const change of changes) this.#attribute(change, gone);
       // Where that fails they are borrowed still.
       await shadow.own(changes.flatMap((change) => idOf(change.before) ?? [])).catch(() => undefined);
     }
@@ -197,15 +199,15 @@ export class SessionCheckpoints implements Checkpoints {
     return snapshot;
   }
 
-  #attribute(change: TreeChange): void {
+  #attribute(change: TreeChange, gone: ReadonlySet<string>): void {
     const written = this.#written.get(change.path);
     const atWork = [...this.#atWork];
     const note = (before: FileState, after: FileState) => {
       if (isSame(before, after)) return;
-      const startedAt = Math.min(...atWork.map((each) => each.startedAt));
-      const made = before === null ? madeSince(change.path, this.#options.root, startedAt) : [];
+      const since = Math.min(...atWork.map((each) => each.startedAt));
+      const arrival = arrivalOf(change.path, {before, after}, {root: this.#options.root, since, gone});
       const by = [...new Map(atWork.map((each) => [each.by.agentId, each.by])).values()];
-      this.ledger.append({type: 'change', at: Date.now(), by, path: change.path, before, after, ...folders(made)});
+      this.ledger.append({type: 'change', at: Date.now(), by, path: change.path, before, after, ...arrival});
       for (const {changed} of atWork) noteIn(changed, change.path, before, after);
     };
     if (!written) {
