@@ -24,6 +24,8 @@ export interface GitOptions {
   /** Milliseconds, 60,000 unless told. */
   readonly limitMs?: number;
   readonly signal?: AbortSignal;
+  /** For this call alone. */
+  readonly settings?: readonly Pair[];
 }
 
 type Pair = readonly [key: string, value: string];
@@ -90,7 +92,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   const held = KNOWS_NO_FILES.has(command) ? {env, pairs: []} : await heldBack(cwd, env, LOOKS_BELOW.has(command));
   return run(cwd, [command, ...flags, ...rest], {
     ...options,
-    env: withSettings(held.env, [...ALWAYS, ...held.pairs]),
+    env: withSettings(held.env, [...ALWAYS, ...held.pairs, ...(options.settings ?? [])]),
   });
 }
 

@@ -41,6 +41,11 @@ export async function lookAt(path: string): Promise<{readonly state: FileState; 
   return {state: {kind: 'file', id: blobId(content), ...(executable ? {executable} : {}), mode}, content};
 }
 
+/** The permissions that this user's new files have. */
+export function modeOfNew(executable: boolean): number {
+  return (executable ? 0o777 : 0o666) & ~process.umask();
+}
+
 /** As far as both know: a checkpoint of a command knows of the permissions only whether a file is executable. */
 export function isSame(a: FileState, b: FileState): boolean {
   if (a === null || b === null) return a === b;

@@ -6,7 +6,7 @@ import type {Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {batchesOf} from './batches.ts';
 import {type Plan, pathsOf, planFor, type Selection} from './changes.ts';
-import {type FileOrLink, idOf, lookAt} from './file-state.ts';
+import {type FileOrLink, idOf, lookAt, modeOfNew} from './file-state.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 export interface PutBack {
@@ -124,7 +124,7 @@ async function replace(file: string, to: FileOrLink, content: Buffer): Promise<v
 /** Where only the executable bit is known, the others are those of the file that stands there, or as for a new one. */
 function modeOf({mode, executable}: FileOrLink, now: number | undefined): number {
   if (mode !== undefined) return mode;
-  if (now === undefined) return (executable ? 0o777 : 0o666) & ~process.umask();
+  if (now === undefined) return modeOfNew(executable === true);
   const readable = (now & 0o444) >> 2;
   return executable ? now | readable : now & ~0o111;
 }

@@ -16,6 +16,10 @@ import {sortedOut} from './sorted-out.ts';
 const CALL_LIMIT_MS = 10_000;
 const FIRST_LIMIT_MS = 15_000;
 
+/** So many go into one pack: as files of their own they would take several times as long, and room. */
+const PACKED_FROM = 200;
+const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
+
 const NUL = Buffer.alloc(1);
 const NO_OBJECT = '0'.repeat(40);
 const CONFIG = `[core]
@@ -56,6 +60,8 @@ export class ShadowGit {
   readonly #owned = new Set<string>();
   /** What the index stands for, once it was written. */
   #last: string | undefined;
+  /** By tree: the permissions that git does not keep, by name, where they are odd. Of the last two snapshots. */
+  readonly #modes = new Map<string, ReadonlyMap<string, number>>();
 
   private constructor(
     private readonly folder: string,
@@ -91,20 +97,32 @@ export class ShadowGit {
     const {root, top} = this;
     const what = ['--modified', '--deleted', '--others', '--exclude-standard'];
     const listed = await this.#git(root, ['ls-files', '-z', '--full-name', ...what]);
-    const {added, removed, leftOut} = await sortedOut(top, namesIn(listed));
+    const {added, modes, removed, leftOut} = await sortedOut(top, namesIn(listed));
     if (removed.length > 0) {
       const lines = removed.flatMap((name) => [Buffer.from(`0 ${NO_OBJECT}\t`), name, NUL]);
       await this.#git(top, ['update-index', '-z', '--index-info'], {input: Buffer.concat(lines)});
     }
     if (added.length > 0) {
       const input = Buffer.concat(added.flatMap((name) => [name, NUL]));
-      const limitMs = FIRST_LIMIT_MS;
-      await this.#git(top, ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], {input, limitMs});
+      const options = {input, limitMs: FIRST_LIMIT_MS, ...(added.length >= PACKED_FROM && {settings: INTO_A_PACK})};
+      await this.#git(top, ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], options);
     }
     if (this.#last === undefined || removed.length > 0 || added.length > 0) {
+      const before = this.#last;
       this.#last = (await this.#git(top, ['write-tree', '--missing-ok'])).toString().trim();
+      this.#noteModes(before, this.#last, [...removed, ...added], modes);
     }
     return {tree: this.#last, leftOut};
+  }
+
+  #noteModes(from: string | undefined, to: string, touched: readonly Buffer[], odd: ReadonlyMap<string, number>): void {
+    const former = this.#modes.get(from ?? '') ?? new Map<string, number>();
+    const modes = new Map(former);
+    for (const name of touched) modes.delete(name.toString());
+    for (const [name, mode] of odd) modes.set(name, mode);
+    this.#modes.clear();
+    if (from !== undefined) this.#modes.set(from, former);
+    this.#modes.set(to, modes);
   }
 
   /** What is different between two snapshots. */
@@ -114,8 +132,10 @@ export class ShadowGit {
     const changes: TreeChange[] = [];
     for (let index = 0; index + 1 < fields.length; index += 2) {
       const [oldMode = '', newMode = '', oldId = '', newId = ''] = fields[index]!.toString().slice(1).split(' ');
-      const file = path.join(this.top, fields[index + 1]!.toString());
-      changes.push({path: file, before: stateOf(oldMode, oldId), after: stateOf(newMode, newId)});
+      const name = fields[index + 1]!.toString();
+      const stateAt = (tree: string, kind: string, id: string) => stateOf(kind, id, this.#modes.get(tree)?.get(name));
+      const [before, after] = [stateAt(from, oldMode, oldId), stateAt(to, newMode, newId)];
+      changes.push({path: path.join(this.top, name), before, after});
     }
     return changes;
   }
@@ -179,7 +199,7 @@ export class ShadowGit {
   async #git(
     cwd: string,
     args: readonly string[],
-    options: Pick<GitOptions, 'input' | 'limitMs'> = {},
+    options: Pick<GitOptions, 'input' | 'limitMs' | 'settings'> = {},
     fine: readonly number[] = [0],
   ): Promise<Buffer> {
     const env = {GIT_DIR: this.folder, GIT_WORK_TREE: this.top, GIT_INDEX_FILE: path.join(this.folder, 'index')};
@@ -189,10 +209,10 @@ export class ShadowGit {
   }
 }
 
-function stateOf(mode: string, id: string): FileState {
-  if (mode === '120000') return {kind: 'link', id};
-  if (!mode.startsWith('100')) return null;
-  return {kind: 'file', id, ...(mode === '100755' ? {executable: true} : {})};
+function stateOf(kind: string, id: string, mode: number | undefined): FileState {
+  if (kind === '120000') return {kind: 'link', id};
+  if (!kind.startsWith('100')) return null;
+  return {kind: 'file', id, ...(kind === '100755' ? {executable: true} : {}), ...(mode === undefined ? {} : {mode})};
 }
 
 /** The parts of a list, each of which ends with NUL. */

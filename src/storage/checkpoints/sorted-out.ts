@@ -3,6 +3,7 @@ import {accessSync, constants, lstatSync, realpathSync, type Stats} from 'node:f
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import {MiniCcError} from '../../core/errors.ts';
+import {modeOfNew} from './file-state.ts';
 
 /** Larger files are left out. */
 const MOST_FILE_BYTES = 10 * 1024 * 1024;
@@ -14,6 +15,8 @@ const LOOKS_AT_ONCE = 500;
 
 export interface SortedOut {
   readonly added: readonly Buffer[];
+  /** By the names of those that are added: permissions that do not follow from whether a file is executable. */
+  readonly modes: ReadonlyMap<string, number>;
   readonly removed: readonly Buffer[];
   readonly leftOut: readonly string[];
 }
@@ -21,6 +24,7 @@ export interface SortedOut {
 /** @param names as git lists them, relative to `top`. @throws MiniCcError `TOO_LARGE` */
 export async function sortedOut(top: string, names: readonly Buffer[]): Promise<SortedOut> {
   const added: Buffer[] = [];
+  const modes = new Map<string, number>();
   const removed: Buffer[] = [];
   const leftOut: string[] = [];
   const realFolders = new Map<string, boolean>();
@@ -42,12 +46,14 @@ export async function sortedOut(top: string, names: readonly Buffer[]): Promise<
     if (!about || about.isDirectory()) removed.push(name);
     else if (isTakenIn(file, about)) {
       added.push(name);
+      const mode = about.mode & 0o7777;
+      if (about.isFile() && mode !== modeOfNew((mode & 0o100) !== 0)) modes.set(shown, mode);
       bytes += about.size;
     } else leftOut.push(shown);
     if (added.length > MOST_NEW_FILES) throw tooMuch(`more than ${MOST_NEW_FILES.toLocaleString('en')} new files`);
     if (bytes > MOST_NEW_BYTES) throw tooMuch(`more than ${MOST_NEW_BYTES / 1024 / 1024} MB of new files`);
   }
-  return {added, removed, leftOut};
+  return {added, modes, removed, leftOut};
 }
 
 function isTakenIn(file: string, about: Stats): boolean {
