@@ -16,6 +16,7 @@ import {openPrivate, privateFolder} from '../core/private-file.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {firstAndLastLine, firstLineOf} from './file-ends.ts';
 import {storedEntry} from './stored-entry.ts';
+import {appendLine} from './whole-lines.ts';
 
 export type Header = Extract<TranscriptEntry, {type: 'session'}>;
 
@@ -80,14 +81,8 @@ export class TranscriptWriter implements Journal {
   }
 
   #write(fd: number, entry: TranscriptEntry): void {
-    writeWhole(fd, `${JSON.stringify(storedEntry(entry, this.redactor))}\n`);
+    appendLine(fd, JSON.stringify(storedEntry(entry, this.redactor)));
   }
-}
-
-/** The system may take a long line in parts. */
-function writeWhole(fd: number, line: string): void {
-  const bytes = Buffer.from(line);
-  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }
 
 function endsTorn(fd: number): boolean {

@@ -6,6 +6,7 @@ import {closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rea
 import path from 'node:path';
 import type {Writer} from '../../core/checkpoints.ts';
 import {MiniCcError} from '../../core/errors.ts';
+import {appendLine} from '../whole-lines.ts';
 import type {FileState} from './file-state.ts';
 
 export const LEDGER_VERSION = 1;
@@ -82,8 +83,8 @@ export class Ledger {
   }
 
   append(line: LedgerLine): void {
-    if (this.#fd === undefined) this.#open();
-    this.#write(line);
+    this.#fd ??= this.#open();
+    this.#write(this.#fd, line);
   }
 
   close(): void {
@@ -91,17 +92,22 @@ export class Ledger {
     this.#fd = undefined;
   }
 
-  #open(): void {
+  #open(): number {
     mkdirSync(path.dirname(this.#file), {recursive: true, mode: 0o700});
-    this.#fd = openSync(this.#file, 'a+', 0o600);
-    const {size} = fstatSync(this.#fd);
-    if (size === 0) this.#write({type: 'checkpoints', version: LEDGER_VERSION, at: Date.now()});
-    else if (lastByte(this.#fd, size) !== 0x0a) writeSync(this.#fd, '\n');
+    const fd = openSync(this.#file, 'a+', 0o600);
+    try {
+      const {size} = fstatSync(fd);
+      if (size === 0) this.#write(fd, {type: 'checkpoints', version: LEDGER_VERSION, at: Date.now()});
+      else if (lastByte(fd, size) !== 0x0a) writeSync(fd, '\n');
+      return fd;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
   }
 
-  #write(line: LedgerLine): void {
-    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd!, bytes, written);
+  #write(fd: number, line: LedgerLine): void {
+    appendLine(fd, JSON.stringify(line));
     this.#lines.push(line);
   }
 }

@@ -1,0 +1,23 @@
+import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {execa} from 'execa';
+import {expect, it} from 'vitest';
+
+it('a line that the disk takes only a part of leaves nothing, and the next one is whole', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'lines-'));
+  const file = path.join(folder, 'lines.jsonl');
+  const program = path.join(folder, 'append.mts');
+  const wholeLines = path.resolve(import.meta.dirname, '../../src/storage/whole-lines.ts');
+  const text = `import {openSync} from 'node:fs';
+import {appendLine} from ${JSON.stringify(wholeLines)};
+const fd = openSync(${JSON.stringify(file)}, 'a');
+appendLine(fd, 'first');
+try { appendLine(fd, 'x'.repeat(5000)); } catch (error) { console.log(error.code); }
+appendLine(fd, 'last');`;
+  writeFileSync(program, text);
+  // The largest file may have 1024 bytes: for a program that is as a disk without more room.
+  const {stdout} = await execa('bash', ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program]);
+  expect(stdout).toBe('EFBIG');
+  expect(readFileSync(file, 'utf8')).toBe('first\nlast\n');
+});
