@@ -1,6 +1,7 @@
 /** Which web addresses may be asked at all: http and https, without credentials, and nothing of the private network. */
 import {BlockList, isIP} from 'node:net';
 import {MiniCcError} from '../core/errors.ts';
+import {hostRule} from '../core/permissions/rule.ts';
 
 export interface WebAddress {
   readonly url: URL;
@@ -53,7 +54,7 @@ function privateHost(host: string, address = host): MiniCcError {
   const leadsTo = address === host ? `${host} is a private address` : `${host} leads to ${address}, a private address`;
   return new MiniCcError(
     'WEB_PRIVATE',
-    `${leadsTo}: it is not fetched. The user can allow it by the rule web_fetch(domain:${host}).`,
+    `${leadsTo}: it is not fetched. The user can allow it by the rule ${hostRule(host)}.`,
   );
 }
 

@@ -3,21 +3,18 @@ import {type CommandPart, type PartWord, plainText, readCommand} from './command
 import {escapeRegExp} from './rule.ts';
 import {NotProven} from './shell-script.ts';
 
-/** Whether a text is what stands in a rule's brackets. `\*` is a star, `\\` a backslash. */
+/** Whether a text is what stands in a rule's brackets. `x:*` and `x *` are `x` too; `\*` is a star, `\\` a backslash. */
 export function matchesCommand(about: string, text: string): boolean {
   if (about === text) return true;
-  if (about.endsWith(':*') && !about.endsWith('\\:*')) {
-    const beginning = unescaped(about.slice(0, -2).trim());
-    return text === beginning || text.startsWith(`${beginning} `);
-  }
-  const pieces = about.split(/(?<!\\)\*/);
-  if (pieces.length === 1) return text === unescaped(about);
-  // `npm run *` is also `npm run`.
-  const last = pieces.at(-1) === '' && pieces.at(-2)?.endsWith(' ');
-  const body = (last ? [...pieces.slice(0, -2), pieces.at(-2)!.slice(0, -1)] : pieces)
+  const [end, sign] = /(?<!\\)([:\s])\*$/.exec(about) ?? [];
+  const body = end === undefined ? about : about.slice(0, -end.length).trimEnd();
+  const pattern = body
+    .split(/(?<!\\)\*/)
     .map((piece) => escapeRegExp(unescaped(piece)))
     .join('[^]*');
-  return new RegExp(`^${body}${last ? '(?: [^]*)?' : ''}$`).test(text);
+  // `npm run test:*` is `npm run test:unit` too, as it reads; the first word names a program, and stays that one.
+  const separator = sign === ':' && body.includes(' ') ? '[ :]' : ' ';
+  return new RegExp(`^${pattern}${end === undefined ? '' : `(?:${separator}[^]*)?`}$`).test(text);
 }
 
 function unescaped(text: string): string {
@@ -92,6 +89,7 @@ export async function spellingsOf(part: CommandPart, depth = 0): Promise<Spellin
     }
   };
   add(part.words);
+  for (const words of withoutOptions(part.words)) add(words);
   if (name !== undefined && WRAPPERS.has(name))
     part.words.forEach((_, at) => void (at > 0 && add(part.words.slice(at))));
   for (const script of scriptsOf(part.words)) {
@@ -112,6 +110,21 @@ export async function spellingsOf(part: CommandPart, depth = 0): Promise<Spellin
 
 const MOST_DEPTH = 5;
 
+/** `git -C sub push` is `git push`: options that stand first left out, each also with the word behind it. */
+function withoutOptions([program, ...words]: readonly PartWord[]): PartWord[][] {
+  if (!program) return [];
+  const isOption = (word: PartWord | undefined) => word?.raw.startsWith('-') ?? false;
+  const found: PartWord[][] = [];
+  for (let at = 0; isOption(words[at]); ) {
+    at += 1;
+    found.push([program, ...words.slice(at)]);
+    if (at >= words.length || isOption(words[at])) continue;
+    at += 1;
+    found.push([program, ...words.slice(at)]);
+  }
+  return found.filter((each) => each.length > 1);
+}
+
 /** Commands given as a text: `bash -c …`, `eval …`. Undefined for one that is not known. */
 function scriptsOf(words: readonly PartWord[]): (string | undefined)[] {
   return words.flatMap((word, at) => {
@@ -122,7 +135,9 @@ function scriptsOf(words: readonly PartWord[]): (string | undefined)[] {
     }
     if (name === undefined || !SHELLS.has(name)) return [];
     const flag = words.findIndex(({text}, index) => index > at && /^-\w*c\w*$/.test(text ?? ''));
-    return flag < 0 ? [] : [words[flag + 1]?.text];
+    if (flag >= 0) return [words[flag + 1]?.text];
+    // Without a file it reads what to do from its input.
+    return at === 0 && words.slice(1).every(({raw}) => /^-\w/.test(raw)) ? [undefined] : [];
   });
 }
 

@@ -15,6 +15,8 @@ export function judgeRead(given: string, about: Case): Verdict {
   const targets = [path.resolve(workspace.cwd, homePath(given)), target];
   const denied = rules.aboutFile(tool, 'deny', targets, workspace.root);
   if (denied) return deny(`${ruleWords(denied)} refuses to read ${target}`);
+  // Nothing is there, and much is tested with it.
+  if (target === '/dev/null') return ALLOWED;
   const place = placeOf(target, workspace, about.places);
   if (place === 'own') return ALLOWED;
   const isSecret = place === 'secret';
@@ -28,24 +30,29 @@ export function judgeRead(given: string, about: Case): Verdict {
   if (mode === 'bypassPermissions') return ALLOWED;
   if (asked) return {verdict: 'ask', why: `reads ${target}: ${ruleWords(asked)}`, onlyOnce: true};
   if (!isSecret && !isOutside) return ALLOWED;
-  if (isGranted(readGrant(given, workspace))) return ALLOWED;
+  if (isGranted(readGrant(given, workspace, about.places))) return ALLOWED;
   if (isSecret) return {verdict: 'ask', why: `reads where keys are kept: ${target}`};
   if (rules.aboutFile(tool, 'allow', [target], workspace.root)) return ALLOWED;
   return {verdict: 'ask', why: `reads outside the workspace: ${target}`, rule: readRuleFor(target)};
 }
 
 /**
- * What of a folder that may be searched is left out: files that a rule refuses or asks about, and keys.
+ * What of folders that may be searched is left out: files that a rule refuses or asks about, and keys.
+ * @param searched as the call has them
  * @returns undefined where nothing is left out
  */
-export function readFilter(about: Case): ((file: string) => boolean) | undefined {
+export function readFilter(about: Case, searched: readonly string[]): ((file: string) => boolean) | undefined {
   const {workspace, rules, tool, mode, places} = about;
-  const hasKeys = places.secretPlaces.some((place) => isInside(place, rootsOf(workspace)));
+  const folders = searched.map((given) => resolveLinks(given, workspace.cwd));
+  const hasKeys = places.secretPlaces.some((place) => isInside(place, [...rootsOf(workspace), ...folders]));
   if (!hasKeys && !rules.refusesReading(tool)) return undefined;
   const kinds = mode === 'bypassPermissions' ? (['deny'] as const) : (['deny', 'ask'] as const);
+  const isSecret = (target: string) => placeOf(target, workspace, places) === 'secret';
+  // Whoever may search where keys are kept was asked for just that.
+  const permitted = folders.filter(isSecret);
   return (file) => {
     const target = resolveLinks(file, workspace.cwd);
-    if (mode !== 'bypassPermissions' && placeOf(target, workspace, places) === 'secret') return false;
+    if (mode !== 'bypassPermissions' && isSecret(target) && !isInside(target, permitted)) return false;
     return !kinds.some((kind) => rules.aboutFile(tool, kind, [file, target], workspace.root));
   };
 }
@@ -54,7 +61,8 @@ export function judgeWrite(given: string, about: Case): Verdict {
   const {workspace, confinement, rules, tool, mode, isGranted} = about;
   const target = resolveLinks(given, workspace.cwd);
   const targets = [path.resolve(workspace.cwd, homePath(given)), target];
-  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root);
+  // Also where a command writes it, whose tool is another.
+  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root) ?? rules.about(tool, 'deny')[0];
   if (denied) return deny(`${ruleWords(denied)} refuses to write ${target}`);
   if (about.neverAsks) return deny('this agent is read-only');
   if (confinement === 'read-only') return deny('plan mode changes nothing');
@@ -63,7 +71,7 @@ export function judgeWrite(given: string, about: Case): Verdict {
   }
   if (mode === 'bypassPermissions') return ALLOWED;
   const grant = writeGrant(given, workspace, about.places);
-  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root);
+  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root) ?? rules.about(tool, 'ask')[0];
   if (asked) return {verdict: 'ask', why: `writes ${target}: ${ruleWords(asked)}`, onlyOnce: true};
   if (isGranted(grant)) return ALLOWED;
   if (isAlwaysAsked(target, workspace, about.places))

@@ -1,8 +1,9 @@
 /** What one `yes for this session` covers: this very command, or all edits inside the workspace, or this folder. */
+import {statSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Workspace} from '../tool.ts';
 import {isInside, resolveLinks} from './paths.ts';
-import {isAlwaysAsked, type PermissionPlaces, rootsOf} from './place-of.ts';
+import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './place-of.ts';
 
 export const EDITS = 'edits inside the workspace';
 /** Less than the above: they come back only where nobody else changed the files. */
@@ -17,7 +18,7 @@ export function grantFor(access: Access, workspace: Workspace, places: Permissio
     case 'write':
       return writeGrant(access.path, workspace, places);
     case 'read':
-      return readGrant(access.path, workspace);
+      return readGrant(access.path, workspace, places);
     default:
       return access.kind;
   }
@@ -38,8 +39,12 @@ export function writeGrant(given: string, workspace: Workspace, places: Permissi
   return workspace.confinement === 'worktree' ? WORKTREE_EDITS : EDITS;
 }
 
-export function readGrant(given: string, workspace: Workspace): string {
-  return `read ${path.dirname(resolveLinks(given, workspace.cwd))}`;
+/** The folder that is searched, or in which the file lies. Keys that lie beside it are not meant. */
+export function readGrant(given: string, workspace: Workspace, places: PermissionPlaces): string {
+  const target = resolveLinks(given, workspace.cwd);
+  if (placeOf(target, workspace, places) === 'secret') return `read keys in ${target}`;
+  const isFolder = statSync(target, {throwIfNoEntry: false})?.isDirectory() ?? false;
+  return `read in ${isFolder ? target : path.dirname(target)}`;
 }
 
 /** The words beside `2`, so that a person knows what the yes covers. */
@@ -49,6 +54,7 @@ export function grantWords(grants: readonly string[]): string {
   if (grant === WORKTREE_EDITS) return 'yes, all edits in worktrees for this session';
   if (grant.startsWith('run ')) return 'yes, this command for this session';
   if (grant.startsWith('fetch ')) return `yes, all of ${grant.slice('fetch '.length)} for this session`;
-  if (grant.startsWith('read ')) return `yes, reading in ${grant.slice('read '.length)} for this session`;
+  if (grant.startsWith('read ')) return `yes, reading ${grant.slice('read '.length)} for this session`;
+  if (grant.startsWith('write ')) return 'yes, writing this file for this session';
   return 'yes, for this session';
 }

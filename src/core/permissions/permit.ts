@@ -57,7 +57,7 @@ export function createPermit(
       const decision = await policy.decide(request, workspace, standing);
       if (policy.changes !== changes) continue;
       if (decision.verdict === 'deny') return deny(request, decision.why, `Permission denied: ${decision.why}.`);
-      const mayRead = policy.readFilter(request.tool, workspace, standing);
+      const mayRead = policy.readFilter(request, workspace, standing);
       const as: Permitted = {proven: decision.proven ?? false, places, ...(mayRead && {mayRead})};
       if (decision.verdict === 'allow') return {allowed: true, as};
       if (!questions) {

@@ -10,7 +10,7 @@ import {fetchGrant, grantFor, grantWords} from './grants.ts';
 import {withTheirLinks} from './paths.ts';
 import type {PermissionPlaces} from './place-of.ts';
 import {ALLOWED, deny, type PermitRequest, type Verdict, worst} from './request.ts';
-import {matchesHost, matchesName, type Rule} from './rule.ts';
+import {hostRule, matchesHost, matchesName, type Rule} from './rule.ts';
 import {type RuleBook, ruleWords} from './rule-book.ts';
 
 /** The standing of one session: its mode, its rules, and what a person granted so far. */
@@ -68,9 +68,14 @@ export class PermissionPolicy {
     return worst([...verdicts, ...(byTool ? [byTool] : [])]);
   }
 
-  /** Which files a tool that searches through a folder may look into; undefined: all. */
-  readFilter(tool: string, workspace: Workspace, standing: Standing): ((file: string) => boolean) | undefined {
-    return readFilter(this.#caseOf(tool, workspace, standing));
+  /** Which files a call that searches through folders may look into; undefined: all. */
+  readFilter(
+    {tool, accesses}: Pick<PermitRequest, 'tool' | 'accesses'>,
+    workspace: Workspace,
+    standing: Standing,
+  ): ((file: string) => boolean) | undefined {
+    const searched = accesses.flatMap((access) => (access.kind === 'read' ? [access.path] : []));
+    return readFilter(this.#caseOf(tool, workspace, standing), searched);
   }
 
   /** From now on calls like this one pass for the rest of the session. */
@@ -160,7 +165,7 @@ function judgeFetch(host: string, about: Case): Verdict {
     rules.about(tool, 'allow').length > 0 ||
     rules.within(['web_fetch'], 'allow').some((rule) => matchesHost(rule.about, host));
   if (isAllowed || about.isGranted(fetchGrant(host))) return ALLOWED;
-  return {verdict: 'ask', why: `fetches from ${host}`, rule: `web_fetch(domain:${host})`};
+  return {verdict: 'ask', why: `fetches from ${host}`, rule: hostRule(host)};
 }
 
 function byRules(

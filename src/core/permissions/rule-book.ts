@@ -54,9 +54,12 @@ export class RuleBook {
     return names.some(({about}) => matchesHost(about, host));
   }
 
-  /** The rules about a tool as such. */
+  /** The rules about a tool as such, or about one whose rules cover it. */
   about(tool: string, kind: RuleKind): readonly Rule[] {
-    return this.#rules.filter((rule) => rule.kind === kind && rule.about === undefined && matchesName(rule.tool, tool));
+    const names = COVERED_BY[tool] ?? [tool];
+    return this.#rules.filter(
+      (rule) => rule.kind === kind && rule.about === undefined && names.some((name) => matchesName(rule.tool, name)),
+    );
   }
 
   /** The rules with something in brackets, of these tools. */

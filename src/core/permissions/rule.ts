@@ -69,7 +69,8 @@ function isKnown(tool: string): boolean {
 function wrongAbout(tool: string, about: string): {wrong: string; meant?: string} | undefined {
   switch (ABOUT[tool]) {
     case 'command':
-      return undefined;
+      if (about !== ':*') return undefined;
+      return {wrong: `${tool}(:*): nothing stands before :*`, meant: tool};
     case 'path':
       if (!about.startsWith('!')) return undefined;
       return {wrong: `${tool}(${about}): a pattern that begins with ! matches nothing by itself`};
@@ -99,9 +100,17 @@ export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
+/** The rule for this very host. */
+export function hostRule(host: string): string {
+  return `web_fetch(domain:${host.includes(':') ? `[${host}]` : host})`;
+}
+
 /** `domain:example.com` is that host alone; `domain:*.example.com` the hosts below it. */
 export function matchesHost(about: string, host: string): boolean {
-  const domain = about.replace(/^domain:\s*/, '').toLowerCase();
+  const domain = about
+    .replace(/^domain:\s*/, '')
+    .replace(/^\[|\]$/g, '')
+    .toLowerCase();
   const plain = host.toLowerCase().replace(/\.$/, '');
   if (domain === '*') return true;
   return domain.startsWith('*.') ? plain.endsWith(domain.slice(1)) : plain === domain;

@@ -6,6 +6,8 @@ import {decide, outside, policyOf, type Rules, root, run, workspace} from './fix
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 
+const searching = (folder: string) => ({tool: 'grep', accesses: [{kind: 'read', path: folder}]}) as const;
+
 describe('a rule about files', () => {
   const write = (place: string, rules: Rules, tool = 'write_file') =>
     decide({kind: 'write', path: place}, {rules, tool});
@@ -29,7 +31,6 @@ describe('a rule about files', () => {
       expect((await write(place, rules)).verdict, place).toBe('ask');
     }
     expect((await write('src/a.ts', {allow: ['write_file(src/**)']}, 'edit_file')).verdict).toBe('ask');
-    expect((await write('src/a.ts', {allow: ['edit_file']})).verdict).toBe('ask');
   });
 
   it('may name a place outside the workspace, and then no question is asked there', async () => {
@@ -61,7 +62,7 @@ describe('a rule about files', () => {
   it('leaves out of a search what it refuses or asks about, and keys', () => {
     const standing = {sandboxAvailable: async () => true};
     const filter = (rules: Rules, mode: 'default' | 'bypassPermissions' = 'default', secretPlaces: string[] = []) =>
-      policyOf({rules, mode, secretPlaces}).readFilter('grep', workspace, standing);
+      policyOf({rules, mode, secretPlaces}).readFilter(searching('.'), workspace, standing);
     expect(filter({})).toBeUndefined();
     const rules = {deny: ['read_file(*.pem)'], ask: ['grep(drafts/**)']};
     const seen = (mode: 'default' | 'bypassPermissions') =>
@@ -70,6 +71,35 @@ describe('a rule about files', () => {
       );
     expect(seen('default')).toEqual(['a.ts']);
     expect(seen('bypassPermissions')).toEqual(['a.ts', 'drafts/a', 'keys/id']);
+  });
+
+  it('without a pattern, or with a mere star, covers the same tools', async () => {
+    for (const rule of ['edit_file', 'Edit(*)']) {
+      expect((await write('src/a.ts', {allow: [rule]})).verdict, rule).toBe('allow');
+      expect((await write('/etc/x', {allow: [rule]})).verdict, rule).toBe('ask');
+      for (const tool of ['edit_file', 'write_file']) {
+        expect((await write('src/a.ts', {deny: [rule]}, tool)).verdict, rule).toBe('deny');
+        expect((await write('src/a.ts', {ask: [rule]}, tool)).verdict, rule).toBe('ask');
+      }
+      const options = {mode: 'acceptEdits', rules: {deny: [rule]}} as const;
+      expect((await run('echo x > src/a.ts', options)).verdict, rule).toBe('deny');
+    }
+    for (const tool of ['read_file', 'grep', 'glob']) {
+      expect((await read('src', {deny: ['read_file(*)']}, tool)).verdict, tool).toBe('deny');
+    }
+    expect((await write('src/a.ts', {allow: ['write_file']}, 'edit_file')).verdict).toBe('ask');
+  });
+
+  it('leaves keys out of a search outside the workspace too, unless they are what is searched', () => {
+    const standing = {sandboxAvailable: async () => true};
+    const keys = path.join(outside, 'keys');
+    const policy = policyOf({secretPlaces: [keys]});
+    const seen = (folder: string) =>
+      [path.join(keys, 'id'), path.join(outside, 'secret')].filter(
+        (file) => policy.readFilter(searching(folder), workspace, standing)?.(file) ?? true,
+      );
+    expect(seen(outside)).toEqual([path.join(outside, 'secret')]);
+    expect(seen(keys)).toEqual([path.join(keys, 'id'), path.join(outside, 'secret')]);
   });
 
   it('asks though edits pass otherwise', async () => {
@@ -102,6 +132,11 @@ describe('a rule about a host or an agent', () => {
     }
     expect((await fetch('example.com', {...rules, deny: ['web_fetch(domain:*)']})).verdict).toBe('deny');
     expect(await fetch('example.net', {})).toMatchObject({rule: 'web_fetch(domain:example.net)'});
+    const {rule} = (await decide({kind: 'fetch', host: '2606:4700::1111', url: ''})) as {rule: string};
+    expect(rule).toBe('web_fetch(domain:[2606:4700::1111])');
+    expect((await decide({kind: 'fetch', host: '2606:4700::1111', url: ''}, {rules: {allow: [rule]}})).verdict).toBe(
+      'allow',
+    );
   });
 
   it('refuses or asks for a dispatch of that agent', async () => {

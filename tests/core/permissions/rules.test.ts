@@ -30,6 +30,7 @@ describe('the text of a rule', () => {
     ['bsh', {wrong: 'there is no tool "bsh"', meant: 'bash'}],
     ['bash(npm test', {wrong: '"bash(npm test" has no closing bracket', meant: '"bash(npm test)"'}],
     ['bash()', {wrong: '"bash()": nothing stands in its brackets', meant: '"bash"'}],
+    ['bash(:*)', {wrong: 'bash(:*): nothing stands before :*', meant: 'bash'}],
     ['(npm test)', {wrong: '"(npm test)" names no tool'}],
     ['', {wrong: '"" names no tool'}],
     ['web_fetch(https://example.com/x)', {meant: 'web_fetch(domain:example.com)'}],
@@ -63,6 +64,10 @@ describe('a rule about commands', () => {
     ['bash(git commit:*)', 'git commit'],
     ['bash(git commit:*)', 'git commit -m "a; b"'],
     ['bash(git commit:*)', 'git commit -m "$(cat <<\'EOF\'\nwords; rm x\nEOF\n)"'],
+    ['bash(npm run test:*)', 'npm run test:unit'],
+    ['bash(npm run test:*)', 'npm run test -- --watch=false'],
+    ['bash(git * push:*)', 'git -C sub push origin'],
+    ['bash(npm test)', 'npm test < /dev/null'],
     ['bash(npm run *)', 'npm run build'],
     ['bash(npm run *)', 'npm run'],
     ['bash(npm run test *)', 'npm run test -- --watch=false'],
@@ -103,6 +108,7 @@ describe('a rule about commands', () => {
     ['bash(npm test:*)', 'export PATH=.; npm test'],
     ['bash(npm test:*)', 'npm testx'],
     ['bash(npm test:*)', 'npm'],
+    ['bash(npm:*)', 'npm:/../evil'],
     ['bash(npm test:*)', 'npm $X'],
     ['bash(npm test:*)', '$X npm test'],
     ['bash(npm test:*)', 'sudo npm test'],
@@ -149,6 +155,9 @@ describe('a rule about commands', () => {
     ['bash(rm:*)', 'cat <<EOF\n$(rm x)\nEOF'],
     ['bash(git push:*)', 'git "push" origin'],
     ['bash(git push *)', 'git push'],
+    ['bash(git push:*)', 'git -C sub --no-pager -c a=b push origin'],
+    ['bash(git * push:*)', 'git -C sub push'],
+    ['bash(rm build)', 'rm -rf build'],
     ['bash(* --force)', 'git push --force'],
     ['bash(npm test)', 'timeout 5 npm test'],
     ['read_file(.env)', 'cat .env'],
@@ -172,7 +181,15 @@ describe('a rule about commands', () => {
 
   it('cannot be told of what is known only when it runs: that is asked, and refused where nobody can be asked', async () => {
     const rules = {deny: ['bash(rm:*)'], allow: ['bash']};
-    for (const command of ['$X x', 'bash -c "$X"', 'eval "$X"', 'ls "', '$(echo rm) x']) {
+    for (const command of [
+      '$X x',
+      'bash -c "$X"',
+      'eval "$X"',
+      'ls "',
+      '$(echo rm) x',
+      'echo rm x | bash',
+      'sh -s <<<x',
+    ]) {
       expect(await run(command, {rules}), command).toMatchObject({verdict: 'ask', onlyOnce: true});
       expect((await run(command, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
       expect((await run(command, {rules, in: confined})).verdict).toBe('deny');

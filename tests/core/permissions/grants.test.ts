@@ -1,0 +1,47 @@
+/** What a yes for this session covers, and what it does not. */
+import {mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import type {Access} from '../../../src/core/tool.ts';
+import {outside, policyOf, workspace} from './fixture.ts';
+
+mkdirSync(path.join(outside, 'logs'));
+writeFileSync(path.join(outside, '.netrc'), '');
+const keys = path.join(outside, '.netrc');
+const standing = {sandboxAvailable: async () => true};
+
+const reading = (place: string, tool = 'read_file') => requestFor({kind: 'read', path: place}, tool);
+
+function requestFor(access: Access, tool: string) {
+  return {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
+}
+
+describe('a yes for this session', () => {
+  const policy = () => policyOf({secretPlaces: [keys]});
+
+  it('to a file covers the folder that it lies in, but no keys there', async () => {
+    const here = policy();
+    const note = reading(path.join(outside, 'note'));
+    expect(here.grantWords(note, workspace)).toBe(`yes, reading in ${outside} for this session`);
+    here.grant(note, workspace);
+    const verdictOn = async (place: string) => (await here.decide(reading(place), workspace, standing)).verdict;
+    expect(await verdictOn(path.join(outside, 'other'))).toBe('allow');
+    expect(await verdictOn(keys)).toBe('ask');
+    here.grant(reading(keys), workspace);
+    expect(await verdictOn(keys)).toBe('allow');
+  });
+
+  it('to a search covers the folder that is searched, not the one above', async () => {
+    const here = policy();
+    const search = reading(path.join(outside, 'logs'), 'grep');
+    expect(here.grantWords(search, workspace)).toBe(`yes, reading in ${outside}/logs for this session`);
+    here.grant(search, workspace);
+    expect((await here.decide(search, workspace, standing)).verdict).toBe('allow');
+    expect((await here.decide(reading(path.join(outside, 'note')), workspace, standing)).verdict).toBe('ask');
+  });
+
+  it('to a protected file says that it is this file alone', () => {
+    const write = requestFor({kind: 'write', path: '.git/config'}, 'write_file');
+    expect(policy().grantWords(write, workspace)).toBe('yes, writing this file for this session');
+  });
+});
