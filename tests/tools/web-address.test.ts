@@ -78,6 +78,7 @@ describe('the addresses of web_fetch', () => {
     expect(access('http://localhost:3000/')).toHaveLength(1);
     expect(access('http://0xA9FEA9FE/')).toMatchObject([{host: '169.254.169.254'}]);
     expect(() => access('http://127.0.0.1/')).toThrow(/web_fetch\(domain:127\.0\.0\.1\)/);
+    expect(() => access('http://[::1]/')).toThrow(/web_fetch\(domain:\[::1\]\)/);
   });
 
   it('are judged by what a name leads to; a rule for a host of the world never opens this machine', () => {

@@ -39,7 +39,8 @@ export async function judgeRun({command, unconfined = false}: Run, about: Case):
   if (mode === 'bypassPermissions') return ALLOWED;
   if (ruled) return ruled;
   if (hold === 'read-only') return ALLOWED;
-  if (hold === 'plain' && !isFree)
+  // Also where no sandbox holds commands: who asks for less is not let pass by what allows more.
+  if (hold === 'plain' && unconfined)
     return {verdict: 'ask', why: 'runs a command outside of the sandbox', onlyOnce: true};
   if (hold === 'workspace-write' && confinement === 'workspace-write') return ALLOWED;
   if (about.isGranted(runGrant(command))) return ALLOWED;

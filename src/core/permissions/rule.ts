@@ -76,7 +76,7 @@ function wrongAbout(tool: string, about: string): {wrong: string; meant?: string
       return {wrong: `${tool}(${about}): a pattern that begins with ! matches nothing by itself`};
     case 'domain': {
       const [, domain] = /^domain:\s*(\S+)$/.exec(about) ?? [];
-      if (domain !== undefined && /^(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[[\da-f:]+\])$/i.test(domain)) return undefined;
+      if (domain !== undefined && isDomain(domain)) return undefined;
       const host = /^(?:\w+:\/+)?([^/\s:]+)/.exec(about)?.[1];
       return {
         wrong: `${tool}(${about}): it takes the name of a host`,
@@ -89,6 +89,11 @@ function wrongAbout(tool: string, about: string): {wrong: string; meant?: string
     default:
       return {wrong: `${tool} takes nothing in brackets`, meant: tool};
   }
+}
+
+function isDomain(text: string): boolean {
+  if (/^\[[\da-f:.]+\]$/i.test(text)) return URL.canParse(`http://${text}/`);
+  return /^(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*)$/.test(text);
 }
 
 /** `*` stands for any letters. */
@@ -105,12 +110,12 @@ export function hostRule(host: string): string {
   return `web_fetch(domain:${host.includes(':') ? `[${host}]` : host})`;
 }
 
-/** `domain:example.com` is that host alone; `domain:*.example.com` the hosts below it. */
+/** `domain:example.com` is that host alone; `domain:*.example.com` the hosts below it. @param host without brackets */
 export function matchesHost(about: string, host: string): boolean {
-  const domain = about
-    .replace(/^domain:\s*/, '')
-    .replace(/^\[|\]$/g, '')
-    .toLowerCase();
+  const written = about.replace(/^domain:\s*/, '').toLowerCase();
+  // The one spelling of an address, which has many.
+  const domain = written.startsWith('[') ? URL.parse(`http://${written}/`)?.hostname.slice(1, -1) : written;
+  if (domain === undefined) return false;
   const plain = host.toLowerCase().replace(/\.$/, '');
   if (domain === '*') return true;
   return domain.startsWith('*.') ? plain.endsWith(domain.slice(1)) : plain === domain;

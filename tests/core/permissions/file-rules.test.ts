@@ -139,6 +139,12 @@ describe('a rule about a host or an agent', () => {
     );
   });
 
+  it('is an address in brackets, whatever its spelling', async () => {
+    const rules = {deny: ['web_fetch(domain:[2001:DB8:0::1])']};
+    expect((await fetch('2001:db8::1', rules)).verdict).toBe('deny');
+    expect((await fetch('2001:db8::2', rules)).verdict).toBe('ask');
+  });
+
   it('refuses or asks for a dispatch of that agent', async () => {
     const access: Access = {kind: 'dispatch', agent: 'reviewer'};
     expect((await decide(access)).verdict).toBe('allow');

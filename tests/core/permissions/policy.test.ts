@@ -186,6 +186,10 @@ describe('what holds a command', () => {
     expect(await run('make', {...asks, unconfined: true})).toMatchObject({verdict: 'ask', onlyOnce: true});
     expect((await run('make', {...asks, unconfined: true, mode: 'bypassPermissions'})).verdict).toBe('allow');
     expect((await run('make', {...asks, sandbox: false})).verdict).toBe('deny');
+    const off = {rules: {allow: ['bash']}, unconfined: true} as const;
+    expect(await run('ls', off)).toMatchObject({verdict: 'ask', onlyOnce: true});
+    expect((await run('ls', {...off, mode: 'bypassPermissions'})).verdict).toBe('allow');
+    expect((await run('ls', {...off, in: confined})).verdict).toBe('allow');
   });
 
   it('asks as usual in a worktree, whose files alone can be written, in every mode', async () => {

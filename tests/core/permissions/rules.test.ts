@@ -34,6 +34,8 @@ describe('the text of a rule', () => {
     ['(npm test)', {wrong: '"(npm test)" names no tool'}],
     ['', {wrong: '"" names no tool'}],
     ['web_fetch(https://example.com/x)', {meant: 'web_fetch(domain:example.com)'}],
+    ['web_fetch(domain:[::1]/x)', {wrong: 'web_fetch(domain:[::1]/x): it takes the name of a host'}],
+    ['web_fetch(domain:[1])', {wrong: 'web_fetch(domain:[1]): it takes the name of a host'}],
     ['web_fetch(domain:a b)', {wrong: 'web_fetch(domain:a b): it takes the name of a host'}],
     ['edit_file(!src)', {wrong: 'edit_file(!src): a pattern that begins with ! matches nothing by itself'}],
     ['Task(my reviewer)', {wrong: 'Task(my reviewer): it takes the name of an agent'}],
