@@ -41,6 +41,10 @@ export function allSettings(): SettingAbout[] {
 export function meantKey(path: readonly string[]): string | undefined {
   const parent = path.slice(0, -1);
   const wrong = path.at(-1)!;
+  const nested = [...parent, ...wrong.split('.')];
+  if (wrong.includes('.') && objectAt(rawSchema(), nested.slice(0, -1))?.properties?.[nested.at(-1)!]) {
+    return `${nested.map((key) => JSON.stringify(key)).join(': {')}: …${'}'.repeat(nested.length - 1)}`;
+  }
   const siblings = Object.keys(objectAt(rawSchema(), parent)?.properties ?? {});
   const slip = slipOf(wrong, siblings);
   if (slip !== undefined) return pathText([...parent, slip]);

@@ -93,7 +93,12 @@ function isNewer(tree: SettingsTree, problems: ProblemList): boolean {
 
 function reportUnknown(path: Path, tree: SettingsTree, newer: boolean, problems: ProblemList): void {
   const words = `unknown key ${quote(pathText(path))}`;
-  if (isAmong(path, STRICT) && !newer) problems.error('unknown-key', tree.keyPlace(path), words, meantKey(path));
+  // `"permissions.deny"` is as unknown as `deny` there, and as much of a slip.
+  const isStrict = isAmong(
+    path.flatMap((key) => key.split('.')),
+    STRICT,
+  );
+  if (isStrict && !newer) problems.error('unknown-key', tree.keyPlace(path), words, meantKey(path));
   else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored`, meantKey(path));
 }
 

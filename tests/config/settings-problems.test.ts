@@ -49,6 +49,14 @@ describe('a key that is unknown', () => {
     expect(usageErrorOf(() => loadSettings(at))).toContain('settings.local.json:1:17: unknown key "permissions.deni"');
   });
 
+  it('is a path with dots, which is told how to be written', () => {
+    expect(warningsFor({'subagents.maxConcurrent': 2})).toEqual([
+      'FILE:1:2: unknown key "\\"subagents.maxConcurrent\\"" is ignored (did you mean "subagents": {"maxConcurrent": …}?)',
+    ]);
+    expect(errorFor({'permissions.deny': ['bash(rm:*)']})).toMatch(/did you mean "permissions": \{"deny": …\}\?\)$/);
+    expect(errorFor({sandbox: 'auto', 'sandbox.hid': ['~/x']})).toContain('unknown key');
+  });
+
   it('is told even when it is __proto__', () => {
     expect(warningsFor('{"__proto__": {}, "agents": {"__proto__": {"model": "x"}}}')).toEqual([
       expect.stringContaining('FILE:1:2: unknown key "__proto__" is ignored'),
