@@ -55,10 +55,14 @@ export function worktrees(root: string, change: Partial<WorktreeRooms> = {}) {
   const made = new GitWorktrees(rooms);
   const open = (agentId = 'run-1', signal = NEVER) => made.open({agentId, label: `[code] ${agentId}`}, signal);
   /** What a run would do: opens, works, brings back. */
-  const run = async (work: (top: string) => void | Promise<void>, agentId = 'run-1'): Promise<BroughtBack> => {
+  const run = async (
+    work: (top: string) => void | Promise<void>,
+    agentId = 'run-1',
+    written: readonly string[] = [],
+  ): Promise<BroughtBack> => {
     const tree = await open(agentId);
     await work(tree.top);
-    const brought = await tree.bringBack();
+    const brought = await tree.bringBack(written.map((name) => path.join(tree.top, name)));
     tree.discard();
     await made.settled();
     return brought;

@@ -51,7 +51,7 @@ test('one that a live mini-cc works in is left alone', async () => {
   const tree = await open();
   put(tree.top, {'a.ts': 'A\n'});
   expect(await recover(session, 'run-1')).toBeUndefined();
-  expect((await tree.bringBack()).applied).toEqual([path.join(root, 'a.ts')]);
+  expect((await tree.bringBack([])).applied).toEqual([path.join(root, 'a.ts')]);
 });
 
 test('one that cannot be read stays, and the line says so; no run begins in its place', async () => {

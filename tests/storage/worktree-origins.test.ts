@@ -75,7 +75,7 @@ test('a submodule is an empty folder, and a repository within that git does not 
   expect(git(tree.top, 'status', '--short')).toBe('');
   expect(tree.notes).toEqual(['not in the worktree, since it is a git repository of its own: nested/']);
   put(tree.top, {'a.ts': 'A\n'});
-  expect(await tree.bringBack()).toEqual({applied: [path.join(root, 'a.ts')], notes: []});
+  expect(await tree.bringBack([])).toEqual({applied: [path.join(root, 'a.ts')], notes: []});
   expect(read(root, 'sub/a.ts')).toBe('one\ntwo\nthree\n');
 });
 

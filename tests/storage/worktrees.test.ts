@@ -181,7 +181,7 @@ test('of two runs on the same file the second one is kept, and on other files bo
   put(trees[0]!.top, {'a.ts': 'ONE\ntwo\nthree\n'});
   put(trees[1]!.top, {'a.ts': 'one\ntwo\nTHREE\n'});
   put(trees[2]!.top, {'src/b.ts': 'B\n'});
-  const brought = await Promise.all(trees.map((tree) => tree.bringBack()));
+  const brought = await Promise.all(trees.map((tree) => tree.bringBack([])));
   expect(brought.map(({kept}) => kept?.why)).toEqual([undefined, 'conflict in a.ts', undefined]);
   expect([read(root, 'a.ts'), read(root, 'src/b.ts')]).toEqual(['ONE\ntwo\nthree\n', 'B\n']);
 });
@@ -219,7 +219,7 @@ test('a session in a subdirectory works there, and what it changes beside it is 
   expect(tree.inWorkspace(path.join(tree.root, 'i.ts'))).toBe(path.join(root, 'packages/x/i.ts'));
   expect(tree.inWorkspace('/etc/hosts')).toBeUndefined();
   put(tree.root, {'i.ts': 'I\n', '../y.ts': 'y\n'});
-  const brought = await tree.bringBack();
+  const brought = await tree.bringBack([]);
   expect(brought.applied).toEqual([path.join(root, 'packages/x/i.ts')]);
   expect(brought.kept?.why).toBe('packages/y.ts lies outside the workspace');
   expect(existsSync(path.join(root, 'packages/y.ts'))).toBe(false);

@@ -99,7 +99,7 @@ async function leaveTree(ended: RunResult, tree: Worktree, guest: Guest, house: 
   const told = inTermsOfWorkspace(ended, tree, root);
   let brought: BroughtBack;
   try {
-    brought = await tree.bringBack();
+    brought = await tree.bringBack(ended.tools.flatMap(({facts}) => facts.changed ?? []));
   } catch (error) {
     tree.abandon();
     const why = `what it changed could not be brought back (${messageOf(error)}). It is still in ${tree.top}, and kept as a patch when mini-cc is started anew`;

@@ -38,10 +38,11 @@ export interface Worktree {
   inWorkspace(file: string): string | undefined;
   /**
    * Brings what was changed since it was opened back into the workspace, whatever the run's end was.
-   * Nothing is dropped: what cannot be applied is kept as a patch.
+   * Nothing is dropped: what cannot be applied is kept as a patch; what git ignores is named.
+   * @param written by the run's tools, absolute: these come back though git ignores them.
    * @throws Error when the changes could not even be kept, e.g. on a full disk: then the tree stays.
    */
-  bringBack(): Promise<BroughtBack>;
+  bringBack(written: readonly string[]): Promise<BroughtBack>;
   /** Removes the tree, behind what goes on. Only after `bringBack`. */
   discard(): void;
   /** The tree stays as it is: the next mini-cc keeps its changes as a patch. */

@@ -6,6 +6,7 @@ import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/prom
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
 import type {BroughtBack, KeptChanges} from '../../core/runs/worktree.ts';
+import {ignoredIn} from './ignored-files.ts';
 import {freeName, shellWord} from './kept-files.ts';
 import {orAbsent, type Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
@@ -26,6 +27,8 @@ interface KeepDeps {
 }
 
 export interface BringBackDeps extends KeepDeps {
+  /** The worktree's top. */
+  readonly tree: string;
   /** Files that are never written without a question; relative to the repository's top. */
   readonly isProtected: (file: string) => boolean;
   /** Does the writing, so that what was there before is kept for undo. */
@@ -34,11 +37,16 @@ export interface BringBackDeps extends KeepDeps {
 
 const MOST_NAMED = 3;
 
-/** @throws Error when the changes can neither be applied nor kept. */
-export async function bringBack(deps: BringBackDeps): Promise<BroughtBack> {
+/** @param written by the run's tools, absolute. @throws Error when the changes can neither be applied nor kept. */
+export async function bringBack(deps: BringBackDeps, written: readonly string[]): Promise<BroughtBack> {
   const {origin, snapshots} = deps;
-  const {changes, end, notes} = await whatChanged(deps);
-  const held = changes.filter((change) => whyHeld(change, deps) !== undefined);
+  const {taken, left} = await ignoredIn(snapshots, deps.tree, written);
+  const {changes, end, notes: told} = await whatChanged(deps);
+  const notes = left.length === 0 ? told : [...told, `Not brought back, since git ignores it: ${named(left)}`];
+  const isThere = new Set<string>();
+  for (const file of taken) if (await lstat(path.join(origin.top, file)).catch(orAbsent)) isThere.add(file);
+  const whyHeld = (change: Change) => whyHeldBack(change, deps, isThere);
+  const held = changes.filter((change) => whyHeld(change) !== undefined);
   const free = changes.filter((change) => !held.includes(change));
   const part = held.length === 0 ? end : await snapshots.withOnly(origin.start, free);
   const whyNot = free.length === 0 ? undefined : await apply(deps, free, part);
@@ -48,8 +56,8 @@ export async function bringBack(deps: BringBackDeps): Promise<BroughtBack> {
   }
   const applied = free.map(({path: file}) => path.join(origin.top, file));
   if (held.length === 0) return {applied, notes};
-  const why = held.length === 1 ? whyHeld(held[0]!, deps)! : `${held.length} files that need a person`;
-  const words = `${held.map((change) => whyHeld(change, deps)).join('; ')}: what changed there was not applied.`;
+  const why = held.length === 1 ? whyHeld(held[0]!)! : `${held.length} files that need a person`;
+  const words = `${held.map(whyHeld).join('; ')}: what changed there was not applied.`;
   return {applied, notes, kept: await keep(deps, await snapshots.withOnly(origin.start, held), why, words)};
 }
 
@@ -68,9 +76,15 @@ async function whatChanged({snapshots, origin, keepIn}: KeepDeps) {
   return {changes, end, notes};
 }
 
-function whyHeld({path: file}: Change, {origin, isProtected}: BringBackDeps): string | undefined {
+/** @param isThere of the files that git ignores: those that the workspace has too, which no worktree begins with. */
+function whyHeldBack(
+  {path: file}: Change,
+  {origin, isProtected}: BringBackDeps,
+  isThere: ReadonlySet<string>,
+): string | undefined {
   if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${file} lies outside the workspace`;
-  return isProtected(file) ? `${file} is protected` : undefined;
+  if (isProtected(file)) return `${file} is protected`;
+  return isThere.has(file) ? `${file}, which git ignores, is in the workspace already` : undefined;
 }
 
 interface WhyNot {
@@ -132,7 +146,7 @@ async function applyNow(
     for (const [file, mode] of modes) await chmod(file, mode);
     return undefined;
   } catch (error) {
-    return failed(`${messageOf(error)}${await putBack(deps, changes, asEdited)}`);
+    return failed(`${messageOf(error)}${await putBack(deps, changes, asEdited, modes)}`);
   }
 }
 
@@ -156,6 +170,7 @@ async function putBack(
   {origin, snapshots}: BringBackDeps,
   changes: readonly Change[],
   asEdited: ReadonlyMap<string, Buffer>,
+  modes: Awaited<ReturnType<typeof modesOf>>,
 ): Promise<string> {
   try {
     for (const {path: name, oldMode} of changes) {
@@ -166,6 +181,7 @@ async function putBack(
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
     await snapshots.restore(origin.start, before, origin.top);
     for (const [name, content] of asEdited) await writeFile(path.join(origin.top, name), content);
+    for (const [file, mode] of modes) await chmod(file, mode);
     return '';
   } catch (error) {
     return `; putting back what was written failed too (${messageOf(error)}): look at ${named(changes.map(({path: name}) => name))}`;

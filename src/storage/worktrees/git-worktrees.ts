@@ -63,7 +63,7 @@ export class GitWorktrees implements Worktrees {
       const isProtected = (file: string) =>
         this.rooms.isProtected(file) || hidden.some((place) => isInside(path.join(repository.top, file), place));
       const deps: BringBackDeps = {
-        ...{origin, snapshots, keepIn: places.keepIn, scratch: places.folder, isProtected},
+        ...{origin, snapshots, tree: top, keepIn: places.keepIn, scratch: places.folder, isProtected},
         writing: (work) => this.rooms.writing(owner, work),
       };
       return {
@@ -72,9 +72,9 @@ export class GitWorktrees implements Worktrees {
         seen: repository.objects,
         notes: leftOver === undefined ? notes : [leftOver, ...notes],
         inWorkspace: (file) => moved(file, top, repository.top),
-        bringBack: () =>
+        bringBack: (written) =>
           this.#oneAtATime(async () => {
-            const brought = await bringBack(deps);
+            const brought = await bringBack(deps, written);
             const {git: gitDir, keepIn} = places;
             const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn});
             await settle(places.folder);

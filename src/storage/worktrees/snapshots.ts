@@ -45,6 +45,17 @@ export class Snapshots {
     return this.#writeTree();
   }
 
+  /** What git ignores there and no snapshot holds; a folder of which that is true as a whole ends with a slash. */
+  async ignored(): Promise<string[]> {
+    const which = ['--others', '--ignored', '--exclude-standard', '--directory', '--no-empty-directory'];
+    return (await this.#git(this.folder, ['ls-files', '-z', ...which])).toString().split('\0').filter(Boolean);
+  }
+
+  /** These files are in the next snapshots, ignored or not. */
+  async takeAlso(names: readonly string[]): Promise<void> {
+    await this.#git(this.folder, ['update-index', '-z', '--add', '--stdin'], {input: names.join('\0')});
+  }
+
   /**
    * A repository within has its `.git` moved to `to`, so that its files are files like all others.
    * @returns the folders that had one, relative.

@@ -45,8 +45,11 @@ export class WorkspaceFiles {
       const isSame = stat.isSymbolicLink() && this.#id(await readlink(file, 'buffer')) === change.oldId;
       return isSame ? undefined : 'replaced';
     }
-    if (!stat.isFile() || ((stat.mode & OWNER_RUNS) !== 0) !== (change.oldMode === EXECUTABLE)) return 'replaced';
-    if (this.#id(await readFile(file)) === change.oldId) return undefined;
+    if (!stat.isFile()) return 'replaced';
+    const isSameMode = ((stat.mode & OWNER_RUNS) !== 0) === (change.oldMode === EXECUTABLE);
+    if (isSameMode && this.#id(await readFile(file)) === change.oldId) return undefined;
+    // Whether it is executable is no matter to one who changed only what is in it.
+    if (!isSameMode && change.newMode !== change.oldMode) return 'replaced';
     return change.newMode === ABSENT || change.newMode === LINK ? 'replaced' : 'edited';
   }
 
