@@ -1,15 +1,10 @@
 /** A read-only agent tries to get out: nothing changes, nothing is sent, nothing stays, no key is seen. */
 import {afterAll, describe, expect, test} from 'vitest';
-import {createSandbox} from '../../src/sandbox/index.ts';
 import {openArena} from './arena.ts';
 import {attemptAll, type Conditions} from './attempt.ts';
-import {changingFiles} from './changing-files.ts';
-import {changingGit, changingTheRepository} from './changing-git.ts';
-import {reachingOut} from './reaching-out.ts';
-import {readingKeys} from './reading-keys.ts';
+import {ATTEMPTS, isHeldHere} from './attempts.ts';
 
-const ATTEMPTS = {...readingKeys, ...changingFiles, ...changingGit, ...changingTheRepository, ...reachingOut};
-const usable = (await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status()).available;
+const usable = await isHeldHere();
 const arena = await openArena();
 afterAll(() => arena.close());
 

@@ -1,15 +1,10 @@
 /** An agent that may write its workspace tries to get out of it, or to gain power over git and mini-cc in it. */
 import {afterAll, describe, expect, test} from 'vitest';
-import {createSandbox} from '../../src/sandbox/index.ts';
 import {openArena} from './arena.ts';
 import {attemptAll, type Conditions} from './attempt.ts';
-import {changingFiles} from './changing-files.ts';
-import {changingGit, changingTheRepository} from './changing-git.ts';
-import {reachingOut} from './reaching-out.ts';
-import {readingKeys} from './reading-keys.ts';
+import {ATTEMPTS, isHeldHere} from './attempts.ts';
 
-const ATTEMPTS = {...readingKeys, ...changingFiles, ...changingGit, ...changingTheRepository, ...reachingOut};
-const usable = (await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status()).available;
+const usable = await isHeldHere();
 const arena = await openArena();
 afterAll(() => arena.close());
 

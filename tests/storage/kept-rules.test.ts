@@ -18,13 +18,13 @@ function folder(): string {
 
 test('rules are kept for their project alone, once each, and readable by the user alone', async () => {
   const at = folder();
-  const mine = new KeptRules(at, '/work/a-b', NO_KEYS);
-  const other = new KeptRules(at, '/work/a/b', NO_KEYS);
+  const mine = new KeptRules(at, '/project/a-b', NO_KEYS);
+  const other = new KeptRules(at, '/project/a/b', NO_KEYS);
   expect(mine.read()).toEqual({rules: []});
   await mine.add(['bash(npm test)']);
   await other.add(['bash(make)']);
   await mine.add(['bash(npm test)', 'edit_file(/src/**)']);
-  expect(new KeptRules(at, '/work/a-b', NO_KEYS).read()).toEqual({rules: ['bash(npm test)', 'edit_file(/src/**)']});
+  expect(new KeptRules(at, '/project/a-b', NO_KEYS).read()).toEqual({rules: ['bash(npm test)', 'edit_file(/src/**)']});
   expect(other.read()).toEqual({rules: ['bash(make)']});
   expect(new KeptRules(at, '/work', NO_KEYS).read()).toEqual({rules: []});
   expect(statSync(mine.source).mode & 0o777).toBe(0o600);
