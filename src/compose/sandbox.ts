@@ -26,7 +26,8 @@ export function sandboxOf(settings: Settings, miniCcHome: string): Sandbox {
       }
     },
   };
-  return createSandbox({home: homedir(), miniCcHome, hide: settings.sandbox?.hide ?? [], hosts});
+  const {hide = [], unixSockets = false} = settings.sandbox ?? {};
+  return createSandbox({home: homedir(), miniCcHome, hide, hosts, unixSockets});
 }
 
 /** A name or an address, without scheme and port. */

@@ -108,6 +108,11 @@ const sandbox = section({
   allowedHosts: list('the name of a host', 'a list of hosts')
     .optional()
     .meta({description: 'Hosts that confined commands of agents that may write can reach.', default: []}),
+  unixSockets: flag().optional().meta({
+    description:
+      'Confined commands of agents that may write can use Unix sockets: those of your programs too, unless in /tmp or /run.',
+    default: false,
+  }),
 });
 
 const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;

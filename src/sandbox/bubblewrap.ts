@@ -26,20 +26,30 @@ const HOLD = [
 const INPUT = 4;
 const PROBE_LIMIT_MS = 5000;
 
+export interface BubblewrapOptions {
+  readonly searchPath?: string;
+  readonly hosts?: AllowedHosts;
+  readonly unixSockets?: boolean;
+}
+
 export class Bubblewrap implements Sandbox {
   readonly #places: HiddenPlaces;
   readonly #searchPath: string;
   readonly #hosts: AllowedHosts | undefined;
-  readonly #filter = seccompFilter();
+  readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
   #probe: Promise<SandboxStatus> | undefined;
   /** Set once the probe has shown that it holds. */
   #file: string | undefined;
 
-  constructor(places: HiddenPlaces, searchPath = process.env.PATH ?? '', hosts?: AllowedHosts) {
+  constructor(
+    places: HiddenPlaces,
+    {searchPath = process.env.PATH ?? '', hosts, unixSockets = false}: BubblewrapOptions = {},
+  ) {
     this.#places = places;
     this.#hosts = hosts;
     this.#searchPath = searchPath;
+    this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter({unixSockets})};
   }
 
   status(): Promise<SandboxStatus> {
@@ -60,6 +70,7 @@ export class Bubblewrap implements Sandbox {
     const inside = hosts ? withForwarder(argv) : argv;
     // Node lies where it was installed, which may be in a place that is covered.
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
+    const filter = this.#filters[profile];
     const hidden = hiddenPaths(this.#places);
     const mounts = mountFlags({...options, seen}, hidden, writable);
     const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
@@ -67,7 +78,7 @@ export class Bubblewrap implements Sandbox {
       file: this.#file,
       args: [
         ...HOLD,
-        ...this.#seccomp(),
+        ...seccompFlags(filter),
         ...mounts,
         '--setenv',
         'TMPDIR',
@@ -77,7 +88,7 @@ export class Bubblewrap implements Sandbox {
         '--',
         ...inside,
       ],
-      ...(this.#filter && {input: this.#filter}),
+      ...(filter && {input: filter}),
       ...(hosts && {link: (stream: Duplex) => linkTo(stream, hosts)}),
       reaches: hosts?.names ?? [],
       hidden: hidden.map(({path}) => path),
@@ -109,23 +120,24 @@ export class Bubblewrap implements Sandbox {
     }
   }
 
-  #seccomp(): string[] {
-    return this.#filter ? ['--seccomp', String(INPUT)] : [];
-  }
-
   async #tryOut(): Promise<SandboxStatus> {
     const file = findProgram('bwrap', this.#searchPath);
     if (file === undefined) {
       return {available: false, reason: 'bubblewrap is not installed', remedy: 'apt-get install bubblewrap'};
     }
-    const args = [...HOLD, ...this.#seccomp(), '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
-    const failure = await failureOf(file, args, this.#filter);
+    const filter = this.#filters['read-only'];
+    const args = [...HOLD, ...seccompFlags(filter), '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
+    const failure = await failureOf(file, args, filter);
     if (failure === undefined) {
       this.#file = file;
       return {available: true, kind: 'bubblewrap'};
     }
     return {available: false, reason: `bubblewrap does not work here (${failure})`, remedy: remedyFor(failure)};
   }
+}
+
+function seccompFlags(filter: Uint8Array | undefined): string[] {
+  return filter ? ['--seccomp', String(INPUT)] : [];
 }
 
 /** Loaded where hosts are allowed. Until it is there the command's first connection waits. */

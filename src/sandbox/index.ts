@@ -18,11 +18,13 @@ export interface SandboxOptions extends HiddenPlaces {
   readonly searchPath?: string;
   /** What commands of the profile `workspace-write` reach; default: nothing. */
   readonly hosts?: AllowedHosts;
+  /** Whether commands of that profile may use Unix sockets; default: they may not. Linux only. */
+  readonly unixSockets?: boolean;
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   const platform = options.platform ?? process.platform;
-  if (platform === 'linux') return new Bubblewrap(options, options.searchPath, options.hosts);
+  if (platform === 'linux') return new Bubblewrap(options, options);
   if (platform === 'darwin') return new Seatbelt(options);
   return new NoSandbox(
     `there is no sandbox for ${platform}`,

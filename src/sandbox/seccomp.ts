@@ -38,6 +38,8 @@ const IO_URING = [425, 426, 427];
 
 /** What is left to open: `AF_INET`, `AF_INET6` (within the namespace) and `AF_NETLINK` (its own interfaces). */
 const FAMILIES = [2, 10, 16];
+/** Left out: a filter sees no path, so whoever may connect to one socket file may to all that it finds. */
+const AF_UNIX = 1;
 /** `SOCK_DGRAM`, and `SOCK_RAW`, which is the same there: the ends of such a pair may be sent elsewhere. */
 const LOOSE_TYPES = [2, 3];
 const TYPE_MASK = 0xf;
@@ -70,14 +72,21 @@ const unlessBelow = (number: number, steps: readonly Step[]): readonly Step[] =>
 ];
 
 /** Undefined on a processor that it is not written for: there the other walls stand alone. */
-export function seccompFilter(architecture: NodeJS.Architecture = process.arch): Uint8Array | undefined {
+export function seccompFilter({
+  architecture = process.arch,
+  unixSockets = false,
+}: {
+  readonly architecture?: NodeJS.Architecture;
+  readonly unixSockets?: boolean;
+} = {}): Uint8Array | undefined {
   const machine = MACHINES[architecture];
   if (!machine) return undefined;
   const {arch, socket, socketpair, ioctl, keyrings, foreignFrom} = machine;
+  const families = unixSockets ? [AF_UNIX, ...FAMILIES] : FAMILIES;
   const calls: readonly Step[] = [
     load(NUMBER),
     ...(foreignFrom === undefined ? [] : unlessBelow(foreignFrom, [refuse(ENOSYS)])),
-    ...when(socket, [load(argument(0)), ...FAMILIES.flatMap((family) => when(family, [ALLOW])), refuse(EAFNOSUPPORT)]),
+    ...when(socket, [load(argument(0)), ...families.flatMap((family) => when(family, [ALLOW])), refuse(EAFNOSUPPORT)]),
     ...when(socketpair, [
       load(argument(1)),
       mask(TYPE_MASK),

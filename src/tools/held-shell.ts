@@ -3,7 +3,7 @@ import type {Duplex} from 'node:stream';
 import {holdOf} from '../core/permissions/confinement.ts';
 import {provenEnvironment} from '../core/permissions/proven-environment.ts';
 import type {Confinement, ToolContext} from '../core/tool.ts';
-import {heldEnvironment, type Sandbox} from '../sandbox/index.ts';
+import {type ConfinedCommand, heldEnvironment, type Sandbox} from '../sandbox/index.ts';
 import {shellArguments} from './run-shell.ts';
 
 export interface ShellStart {
@@ -44,7 +44,7 @@ export async function startOf(
       return {...plain, env: proven || env};
     case 'read-only':
     case 'workspace-write':
-      return {...sandbox.confine(hold, argv, workspace), env: heldEnvironment(env), hold, confinement};
+      return held(sandbox.confine(hold, argv, workspace), env, hold, confinement);
     case 'proven-only':
       if (proven) return {...plain, env: proven};
       return {refused: `bash of ${WHOSE[confinement]} needs a sandbox, and ${missing}. Nothing was run.`};
@@ -53,8 +53,26 @@ export async function startOf(
   }
 }
 
+function held(
+  command: ConfinedCommand,
+  env: Readonly<Record<string, string>>,
+  hold: 'read-only' | 'workspace-write',
+  confinement: Confinement,
+): ShellStart {
+  const more = command.reaches.length === 0 ? WITHOUT_NETWORK : {};
+  return {...command, env: {...heldEnvironment(env), ...more}, hold, confinement};
+}
+
+/** Npm would ask again and again, for two minutes, where there is nobody to answer. */
+const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};
+
 const CONFINEMENT_SIGNS =
   /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;
+
+const NO_UNIX_SOCKETS = /address family not supported|\bEAFNOSUPPORT\b/i;
+const IN_PLACE_OF_UNIX_SOCKETS =
+  '(Unix sockets cannot be used here; ports of 127.0.0.1 can. `tsx FILE` runs as `node --import tsx FILE`, ' +
+  "Python's multiprocessing with the start method fork or spawn)";
 
 /** Programs that may fail for want of a network without a word. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
@@ -86,6 +104,7 @@ export function hints(command: string, output: string, start: ShellStart): strin
     const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
     found.push(HELD_WORDS[confinement === 'worktree' ? 'worktree' : hold](network));
   }
+  if (hold !== 'plain' && NO_UNIX_SOCKETS.test(output)) found.push(IN_PLACE_OF_UNIX_SOCKETS);
   if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
     found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');
   }

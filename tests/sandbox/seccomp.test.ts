@@ -40,6 +40,30 @@ describe.runIf(usable)('a held command', () => {
     expect(connections).toBe(1);
   });
 
+  test('can use sockets of its own where the settings open them, unless its agent is read-only', async () => {
+    const {call, workspace, put} = fixture();
+    const open = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', unixSockets: true});
+    await open.status();
+    const bash = createBash(open, new ProcessGroups());
+    put({
+      'try.pl': `use IO::Socket::UNIX;
+my $file = "$ENV{TMPDIR}/own.sock";
+my $server = IO::Socket::UNIX->new(Local => $file, Listen => 1) or die "refused: $!";
+my $client = IO::Socket::UNIX->new(Peer => $file) or die "refused: $!";
+print 'connected';`,
+    });
+    const held = (confinement: 'read-only' | 'workspace-write') =>
+      call(bash, {command: 'perl try.pl'}, {workspace: {...workspace, confinement}});
+    expect((await held('workspace-write')).text).toBe('connected');
+    expect((await held('read-only')).text).toContain('refused: Address family not supported');
+  });
+
+  test('is told what to use in place of a socket file', async () => {
+    const {text} = await perl(`my $s; socket($s, 1, 1, 0) or die "$!\n"; print 'open';`);
+    expect(text).toContain('(Unix sockets cannot be used here; ports of 127.0.0.1 can');
+    expect(text).toContain('node --import tsx');
+  });
+
   test.each([
     ['sockets of virtual machines', 'socket($s, 40, 1, 0)'],
     ['raw pairs that could be sent elsewhere', 'socketpair($s, $t, 1, 2, 0)'],
@@ -64,7 +88,7 @@ describe.runIf(usable)('a held command', () => {
 });
 
 test('the filter is written for the processors that there are, and is whole steps', () => {
-  expect(seccompFilter('x64')!.length % 8).toBe(0);
-  expect(seccompFilter('arm64')).not.toEqual(seccompFilter('x64'));
-  expect(seccompFilter('riscv64')).toBeUndefined();
+  expect(seccompFilter({architecture: 'x64'})!.length % 8).toBe(0);
+  expect(seccompFilter({architecture: 'arm64'})).not.toEqual(seccompFilter({architecture: 'x64'}));
+  expect(seccompFilter({architecture: 'riscv64'})).toBeUndefined();
 });
