@@ -11,9 +11,10 @@ import {messageOf, UsageError} from '../core/errors.ts';
 import type {ModelServer} from '../models/anthropic-model.ts';
 import {serverOf} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
+import type {SandboxStatus} from '../sandbox/index.ts';
 import {type SessionOptions, settingsOf} from './options.ts';
 import {sandboxOf} from './sandbox.ts';
-import {trustInForce} from './trust.ts';
+import {trustProblems} from './trust.ts';
 
 const PROGRAM_LIMIT_MS = 5000;
 
@@ -24,14 +25,14 @@ export function doctorCommandLine(options: SessionOptions, args: SubcommandArgum
 
 /** Never rejects: what is wrong is a finding. */
 export async function examine(options: SessionOptions): Promise<Finding[]> {
-  const {loaded, problem} = readSettings(options);
+  const {loaded, trust = [], problem} = readSettings(options);
   const found = await Promise.all([
     model(options),
     sandbox(loaded?.settings ?? {}, options.home),
     ripgrep(),
     git(),
     terminal(options.env),
-    problem ?? settingsFiles(loaded!),
+    problem ?? [...settingsFiles(loaded!), ...trust],
   ]);
   return found.flat();
 }
@@ -65,7 +66,12 @@ async function model({env, offline}: SessionOptions): Promise<Finding[]> {
 }
 
 async function sandbox(settings: Settings, home: string): Promise<Finding> {
-  const status = await sandboxOf(settings, home).status();
+  let status: SandboxStatus;
+  try {
+    status = await sandboxOf(settings, home).status();
+  } catch (error) {
+    return {about: 'sandbox', state: 'missing', text: messageOf(error), remedy: 'mend the settings'};
+  }
   const mode = settings.sandbox?.mode ?? 'off';
   if (status.available) {
     return {about: 'sandbox', state: 'ok', text: `${status.kind} holds read-only agents; for others: ${mode}`};
@@ -121,13 +127,20 @@ function settingsFiles({files, warnings}: LoadedSettings): Finding[] {
   ];
 }
 
-function readSettings(options: SessionOptions): {readonly loaded?: LoadedSettings; readonly problem?: Finding[]} {
+interface ReadSettings {
+  readonly loaded?: LoadedSettings;
+  /** What is wrong with trust. */
+  readonly trust?: readonly Finding[];
+  readonly problem?: Finding[];
+}
+
+function readSettings(options: SessionOptions): ReadSettings {
   try {
     const root = realpathSync(options.cwd);
     const trust = new DirectoryTrust(options.home, root);
     const loaded = settingsOf(options, root, trust.trusts);
-    const aboutTrust = trustInForce(options.home, trust, loaded).warnings;
-    return {loaded: {...loaded, warnings: [...loaded.warnings, ...aboutTrust]}};
+    const problems = trustProblems(options.home, trust, loaded);
+    return {loaded, trust: problems.map((each): Finding => ({about: 'trust', state: 'warning', ...each}))};
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const remedy = 'mend that file; mini-cc config schema says what it may hold';

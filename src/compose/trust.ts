@@ -59,8 +59,14 @@ export function ignoredLine(
   trust: DirectoryTrust,
   {interactive}: Pick<SessionOptions, 'interactive'>,
 ): string {
-  const how = interactive ? 'mini-cc --trust' : '--trust, or start mini-cc in a terminal';
-  return `ignored, as this directory is not trusted: ${named(ignored, trust)}. To trust what they say: ${how}`;
+  const how = interactive ? 'mini-cc --trust' : HOW_TO_TRUST;
+  return `${ignoredWords(ignored, trust)}. To trust what they say: ${how}`;
+}
+
+const HOW_TO_TRUST = '--trust, or start mini-cc in a terminal';
+
+function ignoredWords(ignored: readonly Claim[], trust: DirectoryTrust): string {
+  return `ignored, as this directory is not trusted: ${named(ignored, trust)}`;
 }
 
 /** How what needs trust stands in a directory, for people to read. Values may hold tokens and are left out. */
@@ -69,6 +75,23 @@ export interface TrustInForce {
   readonly keys: readonly {readonly file: string; readonly key: string; readonly standing: Standing}[];
   /** One line each. */
   readonly warnings: readonly string[];
+}
+
+/** What is wrong with trust, one line each, and how to mend it. */
+export function trustProblems(
+  home: string,
+  trust: DirectoryTrust,
+  settings: Pick<LoadedSettings, 'claims'>,
+): {readonly text: string; readonly remedy: string}[] {
+  const claims = claimsOf({home}, trust.directory, settings);
+  const ignored = claims.filter((claim) => !trust.trusts(claim));
+  const problem = claims.length > 0 ? trust.problem : undefined;
+  return [
+    ...(problem === undefined ? [] : [{text: asOneLine(problem), remedy: 'mend or delete that file'}]),
+    ...(ignored.length === 0
+      ? []
+      : [{text: asOneLine(ignoredWords(ignored, trust)), remedy: `${HOW_TO_TRUST}, if you trust what they say`}]),
+  ];
 }
 
 export function trustInForce(

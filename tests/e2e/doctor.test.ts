@@ -5,7 +5,7 @@ import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
-import {home, serve} from './fixture.ts';
+import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 
 interface Finding {
@@ -78,6 +78,30 @@ test('settings that are wrong are named with file, line and column', async () =>
     state: 'missing',
     text: expect.stringMatching(/settings\.json:1:11: model/),
   });
+  expect(code).toBe(1);
+});
+
+test('what is ignored for want of trust is named, with how to trust it', async () => {
+  const {path: cwd, write} = await project();
+  await write('.mini-cc/settings.json', '{"permissions": {"allow": ["bash"]}}');
+  const {of, code} = await findings({cwd});
+  expect(of('trust')).toEqual([
+    {
+      about: 'trust',
+      state: 'warning',
+      text: 'ignored, as this directory is not trusted: .mini-cc/settings.json: permissions.allow',
+      remedy: '--trust, or start mini-cc in a terminal, if you trust what they say',
+    },
+  ]);
+  expect(of('settings')).toHaveLength(1);
+  expect(code).toBe(0);
+});
+
+test('a host in the settings that is none is named', async () => {
+  const at = await home();
+  writeFileSync(path.join(at.path, '.mini-cc/settings.json'), '{"sandbox": {"allowedHosts": ["http://x/"]}}');
+  const {of, code} = await findings({home: at});
+  expect(of('sandbox')[0]).toMatchObject({state: 'missing', text: expect.stringContaining('http://x/')});
   expect(code).toBe(1);
 });
 
