@@ -3,6 +3,7 @@ import {z} from 'zod';
 import {kindOf} from '../core/problem.ts';
 import {builtInNames, NAME_PATTERN, NAME_RULE} from './agent-name.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
+import {NOT_YET} from './not-yet.ts';
 
 /** The newest format that this program reads and the one that it writes. */
 export const FORMAT_VERSION = 1;
@@ -135,7 +136,7 @@ export function agentJsonSchema(toolNames: readonly string[] = STANDARD_TOOLS): 
     title: 'mini-cc agent definition',
     ...rest,
     properties: {
-      ...properties,
+      ...Object.fromEntries(Object.entries(properties).map(([key, field]) => [key, withAvailability(key, field)])),
       name,
       description: {...asObject(properties.description), minLength: 1},
       prompt: {...asObject(properties.prompt), minLength: 1},
@@ -144,6 +145,12 @@ export function agentJsonSchema(toolNames: readonly string[] = STANDARD_TOOLS): 
     },
     additionalProperties: false,
   };
+}
+
+function withAvailability(key: string, field: unknown): unknown {
+  if (!NOT_YET.has(key as AgentKey)) return field;
+  const {description, ...rest} = asObject(field);
+  return {description: `${description} Not yet available: it is ignored.`, ...rest};
 }
 
 function asObject(schema: unknown): Record<string, unknown> {

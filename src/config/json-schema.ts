@@ -1,7 +1,7 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
 import {nearest, slipOf} from '../core/nearest.ts';
-import {ABOUT_THE_FILE, pathText} from './key-rules.ts';
+import {ABOUT_THE_FILE, NOT_YET, pathText} from './key-rules.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
 export const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
@@ -29,6 +29,10 @@ export function settingsJsonSchema(): Record<string, unknown> {
       jsonSchema.description = `${description} Default: ${defaultText}.`;
     },
   });
+  for (const key of NOT_YET) {
+    const schema = objectAt(rest as JsonSchema, key.split('.').slice(0, -1))?.properties?.[key.split('.').at(-1)!];
+    if (typeof schema === 'object') schema.description = `${schema.description} Not yet available: it is ignored.`;
+  }
   return {$schema, $id: SETTINGS_SCHEMA_ID, title: 'mini-cc settings', ...rest};
 }
 

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {freeName, normalName} from '../../src/agents/agent-name.ts';
+import {NOT_YET} from '../../src/agents/not-yet.ts';
 import {AGENT_KEYS, agentFileSchema, agentJsonSchema, SCHEMA_ID} from '../../src/agents/schema.ts';
 import {nearest, slipOf} from '../../src/core/nearest.ts';
 import {placeAt, quote} from '../../src/core/problem.ts';
@@ -22,6 +23,9 @@ test('the JSON Schema tells editors each field, which are required, and that the
   const properties = schema.properties as Record<string, {description?: string}>;
   expect(Object.keys(properties)).toEqual(AGENT_KEYS);
   expect(AGENT_KEYS.filter((key) => !properties[key]?.description)).toEqual([]);
+  expect(AGENT_KEYS.filter((key) => properties[key]?.description?.includes('Not yet available'))).toEqual(
+    AGENT_KEYS.filter((key) => NOT_YET.has(key)),
+  );
 });
 
 test('every field of the contract is known', () => {

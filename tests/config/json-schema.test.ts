@@ -26,6 +26,12 @@ describe('the JSON Schema of settings', () => {
     expect(JSON.stringify(schema)).not.toContain('defaultText');
   });
 
+  it('says what is not yet available', () => {
+    const properties = schema.properties as Record<string, {description?: string}>;
+    const later = Object.keys(properties).filter((key) => properties[key]?.description?.includes('Not yet available'));
+    expect(later.toSorted()).toEqual(NOT_YET.toSorted());
+  });
+
   it('accepts what settings accept and refuses what they refuse', () => {
     const read = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
     const good = {model: 'opus', sandbox: 'auto', subagents: {maxConcurrent: 'auto'}, agents: {x: {maxTurns: 400}}};
