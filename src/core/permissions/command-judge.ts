@@ -124,7 +124,7 @@ async function judgeVisibleFiles(
   const found = [...walk.searches].flatMap((place) => filesBelow(resolveLinks(place, cwd)));
   const verdict = worst([
     ...[...walk.reads, ...matching, ...found].map((place) => byFileRules('read_file', place, about)),
-    ...[...walk.writes].map((place) => byFileRules('edit_file', place, about)),
+    ...[...walk.writes, ...walk.programWrites].map((place) => byFileRules('edit_file', place, about)),
   ]);
   return verdict.verdict === 'allow' ? undefined : verdict;
 }
@@ -161,15 +161,21 @@ async function unprovenBecause(read: CommandReading, about: Case): Promise<Verdi
   }
 }
 
-/** Not held by anything: each part has to be allowed by a rule, or proven to only read. */
+/** Not held by anything. What is seen to write a protected file is asked each time, whatever allows the command. */
 async function judgeParts(read: CommandReading, about: Case): Promise<Verdict> {
+  const verdict = await judgeEach(read, about);
+  return verdict.verdict === 'deny' ? verdict : ((await writesProtected(read, about)) ?? verdict);
+}
+
+/** Each part has to be allowed by a rule, or proven to only read. */
+async function judgeEach(read: CommandReading, about: Case): Promise<Verdict> {
   const {rules, workspace} = about;
   const {command} = read;
   const ask: Verdict = {verdict: 'ask', why: 'runs a command', rule: `bash(${exactCommand(command)})`};
   const allows = rules.within(['bash'], 'allow');
   const whole = command.trim();
   if (rules.about('bash', 'allow').length > 0 || allows.some((rule) => rule.about === exactCommand(whole))) {
-    return (await writesProtected(read, about)) ?? ALLOWED;
+    return ALLOWED;
   }
   const parts = await read.parts();
   if (parts instanceof NotProven) return ask;
@@ -195,12 +201,15 @@ async function judgeParts(read: CommandReading, about: Case): Promise<Verdict> {
 
 async function writesProtected(read: CommandReading, {workspace, places}: Case): Promise<Verdict | undefined> {
   try {
-    const walk = await read.walk(() => true);
-    const targets = [...walk.writes].map((place) => resolveLinks(place, workspace.cwd));
-    const found = targets.find((target) => isAlwaysAsked(target, workspace, places));
-    return found === undefined ? undefined : {verdict: 'ask', why: `writes a protected file: ${found}`};
+    const walk = await read.walk(() => false, true);
+    const found = [...walk.writes, ...walk.programWrites]
+      .map((place) => resolveLinks(place, workspace.cwd))
+      .find((target) => isAlwaysAsked(target, workspace, places));
+    return found === undefined
+      ? undefined
+      : {verdict: 'ask', why: `runs a command that writes a protected file: ${found}`};
   } catch (error) {
-    // A rule allows all commands, also those that are not understood.
+    // What is not understood was judged as that.
     if (error instanceof NotProven) return undefined;
     throw error;
   }

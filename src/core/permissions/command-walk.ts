@@ -21,18 +21,12 @@ import {isBuiltIn, readerOf} from './read-only-programs.ts';
 import {type After, either, goesDownAndUp, type Places, stay, under, union} from './shell-places.ts';
 import {NotProven} from './shell-script.ts';
 import {readTest} from './shell-tests.ts';
-import {checkAssignment} from './shell-variables.ts';
+import {CHANGES_THE_SHELL, checkAssignment} from './shell-variables.ts';
 import {readText, readWord, type ShellWord} from './shell-words.ts';
+import {visibleWrites} from './visible-writes.ts';
 
 /** A part runs by this, whatever it does. */
 export type PermitsPart = (part: Command) => boolean;
-
-/** Change the shell itself: what the words after them mean is no longer known. */
-const CHANGES_THE_SHELL = new Set([
-  ...['source', '.', 'eval', 'export', 'set', 'shopt', 'alias', 'unalias', 'unset', 'declare', 'typeset', 'readonly'],
-  ...['local', 'read', 'mapfile', 'readarray', 'trap', 'enable', 'exec', 'pushd', 'popd', 'hash', 'builtin', 'command'],
-  ...['printf', 'let', 'getopts', 'complete', 'bind'],
-]);
 
 export class CommandWalk {
   readonly reads = new Set<string>();
@@ -42,6 +36,8 @@ export class CommandWalk {
   readonly searches = new Set<string>();
   /** Files that redirections write. */
   readonly writes = new Set<string>();
+  /** Files that programs are seen to write which a rule permits, or which are not known to only read. */
+  readonly programWrites = new Set<string>();
   /** Some part was permitted by a rule, not by what is known of it. */
   byRule = false;
   /** Some part is a program that is known to only read. */
@@ -180,6 +176,7 @@ export class CommandWalk {
       const reading: Reading = {paths: [], globs: []};
       readAll(words, reading);
       this.#note(reading, places);
+      if (program?.kind === 'text') this.#noteWrites(program.text, words, places);
       return stay(places);
     }
   }
@@ -202,12 +199,13 @@ export class CommandWalk {
   #permitted(node: Command, name: Word, places: Places): After {
     const words = node.args.flatMap((arg) => (arg.type === 'Word' ? [arg] : []));
     if (words.length < node.args.length) this.#isShellKnown = false;
-    const [program] = this.#words([name, ...words], places);
+    const [program, ...rest] = this.#words([name, ...words], places);
     if (program?.kind !== 'text') throw new NotProven('what it runs is known only when it runs');
     this.ran = true;
     this.byRule = true;
     if (program.text === 'cd') throw new NotProven('cd: where to is not followed by a rule');
     if (CHANGES_THE_SHELL.has(program.text)) this.#isShellKnown = false;
+    this.#noteWrites(program.text, rest, places);
     return stay(places);
   }
 
@@ -280,6 +278,11 @@ export class CommandWalk {
       for (const script of read.scripts) this.list(script, places);
       return read.words;
     });
+  }
+
+  #noteWrites(program: string, words: readonly ShellWord[], places: Places): void {
+    const files = visibleWrites(program, words);
+    for (const place of places) for (const file of files) this.programWrites.add(under(place, file));
   }
 
   #note({paths, globs}: Reading, places: Places): void {

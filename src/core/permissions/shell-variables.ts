@@ -1,6 +1,13 @@
-/** Variables that are set for a command. */
+/** What changes the shell for what it runs: variables that are set, and commands of its own. */
 import type {Assignment} from 'unbash';
 import {NotProven} from './shell-script.ts';
+
+/** Change the shell itself: what the words after them mean is no longer known. */
+export const CHANGES_THE_SHELL = new Set([
+  ...['source', '.', 'eval', 'export', 'set', 'shopt', 'alias', 'unalias', 'unset', 'declare', 'typeset', 'readonly'],
+  ...['local', 'read', 'mapfile', 'readarray', 'trap', 'enable', 'exec', 'pushd', 'popd', 'hash', 'builtin', 'command'],
+  ...['printf', 'let', 'getopts', 'complete', 'bind'],
+]);
 
 /** Words before a command that change little of what it does; others could change which program it is. */
 const HARMLESS_VARIABLES = new Set([

@@ -80,6 +80,7 @@ describe('a rule about commands', () => {
     ['bash', 'anything; at | all'],
     ['bash(*)', 'anything; at | all'],
     ['*', 'make'],
+    ['bash', 'cp .git/config x; rm -rf node_modules; sed -n 1p .git/HEAD'],
   ])('%j allows %j', async (rule, command) => {
     expect(await run(command, {rules: allow(rule)})).toMatchObject({verdict: 'allow', proven: false});
   });
@@ -125,6 +126,17 @@ describe('a rule about commands', () => {
     ['bash(make \\*)', 'make all'],
     ['bash(source x:*)', 'source x; ls'],
     ['bash(echo:*)', 'echo x > .git/hooks/post-checkout'],
+    ['bash', 'echo x > .git/hooks/post-checkout'],
+    ['bash', 'cp evil .git/hooks/pre-commit'],
+    ['bash', 'cp evil/pre-commit .git/hooks'],
+    ['bash', 'cd .git/hooks && cp ../../evil/pre-commit .'],
+    ['bash', 'echo x | tee -a .mini-cc/settings.json'],
+    ['bash', 'mv .claude/agents x'],
+    ['bash(sed:*)', 'sed -i s/a/b/ .git/config'],
+    ['bash(rm -rf .git/x)', 'rm -rf .git/x'],
+    ['bash', 'dd if=x of=.git/config'],
+    ['bash', 'cp --target-directory=.git/hooks x'],
+    ['bash', 'cp -t .git/hooks x'],
     ['bash(cd:*)', 'cd /etc && cat passwd'],
     ['edit_file', 'npm test'],
     ['bash(npm test:*)', "git 'log' --output=x"],
@@ -171,6 +183,11 @@ describe('a rule about commands', () => {
     ['read_file(keys/**)', 'cd keys && grep -rn x .'],
     ['read_file(keys/**)', 'git grep x'],
     ['edit_file(locked/**)', 'echo x > locked/a'],
+    ['edit_file(locked/**)', 'rm -f locked/a'],
+    ['edit_file(locked/**)', 'cp a locked/'],
+    ['edit_file(locked/**)', 'ls && mv locked/a b'],
+    ['edit_file(locked/**)', 'sed -i.bak s/a/b/ locked/a'],
+    ['edit_file(locked/**)', 'make | tee locked/a'],
     ['bash', 'ls'],
     ['*', 'ls'],
   ])('%j refuses %j, whatever else allows it', async (rule, command) => {
