@@ -8,6 +8,8 @@ export interface FlagKind {
   readonly type: 'boolean' | 'string';
   readonly shortFlag?: string;
   readonly isMultiple?: boolean;
+  /** Words behind its value that belong to it too. */
+  readonly takesMore?: (word: string) => boolean;
 }
 
 export interface SortedWords {
@@ -47,9 +49,10 @@ export function sortWords(
       flags.set(name, given === 'false' ? [] : [`--${kebab(name)}`]);
       continue;
     }
-    const value = given ?? valueFor(name, queue);
-    const one = `--${kebab(name)}=${value}`;
-    flags.set(name, kind.isMultiple ? [...(flags.get(name) ?? []), one] : [one]);
+    const values = [given ?? valueFor(name, queue)];
+    while (queue[0] !== undefined && kind.takesMore?.(queue[0])) values.push(queue.shift()!);
+    const own = values.map((value) => `--${kebab(name)}=${value}`);
+    flags.set(name, kind.isMultiple ? [...(flags.get(name) ?? []), ...own] : own);
   }
   return {flags: [...flags.values()].flat(), positional};
 }

@@ -6,6 +6,7 @@ import type {SessionOptions} from '../compose.ts';
 import {UsageError} from '../core/errors.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
 import {nearest} from '../core/nearest.ts';
+import {readRule} from '../core/permissions/rule.ts';
 import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
 import {kebab, sortWords} from './argument-words.ts';
 import {currentFolder} from './current-folder.ts';
@@ -41,6 +42,13 @@ const OF_SUBCOMMANDS: ReadonlySet<string> = new Set([
   ...['cwd', 'settings', 'agents', 'model', 'offline', 'debug', 'trust'],
 ]);
 
+/** Several rules may follow one flag, as in Claude Code: a whole rule is no prompt. */
+const RULES = {
+  type: 'string',
+  isMultiple: true,
+  takesMore: (word: string) => /^\w+(?:\(.*\))?$/s.test(word) && !('wrong' in readRule(word)),
+} as const;
+
 const FLAGS = {
   print: {type: 'boolean', shortFlag: 'p'},
   outputFormat: {type: 'string'},
@@ -50,8 +58,8 @@ const FLAGS = {
   offline: {type: 'boolean'},
   permissionMode: {type: 'string'},
   dangerouslySkipPermissions: {type: 'boolean'},
-  allowedTools: {type: 'string', isMultiple: true},
-  disallowedTools: {type: 'string', isMultiple: true},
+  allowedTools: RULES,
+  disallowedTools: RULES,
   maxTurns: {type: 'string'},
   timeout: {type: 'string'},
   continue: {type: 'boolean', shortFlag: 'c'},
@@ -195,7 +203,6 @@ function folder(dir: string): string {
   return absolute;
 }
 
-/** Names apart by commas or spaces, but not within the parentheses of a pattern. */
 /** Rules, apart by commas or white space; what stands in brackets is one. */
 function list(values: readonly string[] | undefined): string[] {
   return (values ?? []).flatMap((value) => {

@@ -35,6 +35,13 @@ describe('the command line', () => {
     ]);
   });
 
+  it('takes several rules behind one flag, as Claude Code does, and leaves the prompt', () => {
+    const both = parse('-p', '--allowedTools', 'Bash(git log:*)', 'Bash(npm run test:*)', 'Read', 'read this', 'bash');
+    expect(both.session.allowedTools).toEqual(['Bash(git log:*)', 'Bash(npm run test:*)', 'Read']);
+    expect(both.prompt).toBe('read this bash');
+    expect(parse('--disallowed-tools', 'bash', 'Task(code): mend it (all)').prompt).toBe('Task(code): mend it (all)');
+  });
+
   it('knows sessions by --continue, --resume ID and --session-id', () => {
     expect(parse('-c').session.which).toEqual({type: 'continue'});
     expect(parse('-r', 'abc').session.which).toEqual({type: 'resume', id: 'abc'});

@@ -145,6 +145,19 @@ describe('on the screen', () => {
     );
   });
 
+  test('does not name a file twice that its head ends with', () => {
+    const shown = (detailType: 'text' | 'command') => {
+      const asks = question({
+        title: 'read_file reads outside the workspace: /etc/hosts',
+        detail: '/etc/hosts',
+        detailType,
+      });
+      return questionRows({...view, columns: 80, question: asks}).rows.filter(({text}) => text.includes('/etc/hosts'));
+    };
+    expect(shown('text')).toHaveLength(1);
+    expect(shown('command')).toHaveLength(2);
+  });
+
   test('in a low window the detail gives way, never the options', () => {
     const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
     const {lastFrame} = render(<QuestionView rows={rows} room={8} />);

@@ -34,7 +34,7 @@ interface Listing {
 const LISTS: Readonly<Record<string, Listing>> = {
   status: {
     options:
-      '-sbvzu --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --column? --no-column',
+      '-sbvz -u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --column? --no-column',
   },
   log: {options: LOG},
   diff: {options: DIFF},
@@ -159,13 +159,15 @@ function list(command: string, words: readonly ShellWord[]): ProgramReading {
   return {...reading, repositories: []};
 }
 
-const CONFIG_KEY = /^[\w.-]+$/;
+/** A name without a dot would be a subcommand of its own. */
+const CONFIG_KEY = /^\w[\w-]*\.[\w.-]+$/;
 
 /** One value by its key: all of them could hold keys of servers. */
 function readConfig(words: readonly ShellWord[]): ProgramReading {
   const texts = textsOf(words).filter((text) => text !== '--local');
-  const [how, key = '', ...more] = texts;
-  if ((how !== '--get' && how !== '--get-all') || !CONFIG_KEY.test(key) || more.length > 0) {
+  const [how = '', ...rest] = texts;
+  const [key = '', ...more] = how === '--get' || how === '--get-all' ? rest : texts;
+  if (!CONFIG_KEY.test(key) || more.length > 0) {
     throw new NotProven('git config may write, and may show keys');
   }
   return {paths: [], globs: [], repositories: []};

@@ -204,6 +204,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   id: reader({options: '-ugGnrz', operands: 'texts'}),
   seq: reader({options: '-w -s: -f: -#', operands: 'texts'}),
   expr: reader({operands: 'texts'}),
+  sleep: reader({operands: 'texts'}),
   exit: reader({operands: 'texts', most: 1}),
   node: onlyFor('--version', '-v', '--help'),
   npm: onlyFor('--version', '-v'),

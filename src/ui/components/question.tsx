@@ -44,8 +44,10 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
   if (question.editor)
     return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   add('head', firstOf(wrapText(`${question.agent} asks: ${question.title}${queue}`, columns), MAX_HEAD_ROWS));
-  if (!isLongQuestion(question) && question.detail.trim() !== '' && question.detail.trim() !== question.title) {
-    const {detail, detailType} = question;
+  const {detail, detailType} = question;
+  // A file or an address that the head ends with is not said twice.
+  const isSaid = detailType === 'text' && question.title.endsWith(detail.trim());
+  if (!isLongQuestion(question) && detail.trim() !== '' && !isSaid) {
     if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
     else for (const line of detail.split('\n')) add('diff', wrapText(line, columns - 2), line.slice(0, 2));
   }
