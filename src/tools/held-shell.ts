@@ -98,8 +98,10 @@ const HELD_WORDS = {
 export function hints(command: string, output: string, start: ShellStart): string[] {
   const {hold, confinement, hidden, reaches} = start;
   const found: string[] = [];
-  const missed = /no such file/i.test(output) && hidden.find((place) => output.includes(place));
-  if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there)`);
+  const missed = /no such file|permission denied/i.test(output) && hidden.find((place) => output.includes(place));
+  // Where mini-cc keeps cut outputs and transcripts, to which it points agents itself.
+  const pointed = output.includes(`${missed}/projects/`) ? '. Outputs and transcripts there: use read_file' : '';
+  if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there${pointed})`);
   if (hold !== 'plain' && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
     const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
     found.push(HELD_WORDS[confinement === 'worktree' ? 'worktree' : hold](network));

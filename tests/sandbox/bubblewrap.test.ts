@@ -153,6 +153,12 @@ describe.runIf(usable.available)('a confined command', () => {
     mkdirSync(join(home, '.ssh'));
     const {text} = await run('cat ~/.ssh/id_rsa');
     expect(text).toContain(`(${home}/.ssh is hidden from this agent: keys are kept there)`);
+    mkdirSync(join(home, '.mini-cc'));
+    expect((await run('tail ~/.mini-cc/projects/p/s/output/t.txt')).text).toContain('keys are kept there. Outputs');
+    writeFileSync(join(home, '.npmrc'), 'SECRET');
+    expect((await run('cat ~/.npmrc')).text).toContain(
+      `(${home}/.npmrc is hidden from this agent: keys are kept there)`,
+    );
   });
 
   test('does not see keys inside its own workspace', async () => {
