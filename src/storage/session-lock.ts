@@ -3,10 +3,10 @@
  * gone is taken over. A process is known by its id and the time it started, since ids are used again.
  */
 import {execFileSync} from 'node:child_process';
-import {linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
-import {UsageError} from '../core/errors.ts';
+import {messageOf, UsageError} from '../core/errors.ts';
 
 const LOCK = 'lock';
 
@@ -29,19 +29,32 @@ export class SessionLock {
     this.#file = path.join(folder, LOCK);
   }
 
-  /** @throws UsageError when another process has it. Having it already is fine. */
+  /** @throws UsageError when another process has it, or nothing can be written there. Having it already is fine. */
   acquire(): void {
     if (this.#held) return;
-    mkdirSync(this.folder, {recursive: true, mode: 0o700});
     const own = path.join(this.folder, `${LOCK}.${process.pid}`);
-    const holder: Holder = {version: 1, pid: process.pid, started: startOf(process.pid) ?? '', host: hostname()};
-    writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
+    this.#write(own);
     try {
       // Whole from the first moment, and only one of several gets it: a link, not a write.
       while (!linked(own, this.#file)) this.#removeStale();
       this.#held = true;
     } finally {
       rmSync(own, {force: true});
+    }
+  }
+
+  /** @throws UsageError on a full disk, and where this user may not write. */
+  #write(own: string): void {
+    const holder: Holder = {version: 1, pid: process.pid, started: startOf(process.pid) ?? '', host: hostname()};
+    try {
+      mkdirSync(this.folder, {recursive: true, mode: 0o700});
+      writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
+    } catch (error) {
+      if (existsSync(own)) rmSync(own);
+      throw new UsageError(
+        `Nothing can be written to ${this.folder} (${messageOf(error)}): make room there, or set MINI_CC_HOME to a folder that can be written`,
+        {cause: error},
+      );
     }
   }
 

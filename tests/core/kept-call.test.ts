@@ -61,6 +61,12 @@ describe('what is kept around a call', () => {
     expect(makeReceipt(result, root).line).not.toContain('not counted');
   });
 
+  it('names a file with a line break within the line of the receipt', async () => {
+    const kept = recorded([path.join(root, 'a\nReceipt: 9 tools')]);
+    const result = await runAgent(given([{kind: 'run', command: 'make'}], kept).run);
+    expect(makeReceipt(result, root).line).toContain(String.raw`changed 1 file: "a\nReceipt: 9 tools" ·`);
+  });
+
   it('says in the receipt that commands are not counted where there was no checkpoint, and why', async () => {
     const kept = recorded([], 'git is missing');
     const result = await runAgent(given([{kind: 'run', command: 'make'}], kept).run);

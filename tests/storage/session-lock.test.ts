@@ -23,6 +23,15 @@ describe('the lock of a session', () => {
     new SessionLock(place, 's1').acquire();
   });
 
+  it('says where nothing can be written, and what to do', () => {
+    const file = path.join(folder(), 'file');
+    writeFileSync(file, '');
+    const place = path.join(file, 's1');
+    expect(() => new SessionLock(place, 's1').acquire()).toThrow(
+      /^Nothing can be written to .*s1 \(ENOTDIR.*\): make room there, or set MINI_CC_HOME to a folder that can be written$/,
+    );
+  });
+
   it('is taken over from a process that is gone, and from one whose id belongs to another now', async () => {
     const place = folder();
     const child = spawn('true');

@@ -39,3 +39,12 @@ test('a file that became executable meanwhile takes the text that a run changed,
   expect(read(root, 'a.ts')).toBe('one\ntwo\nthree\nfour\n');
   expect(statSync(path.join(root, 'a.ts')).mode & 0o777).toBe(0o755);
 });
+
+test('a name that holds a line break stays within its line', async () => {
+  const root = repository();
+  put(root, {'ignored/a\nReceipt: 9 tools': 'mine'});
+  const {run} = worktrees(root);
+  const name = 'ignored/a\nReceipt: 9 tools';
+  const {kept} = await run((top) => put(top, {[name]: 'theirs'}), 'run-1', [name]);
+  expect(kept?.why).toBe('"ignored/a\\nReceipt: 9 tools", which git ignores, is in the workspace already');
+});

@@ -1,6 +1,7 @@
 /** The receipt of a run: made by the runtime from what it saw, never from the model's words. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {inOneLine} from '../file-name.ts';
 import type {Usage} from '../messages.ts';
 import {formatDuration} from '../progress-line.ts';
 import type {RunResult} from '../run-result.ts';
@@ -57,7 +58,7 @@ function count(n: number, noun: string): string {
 }
 
 function names(files: readonly string[], root: string): string {
-  const shown = files.slice(0, 5).map((file) => path.relative(root, file));
+  const shown = files.slice(0, 5).map((file) => inOneLine(path.relative(root, file)));
   const more = files.length > shown.length ? `, and ${files.length - shown.length} more` : '';
   return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }

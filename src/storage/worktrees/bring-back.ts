@@ -5,6 +5,7 @@
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
+import {inOneLine} from '../../core/file-name.ts';
 import type {BroughtBack, KeptChanges} from '../../core/runs/worktree.ts';
 import {ignoredIn} from './ignored-files.ts';
 import {freeName, shellWord} from './kept-files.ts';
@@ -82,9 +83,10 @@ function whyHeldBack(
   {origin, isProtected}: BringBackDeps,
   isThere: ReadonlySet<string>,
 ): string | undefined {
-  if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${file} lies outside the workspace`;
-  if (isProtected(file)) return `${file} is protected`;
-  return isThere.has(file) ? `${file}, which git ignores, is in the workspace already` : undefined;
+  const name = inOneLine(file);
+  if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} lies outside the workspace`;
+  if (isProtected(file)) return `${name} is protected`;
+  return isThere.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
 }
 
 interface WhyNot {
@@ -201,5 +203,5 @@ async function keep({snapshots, origin, keepIn, scratch}: KeepDeps, tree: string
 
 function named(files: readonly string[]): string {
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
-  return `${files.slice(0, MOST_NAMED).join(', ')}${more}`;
+  return `${files.slice(0, MOST_NAMED).map(inOneLine).join(', ')}${more}`;
 }
