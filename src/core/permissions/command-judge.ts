@@ -220,7 +220,9 @@ function judgeWalk(walk: CommandWalk, about: Case, isPlain = false): Verdict {
   const {workspace} = about;
   const reading: Case = {...about, tool: 'read_file'};
   const writing: Case = {...about, tool: 'edit_file'};
-  const verdicts = [...walk.reads].map((place) => judgeSearched(place, reading));
+  const verdicts = [...walk.reads].map((place) =>
+    walk.searches.has(place) ? judgeSearched(place, reading) : judgeRead(place, reading),
+  );
   for (const pattern of walk.globs) {
     const places = matchingPlaces(pattern, workspace.cwd, about.rules.refusesReading('read_file'));
     if (!places) throw new NotProven(`${pattern} matches more than plain files`);
@@ -240,7 +242,8 @@ function judgeSearched(given: string, about: Case): Verdict {
   if (verdict.verdict !== 'allow' || about.mode === 'bypassPermissions') return verdict;
   const {workspace, places} = about;
   const target = resolveLinks(given, workspace.cwd);
-  if (placeOf(target, workspace, places) !== 'workspace') return verdict;
+  // Where keys lie themselves, and among what mini-cc points to, that was judged.
+  if (!['workspace', 'outside'].includes(placeOf(target, workspace, places))) return verdict;
   const below = places.secretPlaces.find((place) => place !== target && isInside(place, [target]) && existsSync(place));
   if (below === undefined) return verdict;
   return about.neverAsks

@@ -97,6 +97,18 @@ describe('permissions', () => {
     rmSync(path.join(root, '.keys'), {recursive: true});
   });
 
+  it('asks so outside the workspace too, where a rule lets it read', async () => {
+    const keys = path.join(outside, 'keys');
+    mkdirSync(keys, {recursive: true});
+    const options = {rules: {allow: [`read_file(/${path.dirname(outside)}/**)`]}, secretPlaces: [keys]};
+    for (const command of [`grep -r x ${outside}`, `rg x ${outside}`, `cat ${outside}/k*/*`, `cat ${outside}/*`]) {
+      expect((await run(command, options)).verdict, command).toBe('ask');
+    }
+    for (const command of [`ls ${outside}`, `cat ${outside}/secret`, `find ${outside} -name x`]) {
+      expect((await run(command, options)).verdict, command).toBe('allow');
+    }
+  });
+
   it('asks for a git command where the settings of the repository name a program', async () => {
     const repository = path.join(root, 'repository');
     mkdirSync(path.join(repository, '.git/objects'), {recursive: true});
