@@ -36,6 +36,15 @@ test('its changes and commits are kept, the line says where, and nothing is left
   expect(await recover(session, 'run-1')).toBeUndefined();
 });
 
+test('files that git ignores are kept too, and folders of such are named', async () => {
+  const root = repository({'.gitignore': 'ignored/\n*.env\n'});
+  const {session} = await killed(root, (top) => put(top, {'local.env': 'MEANT=1\n', 'ignored/built.js': 'x'}));
+  const told = await recover(session, 'run-1');
+  expect(told).toContain('Nothing was applied. Not kept, since git ignores it: ignored/. The changes are kept');
+  git(root, 'apply', path.join(session, 'subagents/run-1/changes.patch'));
+  expect(read(root, 'local.env')).toBe('MEANT=1\n');
+});
+
 test('one in which nothing was changed goes without a word, and so does one that was never complete', async () => {
   const root = repository();
   const {session, folder} = await killed(root, () => undefined);

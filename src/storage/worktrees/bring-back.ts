@@ -7,7 +7,7 @@ import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
 import {inOneLine} from '../../core/file-name.ts';
 import type {BroughtBack, KeptChanges} from '../../core/runs/worktree.ts';
-import {ignoredIn} from './ignored-files.ts';
+import {ignoredByCrash, ignoredIn} from './ignored-files.ts';
 import {freeName, shellWord} from './kept-files.ts';
 import {orAbsent, type Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
@@ -63,9 +63,14 @@ export async function bringBack(deps: BringBackDeps, written: readonly string[])
 }
 
 /** What a worktree that nobody works in any more still holds. @returns undefined when nothing was changed in it. */
-export async function keepAll({why, ...deps}: KeepDeps & {readonly why: string}): Promise<KeptChanges | undefined> {
+export async function keepAll({
+  why,
+  ...deps
+}: KeepDeps & Pick<BringBackDeps, 'tree'> & {readonly why: string}): Promise<KeptChanges | undefined> {
+  const {left} = await ignoredByCrash(deps.snapshots, deps.tree);
   const {changes, end} = await whatChanged(deps);
-  return changes.length === 0 ? undefined : keep(deps, end, why, 'Nothing was applied.');
+  const gone = left.length === 0 ? '' : ` Not kept, since git ignores it: ${named(left)}.`;
+  return changes.length === 0 ? undefined : keep(deps, end, why, `Nothing was applied.${gone}`);
 }
 
 async function whatChanged({snapshots, origin, keepIn}: KeepDeps) {

@@ -31,7 +31,7 @@ export async function recover(sessionFolder: string, runId: string): Promise<str
     const kept =
       start &&
       (await keepAll({
-        ...{origin: start.origin, snapshots: new Snapshots(git, start.top), keepIn, scratch: folder},
+        ...{origin: start.origin, snapshots: new Snapshots(git, start.top), tree: start.top, keepIn, scratch: folder},
         why: WHY,
       }));
     const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
