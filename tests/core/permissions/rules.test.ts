@@ -1,6 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {matchesCommand} from '../../../src/core/permissions/command-rule.ts';
 import {readRule} from '../../../src/core/permissions/rule.ts';
 import type {Workspace} from '../../../src/core/tool.ts';
 import {type Rules, root, run, workspace} from './fixture.ts';
@@ -221,6 +222,12 @@ describe('a rule about commands', () => {
     expect((await run('git push', {rules, mode: 'bypassPermissions'})).verdict).toBe('allow');
     expect((await run('git push', {rules, in: confined})).verdict).toBe('deny');
     expect((await run('git status', {rules})).verdict).toBe('allow');
+  });
+
+  it('is held against a long command in no time, however many stars it has', () => {
+    const [about, text] = ['*a'.repeat(12), 'a'.repeat(5000)];
+    expect(matchesCommand(`${about}*b`, text)).toBe(false);
+    expect(matchesCommand(`${about}:*`, text)).toBe(true);
   });
 
   it('does not lend a project its own programs', async () => {
