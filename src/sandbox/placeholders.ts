@@ -22,10 +22,10 @@ export interface Placeholder {
 }
 
 export class Placeholders {
-  /** How many commands need it. */
-  readonly #held = new Map<string, number>();
+  /** By path, with how many commands need it. */
+  readonly #held = new Map<string, {readonly placeholder: Placeholder; readonly count: number}>();
   readonly #onExit = (): void => {
-    for (const place of this.#held.keys()) remove(place);
+    for (const {placeholder} of this.#held.values()) remove(placeholder);
   };
 
   /** Whether what lies there is only a placeholder, ours or another process's, or one that a crash left. */
@@ -50,19 +50,20 @@ export class Placeholders {
       throw error;
     }
     if (this.#held.size === 0) process.on('exit', this.#onExit);
-    this.#held.set(place, (this.#held.get(place) ?? 0) + 1);
+    this.#held.set(place, {placeholder, count: (this.#held.get(place)?.count ?? 0) + 1});
     return true;
   }
 
   release(place: string): void {
-    const count = this.#held.get(place) ?? 0;
-    if (count > 1) {
-      this.#held.set(place, count - 1);
+    const held = this.#held.get(place);
+    if (held === undefined) return;
+    if (held.count > 1) {
+      this.#held.set(place, {...held, count: held.count - 1});
       return;
     }
     this.#held.delete(place);
     if (this.#held.size === 0) process.off('exit', this.#onExit);
-    remove(place);
+    remove(held.placeholder);
   }
 }
 
@@ -93,10 +94,11 @@ function makeFolder(place: string): void {
 }
 
 /** What cannot be removed is not ours any more: somebody put something into it, or took it away. */
-function remove(place: string): void {
+function remove(placeholder: Placeholder): void {
+  const {path: place} = placeholder;
   try {
     if (!lstatSync(place).isDirectory()) {
-      unlinkSync(place);
+      if (Placeholders.isOne(placeholder)) unlinkSync(place);
       return;
     }
     for (const name of readdirSync(place)) {

@@ -24,30 +24,22 @@ interface Found {
 
 /** Of mini-cc, and of the program whose agents it reads. */
 const OWN = ['.mini-cc', '.claude'];
-/** What shells and git of the user read when they start: matters where the workspace holds the home directory. */
-const START_UP = [
-  ...[
-    '.bashrc',
-    '.bash_profile',
-    '.bash_login',
-    '.bash_logout',
-    '.profile',
-    '.zshrc',
-    '.zprofile',
-    '.zshenv',
-    '.zlogin',
-  ],
-  ...[
-    '.gitconfig',
-    '.config/git',
-    '.config/fish',
-    '.config/systemd',
-    '.config/autostart',
-    '.local/bin',
-    '.ssh',
-    '.npmrc',
-  ],
-];
+/** In place of a file that is not there: whoever reads it meanwhile finds nothing in it. */
+const NOTHING = '# empty while a command of mini-cc runs\n';
+/** Bash reads the first of `.bash_profile`, `.bash_login` and `.profile` alone. */
+const NEXT = (name: string) => `${NOTHING}[ -r ~/${name} ] && . ~/${name}\n`;
+/** What shells, git and npm of the user read when they start: matters where the workspace holds the home directory. */
+const START_UP_FILES: Readonly<Record<string, string>> = {
+  '.bash_profile': NEXT('.bash_login'),
+  '.bash_login': NEXT('.profile'),
+  ...Object.fromEntries(
+    [
+      ...['.bashrc', '.bash_logout', '.profile', '.zshrc', '.zprofile', '.zshenv', '.zlogin'],
+      ...['.gitconfig', '.npmrc'],
+    ].map((name) => [name, NOTHING]),
+  ),
+};
+const START_UP_FOLDERS = ['.config/git', '.config/fish', '.config/systemd', '.config/autostart', '.local/bin', '.ssh'];
 /** In these git looks for further configuration and hooks; few commands write there. */
 const GIT_KEPT = ['worktrees', 'modules'];
 /** As a file's content it says: where it always was. Git takes its configuration from the folder that it names. */
@@ -69,9 +61,14 @@ export function protectedPlaces(roots: readonly string[], home: string): Protect
     if (kindOf(git) === 'directory' && !Placeholders.isOne({path: git})) addRepository(git, roots, found);
     else keep(git, found);
     for (const nested of repositoriesBelow(root, roots)) keep(nested, found);
-    if (isInside(home, root)) for (const name of START_UP) keep(firstMissing(home, name), found);
+    if (isInside(home, root)) keepStartUp(home, found);
   }
   return found;
+}
+
+function keepStartUp(home: string, found: Found): void {
+  for (const [name, content] of Object.entries(START_UP_FILES)) keep(path.join(home, name), found, content);
+  for (const name of START_UP_FOLDERS) keep(firstMissing(home, name), found);
 }
 
 /** The folder with HEAD, objects and refs is written by every commit; what has power over git is not. */

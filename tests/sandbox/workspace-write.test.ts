@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -189,6 +190,20 @@ describe.runIf(usable.available)('a command that may write the workspace', () =>
     expect(readdirSync(home).sort()).toEqual(['.bashrc', '.ssh', 'code.ts']);
   });
 
+  test('leaves git and shells of the user at work meanwhile, where the workspace is the home', async () => {
+    const {run, home} = held({root: (base) => join(base, 'home')});
+    writeFileSync(join(home, '.profile'), 'echo mine');
+    writeFileSync(join(home, '.zshrc'), '');
+    const running = run('touch begun; until [ -e seen ]; do sleep 0.05; done; git config --global user.name');
+    await until(() => existsSync(join(home, 'begun')));
+    const env = {...process.env, HOME: home};
+    expect(execFileSync('git', ['config', '--global', '--list'], {env, encoding: 'utf8'})).toBe('');
+    expect(execFileSync('bash', ['-lc', 'true'], {env, encoding: 'utf8'})).toBe('mine\n');
+    writeFileSync(join(home, 'seen'), '');
+    expect((await running).text).not.toContain('fatal');
+    expect(readdirSync(home).sort()).toEqual(['.profile', '.zshrc', 'begun', 'seen']);
+  });
+
   test('does not follow links out of the workspace', async () => {
     const {run, root, outside} = held();
     writeFileSync(join(outside, 'a.txt'), 'mine');
@@ -259,5 +274,19 @@ describe.runIf(usable.available)('placeholders', () => {
     await running;
     expect(readdirSync(join(root, '.mini-cc'))).toEqual(['settings.json']);
     expect(statSync(join(root, '.mini-cc')).isDirectory()).toBe(true);
+  });
+
+  test('do not take away a file that a program of the user wrote in place of theirs meanwhile', async () => {
+    const {run, root} = held();
+    repository(root);
+    const file = join(root, '.git/config.worktree');
+    const running = run('while [ ! -e go ]; do sleep 0.02; done');
+    await until(() => existsSync(file));
+    writeFileSync(`${file}.lock`, '[core]\n\tsparseCheckout = true\n');
+    renameSync(`${file}.lock`, file);
+    writeFileSync(join(root, 'go'), '');
+    await running;
+    expect(readFileSync(file, 'utf8')).toContain('sparseCheckout');
+    expect(existsSync(join(root, '.git/commondir'))).toBe(false);
   });
 });
