@@ -74,7 +74,7 @@ function unwrapped(words: readonly PartWord[]): readonly PartWord[] | undefined 
 }
 
 /** Run what stands somewhere in their words. */
-const WRAPPERS = new Set([
+export const WRAPPERS: ReadonlySet<string> = new Set([
   ...['timeout', 'nice', 'nohup', 'stdbuf', 'time', 'env', 'sudo', 'doas', 'xargs', 'exec', 'command', 'builtin'],
   ...['setsid', 'ionice', 'chrt', 'taskset', 'watch', 'parallel', 'strace', 'ltrace', 'unshare', 'chroot', 'busybox'],
   ...['flock', 'script', 'npx', 'find', 'fd', 'su', 'runuser', 'setpriv', 'systemd-run', 'coproc'],

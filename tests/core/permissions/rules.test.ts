@@ -136,6 +136,8 @@ describe('a rule about commands', () => {
     ['bash(sed:*)', 'sed -i s/a/b/ .git/config'],
     ['bash(rm -rf .git/x)', 'rm -rf .git/x'],
     ['bash', 'dd if=x of=.git/config'],
+    ['bash(rm:*)', 'timeout 5 rm .git/index'],
+    ['bash', 'sudo -u me cp x .git/hooks/pre-commit'],
     ['bash', 'cp --target-directory=.git/hooks x'],
     ['bash', 'cp -t .git/hooks x'],
     ['bash(cd:*)', 'cd /etc && cat passwd'],
