@@ -13,6 +13,8 @@ export interface Observed<T> {
   readonly value: T;
   /** Files that changed meanwhile, and that the work may have changed: absolute paths. */
   readonly changed: readonly string[];
+  /** Those of them that another agent may have changed, whose command was at work at the same time. */
+  readonly shared?: readonly string[];
   /** Why `changed` says nothing: no checkpoint could be taken. */
   readonly uncounted?: string;
 }

@@ -66,7 +66,12 @@ async function aroundCommand(
   {checkpoints, files, agentId, label}: KeptCaller,
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const {value, changed, uncounted} = await checkpoints.around({agentId, label}, async () => {
+  const {
+    value,
+    changed,
+    shared = [],
+    uncounted,
+  } = await checkpoints.around({agentId, label}, async () => {
     const ended = files.commandBegins();
     try {
       return await work();
@@ -77,6 +82,7 @@ async function aroundCommand(
   const facts = {
     ...value.facts,
     ...(changed.length > 0 ? {changed: [...(value.facts?.changed ?? []), ...changed]} : {}),
+    ...(shared.length > 0 ? {shared} : {}),
     ...(uncounted === undefined ? {} : {uncounted}),
   };
   return {...value, facts};

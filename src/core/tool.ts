@@ -82,6 +82,8 @@ export type ToolDisplay =
 export interface ToolFacts {
   readonly read?: readonly string[];
   readonly changed?: readonly string[];
+  /** Those of them that another agent may have changed. */
+  readonly shared?: readonly string[];
   /** Why the files that it changed are not in `changed`. */
   readonly uncounted?: string;
   readonly exitCode?: number;

@@ -3,7 +3,7 @@ import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {callTool, callTools, say} from '../support/messages-server.ts';
-import {firstPromptOf, turnOf} from '../support/request-facts.ts';
+import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -103,6 +103,8 @@ describe('/subagents diff and undo', () => {
     });
     const given = {home: at, cwd: where.path, server};
     await runCli(['-p', 'go', '--dangerously-skip-permissions'], given);
+    const receipts = toolResultsOf(server.requests.at(-1)!.body).map(({text}) => text);
+    expect(receipts.join('\n')).toMatch(/changed \d files?: .* \(\d shared: commands of other runs were at work too\)/);
     const diff = await runCli(['-p', '--continue', '/subagents diff 1'], given);
     expect(diff.stdout).toMatch(/^shared with \[code\] (left|right):\ndiff --git a\/README\.md/m);
     const undo = await runCli(['-p', '--continue', '/subagents undo 1'], given);

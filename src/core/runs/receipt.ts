@@ -5,6 +5,7 @@ import {inOneLine} from '../file-name.ts';
 import type {Usage} from '../messages.ts';
 import {formatDuration} from '../progress-line.ts';
 import type {RunResult} from '../run-result.ts';
+import type {ToolFacts} from '../tool.ts';
 import type {KeptChanges} from './worktree.ts';
 
 export interface Receipt {
@@ -33,7 +34,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
   const parts = [
     count(result.tools.length, 'tool'),
     `read ${count(filesRead.length, 'file')}`,
-    filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}`,
+    filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}${sharedNote(facts)}`,
     ...(kept ? [`changes kept in ${kept.patch} (${kept.why})`] : []),
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
     citations(result.text, elsewhere?.citedIn ?? root),
@@ -55,6 +56,13 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
 
 function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+/** A file that the run changed by another call too is its own. */
+function sharedNote(facts: readonly ToolFacts[]): string {
+  const own = new Set(facts.flatMap(({changed = [], shared = []}) => changed.filter((file) => !shared.includes(file))));
+  const shared = new Set(facts.flatMap((fact) => fact.shared ?? []).filter((file) => !own.has(file)));
+  return shared.size === 0 ? '' : ` (${shared.size} shared: commands of other runs were at work too)`;
 }
 
 function names(files: readonly string[], root: string): string {

@@ -25,6 +25,12 @@ export function since(at: number): Selection {
   return {involves: isLater, owns: isLater};
 }
 
+/** Those of the files that, from then on, commands of several agents may have changed. */
+export function sharedIn(files: readonly string[], since: number, changes: readonly Change[]): readonly string[] {
+  const shared = new Set(changes.filter(({by, at}) => by.length > 1 && at >= since).map(({path}) => path));
+  return files.filter((file) => shared.has(file));
+}
+
 /** One file, from how it was found to how it was left, as long as nobody else came between. */
 export interface Stretch {
   readonly path: string;

@@ -8,6 +8,7 @@ import type {Checkpoints, Observed, Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {arrivalOf, goneIn} from './arrivals.ts';
 import {Blobs} from './blobs.ts';
+import {sharedIn} from './changes.ts';
 import {Contents} from './contents.ts';
 import {type FileState, idOf, isSame, lookAt} from './file-state.ts';
 import {Gate} from './gate.ts';
@@ -124,7 +125,8 @@ export class SessionCheckpoints implements Checkpoints {
     const {uncounted} = begun;
     // What came and went while others looked is no change.
     const changed = [...begun.changed].filter(([, {before, after}]) => !isSame(before, after)).map(([file]) => file);
-    return {value, changed, ...(uncounted === undefined ? {} : {uncounted})};
+    const shared = changed.length === 0 ? [] : sharedIn(changed, begun.startedAt, this.ledger.changes);
+    return {value, changed, shared, ...(uncounted === undefined ? {} : {uncounted})};
   }
 
   /** Alone with the files: no write and no snapshot goes on meanwhile. @throws what `work` throws. */

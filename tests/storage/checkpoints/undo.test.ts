@@ -194,11 +194,13 @@ describe('undo of what commands did', () => {
 
   it('leaves what a command of somebody else changed at the same time', async () => {
     const {store, run, undo, at} = workspace({'a.txt': '1', 'b.txt': '1', 'c.txt': '1'});
-    await store.around(CODE, async () => {
+    const {changed, shared} = await store.around(CODE, async () => {
       run('echo 2 > a.txt');
       await store.around(OTHER, async () => run('echo 2 > b.txt'));
       run('echo 2 > c.txt');
     });
+    expect(changed.toSorted()).toEqual([at('a.txt'), at('b.txt'), at('c.txt')]);
+    expect(shared).toEqual([at('b.txt')]);
     expect(await undo()).toEqual({
       'a.txt': 'put back',
       'b.txt': 'shared: [code] refactor auth and [code] other ran commands at the same time',
