@@ -3,7 +3,7 @@
  * which leaves it by a remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
  */
 import {spawn} from 'node:child_process';
-import {accessSync, constants, realpathSync, renameSync} from 'node:fs';
+import {accessSync, constants, lstatSync, realpathSync, renameSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex, Writable} from 'node:stream';
 import {MiniCcError} from '../core/errors.ts';
@@ -73,6 +73,7 @@ export class Bubblewrap implements Sandbox {
     const filter = this.#filters[profile];
     const hidden = hiddenPaths(this.#places);
     const mounts = mountFlags({...options, seen}, hidden, writable);
+    const kept = (writable?.kept ?? []).map((path) => ({path, inode: inodeOf(path)}));
     const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
     return {
       file: this.#file,
@@ -94,7 +95,7 @@ export class Bubblewrap implements Sandbox {
       hidden: hidden.map(({path}) => path),
       release: () => {
         for (const {path} of held) this.#placeholders.release(path);
-        return plain.flatMap(undoRepository);
+        return [...plain.flatMap(undoRepository), ...kept.flatMap(sayReplaced)];
       },
     };
   }
@@ -180,6 +181,16 @@ function realpathOr(path: string): string {
   } catch {
     return path;
   }
+}
+
+function inodeOf(path: string): number | undefined {
+  return lstatSync(path, {throwIfNoEntry: false})?.ino;
+}
+
+/** A mount goes when somebody outside replaces what it lies on, as git does with its configuration. */
+function sayReplaced({path, inode}: {readonly path: string; readonly inode: number | undefined}): string[] {
+  if (inodeOf(path) === inode) return [];
+  return [`(${path} was replaced from outside while this command ran, which could write it from then on: look at it)`];
 }
 
 /** A workspace that a command made into a repository would run its hooks: the file that makes it one is put aside. */
