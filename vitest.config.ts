@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import {availableParallelism} from 'node:os';
 import {defineConfig} from 'vitest/config';
 
 export default defineConfig({
@@ -15,5 +16,7 @@ export default defineConfig({
     include: ['tests/**/*.test.{ts,tsx}'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Most tests wait for processes: on two cores two files at a time take little more than half.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });

@@ -2,6 +2,7 @@
 import {chmodSync, existsSync, lstatSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
+import {inOneLine} from '../../src/core/file-name.ts';
 import type {WorktreeRooms} from '../../src/storage/worktrees/git-worktrees.ts';
 import {folder, git, gitFiles, put, read, repository, worktrees} from './worktree-fixture.ts';
 
@@ -106,7 +107,7 @@ test.each(['with space.ts', 'quote"s\\.ts', 'two\nlines.ts', '-dash.ts', 'größ
       put(top, {[name]: 'four\n'});
       put(root, {[name]: 'five\n'});
     });
-    expect(kept.kept?.why).toBe(`conflict in ${name}`);
+    expect(kept.kept?.why).toBe(`conflict in ${inOneLine(name)}`);
   },
 );
 
