@@ -2,6 +2,9 @@
 import {MiniCcError} from '../errors.ts';
 import type {RunRecord} from './run-record.ts';
 
+/** Shorter numbers are places in the list, whatever ids there are. */
+const LEAST_ID_DIGITS = 4;
+
 export class RunRegistry {
   readonly #records = new Map<string, RunRecord>();
 
@@ -35,11 +38,15 @@ export class RunRegistry {
    * @throws MiniCcError `RUN_NOT_FOUND` that says what is wrong with the name.
    */
   find(name: string): RunRecord {
-    const [, index] = /^#?(\d{1,7})$/.exec(name) ?? [];
+    const [, hash, index] = /^(#?)(\d{1,7})$/.exec(name) ?? [];
     if (index !== undefined) {
       const record = Number(index) > 0 ? this.list().at(-Number(index)) : undefined;
-      if (!record) throw notFound(`Invalid subagent index: ${index}`);
-      return record;
+      if (record) return record;
+      // An id may well begin with digits alone.
+      const mayBeId = hash === '' && index.length >= LEAST_ID_DIGITS;
+      if (!mayBeId || !this.list().some(({runId}) => runId.startsWith(index))) {
+        throw notFound(`Invalid subagent index: ${index}`);
+      }
     }
     const id = idIn(name);
     const matches = id === '' ? [] : this.list().filter((record) => record.runId.startsWith(id));
