@@ -2,6 +2,7 @@
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {messageOf} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 import {type Problem, ProblemList, START} from '../core/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
@@ -105,7 +106,7 @@ function entriesOf(directory: string, problems: Problem[]): Dirent[] | undefined
   try {
     return readdirSync(directory, {withFileTypes: true}).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT') return undefined;
     const list = new ProblemList(directory);
     if (code === 'ENOTDIR') list.error('unreadable', START, 'is not a folder');

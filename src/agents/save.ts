@@ -5,6 +5,7 @@ import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError, UsageError} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
 import {slipOf} from '../core/nearest.ts';
 import {ProblemList, quote} from '../core/problem.ts';
@@ -153,8 +154,4 @@ async function textOf(file: string): Promise<string | undefined> {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

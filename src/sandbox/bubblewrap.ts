@@ -7,10 +7,11 @@ import {accessSync, constants, lstatSync, realpathSync, renameSync} from 'node:f
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex, Writable} from 'node:stream';
 import {MiniCcError} from '../core/errors.ts';
+import {isInside} from '../core/inside.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {withForwarder} from './host-forwarder.ts';
 import type {AllowedHosts} from './host-gate.ts';
-import {isInside, mountFlags, PRIVATE, rootsOf} from './mounts.ts';
+import {mountFlags, PRIVATE, rootsOf} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import {isRepository, protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
@@ -104,7 +105,7 @@ export class Bubblewrap implements Sandbox {
     if (PRIVATE.includes(directory)) return true;
     const hidden = hiddenPaths(this.#places).map(({path}) => path);
     const innermost = [...PRIVATE, ...hidden, ...rootsOf(options)]
-      .filter((place) => isInside(directory, place))
+      .filter((place) => isInside(directory, [place]))
       .sort((a, b) => b.length - a.length)[0];
     return innermost === undefined || rootsOf(options).includes(innermost);
   }

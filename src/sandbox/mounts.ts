@@ -1,6 +1,7 @@
 /** What a confined command sees of the file system: mounts over a read-only root, the outer ones first. */
 import {existsSync} from 'node:fs';
 import {sep} from 'node:path';
+import {isInside} from '../core/inside.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 import type {ConfineOptions} from './sandbox.ts';
@@ -29,9 +30,7 @@ export function mountFlags(
   const shown = writable ? seen : [...roots, ...seen];
   const mounts: Mount[] = [
     ...PRIVATE.map((path): Mount => ({path, kind: 'private'})),
-    ...shown
-      .filter((path) => covered.some((place) => isInside(path, place)))
-      .map((path): Mount => ({path, kind: 'shown'})),
+    ...shown.filter((path) => isInside(path, covered)).map((path): Mount => ({path, kind: 'shown'})),
     ...(writable ? writableMounts(roots, writable) : []),
     ...hidden.map(({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'})),
   ];
@@ -68,11 +67,6 @@ function flagsOf({path, kind}: Mount): string[] {
 /** Those that are there. */
 export function rootsOf({root, extraRoots}: Omit<ConfineOptions, 'cwd'>): string[] {
   return [root, ...extraRoots].filter((path) => existsSync(path));
-}
-
-/** Also true for the directory itself. */
-export function isInside(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
 function depth(path: string): number {

@@ -5,6 +5,7 @@
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {MiniCcError} from '../core/errors.ts';
+import {isInside} from '../core/inside.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 
 export interface ProtectedPlaces {
@@ -61,7 +62,7 @@ export function protectedPlaces(roots: readonly string[], home: string): Protect
     if (kindOf(git) === 'directory' && !Placeholders.isOne({path: git})) addRepository(git, roots, found);
     else keep(git, found);
     for (const nested of repositoriesBelow(root, roots)) keep(nested, found);
-    if (isInside(home, root)) keepStartUp(home, found);
+    if (isInside(home, [root])) keepStartUp(home, found);
   }
   return found;
 }
@@ -92,7 +93,7 @@ function addRepository(git: string, roots: readonly string[], found: Found): voi
   for (const place of others) if (kindOf(place) !== 'missing') found.kept.push(place);
   const text = kindOf(config) === 'file' ? readFileSync(config, 'utf8') : '';
   for (const place of namedIn(text, git)) {
-    if (!roots.some((root) => isInside(place, root) && place !== root)) continue;
+    if (!roots.some((root) => isInside(place, [root]) && place !== root)) continue;
     if (kindOf(place) !== 'other' && kindOf(path.dirname(place)) === 'directory') keep(place, found);
   }
 }
@@ -140,7 +141,7 @@ function repositoriesBelow(root: string, roots: readonly string[]): string[] {
   const folders = [...new Set([...named, ...near, ...near.slice(0, MOST_FOLDERS).flatMap(foldersIn)])];
   return folders
     .slice(0, MOST_FOLDERS)
-    .filter((folder) => isInside(folder, root) && !roots.includes(folder))
+    .filter((folder) => isInside(folder, [root]) && !roots.includes(folder))
     .map((folder) => path.join(folder, '.git'))
     .filter((git) => kindOf(git) === 'file' || kindOf(git) === 'directory');
 }
@@ -177,8 +178,4 @@ function kindOf(place: string): 'missing' | 'file' | 'directory' | 'other' {
   if (stat === undefined) return 'missing';
   if (stat.isFile()) return 'file';
   return stat.isDirectory() ? 'directory' : 'other';
-}
-
-function isInside(place: string, folder: string): boolean {
-  return place === folder || place.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }

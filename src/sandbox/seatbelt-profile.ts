@@ -2,8 +2,8 @@
  * macOS: what a confined command may do, in the language of its kernel's sandbox. All is denied that is not allowed, and
  * of two rules about a path the later one wins. Names that do not exist yet can be denied too.
  */
+import {isInside} from '../core/inside.ts';
 import type {HiddenPath} from './hidden-paths.ts';
-import {isInside} from './mounts.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 
 export interface SeatbeltPlaces {
@@ -72,7 +72,7 @@ function protection({kept, pinned, absent}: ProtectedPlaces, roots: readonly str
 
 function foldersAbove(place: string, roots: readonly string[]): string[] {
   const folder = place.slice(0, place.lastIndexOf('/'));
-  return roots.some((root) => isInside(folder, root)) ? [folder, ...foldersAbove(folder, roots)] : [];
+  return isInside(folder, roots) ? [folder, ...foldersAbove(folder, roots)] : [];
 }
 
 function allow(what: string, path: string): Rule {

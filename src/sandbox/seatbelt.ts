@@ -4,8 +4,9 @@ import {existsSync, mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {MiniCcError} from '../core/errors.ts';
+import {isInside} from '../core/inside.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
-import {isInside, rootsOf} from './mounts.ts';
+import {rootsOf} from './mounts.ts';
 import {protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 import {seatbeltProfile} from './seatbelt-profile.ts';
@@ -49,7 +50,7 @@ export class Seatbelt implements Sandbox {
   }
 
   outlives(directory: string): boolean {
-    return !isInside(directory, realpathSync(tmpdir())) || existsSync(directory);
+    return !isInside(directory, [realpathSync(tmpdir())]) || existsSync(directory);
   }
 
   async #tryOut(): Promise<SandboxStatus> {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {MiniCcError, messageOf} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 import type {RuleStore} from '../core/permissions/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 
@@ -73,7 +74,7 @@ function readOrNothing(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new MiniCcError('RULES_FILE', `${file} cannot be read: ${messageOf(error)}`, {cause: error});
   }
 }

@@ -7,6 +7,7 @@ import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, write
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {messageOf, UsageError} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 
 const LOCK = 'lock';
 
@@ -139,10 +140,6 @@ function renamed(from: string, to: string): boolean {
     if (codeOf(error) === 'ENOENT') return false;
     throw error;
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function hasStatus(error: unknown): boolean {

@@ -6,6 +6,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
+import {orAbsent} from '../core/file-errors.ts';
 import {git} from './git.ts';
 
 /** A tree without git that is larger than this is not looked through: its tasks simply run again. */
@@ -92,9 +93,6 @@ export class WorkspaceFingerprint {
 }
 
 async function factsOf(file: string): Promise<string> {
-  const stat = await lstat(file, {bigint: true}).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const stat = await lstat(file, {bigint: true}).catch(orAbsent);
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : 'gone';
 }

@@ -5,6 +5,7 @@ import {homedir} from 'node:os';
 import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import leven from 'leven';
 import {MiniCcError} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 import type {ToolContext, Workspace} from '../core/tool.ts';
 
 /** The absolute path; links are not resolved, and it need not exist. */
@@ -68,11 +69,6 @@ async function linkTarget(path: string): Promise<string | undefined> {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EINVAL') return undefined;
     throw error;
   }
-}
-
-/** The `code` of an error of the file system, e.g. `ENOENT`. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 const MAX_SUGGESTIONS = 3;

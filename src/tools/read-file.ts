@@ -2,11 +2,12 @@
 import {access, constants, open, readFile, realpath, stat} from 'node:fs/promises';
 import {z} from 'zod';
 import {MiniCcError} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../core/tool.ts';
 import {archivedTranscript} from './archived-transcript.ts';
 import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';
 import {DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
-import {absolutePath, assertPermitted, codeOf, missing, shownPath} from './paths.ts';
+import {absolutePath, assertPermitted, missing, shownPath} from './paths.ts';
 import description from './read-file.md';
 import {addLinesOf} from './stream-lines.ts';
 import {decodeText, isBinary} from './text-file.ts';

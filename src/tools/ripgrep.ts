@@ -3,9 +3,10 @@ import {spawn} from 'node:child_process';
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import {MiniCcError, messageOf} from '../core/errors.ts';
+import {codeOf} from '../core/file-errors.ts';
 import type {ToolContext} from '../core/tool.ts';
 import {archivedTranscript} from './archived-transcript.ts';
-import {absolutePath, codeOf, missing} from './paths.ts';
+import {absolutePath, missing} from './paths.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;

@@ -1,5 +1,6 @@
 /** Whether a command may run: by rules, part by part, by what is proven of it, and by what holds it. */
 import {existsSync} from 'node:fs';
+import {isInside} from '../inside.ts';
 import type {Access} from '../tool.ts';
 import type {Case} from './case.ts';
 import {type ReadCommand, readCommand} from './command-parts.ts';
@@ -10,7 +11,7 @@ import {judgeRead, judgeWrite} from './file-judge.ts';
 import {programsNamed} from './git-settings.ts';
 import {runGrant} from './grants.ts';
 import {filesBelow, matchingPlaces} from './matching-files.ts';
-import {isInside, resolveLinks} from './paths.ts';
+import {resolveLinks} from './paths.ts';
 import {isAlwaysAsked, placeOf, rootsOf} from './place-of.ts';
 import {isCleanPath} from './proven-environment.ts';
 import {ALLOWED, deny, type Verdict, worst} from './request.ts';

@@ -1,9 +1,10 @@
 /** Whether a file may be read or written. */
 import path from 'node:path';
+import {isInside} from '../inside.ts';
 import type {Case} from './case.ts';
 import {EDITS, readGrant, WORKTREE_EDITS, writeGrant} from './grants.ts';
 import {exactly} from './path-rule.ts';
-import {homePath, isInside, resolveLinks} from './paths.ts';
+import {homePath, resolveLinks} from './paths.ts';
 import {isAlwaysAsked, placeOf, rootsOf} from './place-of.ts';
 import {ALLOWED, deny, type Verdict} from './request.ts';
 import {ruleWords} from './rule-book.ts';

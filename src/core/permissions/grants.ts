@@ -1,8 +1,9 @@
 /** What one `yes for this session` covers: this very command, or all edits inside the workspace, or this folder. */
 import {statSync} from 'node:fs';
 import path from 'node:path';
+import {isInside} from '../inside.ts';
 import type {Access, Workspace} from '../tool.ts';
-import {isInside, resolveLinks} from './paths.ts';
+import {resolveLinks} from './paths.ts';
 import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './place-of.ts';
 
 export const EDITS = 'edits inside the workspace';

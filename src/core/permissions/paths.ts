@@ -3,6 +3,8 @@ import {lstatSync, readlinkSync, realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {MiniCcError} from '../errors.ts';
+import {codeOf} from '../file-errors.ts';
+import {isInside} from '../inside.ts';
 
 /** Links beyond which a path goes round in circles, as in the kernel. */
 const MOST_LINKS = 40;
@@ -58,13 +60,9 @@ function linkAt(place: string): string | undefined {
     return lstatSync(place, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(place) : undefined;
   } catch (error) {
     // Below a file there is nothing, and what may not be looked at may not be touched either.
-    if (error instanceof Error && 'code' in error && UNSEEN.has(String(error.code))) return undefined;
+    if (UNSEEN.has(codeOf(error) ?? '')) return undefined;
     throw error;
   }
-}
-
-export function isInside(target: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }
 
 /** Like `isInside`, on file systems that take `.SSH` for `.ssh` too. */

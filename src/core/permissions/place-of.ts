@@ -1,8 +1,8 @@
 /** What kind of place a file lies in: the innermost of the places that hold it decides, as in the sandbox. */
-
+import {isInside} from '../inside.ts';
 import {WORKTREES} from '../runs/worktree.ts';
 import type {Workspace} from '../tool.ts';
-import {isInside, isInsideAnyCase, isProtected} from './paths.ts';
+import {isInsideAnyCase, isProtected} from './paths.ts';
 
 export interface PermissionPlaces {
   /** Folders that mini-cc itself points agents to: cut outputs and transcripts of this session, whichever it is now. */

@@ -3,8 +3,9 @@
  * not in it. The proof holds only there.
  */
 import path from 'node:path';
+import {isInside} from '../inside.ts';
 import type {Workspace} from '../tool.ts';
-import {isInside, resolveLinks} from './paths.ts';
+import {resolveLinks} from './paths.ts';
 import {rootsOf} from './place-of.ts';
 
 /** Others can change what bash, git, ripgrep or a library does, by settings, hooks or code that they name. */

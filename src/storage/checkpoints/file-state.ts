@@ -1,6 +1,7 @@
 /** What is at a path, so that two looks can be compared and the content found again: named by git's id of a blob. */
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
+import {orAbsent} from '../../core/file-errors.ts';
 
 /** `null`: nothing is there, or a folder, which is nothing by itself. `other`: e.g. a socket; it is not kept. */
 export type FileState = FileOrLink | {readonly kind: 'other'} | null;
@@ -25,10 +26,7 @@ export function idOf(state: FileState): string | undefined {
 
 /** What is at `path` now, with its content. @throws the file system's error where it may not be read. */
 export async function lookAt(path: string): Promise<{readonly state: FileState; readonly content?: Buffer}> {
-  const about = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const about = await lstat(path).catch(orAbsent);
   if (!about || about.isDirectory()) return {state: null};
   if (about.isSymbolicLink()) {
     const content = await readlink(path, 'buffer');

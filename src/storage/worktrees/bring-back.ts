@@ -5,11 +5,12 @@
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
+import {orAbsent} from '../../core/file-errors.ts';
 import {inOneLine} from '../../core/file-name.ts';
 import type {BroughtBack, KeptChanges} from '../../core/runs/worktree.ts';
 import {ignoredByCrash, ignoredIn} from './ignored-files.ts';
 import {freeName, shellWord} from './kept-files.ts';
-import {orAbsent, type Repository} from './repository.ts';
+import type {Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-files.ts';
 

@@ -3,7 +3,9 @@ import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
-import {gitOrThrow, isInside, orAbsent, type Repository} from './repository.ts';
+import {orAbsent} from '../../core/file-errors.ts';
+import {isInside} from '../../core/inside.ts';
+import {gitOrThrow, type Repository} from './repository.ts';
 
 /** Files that are copied side by side. */
 const AT_ONCE = 64;
@@ -40,7 +42,7 @@ export async function copyFiles(
   const nested: string[] = [];
   const copyOne = async (file: Listed) => {
     const source = path.join(from.top, file.path);
-    const isHidden = hidden.some((place) => isInside(source, place));
+    const isHidden = isInside(source, hidden);
     if (file.skipped || isHidden) leftOut.push(file.path);
     else if (file.path.endsWith('/')) nested.push(file.path);
     else if (await folders.make(path.dirname(file.path))) {

@@ -6,6 +6,7 @@ import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {isInside} from '../../core/inside.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/runs/worktree.ts';
 import {SessionLock} from '../session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
@@ -14,7 +15,7 @@ import {recover} from './left-over.ts';
 import {keepCommits} from './own-commits.ts';
 import {makeBorrowing, takeOverHistory} from './own-repository.ts';
 import {placesOf, removeTree, settle, writeStart} from './places.ts';
-import {gitOrThrow, isInside, type Repository, repositoryAt} from './repository.ts';
+import {gitOrThrow, type Repository, repositoryAt} from './repository.ts';
 import {Snapshots} from './snapshots.ts';
 
 export interface WorktreeRooms {
@@ -43,7 +44,7 @@ export class GitWorktrees implements Worktrees {
     const {root} = this.rooms;
     const repository = await repositoryAt(root, signal);
     // A checkout within a hidden folder is shown, as in the sandbox.
-    const hidden = this.rooms.hidden().filter((place) => !isInside(repository.top, place));
+    const hidden = this.rooms.hidden().filter((place) => !isInside(repository.top, [place]));
     const session = this.rooms.sessionFolder();
     const places = placesOf(session, owner.agentId);
     await this.#removals.get(owner.agentId);
@@ -61,7 +62,7 @@ export class GitWorktrees implements Worktrees {
       const origin = {...repository, start};
       await writeStart(places.folder, {origin, top, label: owner.label});
       const isProtected = (file: string) =>
-        this.rooms.isProtected(file) || hidden.some((place) => isInside(path.join(repository.top, file), place));
+        this.rooms.isProtected(file) || isInside(path.join(repository.top, file), hidden);
       const deps: BringBackDeps = {
         ...{origin, snapshots, tree: top, keepIn: places.keepIn, scratch: places.folder, isProtected},
         writing: (work) => this.rooms.writing(owner, work),

@@ -1,7 +1,7 @@
 /** What git ignores does not come back, but for the files that the run's tools wrote: those were meant. */
 import {lstat} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from './repository.ts';
+import {orAbsent} from '../../core/file-errors.ts';
 import type {Snapshots} from './snapshots.ts';
 
 /** Of one file that nobody can say who wrote. */

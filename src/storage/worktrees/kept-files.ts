@@ -1,7 +1,7 @@
 /** Files that are kept for a person beside a run's transcript, and how they are named in commands. */
 import {lstat} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from './repository.ts';
+import {orAbsent} from '../../core/file-errors.ts';
 
 /** `changes.patch`, then `changes-2.patch`: a run that goes on may keep another one. */
 export async function freeName(folder: string, name: string, ending: string): Promise<string> {

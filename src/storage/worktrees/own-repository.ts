@@ -4,8 +4,9 @@
  */
 import {copyFile, mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {orAbsent} from '../../core/file-errors.ts';
 import {git} from '../git.ts';
-import {gitOrThrow, orAbsent, type Repository} from './repository.ts';
+import {gitOrThrow, type Repository} from './repository.ts';
 
 /** Settings of the main repository that are about files and names, and run nothing. */
 const TAKEN_OVER = ['user.name', 'user.email', 'core.autocrlf', 'core.eol', 'core.excludesfile'];

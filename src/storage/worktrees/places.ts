@@ -4,6 +4,7 @@ import {chmod, readdir, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
+import {codeOf} from '../../core/file-errors.ts';
 import {WORKTREES} from '../../core/runs/worktree.ts';
 import type {Origin} from './bring-back.ts';
 
@@ -72,17 +73,13 @@ export async function removeTree(folder: string): Promise<void> {
   try {
     await rm(folder, {recursive: true, force: true});
   } catch (error) {
-    if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
+    if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
     await openFolders(folder);
     await rm(folder, {recursive: true, force: true});
   }
   await rmdir(path.dirname(folder)).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw error;
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
   });
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 async function openFolders(folder: string): Promise<void> {

@@ -2,6 +2,7 @@
 import {readFile, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {orAbsent} from '../../core/file-errors.ts';
 import {type GitOptions, git} from '../git.ts';
 
 /** A large checkout takes long to read through. Milliseconds. */
@@ -86,19 +87,9 @@ async function withBorrowed(objects: string, known: readonly string[] = []): Pro
   return found;
 }
 
-/** For what need not be there. */
-export function orAbsent(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return;
-  throw error;
-}
-
 /** @throws MiniCcError `WORKTREE` that names the command, when git fails. */
 export async function gitOrThrow(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const {exitCode, stdout, stderr} = await git(cwd, args, {limitMs: LIMIT_MS, ...options});
   if (exitCode === 0) return stdout;
   throw new MiniCcError('WORKTREE', `git ${args[0]} failed: ${stderr.trim() || `exit code ${exitCode}`}`);
-}
-
-export function isInside(file: string, folder: string): boolean {
-  return file === folder || file.startsWith(`${folder}/`);
 }
