@@ -2,9 +2,9 @@
 export {compose, type SessionOptions} from './compose.ts';
 export {type AgentRun, runAgent} from './core/agent-loop.ts';
 export {AGENT_TYPES, type AgentDefinition} from './core/agent-types.ts';
+export type {FrontEndSession, SubmitResult} from './core/contract/session.ts';
 export {MiniCcError, UsageError} from './core/errors.ts';
 export type {AgentEvent} from './core/events.ts';
-export type {FrontEndSession, SubmitResult} from './core/front-end.ts';
 export type {RunResult} from './core/run-result.ts';
 export type {Tool, ToolResult} from './core/tool.ts';
 export {

@@ -1,4 +1,4 @@
-import type {Command, CommandContext} from '../core/command.ts';
+import type {Command, CommandContext} from '../core/contract/command.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
 import {nearest} from '../core/nearest.ts';
 

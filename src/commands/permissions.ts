@@ -1,4 +1,4 @@
-import type {Command} from '../core/command.ts';
+import type {Command} from '../core/contract/command.ts';
 import {RULE_KINDS, type Rule} from '../core/permissions/rule.ts';
 import {MODE_MEANING} from './mode.ts';
 

@@ -1,5 +1,5 @@
 /** `/subagents diff` and `/subagents undo`: what a run changed, and back again. */
-import type {CommandResult} from '../core/command.ts';
+import type {CommandResult} from '../core/contract/command.ts';
 import {hasEnded, type RunRecord} from '../core/runs/run-record.ts';
 import {ofAgent, stretchesOf} from '../storage/checkpoints/changes.ts';
 import {putBack} from '../storage/checkpoints/put-back.ts';

@@ -4,7 +4,7 @@ import {UsageError} from '../core/errors.ts';
 import {History} from '../core/history.ts';
 import {announcedRuns} from '../core/runs/announcement.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import type {Conversation} from '../core/session-parts.ts';
+import type {Conversation} from '../core/session/parts.ts';
 import type {SessionStore} from '../storage/session-store.ts';
 import {everyMessageOf, messagesOf, readTranscript, type Transcript} from '../storage/transcript.ts';
 import type {SessionOptions} from './options.ts';

@@ -2,11 +2,9 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentCatalog} from './agent-types.ts';
-import type {Command} from './command.ts';
-import {CommandRunner, isCommandLine} from './command-runner.ts';
+import type {Command} from './contract/command.ts';
+import type {FrontEndSession, SubmitResult} from './contract/session.ts';
 import type {AgentEvent, Answer, Emit, PermissionMode, SessionInfo} from './events.ts';
-import type {FrontEndSession, SubmitResult} from './front-end.ts';
-import {Headless} from './headless.ts';
 import type {Inbox, Letter} from './inbox.ts';
 import {type Limits, MAIN_LIMITS} from './limits.ts';
 import type {Model} from './model.ts';
@@ -14,13 +12,15 @@ import type {Denial} from './permissions/permit.ts';
 import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
 import type {Announcement} from './runs/announcer.ts';
 import {descriptionsOf, type RunRecord} from './runs/run-record.ts';
-import {parseTypedTask, runTypedTask} from './runs/typed-task.ts';
 import type {Redactor} from './secrets/redaction.ts';
-import type {Conversation, SessionParts} from './session-parts.ts';
+import {CommandRunner, isCommandLine} from './session/commands.ts';
+import type {Conversation, SessionParts} from './session/parts.ts';
+import {parseTypedTask, runTypedTask} from './session/typed-task.ts';
+import {Headless} from './session/unattended.ts';
 import type {SubagentManager} from './subagent-manager.ts';
 import {TokenBudget} from './token-budget.ts';
 
-export type {Command, CommandContext, CommandResult} from './command.ts';
+export type {Command, CommandContext, CommandResult} from './contract/command.ts';
 
 export class Session implements FrontEndSession {
   readonly #parts: SessionParts;

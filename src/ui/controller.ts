@@ -2,9 +2,10 @@
  * What the person does becomes the session's verbs; what the session tells becomes the screen's state. React draws
  * both cells and decides nothing.
  */
+
+import type {FrontEndSession} from '../core/contract/session.ts';
 import {messageOf} from '../core/errors.ts';
 import type {Answer, Question} from '../core/events.ts';
-import type {FrontEndSession} from '../core/front-end.ts';
 import {type Cell, createCell} from './cell.ts';
 import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './completion.ts';
 import {createEarlyQuestions} from './early-questions.ts';

@@ -1,7 +1,7 @@
 /** The life of the screen: from the first frame to the terminal as it was before. */
 import {type Instance, render} from 'ink';
+import type {FrontEndSession} from '../core/contract/session.ts';
 import {messageOf} from '../core/errors.ts';
-import type {FrontEndSession} from '../core/front-end.ts';
 import {App} from './app.tsx';
 import {createController} from './controller.ts';
 import type {ReplOptions} from './repl-options.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {modeCommand} from '../../src/commands/mode.ts';
-import type {CommandContext} from '../../src/core/command.ts';
+import type {CommandContext} from '../../src/core/contract/command.ts';
 import type {Answer, PermissionMode} from '../../src/core/events.ts';
 
 function typed(start: PermissionMode = 'default', answer?: Answer) {

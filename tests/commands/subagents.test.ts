@@ -3,7 +3,7 @@ import {backgroundCommand} from '../../src/commands/background.ts';
 import type {ChangesRoom} from '../../src/commands/changes-room.ts';
 import {createSubagentsCommand, createTasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {Command, CommandContext} from '../../src/core/command.ts';
+import type {Command, CommandContext} from '../../src/core/contract/command.ts';
 import {textResult} from '../../src/core/tool.ts';
 import {house, until} from '../core/manager-fixture.ts';
 import {tool} from '../core/run-fixture.ts';

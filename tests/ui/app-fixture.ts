@@ -1,6 +1,6 @@
 /** The whole screen over a fake session, and the way out of it after each test. */
 import {afterEach} from 'vitest';
-import type {FrontEndSession} from '../../src/core/front-end.ts';
+import type {FrontEndSession} from '../../src/core/contract/session.ts';
 import type {ReplOptions} from '../../src/ui/repl-options.ts';
 import {runScreen} from '../../src/ui/screen.tsx';
 import {createFakeSession, type FakeSession} from './fake-session.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
+import type {FrontEndSession} from '../../src/core/contract/session.ts';
 import type {AgentEventBody} from '../../src/core/events.ts';
-import type {FrontEndSession} from '../../src/core/front-end.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
 import {CTRL_D, ESC, open} from './app-fixture.ts';
 

@@ -1,8 +1,8 @@
 /** What the manager of subagents is made of, and what a dispatch asks of it. */
 
-import type {EventBus} from '../event-bus.ts';
 import type {Inbox} from '../inbox.ts';
 import type {Model} from '../model.ts';
+import type {EventBus} from '../session/event-bus.ts';
 import type {SubagentHouse, SubagentResult, SubagentTask} from '../subagent.ts';
 import type {TokenBudget} from '../token-budget.ts';
 import {sessionKeyOf} from './announcement.ts';

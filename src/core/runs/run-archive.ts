@@ -3,8 +3,8 @@
  * says `cleanup: delete`, else a while after their end. What is due while mini-cc does not run is done at the next start.
  */
 import {messageOf} from '../errors.ts';
-import type {EventBus} from '../event-bus.ts';
 import type {Clock} from '../limits.ts';
+import type {EventBus} from '../session/event-bus.ts';
 import {hasEnded, type RunRecord, type RunStore} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 

@@ -3,8 +3,8 @@ import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
 import {NO_USAGE, type ToolUse} from '../messages.ts';
 import type {RunResult} from '../run-result.ts';
+import type {RunRecord} from '../runs/run-record.ts';
 import {runToolCalls} from '../tool-calls.ts';
-import type {RunRecord} from './run-record.ts';
 
 export interface TypedTask {
   readonly agent: string;

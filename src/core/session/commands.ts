@@ -1,13 +1,13 @@
 /** Runs what was typed after a slash. Its words go out as a notice; it may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
-import type {CommandContext, CommandResult} from './command.ts';
-import {completeOnce} from './complete-once.ts';
-import {messageOf} from './errors.ts';
-import type {Emit} from './events.ts';
-import type {SubmitResult} from './front-end.ts';
-import type {CutOff} from './run-result.ts';
-import type {Session} from './session.ts';
-import type {SessionParts} from './session-parts.ts';
+import {completeOnce} from '../complete-once.ts';
+import type {CommandContext, CommandResult} from '../contract/command.ts';
+import type {SubmitResult} from '../contract/session.ts';
+import {messageOf} from '../errors.ts';
+import type {Emit} from '../events.ts';
+import type {CutOff} from '../run-result.ts';
+import type {Session} from '../session.ts';
+import type {SessionParts} from './parts.ts';
 
 /** Not a path such as `/etc/hosts`. */
 export function isCommandLine(prompt: string): boolean {

@@ -1,20 +1,20 @@
 /** What a session is put together from, and what one conversation of it is. */
-import type {AgentRun} from './agent-loop.ts';
-import type {AgentCatalog} from './agent-types.ts';
-import type {Command} from './command.ts';
+import type {AgentRun} from '../agent-loop.ts';
+import type {AgentCatalog} from '../agent-types.ts';
+import type {Command} from '../contract/command.ts';
+import type {PermissionMode, SessionInfo} from '../events.ts';
+import type {History} from '../history.ts';
+import type {Inbox} from '../inbox.ts';
+import type {Limits} from '../limits.ts';
+import type {Message} from '../messages.ts';
+import type {Model} from '../model.ts';
+import type {Denial} from '../permissions/permit.ts';
+import type {Questions} from '../permissions/questions.ts';
+import type {Rule} from '../permissions/rule.ts';
+import type {Announcement} from '../runs/announcer.ts';
+import type {Redactor} from '../secrets/redaction.ts';
+import type {SubagentManager} from '../subagent-manager.ts';
 import type {EventBus} from './event-bus.ts';
-import type {PermissionMode, SessionInfo} from './events.ts';
-import type {History} from './history.ts';
-import type {Inbox} from './inbox.ts';
-import type {Limits} from './limits.ts';
-import type {Message} from './messages.ts';
-import type {Model} from './model.ts';
-import type {Denial} from './permissions/permit.ts';
-import type {Questions} from './permissions/questions.ts';
-import type {Rule} from './permissions/rule.ts';
-import type {Announcement} from './runs/announcer.ts';
-import type {Redactor} from './secrets/redaction.ts';
-import type {SubagentManager} from './subagent-manager.ts';
 
 /** What a session is made of; `compose.ts` puts it together. */
 export interface SessionParts {
