@@ -18,7 +18,9 @@ const FLOORS = {
   // p-queue is the pool; jsonc-parser and leven tell where a file is wrong and what was meant; unbash reads commands
   // and ignore the patterns of rules, for permissions.
   core: {rooms: [], packages: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'ignore']},
-  models: {rooms: ['core'], packages: ['@anthropic-ai/sdk', 'zod', 'leven', '@vscode/ripgrep']},
+  models: {rooms: ['core'], packages: ['@anthropic-ai/sdk']},
+  /** A `fetch` for the SDK: compose gives it to models. */
+  'offline-model': {rooms: ['core'], packages: []},
   sandbox: {rooms: ['core'], packages: []},
   storage: {rooms: ['core'], packages: ['zod', 'write-file-atomic']},
   agents: {rooms: ['core'], packages: ['zod', 'leven', 'jsonc-parser', 'yaml', 'write-file-atomic']},
@@ -43,7 +45,7 @@ const FLOORS = {
   },
   print: {rooms: ['core', 'commands'], packages: ['string-width']},
   compose: {
-    rooms: ['core', 'models', 'sandbox', 'storage', 'agents', 'config', 'tools', 'commands'],
+    rooms: ['core', 'models', 'offline-model', 'sandbox', 'storage', 'agents', 'config', 'tools', 'commands'],
     packages: ['leven', '@vscode/ripgrep', 'write-file-atomic'],
   },
   cli: {rooms: ['core', 'compose', 'config', 'ui', 'print'], packages: ['meow', 'leven']},

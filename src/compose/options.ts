@@ -6,6 +6,7 @@ import type {Answer, PermissionMode, Question} from '../core/events.ts';
 import type {Limits} from '../core/limits.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
+import {createOfflineFetch} from '../offline-model/fetch.ts';
 
 export interface SessionOptions {
   readonly cwd: string;
@@ -62,6 +63,7 @@ export function resolverOf(options: SessionOptions, settings: Settings, redactor
     redactor,
     env: options.env,
     offline: options.offline || !isModelConfigured(options.env),
+    offlineFetch: createOfflineFetch(),
     retry: {
       maxAttempts: settings.retry?.maxAttempts ?? 5,
       maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 60),

@@ -3,13 +3,14 @@ import {UsageError} from '../core/errors.ts';
 import type {Model} from '../core/model.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {AnthropicModel, type ModelServer} from './anthropic-model.ts';
-import {createOfflineFetch} from './offline/fetch.ts';
 import type {RetryPolicy} from './retry.ts';
 
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The built-in model answers, whatever is asked for: by `--offline`, or since nothing else could. */
   readonly offline: boolean;
+  /** The built-in model's `fetch`. */
+  readonly offlineFetch: typeof globalThis.fetch;
   readonly retry: RetryPolicy;
   readonly idleSeconds: number;
   readonly maxOutputTokens: number;
@@ -74,7 +75,7 @@ export class ModelResolver {
     const known = this.#models.get(OFFLINE_NAME);
     if (known) return known;
     const model = new AnthropicModel(
-      {baseURL: 'http://offline.invalid', apiKey: OFFLINE_NAME, fetch: createOfflineFetch()},
+      {baseURL: 'http://offline.invalid', apiKey: OFFLINE_NAME, fetch: this.options.offlineFetch},
       {
         name: OFFLINE_NAME,
         id: OFFLINE_NAME,

@@ -2,7 +2,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {beforeAll, describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../../src/models/offline/fetch.ts';
+import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
 import {client, converse} from './converse.ts';
 import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './executor.ts';
 import {project} from './project.ts';

@@ -2,7 +2,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../../src/models/offline/fetch.ts';
+import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
 import {converse} from './converse.ts';
 import {folder, MAIN_TOOLS} from './executor.ts';
 

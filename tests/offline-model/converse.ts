@@ -1,6 +1,6 @@
 /** Drives the offline model through the real SDK until it ends its turn. */
 import {Anthropic} from '@anthropic-ai/sdk';
-import {createOfflineFetch} from '../../../src/models/offline/fetch.ts';
+import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
 import type {Result, ToolName} from './executor.ts';
 import {CODE_TOOLS, EXPLORE_TOOLS, runTool, specs} from './executor.ts';
 

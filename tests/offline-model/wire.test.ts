@@ -1,6 +1,6 @@
 import {Anthropic} from '@anthropic-ai/sdk';
 import {describe, expect, it} from 'vitest';
-import {createOfflineFetch} from '../../../src/models/offline/fetch.ts';
+import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
 import {client, converse} from './converse.ts';
 import {MAIN_TOOLS, specs} from './executor.ts';
 import {project} from './project.ts';

@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../../src/models/offline/fetch.ts';
+import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
 import {client, converse} from './converse.ts';
 import type {ToolName} from './executor.ts';
 import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs} from './executor.ts';

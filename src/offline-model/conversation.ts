@@ -1,6 +1,6 @@
 /** What the messages say: the request to work on, and what has been seen since it was made. */
-import type {Message, UserBlock} from '../../core/messages.ts';
-import {textOf} from '../../core/messages.ts';
+import type {Message, UserBlock} from '../core/messages.ts';
+import {textOf} from '../core/messages.ts';
 import {fieldsOf} from './request.ts';
 import type {Observation} from './work.ts';
 import {isChange, keyOf} from './work.ts';

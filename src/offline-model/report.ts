@@ -1,5 +1,5 @@
 /** How answers are worded: the notice, what cannot be done, places, fences. */
-import {OFFLINE_CANNOT} from '../../core/model.ts';
+import {OFFLINE_CANNOT} from '../core/model.ts';
 import type {Hit, Line} from './results.ts';
 
 /** First line of the first answer of a conversation. */
