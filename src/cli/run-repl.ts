@@ -1,7 +1,7 @@
 import module from 'node:module';
 import type {SessionOptions} from '../compose/options.ts';
 import {isModelConfigured} from '../config/environment.ts';
-import {PromptHistory} from '../ui/prompt-history.ts';
+import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';

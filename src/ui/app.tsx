@@ -5,10 +5,10 @@ import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
 import {type Controller, currentQuestion} from './controller.ts';
-import {pasteText, pressKeys} from './key-router.ts';
-import type {FinishedItem} from './ui-state.ts';
-import {useExternalEditor} from './use-external-editor.ts';
-import {useMarkdown} from './use-markdown.ts';
+import {useExternalEditor} from './input/external-editor.ts';
+import {pasteText, pressKeys} from './input/key-router.ts';
+import type {FinishedItem} from './state/ui-state.ts';
+import {useMarkdown} from './text/use-markdown.ts';
 
 export interface AppProps {
   readonly controller: Controller;

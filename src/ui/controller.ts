@@ -6,18 +6,18 @@
 import type {FrontEndSession} from '../core/contract/session.ts';
 import {messageOf} from '../core/errors.ts';
 import type {Answer, Question} from '../core/events.ts';
-import {type Cell, createCell} from './cell.ts';
-import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './completion.ts';
-import {createEarlyQuestions} from './early-questions.ts';
-import {createEditor, type EditorState, edit, expandedText, submitted} from './editor.ts';
-import {createEventPump} from './event-pump.ts';
-import {addText, forgetPrinted} from './finished.ts';
-import type {PanelMark} from './panel.ts';
-import {focusOn, type QuestionFocus} from './question-keys.ts';
-import {screenLine} from './screen-text.ts';
-import {addPrompt, openSession, printQuestion, reduce} from './store.ts';
-import {closeRun, hasEnded, openedRun, openRun} from './subagent-store.ts';
-import {INITIAL_STATE, type UiState} from './ui-state.ts';
+import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './input/completion.ts';
+import {createEditor, type EditorState, edit, expandedText, submitted} from './input/editor.ts';
+import {focusOn, type QuestionFocus} from './input/question-keys.ts';
+import {type Cell, createCell} from './state/cell.ts';
+import {createEarlyQuestions} from './state/early-questions.ts';
+import {createEventPump} from './state/event-pump.ts';
+import {addText, forgetPrinted} from './state/finished-items.ts';
+import type {PanelMark} from './state/panel.ts';
+import {addPrompt, openSession, printQuestion, reduce} from './state/store.ts';
+import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
+import {INITIAL_STATE, type UiState} from './state/ui-state.ts';
+import {screenLine} from './text/screen-text.ts';
 
 /** What is the screen's own: typed text, marks and hints. Nothing of it is the core's. */
 export interface LocalState {

@@ -1,5 +1,5 @@
 /** The first words on the screen, printed before anything is loaded that draws. */
-import {screenLine} from './screen-text.ts';
+import {screenLine} from './text/screen-text.ts';
 
 export interface HeaderInfo {
   readonly version: string;

@@ -4,9 +4,9 @@ import type {FrontEndSession} from '../core/contract/session.ts';
 import {messageOf} from '../core/errors.ts';
 import {App} from './app.tsx';
 import {createController} from './controller.ts';
+import {terminalInput} from './input/terminal-input.ts';
 import type {ReplOptions} from './repl-options.ts';
-import {screenLine} from './screen-text.ts';
-import {terminalInput} from './terminal-input.ts';
+import {screenLine} from './text/screen-text.ts';
 
 interface Failure {
   readonly exitCode: number;

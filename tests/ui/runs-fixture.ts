@@ -2,8 +2,8 @@
 import type {AgentEventBody} from '../../src/core/events.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
 import type {Outcome} from '../../src/core/run-result.ts';
-import {EMPTY_TAIL} from '../../src/ui/run-tail.ts';
-import type {SubagentRun} from '../../src/ui/ui-state.ts';
+import {EMPTY_TAIL} from '../../src/ui/state/run-tail.ts';
+import type {SubagentRun} from '../../src/ui/state/ui-state.ts';
 
 export function subagentRun(change: Partial<SubagentRun> = {}): SubagentRun {
   return {

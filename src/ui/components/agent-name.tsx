@@ -1,6 +1,6 @@
 import {Text} from 'ink';
-import {agentColor} from '../agent-color.ts';
-import type {Span, TextStyle} from './styled-text.tsx';
+import type {Span, TextStyle} from '../text/styled-text.tsx';
+import {agentColor} from './agent-color.ts';
 
 /** `[explore]` in that agent's colour. */
 export function AgentName({name}: {readonly name: string}) {

@@ -1,9 +1,9 @@
 import {Box, Text} from 'ink';
 import type {ComponentType} from 'react';
-import type {MarkdownProps} from '../markdown.tsx';
-import type {Announcement} from '../ui-state.ts';
+import type {Announcement} from '../state/ui-state.ts';
+import type {MarkdownProps} from '../text/markdown.tsx';
+import {StyledText, Wrapped} from '../text/styled-text.tsx';
 import {namedSpans} from './agent-name.tsx';
-import {StyledText, Wrapped} from './styled-text.tsx';
 import {endingStyle} from './subagent-lines.tsx';
 
 interface AnnouncementProps {

@@ -1,6 +1,6 @@
 import {Text} from 'ink';
 import {formatDuration} from '../../core/progress-line.ts';
-import {cutText} from '../wrap.ts';
+import {cutText} from '../text/wrap.ts';
 
 const FRAMES = ['|', '/', '-', '\\'] as const;
 /** Milliseconds between two pictures of what moves. */

@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
-import type {Command} from '../completion.ts';
-import {cutText} from '../wrap.ts';
+import type {Command} from '../input/completion.ts';
+import {cutText} from '../text/wrap.ts';
 
 export const MAX_COMPLETION_ROWS = 6;
 

@@ -1,12 +1,12 @@
 import {Box} from 'ink';
 import type {ComponentType, ReactNode} from 'react';
-import type {MarkdownProps} from '../markdown.tsx';
-import type {FinishedItem} from '../ui-state.ts';
+import type {FinishedItem} from '../state/ui-state.ts';
+import type {MarkdownProps} from '../text/markdown.tsx';
+import {Wrapped} from '../text/styled-text.tsx';
 import {AnnouncementView} from './announcement.tsx';
 import {Notice} from './notice.tsx';
 import {QuestionDetail} from './question.tsx';
 import {SentPrompt} from './sent-prompt.tsx';
-import {Wrapped} from './styled-text.tsx';
 import {FinishedSubagents} from './subagent-lines.tsx';
 import {ToolLine} from './tool-line.tsx';
 

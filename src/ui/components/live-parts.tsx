@@ -1,13 +1,12 @@
 import {Text} from 'ink';
-import type {Command} from '../completion.ts';
 import {currentQuestion, type LocalState} from '../controller.ts';
-import {offeredCommands} from '../key-router.ts';
-import {type LiveRows, shareRows} from '../live-rows.ts';
-import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../panel.ts';
-import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../subagent-store.ts';
-import {modeOf, type SubagentRun, type UiState} from '../ui-state.ts';
-import {useNow} from '../use-now.ts';
-import {cutText} from '../wrap.ts';
+import type {Command} from '../input/completion.ts';
+import {offeredCommands} from '../input/key-router.ts';
+import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
+import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
+import {modeOf, type SubagentRun, type UiState} from '../state/ui-state.ts';
+import {type LiveRows, shareRows} from '../text/live-rows.ts';
+import {cutText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
 import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth} from './prompt.tsx';
@@ -20,6 +19,7 @@ import {StreamTail, tailRows} from './stream-tail.tsx';
 import {LiveSubagents} from './subagent-lines.tsx';
 import {TodoList} from './todo-list.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
+import {useNow} from './use-now.ts';
 
 /** Idle times are told in seconds. */
 const IDLE_TICK_MS = 1000;

@@ -1,5 +1,5 @@
-import type {NoticeLevel} from '../ui-state.ts';
-import {type Span, StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
+import type {NoticeLevel} from '../state/ui-state.ts';
+import {type Span, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 
 interface NoticeProps {
   readonly level: NoticeLevel;

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {keyed} from '../keyed.ts';
+import {keyed} from '../text/keyed.ts';
 
 /** A unified diff in colours; without colours its signs say the same. */
 export function Patch({patch, maxLines}: {readonly patch: string; readonly maxLines?: number}) {

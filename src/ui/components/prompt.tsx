@@ -1,7 +1,7 @@
 import {Box, Text} from 'ink';
-import type {EditorState} from '../editor.ts';
-import {layoutText} from '../editor-layout.ts';
-import {keyed} from '../keyed.ts';
+import type {EditorState} from '../input/editor.ts';
+import {layoutText} from '../input/editor-layout.ts';
+import {keyed} from '../text/keyed.ts';
 
 export const PROMPT_MARK = '> ';
 export const PLACEHOLDER = 'Ask about this project, or /help';

@@ -1,12 +1,12 @@
 import {Box, Text} from 'ink';
 import type {Question} from '../../core/events.ts';
-import {layoutText} from '../editor-layout.ts';
-import {keyed} from '../keyed.ts';
-import type {QuestionFocus} from '../question-keys.ts';
-import {isLongQuestion, MAX_HEAD_ROWS} from '../store.ts';
-import {cutText, wrapText} from '../wrap.ts';
+import {layoutText} from '../input/editor-layout.ts';
+import type {QuestionFocus} from '../input/question-keys.ts';
+import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
+import {keyed} from '../text/keyed.ts';
+import {Wrapped} from '../text/styled-text.tsx';
+import {cutText, wrapText} from '../text/wrap.ts';
 import {PatchLine} from './patch.tsx';
-import {Wrapped} from './styled-text.tsx';
 
 /** Everything of a question as rows of the screen, so that its height is known before it is drawn. */
 export interface QuestionRows {

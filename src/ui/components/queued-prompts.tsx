@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
-import {firstRows} from '../live-rows.ts';
-import {cutText} from '../wrap.ts';
+import {firstRows} from '../text/live-rows.ts';
+import {cutText} from '../text/wrap.ts';
 
 interface QueueProps {
   readonly prompts: readonly {readonly id: string; readonly text: string}[];

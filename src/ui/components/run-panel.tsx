@@ -1,8 +1,8 @@
 import {Box, Text} from 'ink';
-import {panelText, panelWindow} from '../panel.ts';
-import {hasEnded} from '../subagent-store.ts';
-import type {SubagentRun} from '../ui-state.ts';
-import {cutText, textWidth} from '../wrap.ts';
+import {panelText, panelWindow} from '../state/panel.ts';
+import {hasEnded} from '../state/subagent-store.ts';
+import type {SubagentRun} from '../state/ui-state.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 import {AgentName} from './agent-name.tsx';
 
 interface PanelProps {

@@ -1,10 +1,10 @@
 import {Box, Text} from 'ink';
-import {stateWord} from '../panel.ts';
-import {type TailLine, tailLines} from '../run-tail.ts';
-import type {SubagentRun} from '../ui-state.ts';
-import {cutText, textWidth, wrapText} from '../wrap.ts';
+import {stateWord} from '../state/panel.ts';
+import {type TailLine, tailLines} from '../state/run-tail.ts';
+import type {SubagentRun} from '../state/ui-state.ts';
+import type {TextStyle} from '../text/styled-text.tsx';
+import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {AgentName} from './agent-name.tsx';
-import type {TextStyle} from './styled-text.tsx';
 
 export interface ViewRow {
   readonly key: string;

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {Wrapped} from './styled-text.tsx';
+import {Wrapped} from '../text/styled-text.tsx';
 
 /** What the person said, as it stays in the scrollback. */
 export function SentPrompt({text, columns}: {readonly text: string; readonly columns: number}) {

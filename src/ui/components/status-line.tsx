@@ -1,5 +1,5 @@
 import {Text} from 'ink';
-import {cutText, textWidth} from '../wrap.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;

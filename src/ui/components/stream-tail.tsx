@@ -1,7 +1,7 @@
 import {Text} from 'ink';
-import {screenText} from '../screen-text.ts';
-import type {StreamState} from '../stream-blocks.ts';
-import {wrapText} from '../wrap.ts';
+import {screenText} from '../text/screen-text.ts';
+import type {StreamState} from '../text/stream-blocks.ts';
+import {wrapText} from '../text/wrap.ts';
 
 /** The end of the text that the model is writing, as rows of the screen. */
 export function tailRows(stream: StreamState, columns: number): string[] {

@@ -1,11 +1,11 @@
 import {Box, Text} from 'ink';
 import {type ProgressState, progressLine, taskHeader} from '../../core/progress-line.ts';
-import {keyed} from '../keyed.ts';
-import {groupTitle, hasEnded, progressOf} from '../subagent-store.ts';
-import type {SubagentRun} from '../ui-state.ts';
-import {cutText, textWidth} from '../wrap.ts';
+import {groupTitle, hasEnded, progressOf} from '../state/subagent-store.ts';
+import type {SubagentRun} from '../state/ui-state.ts';
+import {keyed} from '../text/keyed.ts';
+import {StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import {cutText, textWidth} from '../text/wrap.ts';
 import {namedSpans} from './agent-name.tsx';
-import {StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 
 interface FinishedProps {
   readonly runs: readonly ProgressState[];

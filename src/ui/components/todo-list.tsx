@@ -1,8 +1,8 @@
 import {Box, Text} from 'ink';
 import type {Todo} from '../../core/tool.ts';
-import {keyed} from '../keyed.ts';
-import {firstRows} from '../live-rows.ts';
-import {cutText} from '../wrap.ts';
+import {keyed} from '../text/keyed.ts';
+import {firstRows} from '../text/live-rows.ts';
+import {cutText} from '../text/wrap.ts';
 
 const MARKS: Readonly<Record<Todo['status'], string>> = {pending: '[ ]', in_progress: '[>]', completed: '[x]'};
 

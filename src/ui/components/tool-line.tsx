@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
-import type {FinishedTool, RunningTool} from '../ui-state.ts';
-import {cutText, wrapText} from '../wrap.ts';
+import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
 import {Patch} from './patch.tsx';
 import {TodoList} from './todo-list.tsx';
 

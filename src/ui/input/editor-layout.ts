@@ -1,0 +1,69 @@
+/** Where the editor's text lies on the screen: rows of at most `width` columns, and the cursor among them. */
+import {screenText} from '../text/screen-text.ts';
+import {graphemesOf, textWidth} from '../text/wrap.ts';
+
+export interface Cursor {
+  readonly row: number;
+  /** In columns of the terminal. */
+  readonly column: number;
+}
+
+export interface EditorLayout {
+  readonly rows: readonly string[];
+  readonly cursor: Cursor;
+  /** Every place that the cursor can be at, in the order of the text. */
+  readonly stops: readonly (Cursor & {readonly offset: number})[];
+}
+
+interface Laid {
+  readonly text: string;
+  readonly cursor: number;
+  readonly pastes: ReadonlyMap<string, string>;
+}
+
+export function layoutText({text, cursor, pastes}: Laid, width: number): EditorLayout {
+  const rows = [''];
+  const stops: (Cursor & {offset: number})[] = [];
+  let column = 0;
+  let offset = 0;
+  const newRow = () => {
+    rows.push('');
+    column = 0;
+  };
+  for (const grapheme of graphemesOf(text)) {
+    const pasted = pastes.get(grapheme);
+    const shown = pasted === undefined ? visible(grapheme) : pasteLabel(pasted);
+    const columns = textWidth(shown);
+    if (grapheme !== '\n' && column > 0 && column + columns > width) newRow();
+    stops.push({row: rows.length - 1, column, offset});
+    offset += grapheme.length;
+    if (grapheme === '\n') {
+      newRow();
+    } else {
+      rows[rows.length - 1] += shown;
+      column += columns;
+    }
+  }
+  // At the end of a full row the cursor stands on the next one.
+  if (column >= width) newRow();
+  stops.push({row: rows.length - 1, column, offset});
+  const at = stops.find((stop) => stop.offset >= cursor) ?? stops.at(-1)!;
+  return {rows, cursor: {row: at.row, column: at.column}, stops};
+}
+
+/** The offset nearest to a place: in its row, at its column or before. */
+export function offsetAt(layout: EditorLayout, target: Cursor): number {
+  const inRow = layout.stops.filter((stop) => stop.row === target.row);
+  const nearest = inRow.findLast((stop) => stop.column <= target.column) ?? inRow[0];
+  return nearest?.offset ?? 0;
+}
+
+/** What a private character looks like: `[pasted 42 lines]`. */
+export function pasteLabel(content: string): string {
+  const lines = content.split('\n').length;
+  return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${content.length} characters]`;
+}
+
+function visible(grapheme: string): string {
+  return grapheme === '\t' ? '  ' : screenText(grapheme);
+}

@@ -1,0 +1,46 @@
+/** What was typed in a directory, kept across sessions: one JSON line a prompt in `<home>/history.jsonl`. */
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {appendPrivate} from '../../core/private-file.ts';
+
+/** Older prompts stay in the file and are not offered. */
+const OFFERED = 200;
+
+export class PromptHistory {
+  readonly #file: string;
+
+  constructor(
+    home: string,
+    private readonly cwd: string,
+  ) {
+    this.#file = path.join(home, 'history.jsonl');
+  }
+
+  /** Oldest first; lines that cannot be read are left out. */
+  read(): string[] {
+    if (!existsSync(this.#file)) return [];
+    const prompts: string[] = [];
+    for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
+      const entry = parse(line);
+      if (entry?.cwd === this.cwd && prompts.at(-1) !== entry.prompt) prompts.push(entry.prompt);
+    }
+    return prompts.slice(-OFFERED);
+  }
+
+  add(prompt: string): void {
+    appendPrivate(this.#file, `${JSON.stringify({cwd: this.cwd, prompt, at: Date.now()})}\n`);
+  }
+}
+
+function parse(line: string): {cwd: string; prompt: string} | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null || !('cwd' in value) || !('prompt' in value)) return undefined;
+    const {cwd, prompt} = value;
+    return typeof cwd === 'string' && typeof prompt === 'string' ? {cwd, prompt} : undefined;
+  } catch (error) {
+    // A torn line of a crash, or the empty end of the file.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Brings events to the screen at most every 33 ms, the first of a burst at once. A model writes faster than a terminal
+ * need repaint, so neighbouring pieces of text become one; no event is dropped and none overtakes another. What
+ * subagents do is seen in a few rows: it can wait longer.
+ */
+import type {AgentEvent} from '../../core/events.ts';
+
+export interface EventPump {
+  readonly push: (event: AgentEvent) => void;
+  /** Applies what waits, now. */
+  readonly flush: () => void;
+  /** Applies what waits and forgets its timer. */
+  readonly stop: () => void;
+}
+
+const FRAME_MS = 33;
+/** When the last events were of subagents alone. */
+const SUBAGENT_FRAME_MS = 100;
+
+export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
+  let waiting: AgentEvent[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = () => {
+    if (waiting.length === 0) return;
+    const events = waiting;
+    waiting = [];
+    apply(events);
+  };
+  const tick = () => {
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const isMain = waiting.some((event) => event.parent === undefined);
+    flush();
+    timer = setTimeout(tick, isMain ? FRAME_MS : SUBAGENT_FRAME_MS);
+  };
+  return {
+    push: (event) => {
+      const last = waiting.at(-1);
+      const joined = last && joinText(last, event);
+      if (joined) waiting[waiting.length - 1] = joined;
+      else waiting.push(event);
+      if (timer) return;
+      // The first event waits for the rest of this tick: a burst is one repaint.
+      timer = setTimeout(tick, 0);
+    },
+    flush,
+    stop: () => {
+      clearTimeout(timer);
+      timer = undefined;
+      flush();
+    },
+  };
+}
+
+function joinText(last: AgentEvent, next: AgentEvent): AgentEvent | undefined {
+  if (last.type !== 'text_delta' || next.type !== 'text_delta' || last.agentId !== next.agentId) return undefined;
+  return {...next, text: last.text + next.text};
+}

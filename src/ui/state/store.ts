@@ -1,0 +1,278 @@
+/**
+ * The screen's state is a pure function of the events. Finished things go to the end of `finished` and stay as they
+ * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
+ */
+
+import type {AgentEvent, Question, SessionInfo} from '../../core/events.ts';
+import {textOf} from '../../core/messages.ts';
+import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
+import {isCommandLine} from '../input/completion.ts';
+import {screenLine, screenText} from '../text/screen-text.ts';
+import {EMPTY_STREAM} from '../text/stream-blocks.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
+import {announcementItem} from './announcement-item.ts';
+import {addItem, addItems, addText, feedText, finishText} from './finished-items.ts';
+import {announceRun, forgetEndedRuns, reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
+import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
+
+/** Rows of a question's detail, at 40 columns, beyond which it is printed whole before the question. */
+const MAX_DETAIL_ROWS = 6;
+/** Rows that a question's first line may take; a longer one is printed before as well. */
+export const MAX_HEAD_ROWS = 3;
+/** Models word what their agents are called: the name must not push away what is asked. */
+const MAX_AGENT_COLUMNS = 50;
+const MAX_PROGRESS = 2000;
+/** Of a conversation that goes on, so many messages are shown again. */
+const MAX_RESTORED = 12;
+
+export function reduce(state: UiState, event: AgentEvent): UiState {
+  switch (event.type) {
+    case 'ask':
+      return withQuestions(state, [...state.questions, safeQuestion(event.question)]);
+    case 'ask_end':
+      return withQuestions(
+        state,
+        state.questions.filter((question) => question.id !== event.askId),
+      );
+    case 'queued_prompt':
+      return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
+    case 'queued_prompt_taken':
+      return takeQueued(state, event.id);
+    case 'queued_prompt_dropped':
+      return addItem(
+        {...state, queued: state.queued.filter((queued) => queued.id !== event.id)},
+        {kind: 'notice', level: 'warning', text: `not sent: ${screenText(event.text)}`},
+      );
+    case 'session':
+      return withSession(state, event.info);
+    case 'cleared':
+      return {...forgetEndedRuns(finishText(state)), todos: [], contextTokens: 0, hasRun: false};
+    case 'rewound':
+      return {...finishText(state), todos: [], contextTokens: 0};
+    case 'announcement':
+      return announceRun(state, event);
+    case 'notice':
+      return addItem(
+        // What a subagent says belongs to its transcript too.
+        event.parent === undefined ? state : reduceSubagent(state, event),
+        {
+          kind: 'notice',
+          level: event.level,
+          text: nameOf(state, event) + screenText(event.text),
+          ...(event.isDiff ? {isDiff: true} : {}),
+        },
+      );
+    default:
+      return event.parent === undefined ? reduceMain(state, event) : reduceSubagent(state, event);
+  }
+}
+
+function reduceMain(state: UiState, event: AgentEvent): UiState {
+  switch (event.type) {
+    case 'run_start':
+      return {...state, busy: true, busySince: event.at, hasRun: true, hasStreamed: false};
+    case 'text_delta': {
+      const {stream, items} = feedText(state, event.text);
+      return addItems({...state, stream, hasStreamed: true}, items);
+    }
+    case 'message': {
+      if (event.role === 'user') return state;
+      const {usage} = event;
+      // A Task that was typed comes as a message that cost nothing.
+      const counted =
+        usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
+      const contextTokens = counted || state.contextTokens;
+      const text = state.hasStreamed ? '' : textOf(event.content);
+      const {stream, items} = feedText(state, text);
+      return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};
+    }
+    case 'retry': {
+      const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
+      const again = state.hasStreamed ? ' · the answer begins again' : '';
+      return addItem(stopped, {
+        kind: 'notice',
+        level: 'warning',
+        text: retryText(event.waitMs, event.reason) + again,
+      });
+    }
+    case 'tool_start':
+      return {...finishText(state), tools: [...state.tools, startedTool(event)]};
+    case 'tool_progress':
+      return {
+        ...state,
+        tools: state.tools.map((tool) =>
+          tool.callId === event.callId
+            ? {...tool, progress: (tool.progress + screenText(event.text)).slice(-MAX_PROGRESS)}
+            : tool,
+        ),
+      };
+    case 'tool_end':
+      return endTool(state, event);
+    case 'run_end':
+      return endTurn(state, event);
+    default:
+      return state;
+  }
+}
+
+/** The person's own words go to the screen as they are sent. */
+export function addPrompt(state: UiState, text: string): UiState {
+  return addItem(finishText(state), {kind: 'prompt', text: screenText(text)});
+}
+
+/** The session is there: what it has to say, and the end of what was said before. */
+export function openSession(state: UiState, info: SessionInfo): UiState {
+  const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
+  return addRestored(addItems({...state, session: safeInfo(info)}, warned), info);
+}
+
+/** The end of what was said before, as it was said: prompts, announcements and answers. */
+function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
+  const said = restored.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
+  const shown = said.slice(-MAX_RESTORED);
+  const hidden = said.length - shown.length;
+  const start =
+    hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
+  return shown.reduce(
+    (next, {role, text}) => (role === 'user' ? addUserParts(next, text, runDescriptions) : addText(next, text)),
+    start,
+  );
+}
+
+function addUserParts(state: UiState, text: string, descriptions: SessionInfo['runDescriptions']): UiState {
+  return messagePartsOf(text).reduce(
+    (next, part) =>
+      part.kind === 'words'
+        ? addPrompt(next, part.text)
+        : addItem(finishText(next), {
+            kind: 'announcement',
+            announcement: announcementItem(describe(part, descriptions), undefined),
+          }),
+    state,
+  );
+}
+
+/** The history knows a run by its id alone. */
+function describe(
+  part: MessagePart & {kind: 'announcement'},
+  descriptions: SessionInfo['runDescriptions'],
+): MessagePart & {kind: 'announcement'; description?: string} {
+  const description = Object.hasOwn(descriptions, part.runId) ? descriptions[part.runId] : undefined;
+  return description === undefined ? part : {...part, description};
+}
+
+function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {
+  return {callId: event.callId, tool: screenLine(event.tool), title: screenLine(event.title), progress: ''};
+}
+
+function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiState {
+  const running = state.tools.find((tool) => tool.callId === event.callId);
+  const next = {
+    ...state,
+    tools: state.tools.filter((tool) => tool !== running),
+    dispatched: state.dispatched.filter((callId) => callId !== event.callId),
+    todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
+  };
+  // The subagent's line has told it already.
+  if (state.dispatched.includes(event.callId)) return next;
+  const tool: FinishedTool = {
+    tool: screenLine(event.tool),
+    title: running?.title ?? '',
+    isError: event.isError,
+    preview: screenText(event.preview),
+    ...(event.display && {display: safeDisplay(event.display)}),
+  };
+  return addItem(finishText(next), {kind: 'tool', tool});
+}
+
+function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState {
+  let next: UiState = {...finishText(state), busy: false, tools: [], dispatched: [], hasStreamed: false};
+  next = settleSubagents(next);
+  const reason = screenText(event.reason ?? '');
+  switch (event.outcome) {
+    case 'success':
+      return next;
+    case 'stopped':
+      return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
+    case 'limit':
+      return addItem(next, {kind: 'notice', level: 'warning', text: `limit reached: ${reason}`});
+    case 'timeout':
+      return addItem(next, {kind: 'notice', level: 'warning', text: reason || 'timed out'});
+    default:
+      return wasTold(next, reason)
+        ? next
+        : addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
+  }
+}
+
+/** A Task that was typed wrongly says why in its own line. */
+function wasTold(state: UiState, reason: string): boolean {
+  const last = state.finished.at(-1);
+  return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
+}
+
+/** The first question is the one shown; its detail is printed before it when it is long. */
+function withQuestions(state: UiState, questions: readonly Question[]): UiState {
+  const next = {...state, questions};
+  const first = questions[0];
+  if (!first || first.id === state.questions[0]?.id || !isLongQuestion(first)) return next;
+  return addItem(finishText(next), {kind: 'detail', question: first});
+}
+
+export function isLongQuestion({agent, title, detail}: Question): boolean {
+  return (
+    wrapText(detail, 36).length > MAX_DETAIL_ROWS || wrapText(`${agent} asks: ${title}`, 30).length > MAX_HEAD_ROWS
+  );
+}
+
+/** A question that the window has no room for is printed whole. */
+export function printQuestion(state: UiState, id: string): UiState {
+  const question = state.questions.find((each) => each.id === id);
+  // A long one was printed when it came.
+  return question && !isLongQuestion(question) ? addItem(finishText(state), {kind: 'detail', question}) : state;
+}
+
+function takeQueued(state: UiState, id: string): UiState {
+  const prompt = state.queued.find((queued) => queued.id === id);
+  const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
+  // A command was shown when it was sent.
+  return prompt && !isCommandLine(prompt.text) ? addItem(finishText(next), {kind: 'prompt', text: prompt.text}) : next;
+}
+
+function withSession(state: UiState, info: SessionInfo): UiState {
+  return {...state, session: safeInfo(info)};
+}
+
+function safeInfo(info: SessionInfo): SessionInfo {
+  return {
+    ...info,
+    model: screenLine(info.model),
+    cwd: screenLine(info.cwd),
+    commands: info.commands.map(({name, description}) => ({
+      name: screenLine(name).replace(/^\//, ''),
+      description: screenLine(description),
+    })),
+  };
+}
+
+function safeQuestion(question: Question): Question {
+  return {
+    ...question,
+    agent: cutText(screenLine(question.agent), MAX_AGENT_COLUMNS),
+    title: screenLine(question.title),
+    detail: screenText(question.detail).replace(/\n+$/, ''),
+    options: question.options.map((option) => ({...option, label: screenLine(option.label)})),
+  };
+}
+
+function safeDisplay<T extends NonNullable<FinishedTool['display']>>(display: T): T {
+  if (display.type === 'diff') return {...display, path: screenLine(display.path), patch: screenText(display.patch)};
+  if (display.type === 'text') return {...display, text: screenText(display.text)};
+  return {...display, todos: display.todos.map((todo) => ({...todo, content: screenLine(todo.content)}))};
+}
+
+/** `[explore] ` before what a subagent says; the main agent speaks for itself. */
+function nameOf(state: UiState, event: AgentEvent): string {
+  const run = event.parent === undefined ? undefined : state.subagents.find((one) => one.agentId === event.agentId);
+  return run ? `[${run.agent}] ` : '';
+}

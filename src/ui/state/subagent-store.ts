@@ -1,0 +1,189 @@
+/**
+ * The subagents' runs, in order of dispatch. Those that are awaited have a line each, and are printed when all of them
+ * have ended. Those in the background outlive the turn, and leave when they are announced.
+ */
+
+import type {AgentEvent, RunStart} from '../../core/events.ts';
+import {textOf} from '../../core/messages.ts';
+import type {ProgressState} from '../../core/progress-line.ts';
+import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
+import {inputTokens} from '../../core/runs/receipt.ts';
+import {screenLine} from '../text/screen-text.ts';
+import {announcementItem} from './announcement-item.ts';
+import {addItem} from './finished-items.ts';
+import {EMPTY_TAIL, feedTail} from './run-tail.ts';
+import type {SubagentRun, UiState} from './ui-state.ts';
+
+export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
+  if (event.type === 'run_start') return startRun(state, event);
+  const index = state.subagents.findIndex((run) => run.agentId === event.agentId);
+  const run = state.subagents[index];
+  if (!run) return state;
+  const next = {...state, subagents: state.subagents.with(index, changeRun(run, event))};
+  switch (event.type) {
+    case 'run_background':
+      return run.isBackground ? next : settleGroup(addItem(next, {kind: 'notice', level: 'info', text: leaving(run)}));
+    case 'run_end':
+      if (!run.isBackground) return settleGroup(next);
+      return run.isSilent && event.outcome === 'success'
+        ? removeRuns(next, (one) => one.agentId === run.agentId)
+        : next;
+    default:
+      return next;
+  }
+}
+
+function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
+  const dispatched = event.callId ? [...state.dispatched, event.callId] : state.dispatched;
+  const index = state.subagents.findIndex((run) => run.agentId === event.agentId);
+  // One that was ended and goes on keeps its place, and what it did.
+  const before = state.subagents[index] ?? (state.departed?.agentId === event.agentId ? state.departed : undefined);
+  const run: SubagentRun = {
+    agentId: event.agentId,
+    callId: event.callId,
+    agent: screenLine(event.agent),
+    description: screenLine(event.label ?? event.description),
+    state: event.queued ? 'queued' : 'running',
+    tools: 0,
+    startedAt: event.at,
+    durationMs: 0,
+    reason: '',
+    note: '',
+    isBackground: event.background ?? before?.isBackground ?? false,
+    isSilent: false,
+    tokens: 0,
+    lastTool: '',
+    lastAt: event.at,
+    tail: before?.tail ?? EMPTY_TAIL,
+  };
+  const departed = before === state.departed ? undefined : state.departed;
+  const subagents = index < 0 ? [...state.subagents, run] : state.subagents.with(index, run);
+  return {...state, dispatched, subagents, departed};
+}
+
+function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
+  const run = {...before, lastAt: event.at, tail: feedTail(before.tail, event)};
+  switch (event.type) {
+    case 'run_active':
+      return {...run, state: 'running', startedAt: event.at};
+    case 'run_background':
+      return {...run, isBackground: true};
+    case 'tool_start':
+      return {...run, note: '', lastTool: screenLine(`${event.tool} ${event.title}`)};
+    case 'tool_end':
+      return {...run, tools: run.tools + 1, note: ''};
+    case 'retry':
+      return {...run, note: retryText(event.waitMs, event.reason)};
+    case 'message': {
+      if (event.role === 'user') return {...run, note: ''};
+      const tokens = run.tokens + inputTokens(event.usage) + event.usage.output_tokens;
+      return {...run, note: '', tokens, isSilent: textOf(event.content) === ANNOUNCE_SKIP};
+    }
+    case 'run_end':
+      return {
+        ...run,
+        state: event.outcome,
+        tools: event.tools,
+        durationMs: event.durationMs,
+        reason: screenLine(event.reason ?? ''),
+        note: '',
+        // A run's end counts it all, also of calls that brought no message.
+        tokens: Math.max(run.tokens, inputTokens(event.usage) + event.usage.output_tokens),
+      };
+    default:
+      return run;
+  }
+}
+
+/** A background run's end, told to the person. It leaves the panel. */
+export function announceRun(state: UiState, event: AgentEvent & {type: 'announcement'}): UiState {
+  const run = findRun(state, event.runId);
+  const announcement = announcementItem(event, run && progressOf(run, event.at));
+  const next = removeRuns(state, (one) => one.agentId === event.runId);
+  return addItem(next, {kind: 'announcement', announcement});
+}
+
+/** Prints the group when all of it have ended, or when no turn awaits the rest. */
+function settleGroup(state: UiState): UiState {
+  return !state.busy || awaitedRuns(state).every(hasEnded) ? settleSubagents(state) : state;
+}
+
+/** Prints the awaited ones that have ended. */
+export function settleSubagents(state: UiState): UiState {
+  const isOver = (run: SubagentRun) => !run.isBackground && hasEnded(run);
+  const ended = state.subagents.filter(isOver);
+  if (ended.length === 0) return state;
+  const next = removeRuns(state, isOver);
+  return addItem(next, {kind: 'subagents', runs: ended.map((run) => progressOf(run, 0))});
+}
+
+/** In a new conversation nothing of the old one will be announced. */
+export function forgetEndedRuns(state: UiState): UiState {
+  return removeRuns(state, (run) => run.isBackground && hasEnded(run));
+}
+
+function removeRuns(state: UiState, isRemoved: (run: SubagentRun) => boolean): UiState {
+  const subagents = state.subagents.filter((run) => !isRemoved(run));
+  if (subagents.length === state.subagents.length) return state;
+  const opened = state.subagents.find((run) => run.agentId === state.openedRun);
+  return {...state, subagents, departed: opened && isRemoved(opened) ? opened : state.departed};
+}
+
+/** Looks at one run's transcript. */
+export function openRun(state: UiState, runId: string): UiState {
+  return {...state, openedRun: runId, departed: undefined};
+}
+
+export function closeRun(state: UiState): UiState {
+  return {...state, openedRun: undefined, departed: undefined};
+}
+
+/** The run whose transcript is looked at. */
+export function openedRun(state: UiState): SubagentRun | undefined {
+  return state.openedRun === undefined ? undefined : findRun(state, state.openedRun);
+}
+
+function findRun(state: UiState, runId: string): SubagentRun | undefined {
+  const {departed} = state;
+  return state.subagents.find((run) => run.agentId === runId) ?? (departed?.agentId === runId ? departed : undefined);
+}
+
+/** Those that have a line each. */
+export function awaitedRuns(state: UiState): readonly SubagentRun[] {
+  return state.subagents.filter((run) => !run.isBackground);
+}
+
+/** Awaited runs are at work: Ctrl+B has something to send to the background. */
+export function hasAwaitedWork(state: UiState): boolean {
+  return state.busy && state.subagents.some((run) => !run.isBackground && !hasEnded(run));
+}
+
+/** What stands after `> Task: ` over the lines. */
+export function groupTitle(runs: readonly {description: string}[]): string {
+  return runs.length === 1 ? runs[0]!.description : `${runs.length} agents`;
+}
+
+/** A run as `progressLine` takes it; a run at work is measured up to `now`. */
+export function progressOf(run: SubagentRun, now: number): ProgressState {
+  return {
+    agent: run.agent,
+    description: run.description,
+    state: run.state,
+    tools: run.tools,
+    durationMs: hasEnded(run) ? run.durationMs : Math.max(0, now - run.startedAt),
+    reason: run.reason,
+  };
+}
+
+export function hasEnded(run: {readonly state: ProgressState['state']}): boolean {
+  return run.state !== 'queued' && run.state !== 'running';
+}
+
+function leaving(run: SubagentRun): string {
+  return `[${run.agent}] ${run.description} · in the background`;
+}
+
+/** `retrying in 4s (429)` */
+export function retryText(waitMs: number, reason: string): string {
+  return `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${screenLine(reason)})`;
+}

@@ -1,0 +1,26 @@
+/**
+ * What models, tools, files and names bring is text to be shown, never commands to the terminal.
+ * Everything that comes from outside passes here before it reaches Ink.
+ */
+import {showControls} from '../../core/visible-controls.ts';
+
+const TAB_STOP = 4;
+
+/** Keeps newlines, expands tabs, and shows what a terminal would obey. */
+export function screenText(text: string): string {
+  const unified = text.includes('\r') ? text.replace(/\r+\n/g, '\n') : text;
+  return showControls(unified.includes('\t') ? unified.split('\n').map(expandTabs).join('\n') : unified);
+}
+
+/** The same on one line: white space is folded. */
+export function screenLine(text: string): string {
+  return screenText(text.replace(/\s+/g, ' ').trim());
+}
+
+function expandTabs(line: string): string {
+  let expanded = '';
+  for (const part of line.split(/(\t)/)) {
+    expanded += part === '\t' ? ' '.repeat(TAB_STOP - (expanded.length % TAB_STOP)) : part;
+  }
+  return expanded;
+}

@@ -1,0 +1,51 @@
+import {Text, type TextProps} from 'ink';
+import {Fragment} from 'react';
+import {keyed} from './keyed.ts';
+import {wrapRows} from './wrap.ts';
+
+/** A piece of text in one style. */
+export interface Span {
+  readonly text: string;
+  readonly style: TextStyle;
+}
+
+export type TextStyle = Pick<
+  TextProps,
+  'bold' | 'italic' | 'underline' | 'strikethrough' | 'dimColor' | 'color' | 'backgroundColor'
+>;
+
+/** Styled text with its own line breaks: Ink's would begin rows with the space that it broke at. */
+export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
+  const rows = wrapRows(spans.map(({text}) => text).join(''), columns);
+  return (
+    <Text>
+      {keyed(rows).map(({key, value: {start, end, indent}}, index) => (
+        <Fragment key={key}>
+          {index > 0 && `\n${' '.repeat(indent)}`}
+          {keyed(cutSpans(spans, start, end)).map((part) => (
+            <Text key={part.key} {...part.value.style}>
+              {part.value.text}
+            </Text>
+          ))}
+        </Fragment>
+      ))}
+    </Text>
+  );
+}
+
+/** Text in one style, or none. */
+export function Wrapped({text, columns, ...style}: {readonly text: string; readonly columns: number} & TextStyle) {
+  return <StyledText spans={[{text, style}]} columns={columns} />;
+}
+
+function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
+  const cut: Span[] = [];
+  let at = 0;
+  for (const {text, style} of spans) {
+    const piece = text.slice(Math.max(0, start - at), Math.max(0, end - at));
+    if (piece !== '') cut.push({text: piece, style});
+    at += text.length;
+    if (at >= end) break;
+  }
+  return cut;
+}

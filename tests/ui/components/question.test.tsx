@@ -1,0 +1,195 @@
+import {render} from 'ink-testing-library';
+import {describe, expect, test} from 'vitest';
+import {QuestionDetail, QuestionView, questionRows} from '../../../src/ui/components/question.tsx';
+import type {KeyPress} from '../../../src/ui/input/keys.ts';
+import {
+  focusOn,
+  QUIET_MS,
+  type QuestionFocus,
+  type QuestionStep,
+  questionKey,
+} from '../../../src/ui/input/question-keys.ts';
+import {question} from '../fake-session.ts';
+
+const asked = question();
+const START = 1000;
+
+function press(name: KeyPress['name'], text = ''): KeyPress {
+  return {name, text, ctrl: false, meta: false, shift: false};
+}
+const digit = (text: string) => press('text', text);
+
+function step(key: KeyPress, focus: QuestionFocus = focusOn(asked, START), isPromptEmpty = true, after = 1000) {
+  return questionKey(focus, asked, key, {isPromptEmpty, now: START + after});
+}
+
+/** Presses one key after the other. */
+function steps(...keys: KeyPress[]): QuestionStep {
+  let last: QuestionStep = {focus: focusOn(asked, START), isHandled: false};
+  for (const key of keys) last = step(key, last.focus);
+  return last;
+}
+
+describe('a question', () => {
+  test.each([
+    ['1', 'yes'],
+    ['2', 'session'],
+  ])('is answered by the digit %s with %s', (key, choice) => {
+    expect(step(digit(key)).answer).toEqual({choice});
+  });
+
+  test('does not answer to the digit of an option that it does not offer, nor gives it to the prompt', () => {
+    expect(step(digit('3'))).toMatchObject({isHandled: true});
+    expect(step(digit('3')).answer).toBeUndefined();
+  });
+
+  test('has nothing marked at first: Enter alone answers nothing', () => {
+    expect(step(press('return'))).toMatchObject({isHandled: true});
+    expect(step(press('return')).answer).toBeUndefined();
+  });
+
+  test('that says what Enter means takes it so while nothing is marked, and says it', () => {
+    const careful = question({enter: 'no'});
+    const focus = focusOn(careful, START);
+    const enter = (at: number, isPromptEmpty = true) =>
+      questionKey(focus, careful, press('return'), {isPromptEmpty, now: START + at});
+    expect(enter(1000).answer).toEqual({choice: 'no'});
+    expect([enter(QUIET_MS - 1), enter(1000, false)]).toMatchObject([{isHandled: false}, {isHandled: false}]);
+    const marked = questionKey(focus, careful, press('down'), {isPromptEmpty: true, now: START + 1000}).focus;
+    const answer = questionKey(marked, careful, press('return'), {isPromptEmpty: true, now: START + 1000}).answer;
+    expect(answer).toEqual({choice: 'yes'});
+    const hint = (at: QuestionFocus) =>
+      questionRows({question: careful, count: 1, focus: at, isPromptEmpty: true, columns: 40}).rows.at(-1)?.text;
+    expect(hint(focus)).toBe('  digit, or arrows · Enter or Esc: no');
+    expect(hint(marked)).toBe('  digit, or arrows and Enter · Esc: no');
+  });
+
+  test('is answered by the arrows and Enter', () => {
+    expect(steps(press('down'), press('down'), press('return')).answer).toEqual({choice: 'session'});
+    expect(steps(press('up'), press('up'), press('up'), press('return')).answer).toEqual({choice: 'yes'});
+  });
+
+  test('is refused by Esc', () => {
+    expect(step(press('escape')).answer).toEqual({choice: 'no'});
+  });
+
+  test('takes a word to the model with no', () => {
+    const noted = steps(digit('4'), press('text', 'use '), press('text', 'make'), press('return'));
+    expect(noted.answer).toEqual({choice: 'no', note: 'use make'});
+    expect(steps(digit('4')).answer).toBeUndefined();
+    expect(steps(digit('4'), press('return')).answer).toEqual({choice: 'no'});
+    expect(steps(digit('4'), press('text', 'x'), press('escape')).answer).toEqual({choice: 'no'});
+  });
+
+  test('takes no key in its first moments', () => {
+    for (const key of [digit('1'), press('return'), press('escape'), press('down'), press('tab')]) {
+      expect(step(key, undefined, true, QUIET_MS - 1)).toMatchObject({isHandled: false});
+    }
+  });
+
+  test('takes no key while something is typed, until Tab goes to it', () => {
+    for (const key of [digit('1'), press('return'), press('escape'), press('up')]) {
+      expect(step(key, undefined, false)).toMatchObject({isHandled: false});
+    }
+    const taken = step(press('tab'), undefined, false);
+    expect(taken.focus.isTaken).toBe(true);
+    expect(step(digit('1'), taken.focus, false).answer).toEqual({choice: 'yes'});
+    expect(step(press('tab'), taken.focus, false).focus.isTaken).toBe(false);
+  });
+
+  test('leaves letters to the prompt', () => {
+    expect(step(press('text', 'w'))).toMatchObject({isHandled: false});
+  });
+});
+
+describe('on the screen', () => {
+  const view = {count: 3, focus: undefined, isPromptEmpty: true, columns: 60};
+
+  test('names the agent, shows the command and numbers the options as everywhere', () => {
+    const {rows} = questionRows({...view, question: question({agent: '[code] fix it'})});
+    expect(rows.map(({text}) => text)).toEqual([
+      '[code] fix it asks: run a command (1 of 3)',
+      'npm test',
+      '  1 yes',
+      '  2 yes for this session',
+      '  4 no, and say why',
+      '  digit, or arrows and Enter · Esc: no',
+    ]);
+  });
+
+  test('offers 3 only when it is offered', () => {
+    const options = [...asked.options, {digit: 3, choice: 'always', label: 'yes, always'}];
+    const {rows} = questionRows({...view, question: question({options})});
+    expect(rows.map(({text}) => text)).toContain('  3 yes, always');
+  });
+
+  test('shows what a yes covers whole, also where it is narrow', () => {
+    const label = 'yes always: bash(npm run build --production) in this project';
+    const options = [{digit: 3, choice: 'always', label}];
+    const {rows} = questionRows({...view, columns: 30, question: question({options})});
+    const shown = rows.filter(({style}) => style === 'option').map(({text}) => text);
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown.map((text) => text.slice(4)).join(' ')).toBe(label);
+  });
+
+  test('rows of a diff have the sign of their line, whatever they begin with themselves', () => {
+    const detail = `+${'a'.repeat(10)} -b is added\n-gone`;
+    const {rows} = questionRows({...view, columns: 16, question: question({detail, detailType: 'diff'})});
+    const diff = rows.filter(({style}) => style === 'diff');
+    expect(diff.map(({text, sign}) => [text, sign])).toEqual([
+      ['+aaaaaaaaaa -b', '+a'],
+      ['is added', '+a'],
+      ['-gone', '-g'],
+    ]);
+  });
+
+  test('the whole of a long diff is printed line by line', () => {
+    const detail = `@@ -1,2 +1,2 @@\n-one line that is wrapped at this width\n+two`;
+    const {lastFrame} = render(<QuestionDetail question={question({detail, detailType: 'diff'})} columns={30} />);
+    expect(lastFrame()).toBe(
+      'main asks: run a command\n  @@ -1,2 +1,2 @@\n  -one line that is wrapped at\n  this width\n  +two',
+    );
+  });
+
+  test('does not name a file twice that its head ends with', () => {
+    const shown = (detailType: 'text' | 'command') => {
+      const asks = question({
+        title: 'read_file reads outside the workspace: /etc/hosts',
+        detail: '/etc/hosts',
+        detailType,
+      });
+      return questionRows({...view, columns: 80, question: asks}).rows.filter(({text}) => text.includes('/etc/hosts'));
+    };
+    expect(shown('text')).toHaveLength(1);
+    expect(shown('command')).toHaveLength(2);
+  });
+
+  test('in a low window the detail gives way, never the options', () => {
+    const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
+    const {lastFrame} = render(<QuestionView rows={rows} room={8} />);
+    const frame = lastFrame() ?? '';
+    expect(frame.split('\n')).toHaveLength(8);
+    expect(frame).toContain('… 3 more rows, whole above');
+    expect(frame).toContain('4 no, and say why');
+  });
+});
+
+describe('a question for a line of text', () => {
+  const asked = question({options: [], title: 'What is it for?', detail: '', escape: 'drop'});
+
+  test('takes what is typed once it has been there for a moment, and Enter sends it', () => {
+    const focus = focusOn(asked, 0);
+    const first = questionKey(focus, asked, press('text', 'r'), {isPromptEmpty: true, now: QUIET_MS + 1});
+    const second = questionKey(first.focus, asked, press('text', 'eview'), {isPromptEmpty: false, now: QUIET_MS + 2});
+    const sent = questionKey(second.focus, asked, press('return'), {isPromptEmpty: true, now: QUIET_MS + 3});
+    expect(sent.answer).toEqual({choice: 'text', note: 'review'});
+  });
+
+  test('is dropped by Esc, and an empty line is no answer', () => {
+    const focus = focusOn(asked, 0);
+    const at = {isPromptEmpty: true, now: QUIET_MS + 1};
+    expect(questionKey(focus, asked, press('escape'), at).answer).toEqual({choice: 'drop'});
+    const typed = questionKey(focus, asked, press('text', ' '), at);
+    expect(questionKey(typed.focus, asked, press('return'), at).answer).toBeUndefined();
+  });
+});

@@ -1,0 +1,269 @@
+import {describe, expect, test} from 'vitest';
+import type {AgentEventBody} from '../../../src/core/events.ts';
+import {NO_USAGE} from '../../../src/core/messages.ts';
+import {forgetPrinted} from '../../../src/ui/state/finished-items.ts';
+import {openSession, reduce} from '../../../src/ui/state/store.ts';
+import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';
+import {createEvents, INFO, question} from '../fake-session.ts';
+
+type Told = AgentEventBody | [agentId: string, body: AgentEventBody, at?: number];
+
+const START: AgentEventBody = {type: 'run_start', agent: 'main', description: '', model: 'm', queued: false};
+
+function played(...told: Told[]): UiState {
+  const event = createEvents();
+  return told
+    .map((one) => (Array.isArray(one) ? event(one[1], one[0], one[2]) : event(one)))
+    .reduce(reduce, INITIAL_STATE);
+}
+
+function subagent(id: string, queued = false): Told {
+  return [
+    id,
+    {type: 'run_start', agent: 'explore', description: `look ${id}`, callId: `call ${id}`, model: 'm', queued},
+  ];
+}
+
+function ended(id: string, outcome: 'success' | 'error' = 'success', reason = ''): Told {
+  return [id, {type: 'run_end', outcome, reason, tools: 2, durationMs: 1500, usage: NO_USAGE}];
+}
+
+const delta = (text: string): AgentEventBody => ({type: 'text_delta', text});
+const kinds = (state: UiState) => state.finished.map(({kind}) => kind);
+
+describe('text of the main agent', () => {
+  test('is finished block by block; only the tail is live', () => {
+    const state = played(START, delta('One.\n\nTwo'), delta(' words'));
+    expect(state.finished).toMatchObject([{kind: 'markdown', text: 'One.'}]);
+    expect(state.stream.tail).toBe('Two words');
+  });
+
+  test('is finished by its message, and not shown twice', () => {
+    const state = played(START, delta('One.'), {
+      type: 'message',
+      role: 'assistant',
+      id: 'm1',
+      content: [{type: 'text', text: 'One.', citations: null}],
+      model: 'm',
+      usage: {...NO_USAGE, input_tokens: 90, output_tokens: 10},
+      stopReason: 'end_turn',
+    });
+    expect(state.finished).toMatchObject([{kind: 'markdown', text: 'One.'}]);
+    expect(state.contextTokens).toBe(100);
+  });
+
+  test('that came without deltas is shown from its message', () => {
+    const state = played(START, {
+      type: 'message',
+      role: 'assistant',
+      id: 'm1',
+      content: [{type: 'text', text: 'Whole.', citations: null}],
+      model: 'm',
+      usage: NO_USAGE,
+      stopReason: 'end_turn',
+    });
+    expect(state.finished).toMatchObject([{kind: 'markdown', text: 'Whole.'}]);
+  });
+
+  test('is made safe for the screen', () => {
+    const state = played(START, delta('a\x1b]0;x\x07b\n\n'));
+    expect(state.finished).toMatchObject([{text: 'a␛]0;x␇b'}]);
+  });
+
+  test('that was not finished is dropped on a retry, with a notice', () => {
+    const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '429', attempt: 1});
+    expect(state.stream.tail).toBe('');
+    expect(state.finished).toMatchObject([
+      {kind: 'notice', level: 'warning', text: 'retrying in 4s (429) · the answer begins again'},
+    ]);
+  });
+
+  test('of 100,000 characters makes a bounded number of items and a bounded tail', () => {
+    const event = createEvents();
+    const text = `${'word '.repeat(120)}\n\n\`\`\`js\n${'code();\n'.repeat(60)}\`\`\`\n\n`
+      .repeat(100)
+      .slice(0, 100_000);
+    let state = reduce(INITIAL_STATE, event(START));
+    let longest = 0;
+    for (let at = 0; at < text.length; at += 37) {
+      state = reduce(state, event(delta(text.slice(at, at + 37))));
+      longest = Math.max(longest, state.stream.tail.length);
+    }
+    expect(state.finished.length).toBeLessThan(600);
+    expect(longest).toBeLessThan(2500);
+  });
+});
+
+describe('tools', () => {
+  test('are live until they end', () => {
+    const start: AgentEventBody = {type: 'tool_start', callId: 'c', tool: 'bash', title: 'npm test'};
+    const live = played(
+      START,
+      start,
+      {type: 'tool_progress', callId: 'c', text: 'a\n'},
+      {
+        type: 'tool_progress',
+        callId: 'c',
+        text: '\x1b[31mb',
+      },
+    );
+    expect(live.tools).toMatchObject([{tool: 'bash', title: 'npm test', progress: 'a\n␛[31mb'}]);
+    const done = played(START, start, {
+      type: 'tool_end',
+      callId: 'c',
+      tool: 'bash',
+      isError: true,
+      preview: 'exit 1\x07',
+      durationMs: 5,
+    });
+    expect(done.tools).toEqual([]);
+    expect(done.finished).toMatchObject([{kind: 'tool', tool: {title: 'npm test', isError: true, preview: 'exit 1␇'}}]);
+  });
+
+  test('todos are kept', () => {
+    const todos = [{content: 'write', status: 'in_progress'}] as const;
+    const state = played(START, {
+      type: 'tool_end',
+      callId: 'c',
+      tool: 'todo_write',
+      isError: false,
+      preview: '',
+      display: {type: 'todos', todos},
+      durationMs: 1,
+    });
+    expect(state.todos).toEqual(todos);
+  });
+});
+
+describe('subagents', () => {
+  test('keep a line each in order of dispatch, and are finished as a group', () => {
+    const live = played(START, subagent('a'), subagent('b', true), ended('a'), ['b', {type: 'run_active'}, 2_000_000]);
+    expect(live.subagents).toMatchObject([
+      {description: 'look a', state: 'success', tools: 2},
+      {description: 'look b', state: 'running', startedAt: 2_000_000},
+    ]);
+    expect(kinds(live)).toEqual([]);
+    const done = played(START, subagent('a'), subagent('b'), ended('b', 'error', 'server\ndown'), ended('a'));
+    expect(done.subagents).toEqual([]);
+    expect(done.finished).toMatchObject([
+      {
+        kind: 'subagents',
+        runs: [
+          {description: 'look a', state: 'success', durationMs: 1500},
+          {description: 'look b', state: 'error', reason: 'server down'},
+        ],
+      },
+    ]);
+  });
+
+  test('print nothing of what they write and do; their tool calls are counted', () => {
+    const state = played(
+      START,
+      subagent('a'),
+      ['a', delta('secret\n\nwords\n\n')],
+      ['a', {type: 'tool_start', callId: 'x', tool: 'grep', title: 'y'}],
+      ['a', {type: 'tool_end', callId: 'x', tool: 'grep', isError: false, preview: 'z', durationMs: 1}],
+    );
+    expect(state.finished).toEqual([]);
+    expect(state.tools).toEqual([]);
+    expect(state.subagents).toMatchObject([{tools: 1}]);
+  });
+
+  test('stand for their Task call; a call that dispatched none is shown itself', () => {
+    const end = (callId: string, isError: boolean): AgentEventBody => ({
+      type: 'tool_end',
+      callId,
+      tool: 'Task',
+      isError,
+      preview: 'Invalid agent_type',
+      durationMs: 1,
+    });
+    const start = (callId: string): AgentEventBody => ({type: 'tool_start', callId, tool: 'Task', title: 'look'});
+    const state = played(
+      START,
+      start('call a'),
+      subagent('a'),
+      ended('a'),
+      end('call a', false),
+      start('q'),
+      end('q', true),
+    );
+    expect(kinds(state)).toEqual(['subagents', 'tool']);
+  });
+
+  test('in the background stay live when the turn ends', () => {
+    const end: AgentEventBody = {type: 'run_end', outcome: 'success', tools: 0, durationMs: 1, usage: NO_USAGE};
+    const state = played(START, subagent('a'), subagent('b'), ended('a'), end);
+    expect(state.subagents).toMatchObject([{agentId: 'b', state: 'running'}]);
+    expect(kinds(state)).toEqual(['subagents']);
+  });
+
+  test('say on their line that they wait for a retry', () => {
+    const state = played(START, subagent('a'), ['a', {type: 'retry', waitMs: 2000, reason: '529', attempt: 1}]);
+    expect(state.subagents).toMatchObject([{note: 'retrying in 2s (529)'}]);
+    expect(state.finished).toEqual([]);
+  });
+});
+
+describe('questions', () => {
+  test('queue; a long detail is printed whole when its turn has come', () => {
+    const long = question({id: 'q2', detail: Array.from({length: 40}, (_, index) => `line ${index}`).join('\n')});
+    const both = played({type: 'ask', question: question({id: 'q1'})}, {type: 'ask', question: long});
+    expect(both.questions.map(({id}) => id)).toEqual(['q1', 'q2']);
+    expect(kinds(both)).toEqual([]);
+    const second = played(
+      {type: 'ask', question: question({id: 'q1'})},
+      {type: 'ask', question: long},
+      {type: 'ask_end', askId: 'q1', answer: 'yes'},
+    );
+    expect(second.finished).toMatchObject([{kind: 'detail', question: {detail: long.detail}}]);
+  });
+
+  test('cannot bring escape sequences', () => {
+    const state = played({type: 'ask', question: question({title: 'rm\x1b[2K', detail: 'rm -rf\u202e /'})});
+    expect(state.questions).toMatchObject([{title: 'rm␛[2K', detail: 'rm -rf\\u202E /'}]);
+  });
+});
+
+describe('the rest', () => {
+  test('a queued prompt is shown where it is taken up', () => {
+    const state = played({type: 'queued_prompt', id: '1', text: 'also this'}, {type: 'queued_prompt_taken', id: '1'});
+    expect(state.queued).toEqual([]);
+    expect(state.finished).toMatchObject([{kind: 'prompt', text: 'also this'}]);
+  });
+
+  test('a queued prompt that was dropped is not shown as sent', () => {
+    const state = played(
+      {type: 'queued_prompt', id: '1', text: 'also'},
+      {type: 'queued_prompt_dropped', id: '1', text: 'also'},
+    );
+    expect(state.queued).toEqual([]);
+    expect(state.finished).toMatchObject([{kind: 'notice', text: 'not sent: also'}]);
+  });
+
+  test.each([
+    ['stopped', '', 'interrupted'],
+    ['error', 'wrong key', 'wrong key'],
+    ['limit', '50 turns', 'limit reached: 50 turns'],
+    ['timeout', 'timed out after 5 s', 'timed out after 5 s'],
+  ] as const)('a turn that ended by %s says so in one line', (outcome, reason, text) => {
+    const state = played(START, {type: 'run_end', outcome, reason, tools: 0, durationMs: 1, usage: NO_USAGE});
+    expect(state.busy).toBe(false);
+    expect(state.finished).toMatchObject([{kind: 'notice', text}]);
+  });
+
+  test('a session that goes on shows the end of what was said', () => {
+    const restored = Array.from({length: 20}, (_, index) => ({
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `words ${index}`,
+    }));
+    const state = openSession(INITIAL_STATE, {...INFO, restored, warnings: ['unknown key']});
+    expect(kinds(state).slice(0, 5)).toEqual(['notice', 'notice', 'prompt', 'markdown', 'prompt']);
+    expect(state.finished.at(-1)).toMatchObject({kind: 'markdown', text: 'words 19'});
+  });
+
+  test('printed items let go of their text and keep their place', () => {
+    const state = forgetPrinted(played(START, delta('One.\n\nTwo.\n\n')), 1);
+    expect(state.finished).toEqual([{id: 0, gap: false, kind: 'printed'}, expect.objectContaining({text: 'Two.'})]);
+  });
+});

@@ -1,0 +1,27 @@
+import {describe, expect, it} from 'vitest';
+import {cutText, rowWidth, textWidth, wrapText} from '../../../src/ui/text/wrap.ts';
+
+const apart = (text: string) => [...text].reduce((sum, character) => sum + textWidth(character), 0);
+
+describe('pictures that some terminals draw as one and others as several', () => {
+  const texts = [
+    '👍🏽'.repeat(30),
+    '👩‍👩‍👧‍👦'.repeat(12),
+    `${'❤️'.repeat(9)}${'👩🏽‍🚀'.repeat(9)}`,
+    `word 👍🏽 `.repeat(10),
+  ];
+
+  it.each(texts)('break into rows that no terminal has to break again: %s', (text) => {
+    const rows = wrapText(text, 20);
+    expect(rows.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+    for (const row of rows) {
+      expect(apart(row)).toBeLessThanOrEqual(20);
+      expect(textWidth(row)).toBeLessThanOrEqual(20);
+    }
+    expect(apart(cutText(text, 20))).toBeLessThanOrEqual(20);
+  });
+
+  it('take what others take where nothing is joined', () => {
+    for (const text of ['plain', '漢字', 'é', '🇫🇷', '❤️', '한국어']) expect(rowWidth(text)).toBe(textWidth(text));
+  });
+});
