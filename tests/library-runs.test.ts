@@ -7,7 +7,7 @@ import {promisify} from 'node:util';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {MiniCcError, UsageError} from '../src/index.ts';
 import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
-import {repairTaskInput} from '../src/tools/task-input.ts';
+import {repairTaskInput} from '../src/tools/task/task-input.ts';
 import {environmentOfAPerson, makeHome} from './support/environment.ts';
 import {hangBeforeHeaders, type Reply, say, startMessagesServer} from './support/messages-server.ts';
 import {toolNamesOf} from './support/request-facts.ts';

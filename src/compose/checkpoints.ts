@@ -4,7 +4,7 @@ import type {Emit} from '../core/events.ts';
 import {FileLedger, type WriteLog} from '../core/file-ledger.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
-import {patchOf} from '../tools/patch.ts';
+import {patchOf} from '../tools/files/patch.ts';
 
 export function checkpointsOf(
   options: Pick<CheckpointStoreOptions, 'sessionFolder' | 'root' | 'home'>,

@@ -4,7 +4,7 @@ import type {Settings} from '../config/settings.ts';
 import {UsageError} from '../core/errors.ts';
 import type {Confinement} from '../core/tool.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
-import {refusePrivateAddress} from '../tools/web-address.ts';
+import {refusePrivateAddress} from '../tools/web/web-address.ts';
 
 /** @param miniCcHome sessions and settings of mini-cc: no confined command sees them */
 export function sandboxOf(settings: Settings, miniCcHome: string): Sandbox {

@@ -1,21 +1,21 @@
 /** The tools that every agent may be given. Loads zod: import it after the first paint. */
 import type {Tool} from '../core/tool.ts';
 import type {Sandbox} from '../sandbox/index.ts';
-import {createBash} from './bash.ts';
-import {createEditFile} from './edit-file.ts';
-import {FileLocks} from './file-locks.ts';
-import {globTool} from './glob.ts';
-import {grepTool} from './grep.ts';
+import {createBash} from './bash/bash.ts';
+import {createEditFile} from './files/edit-file.ts';
+import {FileLocks} from './files/file-locks.ts';
+import {readFileTool} from './files/read-file.ts';
+import {createWriteFile} from './files/write-file.ts';
 import {ProcessGroups} from './process-groups.ts';
-import {readFileTool} from './read-file.ts';
-import {createTaskTool, type TaskDeps} from './task.ts';
-import {createTaskList} from './task-list.ts';
-import {createTaskOutput} from './task-output.ts';
-import {createTaskSend} from './task-send.ts';
-import {createTaskStop} from './task-stop.ts';
+import {globTool} from './search/glob.ts';
+import {grepTool} from './search/grep.ts';
+import {createTaskTool, type TaskDeps} from './task/task.ts';
+import {createTaskList} from './task/task-list.ts';
+import {createTaskOutput} from './task/task-output.ts';
+import {createTaskSend} from './task/task-send.ts';
+import {createTaskStop} from './task/task-stop.ts';
 import {createTodoWrite} from './todo-write.ts';
-import {createWebFetch, type WebFetchOptions} from './web-fetch.ts';
-import {createWriteFile} from './write-file.ts';
+import {createWebFetch, type WebFetchOptions} from './web/web-fetch.ts';
 
 /**
  * Made once and given to all agents of a session: what belongs to one agent is kept by its id, while locks of files

@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import type {ChangesRoom} from '../../src/commands/changes-room.ts';
 import {diffOfRun, undoRun} from '../../src/commands/subagent-changes.ts';
 import type {RunRecord} from '../../src/core/runs/run-record.ts';
-import {patchOf} from '../../src/tools/patch.ts';
+import {patchOf} from '../../src/tools/files/patch.ts';
 import {CODE, OTHER, workspace} from '../storage/checkpoints/fixture.ts';
 
 const ended = {runId: CODE.agentId, agent: 'code', description: 'refactor auth', endedAt: 1} as RunRecord;

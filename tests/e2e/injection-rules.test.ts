@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {callTool, type MessagesBody, say} from '../support/messages-server.ts';
 import {systemOf} from '../support/request-facts.ts';
-import {page, webServer} from '../tools/web-server.ts';
+import {page, webServer} from '../tools/web/web-server.ts';
 import {evil, passed, play, touch, write} from './injection-fixture.ts';
 
 const ANYTHING = '--dangerously-skip-permissions';

@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {callTool, say} from '../support/messages-server.ts';
 import {toolNamesOf, toolResultsOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
-import {page, webServer} from '../tools/web-server.ts';
+import {page, webServer} from '../tools/web/web-server.ts';
 import {explore, isSubagent, serve} from './fixture.ts';
 
 describe('web_fetch in the built program', () => {

@@ -7,7 +7,7 @@ import {RuleBook} from '../../src/core/permissions/rule-book.ts';
 import {secretPlaces} from '../../src/core/secrets/secret-places.ts';
 import type {Confinement, Tool} from '../../src/core/tool.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
-import {createBash} from '../../src/tools/bash.ts';
+import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {house} from '../core/manager-fixture.ts';
 import {resultsIn} from '../core/run-fixture.ts';

@@ -6,7 +6,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Workspace} from '../../src/core/tool.ts';
 import {isAllowed} from '../../src/sandbox/host-gate.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
-import {createBash} from '../../src/tools/bash.ts';
+import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {fixture} from '../tools/fixture.ts';
 

@@ -3,7 +3,7 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createSandbox, type Sandbox} from '../../src/sandbox/index.ts';
-import {createBash} from '../../src/tools/bash.ts';
+import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {fixture} from '../tools/fixture.ts';
 

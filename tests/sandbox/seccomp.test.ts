@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {seccompFilter} from '../../src/sandbox/seccomp.ts';
-import {createBash} from '../../src/tools/bash.ts';
+import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {fixture} from '../tools/fixture.ts';
 

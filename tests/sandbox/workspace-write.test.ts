@@ -13,7 +13,7 @@ import {
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
-import {createBash} from '../../src/tools/bash.ts';
+import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {fixture, isRunning, until} from '../tools/fixture.ts';
 

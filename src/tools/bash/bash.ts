@@ -1,0 +1,133 @@
+/** Runs a command in bash, in the directory that the agent's last command ended in. */
+import {stat} from 'node:fs/promises';
+import {z} from 'zod';
+import {messageOf} from '../../core/errors.ts';
+import {CutOff} from '../../core/run-result.ts';
+import {errorResult, type Tool, type ToolContext, type ToolResult, type Workspace} from '../../core/tool.ts';
+import type {Sandbox} from '../../sandbox/index.ts';
+import {hints, startOf} from '../held-shell.ts';
+import type {ProcessGroups} from '../process-groups.ts';
+import {runShell, type ShellEnd} from '../run-shell.ts';
+import description from './bash.md';
+import {OutputCapture} from './output-capture.ts';
+import {ThrottledProgress} from './throttled-progress.ts';
+
+const MAX_OUTPUT_CHARS = 30_000;
+/** Room for the lines about the cut, the end and the cwd, so that the result is not cut a second time. */
+const MAX_RESULT_CHARS = 36_000;
+const DEFAULT_TIMEOUT_S = 120;
+const MAX_TITLE_CHARS = 80;
+
+// Loose, so that the inputs which are not yet there are seen and refused rather than dropped.
+const input = z.looseObject({
+  command: z.string().min(1),
+  description: z.string().optional(),
+  timeout_seconds: z.number().positive().max(3600).optional(),
+  unconfined: z
+    .boolean()
+    .optional()
+    .describe('Run outside of the sandbox that holds your commands. The user is always asked.'),
+});
+
+export type BashInput = z.infer<typeof input>;
+
+/** @param processes shared by all agents, so that everything they started ends with mini-cc. */
+export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
+  return {
+    name: 'bash',
+    description,
+    input,
+    maxChars: MAX_RESULT_CHARS,
+    title: ({command}) => titleOf(command),
+    access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
+    run: (given, context) => runBash(given, context, sandbox, processes),
+  };
+}
+
+async function runBash(
+  given: BashInput,
+  context: ToolContext,
+  sandbox: Sandbox,
+  processes: ProcessGroups,
+): Promise<ToolResult> {
+  if (/^true$/i.test(String(given.background))) {
+    return errorResult('background is not yet available. Nothing was run.');
+  }
+  const {workspace, signal} = context;
+  if (signal.aborted) return errorResult(`${interrupted(signal)} before it began. Nothing was run.`);
+  const notes: string[] = [];
+  if (!(await isDirectory(workspace.cwd))) notes.push(backToRoot(workspace, `${workspace.cwd} no longer exists`));
+
+  const start = await startOf(given.command, given.unconfined ?? false, context, sandbox);
+  if ('refused' in start) return errorResult(start.refused);
+  const {file, args, env, input, link} = start;
+  const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
+  const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
+  const progress = new ThrottledProgress((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
+  let end: ShellEnd;
+  try {
+    end = await runShell({
+      ...{file, args, input, link, signal, processes},
+      ...{cwd: workspace.cwd, env, timeoutMs: seconds * 1000},
+      onText: (text) => progress.push(capture.write(text)),
+    });
+  } finally {
+    progress.stop();
+    notes.push(...start.release());
+  }
+
+  const output = capture.end();
+  if (end.ended === 'itself') {
+    notes.push(...moveTo(end, workspace, start.hold === 'plain' ? undefined : sandbox));
+    if (end.exitCode !== 0) notes.push(...hints(given.command, output, start));
+  }
+  notes.push(...endLine(end, seconds, signal));
+  const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
+  return {
+    content: text === '' ? '(no output)' : text,
+    facts: {exitCode: end.exitCode},
+    ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
+  };
+}
+
+/** The last line: why it ended, where that is not plain success. */
+function endLine(end: ShellEnd, seconds: number, signal: AbortSignal): string[] {
+  if (end.ended === 'timeout') return [`timed out after ${seconds} s`];
+  if (end.ended === 'abort') return [interrupted(signal)];
+  if (end.killedBy) return [`ended by ${end.killedBy} (exit code ${end.exitCode})`];
+  return end.exitCode === 0 ? [] : [`exit code ${end.exitCode}`];
+}
+
+function interrupted({reason}: AbortSignal): string {
+  return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${messageOf(reason)})` : 'interrupted';
+}
+
+/** Moves the agent's cwd with the command's. @param held by what. @returns what to say when that is not possible. */
+function moveTo({cwd}: ShellEnd, workspace: Workspace, held: Sandbox | undefined): string[] {
+  if (cwd === undefined) return [];
+  if (cwd === '') return [backToRoot(workspace, "the command's directory no longer exists")];
+  if (held && !held.outlives(cwd, workspace)) {
+    return [backToRoot(workspace, `${cwd} was private to this command`)];
+  }
+  workspace.cwd = cwd;
+  return [];
+}
+
+function backToRoot(workspace: Workspace, why: string): string {
+  workspace.cwd = workspace.root;
+  return `(${why}; cwd is back at ${workspace.root})`;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function titleOf(command: string): string {
+  const [first = '', ...more] = command.trim().split('\n');
+  const cut = first.length > MAX_TITLE_CHARS;
+  return cut ? `${first.slice(0, MAX_TITLE_CHARS - 1)}…`.toWellFormed() : first + (more.length > 0 ? ' …' : '');
+}

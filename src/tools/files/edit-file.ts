@@ -1,0 +1,105 @@
+/** Replaces strings in a file that the agent has read. */
+import {readFileSync} from 'node:fs';
+import {readFile} from 'node:fs/promises';
+import {z} from 'zod';
+import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import description from './edit-file.md';
+import type {FileLocks} from './file-locks.ts';
+import {boundedPatch, patchOf} from './patch.ts';
+import {absolutePath, assertPermitted, missing, shownPath, writeTarget} from './paths.ts';
+import {assertNoNewMark, isExistingFile, replaceFile} from './replace-file.ts';
+import {applyEdits, type TextEdit} from './text-edits.ts';
+import {decodeText, encodeText, isBinary} from './text-file.ts';
+
+const MAX_RESULT_PATCH_CHARS = 8000;
+
+const edit = {old_string: z.string(), new_string: z.string(), replace_all: z.boolean().optional()};
+const input = z.object({
+  path: z.string().min(1),
+  old_string: edit.old_string.optional(),
+  new_string: edit.new_string.optional(),
+  replace_all: edit.replace_all,
+  edits: z.array(z.object(edit)).optional(),
+});
+
+export type EditFileInput = z.infer<typeof input>;
+
+/** @param locks shared by all agents that may write the same files. */
+export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
+  return {
+    name: 'edit_file',
+    description,
+    input,
+    title: ({path}) => path,
+    access(given, workspace) {
+      const path = absolutePath(given.path, workspace);
+      // Made only when a question shows it.
+      return [
+        {
+          kind: 'write',
+          path,
+          get preview() {
+            return previewOf(path, given);
+          },
+        },
+      ];
+    },
+    async run(given, context) {
+      const edits = editsOf(given);
+      if (typeof edits === 'string') return errorResult(edits);
+      const named = absolutePath(given.path, context.workspace);
+      const target = await writeTarget(named);
+      assertPermitted(target, context);
+      return locks.hold(target, () => editFile(target, edits, context));
+    },
+  };
+}
+
+async function editFile(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<ToolResult> {
+  const {workspace, files} = context;
+  const shown = shownPath(path, workspace);
+  if (!(await isExistingFile(path, shown))) {
+    const {message} = await missing(path, workspace);
+    return errorResult(`${message} To create a file, use write_file.`);
+  }
+  await files.assertFresh(path);
+  const bytes = await readFile(path);
+  if (isBinary(bytes)) return errorResult(`${shown} is a binary file: it is not edited.`);
+  const file = decodeText(bytes);
+  const edited = applyEdits(file.text, edits);
+  if ('problem' in edited) return errorResult(`${shown}: ${edited.problem}`);
+  if (edited.text === file.text) return errorResult(`${shown}: the edits cancel each other out. Nothing was changed.`);
+  const content = encodeText({...file, text: edited.text});
+  assertNoNewMark(file.text, edited.text, shown);
+  await replaceFile(path, content);
+  files.sawWrite(path, content);
+  const count = edited.replacements === 1 ? '1 replacement' : `${edited.replacements} replacements`;
+  const patch = patchOf(file.text, edited.text);
+  return textResult(`Edited ${shown} (${count}).\n${boundedPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {
+    display: {type: 'diff', path, patch},
+    facts: {changed: [path]},
+  });
+}
+
+/** The edits of either form, or what is wrong with the input. */
+function editsOf({old_string, new_string, replace_all, edits}: EditFileInput): readonly TextEdit[] | string {
+  const hasOne = old_string !== undefined || new_string !== undefined;
+  if (edits !== undefined && edits.length > 0) {
+    return hasOne ? 'Give either old_string and new_string, or edits, not both.' : edits;
+  }
+  if (old_string === undefined || new_string === undefined) return 'Give old_string and new_string, or edits.';
+  return [{old_string, new_string, replace_all}];
+}
+
+function previewOf(path: string, given: EditFileInput): string {
+  const edits = editsOf(given);
+  if (typeof edits === 'string') return edits;
+  try {
+    const {text} = decodeText(readFileSync(path));
+    const edited = applyEdits(text, edits);
+    if ('text' in edited) return patchOf(text, edited.text);
+  } catch {
+    // Missing or not readable: the wish is shown as it is, and the call itself says what is wrong.
+  }
+  return edits.map(({old_string, new_string}) => patchOf(old_string, new_string)).join('\n');
+}

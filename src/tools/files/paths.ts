@@ -1,0 +1,112 @@
+/** Paths as models write them: relative to where the agent works, with `~`, sometimes misspelt. */
+import {existsSync} from 'node:fs';
+import {readdir, readlink, realpath} from 'node:fs/promises';
+import {homedir} from 'node:os';
+import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import leven from 'leven';
+import {MiniCcError} from '../../core/errors.ts';
+import {codeOf} from '../../core/file-errors.ts';
+import type {ToolContext, Workspace} from '../../core/tool.ts';
+
+/** The absolute path; links are not resolved, and it need not exist. */
+export function absolutePath(path: string, workspace: Workspace): string {
+  if (path === '~' || path.startsWith('~/')) return join(workspace.env.HOME ?? homedir(), path.slice(1));
+  return resolve(workspace.cwd, path);
+}
+
+/** Relative to the agent's cwd where it lies inside, else absolute: as results name files. */
+export function shownPath(path: string, workspace: Workspace): string {
+  const fromCwd = relative(workspace.cwd, path);
+  if (fromCwd === '') return '.';
+  return fromCwd === '..' || fromCwd.startsWith(`..${sep}`) || isAbsolute(fromCwd) ? path : fromCwd;
+}
+
+const MAX_LINKS = 40;
+
+/**
+ * The file that writing to `path` would change: links are followed, also a last one that points to nothing yet,
+ * and links among the directories of a file that does not exist.
+ * @throws the file system's error, `ELOOP` among them.
+ */
+export async function writeTarget(path: string, links = 0): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || links > MAX_LINKS) throw error;
+  }
+  const parent = dirname(path);
+  if (parent === path) return path;
+  const place = join(await writeTarget(parent, links + 1), basename(path));
+  const target = await linkTarget(place);
+  return target === undefined ? place : await writeTarget(resolve(dirname(place), target), links + 1);
+}
+
+/**
+ * Between the question and the call a link may have been laid elsewhere.
+ * @param target absolute, with links resolved. @throws MiniCcError for a place that was not permitted
+ */
+export function assertPermitted(
+  target: string,
+  {permitted, workspace}: Pick<ToolContext, 'permitted' | 'workspace'>,
+): void {
+  // Some file systems give a name back in other letters than it was asked for.
+  if (!permitted || permitted.places.some((place) => fold(place) === fold(target))) return;
+  const shown = shownPath(target, workspace);
+  throw new MiniCcError(
+    'NOT_PERMITTED',
+    `The path leads to ${shown} by now, which was not permitted. Send the call again.`,
+  );
+}
+
+function fold(path: string): string {
+  return process.platform === 'darwin' ? path.normalize('NFC').toLowerCase() : path;
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EINVAL') return undefined;
+    throw error;
+  }
+}
+
+const MAX_SUGGESTIONS = 3;
+
+/** An error that says that `path` is missing, and what was probably meant. */
+export async function missing(path: string, workspace: Workspace): Promise<MiniCcError> {
+  const shown = shownPath(path, workspace);
+  const suggestions = await nearest(path, workspace);
+  const meant = suggestions.length > 0 ? ` Did you mean ${suggestions.join(', ')}?` : '';
+  return new MiniCcError('NOT_FOUND', `${shown} does not exist (cwd: ${workspace.cwd}).${meant}`);
+}
+
+async function nearest(path: string, workspace: Workspace): Promise<string[]> {
+  // The agent's cwd may have moved: what it wrote is often meant from the workspace's root.
+  const fromRoot = resolve(workspace.root, relative(workspace.cwd, path));
+  if (fromRoot !== path && existsSync(fromRoot)) return [fromRoot];
+  const directory = dirname(path);
+  const wanted = basename(path).toLowerCase();
+  const names = await namesIn(directory);
+  return names
+    .map((name) => ({name, distance: distanceTo(wanted, name.toLowerCase())}))
+    .filter(({distance}) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({name}) => shownPath(join(directory, name), workspace));
+}
+
+/** Letters apart; the same name with another ending counts as near. */
+function distanceTo(wanted: string, name: string): number {
+  const sameStem = wanted.replace(/\.[^.]+$/, '') === name.replace(/\.[^.]+$/, '');
+  return sameStem ? 1 : leven(wanted, name, {maxDistance: wanted.length});
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch {
+    // A directory that cannot be listed gives no suggestions; the path is missing all the same.
+    return [];
+  }
+}

@@ -1,0 +1,110 @@
+/** Shows a file to the model: text with line numbers, images as images. */
+import {access, constants, open, readFile, realpath, stat} from 'node:fs/promises';
+import {z} from 'zod';
+import {MiniCcError} from '../../core/errors.ts';
+import {codeOf} from '../../core/file-errors.ts';
+import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import {archivedTranscript} from './archived-transcript.ts';
+import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';
+import {DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
+import {absolutePath, assertPermitted, missing, shownPath} from './paths.ts';
+import description from './read-file.md';
+import {addLinesOf} from './stream-lines.ts';
+import {decodeText, isBinary} from './text-file.ts';
+
+/** Larger files are read only in parts, and never whole into memory. */
+const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
+const PROBE_BYTES = 8192;
+
+const input = z.object({
+  path: z.string().min(1),
+  offset: z.number().int().min(1).describe('first line, from 1').optional(),
+  limit: z.number().int().min(1).describe('lines').optional(),
+});
+
+export type ReadFileInput = z.infer<typeof input>;
+
+export const readFileTool: Tool<ReadFileInput> = {
+  name: 'read_file',
+  description,
+  input,
+  // It bounds itself by whole lines.
+  maxChars: 120_000,
+  title: ({path}) => path,
+  access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path, workspace)}],
+  run: readForModel,
+};
+
+async function readForModel(given: ReadFileInput, context: ToolContext): Promise<ToolResult> {
+  const named = absolutePath(given.path, context.workspace);
+  const shown = shownPath(named, context.workspace);
+  const {path, size} = await regularFile(named, shown, context);
+  const start = await firstBytes(path);
+  const image = imageTypeOf(start);
+  if (image !== undefined) {
+    if (size > MAX_IMAGE_BYTES) {
+      return errorResult(
+        `${shown} is an image of ${megabytes(size)}; at most 3.75 MB can be shown. Scale it down first.`,
+      );
+    }
+    const bytes = await readFile(path);
+    context.files.sawRead(path, bytes);
+    const source = {type: 'base64' as const, media_type: image, data: bytes.toString('base64')};
+    return {content: [{type: 'image', source}], facts: {read: [path]}};
+  }
+  if (isBinary(start)) return errorResult(`${shown} is a binary file (${size} bytes): it cannot be shown as text.`);
+  const lines = new NumberedLines(given.offset ?? 1, given.limit ?? DEFAULT_LINES);
+  let isAll = true;
+  if (size > MAX_WHOLE_BYTES) {
+    if (given.offset === undefined && given.limit === undefined) {
+      return errorResult(`${shown} is too large (${megabytes(size)}): give offset and limit, or use grep.`);
+    }
+    isAll = await addLinesOf(path, lines, context.signal);
+    // Its bytes were not all seen: should its time or size change, the ledger takes it for changed.
+    context.files.sawRead(path, Buffer.alloc(0));
+  } else {
+    const bytes = await readFile(path, {signal: context.signal});
+    for (const line of linesOf(decodeText(bytes).text)) lines.add(line);
+    context.files.sawRead(path, bytes);
+  }
+  const facts = {read: [path]};
+  if (lines.count === 0) return textResult('(empty file)', {facts});
+  if (lines.isEmpty) {
+    return errorResult(`${shown} has only ${lines.count} lines: offset ${given.offset} is past its end.`, {facts});
+  }
+  return textResult(lines.text(isAll), {facts});
+}
+
+async function regularFile(named: string, shown: string, context: ToolContext): Promise<{path: string; size: number}> {
+  try {
+    const archived = await archivedTranscript(named);
+    const path = await realpath(archived ?? named);
+    if (archived === undefined) assertPermitted(path, context);
+    const about = await stat(path);
+    if (about.isDirectory()) {
+      throw new MiniCcError('DIRECTORY', `${shown} is a directory: list it with glob, or with ls in bash.`);
+    }
+    // A pipe or a device may never end, or never begin.
+    if (!about.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not read.`);
+    await access(path, constants.R_OK);
+    return {path, size: about.size};
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(named, context.workspace);
+    if (codeOf(error) === 'EACCES') throw new MiniCcError('EACCES', `${shown} may not be read: permission denied.`);
+    throw error;
+  }
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const {buffer, bytesRead} = await file.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}

@@ -1,0 +1,65 @@
+/** Lists files by name, newest first. */
+import {stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {z} from 'zod';
+import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import {absolutePath, shownPath} from '../files/paths.ts';
+import description from './glob.md';
+import {globMatcher, splitGlob} from './glob-pattern.ts';
+import {runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
+
+const DEFAULT_LIMIT = 100;
+
+const input = z.object({
+  pattern: z.string().min(1),
+  path: z.string().optional(),
+  limit: z.number().int().min(1).optional(),
+});
+
+export type GlobInput = z.infer<typeof input>;
+
+export const globTool: Tool<GlobInput> = {
+  name: 'glob',
+  description,
+  input,
+  title: ({pattern, path}) => (path === undefined ? pattern : `${pattern} in ${path}`),
+  access: (given, workspace) => [{kind: 'read', path: absolutePath(placeOf(given).path, workspace)}],
+  run: findFiles,
+};
+
+async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolResult> {
+  const {path, pattern} = placeOf(given);
+  const base = await searchedPath(path, context);
+  if (!(await stat(base)).isDirectory()) return errorResult(`${path} is a file, not a directory: use read_file.`);
+  const matches = globMatcher(pattern);
+  const limit = given.limit ?? DEFAULT_LIMIT;
+  const found: string[] = [];
+  let more = 0;
+  const end = await runRipgrep(
+    {
+      args: ['--files', '--null', '--sortr=modified'],
+      ...{cwd: base, path: '.', separator: '\0'},
+      onRecord(record) {
+        const file = record.replace(/^\.\//, '');
+        if (!matches(file) || context.permitted?.mayRead?.(join(base, file)) === false) return true;
+        if (found.length < limit) found.push(shownPath(join(base, file), context.workspace));
+        else more += 1;
+        return true;
+      },
+    },
+    context,
+  );
+  const notes = searchNotes(end);
+  const isCut = end.ended === 'timeout' || end.ended === 'abort';
+  if (more > 0) notes.unshift(`(${more} more ${more === 1 ? 'file' : 'files'}: narrow the pattern, or set limit)`);
+  const lines = [...(found.length > 0 ? found : ['No files found']), ...notes];
+  return textResult(lines.join('\n'), {...(isCut && {isError: true}), facts: {read: []}});
+}
+
+/** Where to look: absolute patterns, and those that leave the directory, bring their own place. */
+function placeOf({pattern, path}: GlobInput): {path: string; pattern: string} {
+  if (!/^(?:\/|~\/|\.\.\/)/.test(pattern)) return {path: path ?? '.', pattern};
+  const {base, rest} = splitGlob(pattern);
+  const isRelative = pattern.startsWith('..') && path !== undefined;
+  return {path: isRelative ? join(path, base) : base, pattern: rest};
+}

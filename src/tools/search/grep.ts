@@ -1,0 +1,163 @@
+/** Searches the content of files with ripgrep. */
+import {stat} from 'node:fs/promises';
+import {join, relative} from 'node:path';
+import {z} from 'zod';
+import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import {absolutePath, shownPath} from '../files/paths.ts';
+import {globMatcher} from './glob-pattern.ts';
+import description from './grep.md';
+import {FoundLines, plural} from './grep-lines.ts';
+import {type RipgrepEnd, runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
+
+const DEFAULT_LIMIT = 250;
+/** Up to so many files are put in order of their times; more of them by path. */
+const MAX_DATED_FILES = 1000;
+
+const lines = z.number().int().min(0).max(100).optional();
+const input = z.object({
+  pattern: z.string().min(1),
+  path: z.string().optional(),
+  glob: z.string().optional(),
+  type: z.string().optional(),
+  mode: z.enum(['files', 'content', 'count']).optional(),
+  '-A': lines,
+  '-B': lines,
+  '-C': lines,
+  '-i': z.boolean().optional(),
+  '-n': z.boolean().optional(),
+  limit: z.number().int().min(1).optional(),
+});
+
+export type GrepInput = z.infer<typeof input>;
+
+export const grepTool: Tool<GrepInput> = {
+  name: 'grep',
+  description,
+  input,
+  title: ({pattern, path}) => (path === undefined ? `"${pattern}"` : `"${pattern}" in ${path}`),
+  access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path ?? '.', workspace)}],
+  run: search,
+};
+
+/** One search under way: what is asked, and where. */
+interface Search {
+  readonly given: GrepInput;
+  readonly limit: number;
+  readonly args: readonly string[];
+  /** As ripgrep is given it: from the agent's cwd where that is possible, so that results are short. */
+  readonly path: string;
+  readonly wants: (path: string) => boolean;
+}
+
+async function search(given: GrepInput, context: ToolContext): Promise<ToolResult> {
+  const base = await searchedPath(given.path, context);
+  const shown = shownPath(base, context.workspace);
+  const asked: Search = {
+    given,
+    limit: given.limit ?? DEFAULT_LIMIT,
+    args: ['--regexp', given.pattern, ...(given['-i'] ? ['--ignore-case'] : []), ...fileFilter(given)],
+    path: shown === base || shown === '.' ? shown : `./${shown}`,
+    wants: wantedPaths(given.glob, base, context),
+  };
+  const {found, end} = await (given.mode === 'content' || given.mode === 'count'
+    ? searchLines(asked, given.mode, context)
+    : searchFiles(asked, context));
+  const facts = {read: []};
+  const problem = problemIn(end, given);
+  if (problem !== undefined && found.length === 0) return errorResult(problem, {facts});
+  const text = [...(found.length > 0 ? found : ['No matches']), ...searchNotes(end)].join('\n');
+  const isCut = end.ended === 'timeout' || end.ended === 'abort';
+  return textResult(text, {...(isCut && {isError: true}), facts});
+}
+
+async function searchFiles({args, path, limit, wants}: Search, context: ToolContext): Promise<Found> {
+  const files: string[] = [];
+  const end = await runRipgrep(
+    {
+      args: [...args, '--files-with-matches', '--null'],
+      ...{cwd: context.workspace.cwd, path, separator: '\0'},
+      onRecord(record) {
+        const file = record.replace(/^\.\//, '');
+        if (wants(file)) files.push(file);
+        return true;
+      },
+    },
+    context,
+  );
+  const ordered = await newestFirst(files, context.workspace.cwd);
+  const more = ordered.length - limit;
+  const found = ordered.slice(0, limit);
+  if (more > 0) found.push(`(${plural(more, 'more file')}: narrow the pattern, or set limit)`);
+  return {found, end};
+}
+
+interface Found {
+  readonly found: readonly string[];
+  readonly end: RipgrepEnd;
+}
+
+async function searchLines(asked: Search, mode: 'content' | 'count', context: ToolContext): Promise<Found> {
+  const {given, args, path, limit, wants} = asked;
+  const around = (['-A', '-B', '-C'] as const).flatMap((flag) =>
+    given[flag] === undefined ? [] : [flag, String(given[flag])],
+  );
+  const content = ['--no-heading', '--line-number', '--max-columns=500', '--max-columns-preview', ...around];
+  const kept = new FoundLines(mode, given['-n'] !== false, around.length > 0);
+  const end = await runRipgrep(
+    {
+      args: [...args, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
+      ...{cwd: context.workspace.cwd, path, separator: '\n'},
+      onRecord: (record) => kept.add(record, wants),
+    },
+    context,
+  );
+  return {found: kept.text(limit), end};
+}
+
+/** Left-out globs are ripgrep's work. What a name must match is a type of its own: types do not undo `.gitignore`. */
+function fileFilter({glob, type}: GrepInput): string[] {
+  if (glob?.startsWith('!')) return ['--glob', glob, ...(type === undefined ? [] : ['--type', type])];
+  if (type !== undefined) return ['--type', type];
+  const isName = glob !== undefined && !glob.includes('/');
+  return isName ? ['--type-add', `wanted:${glob}`, '--type', 'wanted'] : [];
+}
+
+/** Globs with a slash are meant from the searched directory or from the cwd. */
+function wantedPaths(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
+  const {workspace, permitted} = context;
+  const mayRead = permitted?.mayRead ?? (() => true);
+  if (glob === undefined || glob.startsWith('!')) return (path) => mayRead(absolutePath(path, workspace));
+  const matches = globMatcher(glob);
+  return (path) => {
+    const absolute = absolutePath(path, workspace);
+    if (!mayRead(absolute)) return false;
+    return matches(relative(base, absolute)) || matches(path) || matches(absolute.slice(1));
+  };
+}
+
+async function newestFirst(files: readonly string[], cwd: string): Promise<string[]> {
+  const byPath = [...files].sort();
+  if (byPath.length > MAX_DATED_FILES) return byPath;
+  const dated = await Promise.all(byPath.map(async (file) => ({file, time: await timeOf(join(cwd, file), file)})));
+  return dated.sort((a, b) => b.time - a.time).map(({file}) => file);
+}
+
+/** Milliseconds since the epoch; 0 for a file that is gone by now. */
+async function timeOf(inCwd: string, file: string): Promise<number> {
+  try {
+    return (await stat(file.startsWith('/') ? file : inCwd)).mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
+/** What the model did wrong, in one or two lines. */
+function problemIn({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
+  if (exitCode !== 2) return undefined;
+  if (errors.includes('unrecognized file type')) {
+    return `Unknown type "${type}": use names such as ts, js, py, go, rust, md, or glob.`;
+  }
+  const why = /^error: (.*)$/m.exec(errors)?.[1] ?? errors.trim().split('\n')[0]?.replace(/^rg: /, '') ?? '';
+  if (!/regex|"\\n"/.test(errors)) return `The search failed: ${why}`;
+  return `Invalid pattern ${JSON.stringify(pattern)}: ${why}.\nTo search for literal text, escape its special characters with \\.`;
+}

@@ -1,0 +1,127 @@
+/** Runs ripgrep and hands over its records as they come. */
+import {spawn} from 'node:child_process';
+import {stat} from 'node:fs/promises';
+import {StringDecoder} from 'node:string_decoder';
+import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {codeOf} from '../../core/file-errors.ts';
+import type {ToolContext} from '../../core/tool.ts';
+import {archivedTranscript} from '../files/archived-transcript.ts';
+import {absolutePath, missing} from '../files/paths.ts';
+
+export const SEARCH_LIMIT_MS = 20_000;
+const MAX_STDERR_CHARS = 4000;
+
+/** What a search always means: hidden files too, `.gitignore` also outside git, nobody's configuration. */
+const COMMON = ['--no-config', '--no-require-git', '--hidden', '--color=never'];
+/** After the globs of the call: the last one that matches wins. */
+const NOT_GIT = ['--glob', '!.git'];
+/** Keys are read by nobody's search, also where the workspace is a home. */
+const NOT_KEYS = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.kube',
+  '.azure',
+  '.docker',
+  '.netrc',
+  '.git-credentials',
+  '.password-store',
+].flatMap((name) => ['--glob', `!**/${name}`]);
+
+export interface RipgrepRun {
+  readonly args: readonly string[];
+  /** Where it runs: globs are taken from there. */
+  readonly cwd: string;
+  /** What it searches, relative to `cwd` or absolute. */
+  readonly path: string;
+  /** What ends a record. */
+  readonly separator: '\n' | '\0';
+  /** Given each record. @returns false when no more are wanted. */
+  readonly onRecord: (record: string) => boolean;
+}
+
+export interface RipgrepEnd {
+  /** Why there may be more: it ran out of time, was interrupted, or no more were wanted. */
+  readonly ended: 'itself' | 'timeout' | 'abort' | 'enough';
+  /** 0 found, 1 nothing found, 2 errors; null when it was ended. */
+  readonly exitCode: number | null;
+  readonly errors: string;
+}
+
+/** @throws MiniCcError `RIPGREP` when it cannot be started. */
+export async function runRipgrep(run: RipgrepRun, {workspace, signal}: ToolContext): Promise<RipgrepEnd> {
+  const file = await ripgrepPath();
+  const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', run.path];
+  const child = spawn(file, args, {cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']});
+  return await new Promise<RipgrepEnd>((resolve, reject) => {
+    let ended: RipgrepEnd['ended'] = 'itself';
+    let errors = '';
+    let rest = '';
+    const decoder = new StringDecoder('utf8');
+    const stop = (why: RipgrepEnd['ended']): void => {
+      if (ended !== 'itself') return;
+      ended = why;
+      child.kill('SIGKILL');
+    };
+    const onAbort = (): void => stop('abort');
+    const timer = setTimeout(() => stop('timeout'), SEARCH_LIMIT_MS);
+    signal.addEventListener('abort', onAbort, {once: true});
+    if (signal.aborted) onAbort();
+    const release = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    child.stdout.on('data', (chunk: Buffer) => {
+      const records = (rest + decoder.write(chunk)).split(run.separator);
+      rest = records.pop() as string;
+      for (const record of records) {
+        if (ended !== 'itself') return;
+        if (!run.onRecord(record)) stop('enough');
+      }
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (errors.length < MAX_STDERR_CHARS) errors += chunk.toString('utf8');
+    });
+    child.once('error', (error) => {
+      release();
+      reject(new MiniCcError('RIPGREP', `Could not start ripgrep: ${messageOf(error)}`, {cause: error}));
+    });
+    child.once('close', (exitCode) => {
+      release();
+      resolve({ended, exitCode, errors});
+    });
+  });
+}
+
+/** The package throws where it has no binary for the platform. */
+async function ripgrepPath(): Promise<string> {
+  try {
+    const {rgPath} = await import('@vscode/ripgrep');
+    return rgPath;
+  } catch (error) {
+    throw new MiniCcError('RIPGREP', `ripgrep is missing; run npm install: ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** The absolute path to search, with what is there. @throws MiniCcError `NOT_FOUND` with what was probably meant. */
+export async function searchedPath(path: string | undefined, context: ToolContext): Promise<string> {
+  const named = absolutePath(path ?? '.', context.workspace);
+  const absolute = (await archivedTranscript(named)) ?? named;
+  try {
+    await stat(absolute);
+    return absolute;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(absolute, context.workspace);
+    throw error;
+  }
+}
+
+/** Lines for the end of a result: what cut the search short, or why some of it failed. */
+export function searchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
+  if (ended === 'timeout')
+    return [`(timed out after ${SEARCH_LIMIT_MS / 1000} s: there may be more; search a smaller part)`];
+  if (ended === 'abort') return ['interrupted'];
+  if (exitCode !== 2) return [];
+  const [first = '', ...more] = errors.trim().split('\n');
+  return [`(not all could be searched: ${first}${more.length > 0 ? `, and ${more.length} more` : ''})`];
+}

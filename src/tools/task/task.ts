@@ -1,0 +1,119 @@
+/** `Task`: the main agent's way to its subagents. */
+import {z} from 'zod';
+import type {AgentCatalog} from '../../core/agent-types.ts';
+import {MiniCcError} from '../../core/errors.ts';
+import type {Model} from '../../core/model.ts';
+import {acceptedWords} from '../../core/runs/manager-options.ts';
+import type {Isolation} from '../../core/runs/worktree.ts';
+import type {SubagentManager} from '../../core/subagent-manager.ts';
+import {type Tool, textResult} from '../../core/tool.ts';
+import prose from './task.md';
+import {repairTaskInput} from './task-input.ts';
+
+export interface TaskDeps {
+  readonly agents: AgentCatalog;
+  readonly manager: () => SubagentManager;
+  /** The model of a run: what the call names, else the agent's, else the main agent's. */
+  readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model};
+}
+
+interface TaskInput {
+  readonly description: string;
+  readonly prompt: string;
+  readonly agent_type: string;
+  readonly model?: string | undefined;
+  readonly background?: boolean | undefined;
+  readonly timeout_seconds?: number | undefined;
+  readonly max_turns?: number | undefined;
+  readonly max_tokens?: number | undefined;
+  readonly label?: string | undefined;
+  readonly cleanup?: 'keep' | 'delete' | undefined;
+  readonly isolation?: Isolation | undefined;
+}
+
+/** In the contract, with an engine that comes later. */
+const LATER = ['thinking'];
+
+export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
+  let schema: {readonly names: string; readonly input: ReturnType<typeof schemaFor>} | undefined;
+  return {
+    name: 'Task',
+    get description() {
+      return `${prose.trim()}\n${deps.agents
+        .list()
+        .map((agent) => `- ${agent.name}: ${agent.description}`)
+        .join('\n')}`;
+    },
+    get input() {
+      const names = deps.agents.list().map((agent) => agent.name);
+      // The same agents, the same schema: it is turned into JSON Schema once.
+      if (schema?.names !== names.join()) schema = {names: names.join(), input: schemaFor(names)};
+      return schema.input;
+    },
+    title: (input) => input.description,
+    access: (input) => [{kind: 'dispatch', agent: input.agent_type}],
+    repair(input) {
+      const repaired = repairTaskInput(
+        input,
+        deps.agents.list().map((agent) => agent.name),
+      );
+      const later = LATER.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
+      if (later)
+        throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
+      return repaired;
+    },
+    async run(input, context) {
+      const agent = deps.agents.get(input.agent_type);
+      if (!agent) throw new MiniCcError('TASK_INPUT', `The agent ${input.agent_type} is gone. Nothing was dispatched.`);
+      const {model} = deps.modelFor(agent.name, input.model ?? agent.model);
+      const {label, cleanup, isolation} = input;
+      const background = input.background ?? agent.background ?? false;
+      const dispatched = await deps.manager().dispatch({
+        ...{agent, model, background, callId: context.callId, signal: context.signal, tokens: context.tokens},
+        ...{description: input.description, prompt: input.prompt},
+        ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
+        ...(label === undefined ? {} : {label}),
+        ...(cleanup === undefined ? {} : {cleanup}),
+        ...(isolation === undefined ? {} : {isolation}),
+      });
+      if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
+      const {runId, ended, detached} = dispatched.started;
+      const result = background ? undefined : await Promise.race([ended, detached]);
+      if (!result) return textResult(acceptedWords(agent.name, runId));
+      return textResult(result.report, {
+        isError: result.result.outcome !== 'success',
+        facts: {changed: result.receipt.filesChanged},
+      });
+    },
+  };
+}
+
+function schemaFor(names: readonly string[]) {
+  return z.object({
+    description: z.string(),
+    prompt: z.string(),
+    agent_type: z.enum(names as [string, ...string[]]),
+    model: z.string().optional(),
+    background: z.boolean().optional(),
+    timeout_seconds: z
+      .number()
+      .min(0, {error: ({input}) => `timeout_seconds must be 0 (no limit) or more, not ${input}`})
+      .optional(),
+    max_turns: z
+      .int({error: ({input}) => `max_turns must be a whole number from 1 to 400, not ${JSON.stringify(input)}`})
+      .min(1, {error: ({input}) => `max_turns must be 1 or more, not ${input}`})
+      .max(400, {error: ({input}) => `max_turns must be 400 or less, not ${input}`})
+      .optional(),
+    max_tokens: z
+      .int({error: ({input}) => `max_tokens must be a whole number, not ${JSON.stringify(input)}`})
+      .min(1, {error: ({input}) => `max_tokens must be 1 or more, not ${input}`})
+      .optional(),
+    label: z.string().optional(),
+    cleanup: z.enum(['keep', 'delete']).optional(),
+    isolation: z
+      .enum(['none', 'worktree'], {
+        error: ({input}) => `isolation must be none or worktree, not ${JSON.stringify(input)}`,
+      })
+      .optional(),
+  });
+}

@@ -1,0 +1,110 @@
+/** Which web addresses may be asked at all: http and https, without credentials, and nothing of the private network. */
+import {BlockList, isIP} from 'node:net';
+import {MiniCcError} from '../../core/errors.ts';
+import {hostRule} from '../../core/permissions/rule.ts';
+
+export interface WebAddress {
+  readonly url: URL;
+  /** A name or an address, without port and brackets, in small letters, without the dot at the end. */
+  readonly host: string;
+}
+
+/** @throws MiniCcError `WEB_ADDRESS` for what is no address, names another scheme, or holds credentials. */
+export function webAddress(text: string): WebAddress {
+  const url = URL.parse(text.trim());
+  if (!url) throw refused(`${JSON.stringify(text)} is no URL: give a whole one, such as https://example.com/page.`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw refused(`${url.protocol}// is not fetched: only http and https are.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refused('A URL with a user name or password in it is not fetched: leave them out.');
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (host === '') throw refused(`${JSON.stringify(text)} names no host.`);
+  return {url, host};
+}
+
+/** Names that lead into the own machine or network, whatever address they have. */
+const LOCAL_NAME =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa|test)$|^[^.:]+$/;
+
+/**
+ * Refuses a host that is private by its very name, before anybody is asked or resolves it.
+ * @throws MiniCcError `WEB_PRIVATE`
+ */
+export function refusePrivateName(host: string, mayReachPrivate: (host: string) => boolean): void {
+  const isPrivate = isIP(host) === 0 ? LOCAL_NAME.test(host) : reachOf(host) !== 'public';
+  if (isPrivate && !mayReachPrivate(host)) throw privateHost(host);
+}
+
+/**
+ * Refuses what a name leads to. A rule that names a private host allows all of its addresses; one that names a host of
+ * the world allows its private network, and never this machine: whoever owns the name decides where it leads.
+ * @throws MiniCcError `WEB_PRIVATE`
+ */
+export function refusePrivateAddress(host: string, address: string, mayReachPrivate: (host: string) => boolean): void {
+  const reach = reachOf(address);
+  if (reach === 'public') return;
+  const isLocalName = isIP(host) !== 0 || LOCAL_NAME.test(host);
+  if (mayReachPrivate(host) && (isLocalName || reach === 'network')) return;
+  throw privateHost(host, address);
+}
+
+function privateHost(host: string, address = host): MiniCcError {
+  const leadsTo = address === host ? `${host} is a private address` : `${host} leads to ${address}, a private address`;
+  return new MiniCcError(
+    'WEB_PRIVATE',
+    `${leadsTo}: it is not fetched. The user can allow it by the rule ${hostRule(host)}.`,
+  );
+}
+
+/** `network`: private networks. `special`: this machine, links, and all that is no host of the world. */
+type Reach = 'public' | 'network' | 'special';
+
+function reachOf(address: string): Reach {
+  // The scope of a link is none of the address.
+  const bare = address.replace(/%.*$/, '');
+  const family = isIP(bare) === 6 ? 'ipv6' : 'ipv4';
+  const inner = family === 'ipv6' ? innerAddress(bare) : undefined;
+  if (inner !== undefined) return reachOf(inner);
+  const lists = blockLists();
+  if (lists.network.check(bare, family)) return 'network';
+  if (family === 'ipv6' && !lists.global.check(bare, family)) return 'special';
+  return lists.special.check(bare, family) ? 'special' : 'public';
+}
+
+/** The IPv4 address within an IPv6 one that stands for it: mapped, or translated by a gateway (NAT64). */
+function innerAddress(address: string): string | undefined {
+  // The URL parser writes each address in one way only.
+  const canonical = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '';
+  const [, high, low] = /^(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+}
+
+const NETWORK = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+const SPECIAL = [
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24'],
+  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  // Within the global IPv6 range: tunnels that hide an IPv4 address, documentation.
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+];
+const GLOBAL = ['2000::/3'];
+
+function blockLists() {
+  return {network: listOf(NETWORK), special: listOf(SPECIAL), global: listOf(GLOBAL)};
+}
+
+function listOf(subnets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [net = '', bits] = subnet.split('/');
+    list.addSubnet(net, Number(bits), net.includes(':') ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+function refused(message: string): MiniCcError {
+  return new MiniCcError('WEB_ADDRESS', message);
+}

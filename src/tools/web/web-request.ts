@@ -1,0 +1,191 @@
+/** One GET, bounded in time and size. The address that was checked is the one that is connected to. */
+import {lookup} from 'node:dns/promises';
+import http, {type IncomingMessage} from 'node:http';
+import https from 'node:https';
+import {isIP, type LookupFunction} from 'node:net';
+import {createBrotliDecompress, createGunzip, createInflate, createInflateRaw} from 'node:zlib';
+import {version} from '../../../package.json';
+import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {refusePrivateAddress, type WebAddress, webAddress} from './web-address.ts';
+
+/** Redirects within one host that are followed. */
+const MAX_REDIRECTS = 5;
+
+export interface WebBounds {
+  /** Of the whole, redirects included. Milliseconds. */
+  readonly timeoutMs: number;
+  /** Of a body as it is read, after decompression. */
+  readonly maxBytes: number;
+}
+
+export interface WebReply {
+  /** Where it came from in the end. */
+  readonly url: URL;
+  readonly status: number;
+  readonly statusText: string;
+  /** In small letters, without parameters; empty when the server named none. */
+  readonly type: string;
+  readonly charset: string | undefined;
+  /** As the server says it; undefined when it does not. */
+  readonly length: number | undefined;
+  /** Undefined for a type that `wanted` refused. */
+  readonly body: Buffer | undefined;
+}
+
+export type WebOutcome =
+  | {readonly kind: 'reply'; readonly reply: WebReply}
+  /** To another host, or away from https: whoever asked decides. */
+  | {readonly kind: 'elsewhere'; readonly from: URL; readonly to: URL; readonly status: number};
+
+/** The addresses of a name. @throws the resolver's error, such as `ENOTFOUND`. */
+export type ResolveName = (host: string) => Promise<readonly {readonly address: string; readonly family: number}[]>;
+
+export interface WebAsk {
+  readonly address: WebAddress;
+  readonly mayReachPrivate: (host: string) => boolean;
+  /** Default: as the system does it. */
+  readonly resolveName?: ResolveName | undefined;
+  /** Bodies of other types are not read. */
+  readonly wanted: (type: string) => boolean;
+  readonly bounds: WebBounds;
+  readonly signal: AbortSignal;
+}
+
+/** @throws MiniCcError with one line for whoever asked; the signal's reason when aborted. */
+export async function fetchWeb(ask: WebAsk): Promise<WebOutcome> {
+  const {address, bounds, signal} = ask;
+  const time = AbortSignal.timeout(bounds.timeoutMs);
+  const either = AbortSignal.any([time, signal]);
+  try {
+    const checked = checkedLookup(ask);
+    let {url} = address;
+    for (let redirects = 0; ; redirects++) {
+      const response = await get(url, checked, either);
+      const to = redirectOf(response, url);
+      if (!to) return {kind: 'reply', reply: await replyOf(response, url, ask)};
+      response.destroy();
+      const status = response.statusCode ?? 0;
+      const isSame = to.host === address.host && (to.url.protocol === url.protocol || to.url.protocol === 'https:');
+      if (!isSame) return {kind: 'elsewhere', from: url, to: to.url, status};
+      if (redirects === MAX_REDIRECTS) {
+        throw new MiniCcError('WEB_REDIRECTS', `${address.url} redirects more than ${MAX_REDIRECTS} times.`);
+      }
+      url = to.url;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (time.aborted) {
+      throw new MiniCcError('WEB_TIMEOUT', `${address.url} was not there within ${bounds.timeoutMs / 1000} s.`);
+    }
+    if (error instanceof MiniCcError) throw error;
+    throw new MiniCcError('WEB_FAILED', `${address.url} could not be fetched: ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** Asked once: a name that changes where it leads between the check and the connection gains nothing. */
+function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem}: WebAsk): LookupFunction {
+  const resolved =
+    isIP(host) === 0
+      ? resolveName(host).then((addresses) => {
+          for (const {address} of addresses) refusePrivateAddress(host, address, mayReachPrivate);
+          return addresses;
+        })
+      : undefined;
+  // Whoever connects hears of it.
+  resolved?.catch(() => undefined);
+  return (_hostname, options, callback) => {
+    resolved?.then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all) callback(null, [...addresses]);
+        else callback(null, first?.address ?? '', first?.family ?? 4);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+const bySystem: ResolveName = (host) => lookup(host, {all: true});
+
+function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
+  const {promise, resolve, reject} = Promise.withResolvers<IncomingMessage>();
+  // An agent of its own: no connection is shared, and no proxy of the environment stands between.
+  const agent = false;
+  const headers = {
+    'user-agent': `mini-cc/${version}`,
+    accept: 'text/markdown, text/html, text/plain, application/json, application/xml, */*;q=0.1',
+    'accept-encoding': 'gzip, deflate, br',
+  };
+  const from = url.protocol === 'https:' ? https : http;
+  from.get(url, {agent, lookup: checked, signal, headers}, resolve).on('error', reject);
+  return promise;
+}
+
+function redirectOf(response: IncomingMessage, url: URL): WebAddress | undefined {
+  const {statusCode = 0, headers} = response;
+  if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
+  const to = URL.parse(headers.location, url);
+  if (!to) throw new MiniCcError('WEB_REDIRECTS', `${url} redirects to what is no URL.`);
+  return webAddress(to.href);
+}
+
+async function replyOf(response: IncomingMessage, url: URL, ask: WebAsk): Promise<WebReply> {
+  const {statusCode = 0, statusMessage = '', headers} = response;
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim());
+  const charset = parameters.map((part) => /^charset=["']?([^"']+)/i.exec(part)?.[1]).find(Boolean);
+  const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+  const about = {url, status: statusCode, statusText: statusMessage, type: type.toLowerCase(), charset, length};
+  if (!ask.wanted(about.type)) {
+    response.destroy();
+    return {...about, body: undefined};
+  }
+  return {...about, body: await bodyOf(response, url, ask.bounds.maxBytes)};
+}
+
+async function bodyOf(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
+  const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase();
+  const plain = encoding === '' || encoding === 'identity' ? undefined : await decompressor(encoding, response, url);
+  // Not `pipeline`: one that ends within a compressed body waits for ever.
+  if (plain) response.on('error', (error) => plain.destroy(error)).pipe(plain);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    // What is counted is what comes out of the decompression: a few kilobytes may hold gigabytes.
+    for await (const chunk of (plain ?? response) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) {
+        throw new MiniCcError('WEB_SIZE', `${url} is larger than ${maxBytes / 1024 / 1024} MB: it is not read.`);
+      }
+      chunks.push(chunk);
+    }
+  } finally {
+    response.destroy();
+    plain?.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+async function decompressor(encoding: string, response: IncomingMessage, url: URL) {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'br':
+      return createBrotliDecompress();
+    case 'deflate':
+      // Some servers leave out the head that the name promises.
+      return (await startsWithZlibHead(response)) ? createInflate() : createInflateRaw();
+    default:
+      throw new MiniCcError('WEB_ENCODING', `${url} came in an encoding that is not read: ${encoding}.`);
+  }
+}
+
+async function startsWithZlibHead(response: IncomingMessage): Promise<boolean> {
+  const {promise, resolve} = Promise.withResolvers<void>();
+  response.once('readable', resolve).once('end', resolve).once('close', resolve);
+  await promise;
+  const first = response.read(1) as Buffer | null;
+  if (first === null) return true;
+  response.unshift(first);
+  return ((first[0] ?? 0) & 0x0f) === 8;
+}

@@ -1,0 +1,171 @@
+import {spawn} from 'node:child_process';
+import {existsSync, readFileSync} from 'node:fs';
+import {join, resolve} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {CutOff} from '../../../src/core/run-result.ts';
+import {createSandbox} from '../../../src/sandbox/index.ts';
+import {createBash} from '../../../src/tools/bash/bash.ts';
+import {ProcessGroups} from '../../../src/tools/process-groups.ts';
+import {shellArguments} from '../../../src/tools/run-shell.ts';
+import {fixture, isRunning, until} from '../fixture.ts';
+
+const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
+const processes = new ProcessGroups();
+const newBash = () => createBash(nowhere, processes);
+
+/** Runs a command that writes process ids to `pids`, cuts it off once they are there, and gives both. */
+async function cutOff(command: string, ids: number, reason?: unknown) {
+  const {call, root} = fixture();
+  const abort = new AbortController();
+  const running = call(newBash(), {command}, {signal: abort.signal});
+  const file = join(root, 'pids');
+  await until(() => existsSync(file) && readFileSync(file, 'utf8').trim().split('\n').length === ids);
+  const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
+  expect(pids.every(isRunning)).toBe(true);
+  const start = performance.now();
+  abort.abort(reason ?? new CutOff('user'));
+  return {result: await running, took: performance.now() - start, pids};
+}
+
+describe('ending', () => {
+  test('a time limit ends the command and returns what it had printed', async () => {
+    const {call} = fixture();
+    const start = performance.now();
+    const {text, isError} = await call(newBash(), {command: 'echo before; sleep 60', timeout_seconds: 0.3});
+    expect(text).toBe('before\ntimed out after 0.3 s');
+    expect(isError).toBe(true);
+    expect(performance.now() - start).toBeLessThan(2500);
+  });
+
+  test('an abort ends a whole tree that ignores SIGTERM within a second', async () => {
+    const tree = `trap '' TERM; sleep 60 & echo $! > p; sleep 60 >/dev/null 2>&1 & echo $! >> p; echo $$ >> p; echo partial; mv p pids; wait`;
+    const {result, took, pids} = await cutOff(tree, 3);
+    expect(result).toMatchObject({text: 'partial\ninterrupted', isError: true});
+    expect(took).toBeLessThan(1000);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  test('an abort ends a child that ignores SIGTERM after its shell has died of it', async () => {
+    const tree = `(trap '' TERM; exec sleep 60) >/dev/null 2>&1 & echo $! > p; mv p pids; sleep 60`;
+    const {took, pids} = await cutOff(tree, 1);
+    expect(took).toBeLessThan(1000);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  test('an abort ends children that left the process group', async () => {
+    const {took, pids} = await cutOff('setsid sleep 60 & echo $! > p; mv p pids; sleep 60', 1);
+    expect(took).toBeLessThan(1000);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  test('an abort lets a command that obeys SIGTERM clean up', async () => {
+    const {result} = await cutOff(`trap 'echo cleaned; exit 0' TERM; echo $$ > p; mv p pids; sleep 60 & wait`, 1);
+    expect(result.text).toBe('cleaned\ninterrupted');
+  });
+
+  test('a limit of the run is named', async () => {
+    const {result} = await cutOff('echo $$ > p; mv p pids; sleep 60', 1, new CutOff('timeout', 300));
+    expect(result.text).toBe('interrupted (timed out after 300 s)');
+  });
+
+  test('nothing runs when the call was aborted before', async () => {
+    const {call, root} = fixture();
+    const {text, isError} = await call(newBash(), {command: 'touch ran'}, {signal: AbortSignal.abort()});
+    expect({text, isError}).toEqual({text: 'interrupted before it began. Nothing was run.', isError: true});
+    expect(existsSync(join(root, 'ran'))).toBe(false);
+  });
+
+  test('listeners on the signal do not pile up', async () => {
+    const {call} = fixture();
+    const {signal} = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...given);
+    };
+    const bash = createBash(nowhere, new ProcessGroups());
+    const exitListeners = process.listenerCount('exit');
+    for (let index = 0; index < 5; index += 1) await call(bash, {command: 'true'}, {signal});
+    expect(listeners).toBe(0);
+    expect(process.listenerCount('exit')).toBe(exitListeners);
+  });
+});
+
+describe('background processes', () => {
+  test.each(['sleep 60 &', 'sleep 60 >/dev/null 2>&1 &', 'nohup sleep 60 &'])(
+    '%s does not hold the call',
+    async (command) => {
+      const {call} = fixture();
+      const start = performance.now();
+      const {text} = await call(newBash(), {command: `${command} echo $!`});
+      expect(performance.now() - start).toBeLessThan(1500);
+      const pid = Number(text.split('\n').at(-1));
+      expect(isRunning(pid)).toBe(true);
+      process.kill(pid, 'SIGKILL');
+    },
+  );
+
+  test('whose output goes elsewhere do not slow the call down', async () => {
+    const {call} = fixture();
+    const times: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const start = performance.now();
+      const {text} = await call(newBash(), {command: 'sleep 60 >/dev/null 2>&1 & echo $!'});
+      times.push(performance.now() - start);
+      process.kill(Number(text), 'SIGKILL');
+    }
+    expect(Math.min(...times)).toBeLessThan(100);
+  });
+
+  test('go on after the call, also when they print', async () => {
+    const {call, root} = fixture();
+    await call(newBash(), {command: '(sleep 0.4; echo late; echo late; touch done) &'});
+    await until(() => existsSync(join(root, 'done')));
+  });
+
+  test('end with the run that left them', async () => {
+    const {call} = fixture();
+    const run = new AbortController();
+    const {text} = await call(newBash(), {command: 'sleep 60 & echo $!'}, {signal: run.signal});
+    run.abort();
+    await until(() => !isRunning(Number(text)), 1000);
+  });
+
+  test('and commands under way end when mini-cc exits', async () => {
+    const {root} = fixture();
+    const program = `
+      import {runShell, shellArguments} from ${JSON.stringify(resolve('src/tools/run-shell.ts'))};
+      import {ProcessGroups} from ${JSON.stringify(resolve('src/tools/process-groups.ts'))};
+      const processes = new ProcessGroups();
+      const run = (command) => runShell({file: 'bash', args: shellArguments(command).slice(1), cwd: process.cwd(),
+        env: process.env, timeoutMs: 60000, signal: new AbortController().signal, processes, onText() {}});
+      await run("sleep 60 >/dev/null 2>&1 & echo $! > a");
+      run("trap '' TERM; echo $$ > b; setsid sleep 60 & echo $! > c; sleep 60");
+      setTimeout(() => process.exit(0), 500);
+    `;
+    const child = spawn(
+      process.execPath,
+      ['--experimental-transform-types', '--no-warnings', '--input-type=module', '-e', program],
+      {cwd: root, stdio: 'inherit'},
+    );
+    await new Promise((done) => child.once('exit', done));
+    const pids = ['a', 'b', 'c'].map((file) => Number(readFileSync(join(root, file), 'utf8')));
+    expect(pids.every((pid) => pid > 1)).toBe(true);
+    await until(() => !pids.some(isRunning), 1000);
+  });
+
+  test('a command whose mini-cc is gone before it begins does not begin', async () => {
+    const {root} = fixture();
+    // Its reader ends first, as the pipe's reader does that the cwd is told by when mini-cc is killed.
+    const script = '{ sleep 0.3; exec "$@" 3>&1 >/dev/null; } | true';
+    const child = spawn('bash', ['-c', script, 'bash', ...shellArguments('echo begun > begun')], {cwd: root});
+    await new Promise((resolve) => child.once('exit', resolve));
+    expect(existsSync(join(root, 'begun'))).toBe(false);
+  });
+});

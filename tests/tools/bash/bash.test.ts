@@ -1,0 +1,261 @@
+import {spawn} from 'node:child_process';
+import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {createSandbox} from '../../../src/sandbox/index.ts';
+import {createBash} from '../../../src/tools/bash/bash.ts';
+import {ProcessGroups} from '../../../src/tools/process-groups.ts';
+import {fixture} from '../fixture.ts';
+
+const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
+const processes = new ProcessGroups();
+const newBash = () => createBash(nowhere, processes);
+
+describe('output', () => {
+  test('holds standard output and standard error in the order they were written', async () => {
+    const {call} = fixture();
+    const {text, isError, facts} = await call(newBash(), {command: 'echo a; echo b >&2; echo c; echo d >&2'});
+    expect(text).toBe('a\nb\nc\nd');
+    expect(isError).toBeUndefined();
+    expect(facts).toEqual({exitCode: 0});
+  });
+
+  test('says when there is none', async () => {
+    const {call} = fixture();
+    expect((await call(newBash(), {command: 'true'})).text).toBe('(no output)');
+  });
+
+  test('loses its escape sequences and NULs, also where a chunk ends within one', async () => {
+    const {call} = fixture();
+    const command = String.raw`printf '\033[1;3'; sleep 0.05; printf '1mred\033[0m \033]0;a title\007x\0y\n'`;
+    expect((await call(newBash(), {command})).text).toBe('red xy');
+  });
+
+  test('keeps characters whole where a chunk ends within one', async () => {
+    const {call} = fixture();
+    const command = String.raw`printf '\xe6\x97'; sleep 0.05; printf '\xa5\xf0\x9f'; sleep 0.05; printf '\x98\x80'`;
+    expect((await call(newBash(), {command})).text).toBe('日😀');
+  });
+
+  test('past 30,000 characters keeps head and tail, says how much is cut, and keeps the whole in a file', async () => {
+    const {call} = fixture();
+    const {text} = await call(newBash(), {command: 'seq 1 20000'});
+    expect(text.startsWith('1\n2\n3\n')).toBe(true);
+    expect(text.endsWith('\n19999\n20000')).toBe(true);
+    const [, cut, path] = /\[\.\.\. ([\d,]+) characters cut; the whole output: (\S+) \.\.\.\]/.exec(text) ?? [];
+    expect(cut).toBe('78,894');
+    const whole = Array.from({length: 20_000}, (_, index) => `${index + 1}\n`).join('');
+    expect(readFileSync(path as string, 'utf8')).toBe(whole);
+  });
+
+  test('up to 30,000 characters is whole, without a file', async () => {
+    const {call, context} = fixture();
+    let opened = 0;
+    const output = {
+      open(id: string) {
+        opened += 1;
+        return context().output.open(id);
+      },
+    };
+    const {text} = await call(newBash(), {command: `printf 'x%.0s' $(seq 1 30000)`}, {output});
+    expect(text).toBe('x'.repeat(30_000));
+    expect(opened).toBe(0);
+  });
+
+  test('of hundreds of megabytes stays bounded in memory and on disk', async () => {
+    const {call} = fixture();
+    const before = process.memoryUsage().heapUsed;
+    const {text} = await call(newBash(), {command: 'yes 0123456789 | head -c 300000000; echo END'});
+    expect(text.endsWith('END')).toBe(true);
+    const [, path] = /whole output: (\S+) \(only its first 64 MB\)/.exec(text) ?? [];
+    expect(statSync(path as string).size).toBe(64 * 1024 * 1024);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
+  });
+
+  test('that cannot be kept on disk does not end the command', async () => {
+    const {call} = fixture();
+    const write = () => {
+      throw new Error('ENOSPC: no space left on device');
+    };
+    const output = {open: () => ({path: '/full/disk', write, close: () => undefined})};
+    const {text} = await call(newBash(), {command: 'seq 1 20000'}, {output});
+    expect(text).toContain('/full/disk (incomplete: ENOSPC: no space left on device)');
+    expect(text.endsWith('20000')).toBe(true);
+  });
+
+  test('is told while the command runs, its last lines, at most ten times a second', async () => {
+    const {call, events} = fixture();
+    await call(newBash(), {command: 'for i in $(seq 1 40); do echo line $i; sleep 0.01; done'});
+    const told = events.filter((event) => event.type === 'tool_progress');
+    expect(told.length).toBeGreaterThan(1);
+    expect(told.length).toBeLessThan(12);
+    expect(told.at(-1)?.text).toMatch(/^line \d+\nline \d+\nline \d+$/);
+    expect(told[0]).toMatchObject({callId: 'call-1'});
+  });
+
+  test('tells nothing of a command that ends at once', async () => {
+    const {call, events} = fixture();
+    await call(newBash(), {command: 'echo hi'});
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(events).toEqual([]);
+  });
+});
+
+describe('exit code', () => {
+  test.each([
+    ['exit 3', 3, 'exit code 3'],
+    ['echo partial; false', 1, 'partial\nexit code 1'],
+    ['set -e; false; echo not reached', 1, 'exit code 1'],
+    ['(exit 7)', 7, 'exit code 7'],
+    ['trap "echo bye" EXIT; exit 4', 4, 'bye\nexit code 4'],
+    ['cd /nonexistent-directory 2>/dev/null', 1, 'exit code 1'],
+  ])('of %j is %i', async (command, exitCode, text) => {
+    const {call} = fixture();
+    expect(await call(newBash(), {command})).toMatchObject({text, isError: true, facts: {exitCode}});
+  });
+
+  test('of a syntax error is 2, with the line as the model wrote it', async () => {
+    const {call} = fixture();
+    const {text, facts} = await call(newBash(), {command: 'true\nif then'});
+    expect(text).toContain("line 2: syntax error near unexpected token `then'");
+    expect(facts).toEqual({exitCode: 2});
+  });
+
+  test('of a shell that a signal ended names the signal', async () => {
+    const {call} = fixture();
+    const {text, facts, isError} = await call(newBash(), {command: 'echo a; kill -KILL $$'});
+    expect(text).toBe('a\nended by SIGKILL (exit code 137)');
+    expect({facts, isError}).toEqual({facts: {exitCode: 137}, isError: true});
+  });
+});
+
+describe('the shell', () => {
+  test('sees no arguments, no standard input, and only the environment of the workspace', async () => {
+    const {call} = fixture();
+    process.env.MINI_CC_TEST_SECRET = 'leaked';
+    const {text} = await call(newBash(), {command: 'echo "$#:$1"; cat; env | grep -c SECRET; echo "$HOME"'});
+    delete process.env.MINI_CC_TEST_SECRET;
+    expect(text).toMatch(/^0:\n0\n.*\/home$/);
+  });
+
+  test('takes here-documents, comments at the end and tracing', async () => {
+    const {call} = fixture();
+    expect((await call(newBash(), {command: 'cat <<X\nhello\nX'})).text).toBe('hello');
+    expect((await call(newBash(), {command: 'echo a # b'})).text).toBe('a');
+    expect((await call(newBash(), {command: 'set -x; echo a'})).text).toMatch(/^\++ echo a\na$/);
+  });
+
+  test('lets commands use low file descriptors', async () => {
+    const {call, root, workspace} = fixture();
+    await call(newBash(), {command: 'mkdir sub; cd sub; exec 3>../three; echo hi >&3'});
+    expect(readFileSync(join(root, 'three'), 'utf8')).toBe('hi\n');
+    expect(workspace.cwd).toBe(join(root, 'sub'));
+  });
+
+  test('explains why /dev/stderr does not work', async () => {
+    const {call} = fixture();
+    const {text} = await call(newBash(), {command: 'echo a > /dev/stderr'});
+    expect(text).toContain('write >&1 or >&2');
+  });
+
+  test('refuses a command that the system takes for too long', async () => {
+    const {call} = fixture();
+    const {text, isError} = await call(newBash(), {command: `: ${'x'.repeat(3_000_000)}`});
+    expect(isError).toBe(true);
+    expect(text).toContain('the command is too long');
+  });
+});
+
+describe('the working directory', () => {
+  test.each(['cd sub', 'cd sub && false', 'cd sub; exit 3', 'cd sub; set -e; false', 'trap "echo bye" EXIT; cd sub'])(
+    'persists after %j',
+    async (command) => {
+      const {call, root, workspace} = fixture();
+      mkdirSync(join(root, 'sub'));
+      const bash = newBash();
+      await call(bash, {command});
+      expect(workspace.cwd).toBe(join(root, 'sub'));
+      expect((await call(bash, {command: 'pwd'})).text).toBe(join(root, 'sub'));
+    },
+  );
+
+  test('stays where it was when a subshell moved', async () => {
+    const {call, root, workspace} = fixture();
+    await call(newBash(), {command: '(cd /); exec echo done'});
+    expect(workspace.cwd).toBe(root);
+  });
+
+  test('goes back to the root when the command removed its own, and says so', async () => {
+    const {call, root, workspace} = fixture();
+    const {text} = await call(newBash(), {command: 'mkdir a; cd a; rmdir ../a'});
+    expect(text).toBe(`(the command's directory no longer exists; cwd is back at ${root})`);
+    expect(workspace.cwd).toBe(root);
+  });
+
+  test('goes back to the root when it was removed between two calls, and says so', async () => {
+    const {call, root, workspace} = fixture();
+    const bash = newBash();
+    await call(bash, {command: 'mkdir a; cd a'});
+    rmSync(join(root, 'a'), {recursive: true});
+    const {text} = await call(bash, {command: 'pwd'});
+    expect(text).toBe(`${root}\n(${root}/a no longer exists; cwd is back at ${root})`);
+    expect(workspace.cwd).toBe(root);
+  });
+
+  test('keeps odd names', async () => {
+    const {call, root, workspace} = fixture();
+    await call(newBash(), {command: `mkdir "a 'b' \\$c é" && cd "a 'b' \\$c é"`});
+    expect(workspace.cwd).toBe(join(root, "a 'b' $c é"));
+  });
+});
+
+describe('input', () => {
+  test.each([{background: true}, {background: 'true'}])('%j is refused, and nothing runs', async (more) => {
+    const {call, root} = fixture();
+    const {text, isError} = await call(newBash(), {command: 'touch ran', ...more});
+    expect(text).toContain(`${Object.keys(more)[0]} is not yet available`);
+    expect(isError).toBe(true);
+    expect(existsSync(join(root, 'ran'))).toBe(false);
+  });
+
+  test('false for what is not yet available runs as usual', async () => {
+    const {call} = fixture();
+    expect((await call(newBash(), {command: 'echo a', background: false})).text).toBe('a');
+  });
+
+  test('a time limit over an hour is refused by the schema', () => {
+    expect(newBash().input.safeParse({command: 'a', timeout_seconds: 3601}).success).toBe(false);
+  });
+
+  test('the title is the first line, cut to 80 characters', () => {
+    const bash = newBash();
+    expect(bash.title({command: 'ls -la'})).toBe('ls -la');
+    expect(bash.title({command: 'a\nb'})).toBe('a …');
+    expect(bash.title({command: 'x'.repeat(100)})).toBe(`${'x'.repeat(79)}…`);
+  });
+
+  test('the access is the whole command', () => {
+    const {workspace} = fixture();
+    expect(newBash().access({command: 'a\nb'}, workspace)).toEqual([{kind: 'run', command: 'a\nb'}]);
+  });
+});
+
+test('a call costs little beside the process itself', async () => {
+  const {call, root, workspace} = fixture();
+  const bash = newBash();
+  const median = async (once: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let index = 0; index < 21; index += 1) {
+      const start = performance.now();
+      await once();
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[10] as number;
+  };
+  const bare = await median(
+    () => new Promise((done) => spawn('bash', ['-c', 'true'], {cwd: root, env: workspace.env}).once('exit', done)),
+  );
+  const ours = await median(() => call(bash, {command: 'true'}));
+  expect(ours - bare).toBeLessThan(40);
+  if (process.env.MINI_CC_FIGURES) console.log(`bash true: ${ours.toFixed(2)} ms, bare ${bare.toFixed(2)} ms`);
+});

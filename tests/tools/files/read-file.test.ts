@@ -1,0 +1,217 @@
+import {execFileSync} from 'node:child_process';
+import {chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {fixture} from '../fixture.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const numbered = (from: number, ...lines: string[]) =>
+  lines.map((line, index) => `${String(from + index).padStart(6)}\t${line}`).join('\n');
+
+describe('read_file', () => {
+  test('shows lines with their numbers, and names the file as read', async () => {
+    const {call, put, root} = fixture();
+    put({'a.txt': 'one\ntwo\n\nfour\n'});
+    const {text, facts, isError} = await call(readFileTool, {path: 'a.txt'});
+    expect(text).toBe(numbered(1, 'one', 'two', '', 'four'));
+    expect(facts).toEqual({read: [join(root, 'a.txt')]});
+    expect(isError).toBeUndefined();
+  });
+
+  test('shows a part, and says how to go on', async () => {
+    const {call, put} = fixture();
+    put({'a.txt': 'one\ntwo\nthree\nfour'});
+    expect((await call(readFileTool, {path: 'a.txt', offset: 2, limit: 2})).text).toBe(
+      `${numbered(2, 'two', 'three')}\n(lines 2-3 of 4; read on with offset 4)`,
+    );
+    expect((await call(readFileTool, {path: 'a.txt', offset: 3})).text).toBe(numbered(3, 'three', 'four'));
+  });
+
+  test('stops after 2,000 lines', async () => {
+    const {call, put} = fixture();
+    put({'a.txt': 'x\n'.repeat(2500)});
+    const {text} = await call(readFileTool, {path: 'a.txt'});
+    expect(text.split('\n')).toHaveLength(2001);
+    expect(text).toMatch(/\n {2}2000\tx\n\(lines 1-2000 of 2500; read on with offset 2001\)$/);
+  });
+
+  test('stops at a whole line before the result is too long to be read whole', async () => {
+    const {call, put} = fixture();
+    put({'a.txt': `${'y'.repeat(1000)}\n`.repeat(500)});
+    const {text} = await call(readFileTool, {path: 'a.txt'});
+    expect(text.length).toBeLessThan(readFileTool.maxChars as number);
+    expect(text).toMatch(/\(lines 1-\d+ of 500; read on with offset \d+\)$/);
+  });
+
+  test('cuts long lines and says how much', async () => {
+    const {call, put} = fixture();
+    put({'a.txt': `${'x'.repeat(2500)}\nshort`});
+    const {text} = await call(readFileTool, {path: 'a.txt'});
+    expect(text).toBe(numbered(1, `${'x'.repeat(2000)} [... 500 more characters in this line]`, 'short'));
+  });
+
+  test('reads CRLF, a byte order mark, UTF-16 and Latin-1', async () => {
+    const {call, put} = fixture();
+    put({
+      'crlf.txt': 'one\r\ntwo\r\n',
+      'mark.txt': '\ufeffone',
+      'utf16le.txt': Buffer.from('\ufeffhé\n日', 'utf16le'),
+      'utf16be.txt': Buffer.from('\ufeffhé', 'utf16le').swap16(),
+      'latin1.txt': Buffer.from('café', 'latin1'),
+    });
+    expect((await call(readFileTool, {path: 'crlf.txt'})).text).toBe(numbered(1, 'one', 'two'));
+    expect((await call(readFileTool, {path: 'mark.txt'})).text).toBe(numbered(1, 'one'));
+    expect((await call(readFileTool, {path: 'utf16le.txt'})).text).toBe(numbered(1, 'hé', '日'));
+    expect((await call(readFileTool, {path: 'utf16be.txt'})).text).toBe(numbered(1, 'hé'));
+    expect((await call(readFileTool, {path: 'latin1.txt'})).text).toBe(numbered(1, 'café'));
+  });
+
+  test('says when a file is empty, or the offset past its end', async () => {
+    const {call, put} = fixture();
+    put({'empty.txt': '', 'a.txt': 'one\ntwo\n'});
+    expect((await call(readFileTool, {path: 'empty.txt'})).text).toBe('(empty file)');
+    const {text, isError} = await call(readFileTool, {path: 'a.txt', offset: 9});
+    expect({text, isError}).toEqual({text: 'a.txt has only 2 lines: offset 9 is past its end.', isError: true});
+  });
+
+  test('names what was probably meant when a file is missing', async () => {
+    const {call, put, workspace, root} = fixture();
+    put({'src/session.ts': '', 'src/other.md': '', 'README.md': ''});
+    const missing = await call(readFileTool, {path: 'src/sesion.ts'});
+    expect(missing.text).toBe(`src/sesion.ts does not exist (cwd: ${root}). Did you mean src/session.ts?`);
+    expect(missing.isError).toBe(true);
+    expect((await call(readFileTool, {path: 'src/session.js'})).text).toContain('Did you mean src/session.ts?');
+    expect((await call(readFileTool, {path: 'no/such/file'})).text).toBe(`no/such/file does not exist (cwd: ${root}).`);
+    workspace.cwd = join(root, 'src');
+    expect((await call(readFileTool, {path: 'README.md'})).text).toContain(`Did you mean ${root}/README.md?`);
+  });
+
+  test('refuses directories and binary files with what to do', async () => {
+    const {call, put} = fixture();
+    put({'src/a.ts': '', 'a.bin': Buffer.from([1, 2, 0, 3])});
+    expect(await call(readFileTool, {path: 'src'})).toMatchObject({
+      text: 'src is a directory: list it with glob, or with ls in bash.',
+      isError: true,
+    });
+    expect(await call(readFileTool, {path: 'a.bin'})).toMatchObject({
+      text: 'a.bin is a binary file (4 bytes): it cannot be shown as text.',
+      isError: true,
+    });
+  });
+
+  test('refuses pipes and devices instead of waiting for them', async () => {
+    const {call, root} = fixture();
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    expect((await call(readFileTool, {path: 'pipe'})).text).toBe('pipe is not a regular file: it is not read.');
+    expect((await call(readFileTool, {path: '/dev/zero'})).text).toBe(
+      '/dev/zero is not a regular file: it is not read.',
+    );
+  });
+
+  test('shows images as images, known by their bytes', async () => {
+    const {call, put, root} = fixture();
+    put({'picture.txt': PNG});
+    const {content, facts} = await call(readFileTool, {path: 'picture.txt'});
+    expect(content).toEqual([
+      {type: 'image', source: {type: 'base64', media_type: 'image/png', data: PNG.toString('base64')}},
+    ]);
+    expect(facts).toEqual({read: [join(root, 'picture.txt')]});
+  });
+
+  test.each([
+    ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
+    ['image/gif', Buffer.from('GIF89a')],
+    ['image/webp', Buffer.from('RIFF\x04\0\0\0WEBPVP8 ', 'latin1')],
+  ])('knows %s', async (type, bytes) => {
+    const {call, put} = fixture();
+    put({picture: bytes});
+    expect((await call(readFileTool, {path: 'picture'})).content).toMatchObject([{source: {media_type: type}}]);
+  });
+
+  test('refuses an image that the model cannot take', async () => {
+    const {call, put} = fixture();
+    put({'big.png': Buffer.concat([PNG, Buffer.alloc(4 * 1024 * 1024)])});
+    const {text, isError} = await call(readFileTool, {path: 'big.png'});
+    expect(text).toBe('big.png is an image of 4.0 MB; at most 3.75 MB can be shown. Scale it down first.');
+    expect(isError).toBe(true);
+  });
+
+  test('reads a large file only in parts', async () => {
+    const {call, put} = fixture();
+    const line = `${'x'.repeat(99)}\r\n`;
+    put({'large.txt': `\ufefffirst\r\n${line.repeat(120_000)}last é`});
+    const whole = await call(readFileTool, {path: 'large.txt'});
+    expect(whole.text).toBe('large.txt is too large (11.6 MB): give offset and limit, or use grep.');
+    expect(whole.isError).toBe(true);
+    const start = await call(readFileTool, {path: 'large.txt', limit: 1});
+    expect(start.text).toBe(`${numbered(1, 'first')}\n(lines 1-1; read on with offset 2)`);
+    const end = await call(readFileTool, {path: 'large.txt', offset: 120_001});
+    expect(end.text).toBe(`120001\t${'x'.repeat(99)}\n120002\tlast é`);
+    const past = await call(readFileTool, {path: 'large.txt', offset: 999_999});
+    expect(past.text).toBe('large.txt has only 120002 lines: offset 999999 is past its end.');
+  });
+
+  test('reads a large file that is one line', async () => {
+    const {call, put} = fixture();
+    put({'line.json': 'x'.repeat(12 * 1024 * 1024)});
+    const {text} = await call(readFileTool, {path: 'line.json', offset: 1});
+    expect(text).toBe(numbered(1, `${'x'.repeat(2000)} [... 12580912 more characters in this line]`));
+  });
+
+  test('follows links, and expands the home directory', async () => {
+    const {call, put, root, outside, workspace} = fixture();
+    put({'a.txt': 'one'});
+    symlinkSync(join(root, 'a.txt'), join(root, 'link'));
+    expect((await call(readFileTool, {path: 'link'})).facts).toEqual({read: [join(root, 'a.txt')]});
+    writeFileSync(join(workspace.env.HOME as string, 'b.txt'), 'two');
+    expect((await call(readFileTool, {path: '~/b.txt'})).text).toBe(numbered(1, 'two'));
+    writeFileSync(join(outside, 'c.txt'), 'three');
+    expect((await call(readFileTool, {path: '../outside/c.txt'})).text).toBe(numbered(1, 'three'));
+  });
+
+  test('says when a file may not be read', async () => {
+    if (process.getuid?.() === 0) return;
+    const {call, put, root} = fixture();
+    put({'a.txt': 'one'});
+    chmodSync(join(root, 'a.txt'), 0);
+    expect((await call(readFileTool, {path: 'a.txt'})).text).toBe('a.txt may not be read: permission denied.');
+  });
+
+  test('lets the file be written afterwards', async () => {
+    const {call, put, root, context} = fixture();
+    put({'a.txt': 'one'});
+    await expect(context().files.assertFresh(join(root, 'a.txt'))).rejects.toThrow('you have not read it');
+    await call(readFileTool, {path: 'a.txt', limit: 1});
+    await expect(context().files.assertFresh(join(root, 'a.txt'))).resolves.toBeUndefined();
+  });
+
+  test('names its path for permissions', () => {
+    const {workspace, root} = fixture();
+    mkdirSync(join(root, 'src'));
+    workspace.cwd = join(root, 'src');
+    expect(readFileTool.access({path: '../a.txt'}, workspace)).toEqual([{kind: 'read', path: join(root, 'a.txt')}]);
+    expect(readFileTool.title({path: '../a.txt'})).toBe('../a.txt');
+  });
+
+  test('reads files of the system whose size is not known', async () => {
+    const {call} = fixture();
+    const {text} = await call(readFileTool, {path: '/proc/self/status'});
+    expect(text).toContain(readFileSync('/proc/self/status', 'utf8').split('\n')[0]?.slice(0, 5));
+  });
+
+  test('finds the transcript of a run that was archived by the path that was printed before', async () => {
+    const {call, put} = fixture();
+    const folder = 's1/subagents/r1';
+    put({
+      [`${folder}/session.jsonl.deleted.2026-01-01`]: 'old\n',
+      [`${folder}/session.jsonl.deleted.2026-02-01`]: 'new\n',
+    });
+    expect((await call(readFileTool, {path: `${folder}/session.jsonl`})).text).toBe(numbered(1, 'new'));
+    put({'other/session.jsonl.deleted.2026-01-01': 'x'});
+    expect((await call(readFileTool, {path: 'other/session.jsonl'})).isError).toBe(true);
+  });
+});

@@ -1,0 +1,157 @@
+import {execFileSync} from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {FileLedger} from '../../../src/core/file-ledger.ts';
+import {FileLocks} from '../../../src/tools/files/file-locks.ts';
+import {readFileTool} from '../../../src/tools/files/read-file.ts';
+import {createWriteFile} from '../../../src/tools/files/write-file.ts';
+import {fixture} from '../fixture.ts';
+
+const writeFile = createWriteFile(new FileLocks());
+
+describe('write_file', () => {
+  test('creates a file with its directories', async () => {
+    const {call, root} = fixture();
+    const result = await call(writeFile, {path: 'a/b/c.txt', content: 'one\ntwo\n'});
+    expect(result).toMatchObject({
+      text: 'Created a/b/c.txt (2 lines).',
+      facts: {changed: [join(root, 'a/b/c.txt')]},
+      display: {type: 'diff', path: join(root, 'a/b/c.txt'), patch: '@@ -0,0 +1,2 @@\n+one\n+two'},
+    });
+    expect(readFileSync(join(root, 'a/b/c.txt'), 'utf8')).toBe('one\ntwo\n');
+  });
+
+  test('replaces a file that was read, keeps its mode, and shows the difference', async () => {
+    const {call, put, root} = fixture();
+    put({'a.sh': 'one\ntwo\n'});
+    execFileSync('chmod', ['751', join(root, 'a.sh')]);
+    await call(readFileTool, {path: 'a.sh'});
+    const result = await call(writeFile, {path: 'a.sh', content: 'one\nthree\n'});
+    expect(result.text).toBe('Updated a.sh (2 lines).');
+    expect(result.display).toMatchObject({patch: '@@ -1,2 +1,2 @@\n one\n-two\n+three'});
+    expect(statSync(join(root, 'a.sh')).mode & 0o777).toBe(0o751);
+    expect(readdirSync(root)).toEqual(['a.sh']);
+  });
+
+  test('may be written again without another reading', async () => {
+    const {call, root} = fixture();
+    await call(writeFile, {path: 'a.txt', content: 'one'});
+    expect((await call(writeFile, {path: 'a.txt', content: 'two'})).text).toBe('Updated a.txt (1 line).');
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('two');
+  });
+
+  test('does not write a mark where a key was, unless the file has it already', async () => {
+    const {call, put, root} = fixture();
+    put({'.env': 'KEY=sk-real-value\n', 'notes.md': 'shown as [redacted: KEY]\n'});
+    await call(readFileTool, {path: '.env'});
+    await call(readFileTool, {path: 'notes.md'});
+    const {text, isError} = await call(writeFile, {path: '.env', content: 'KEY=[redacted: KEY]\nMORE=1\n'});
+    expect(text).toMatch(/^\.env: \[redacted: KEY\] stands for a value that mini-cc hides, .*Nothing was changed/);
+    expect(isError).toBe(true);
+    expect(readFileSync(join(root, '.env'), 'utf8')).toBe('KEY=sk-real-value\n');
+    const kept = await call(writeFile, {path: 'notes.md', content: 'it is shown as [redacted: KEY]\n'});
+    expect(kept.isError).toBeUndefined();
+  });
+
+  test('refuses to replace what was not read', async () => {
+    const {call, put, root} = fixture();
+    put({'a.txt': 'precious'});
+    const {text, isError} = await call(writeFile, {path: 'a.txt', content: 'x'});
+    expect(text).toContain('exists and you have not read it');
+    expect(isError).toBe(true);
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('precious');
+  });
+
+  test('refuses to replace what changed since, and names who changed it', async () => {
+    const {call, put, root, log} = fixture();
+    put({'a.txt': 'one', 'b.txt': 'one'});
+    await call(readFileTool, {path: 'a.txt'});
+    await call(readFileTool, {path: 'b.txt'});
+    writeFileSync(join(root, 'a.txt'), 'by a person');
+    const other = new FileLedger(log, '[code] refactor auth');
+    await call(readFileTool, {path: 'b.txt'}, {files: other});
+    await call(writeFile, {path: 'b.txt', content: 'by another agent'}, {files: other});
+    expect((await call(writeFile, {path: 'a.txt', content: 'x'})).text).toContain('(outside mini-cc)');
+    expect((await call(writeFile, {path: 'b.txt', content: 'x'})).text).toContain('(by [code] refactor auth)');
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('by a person');
+    expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('by another agent');
+  });
+
+  test('says when the content is the same, and counts it as no change', async () => {
+    const {call, put, root} = fixture();
+    put({'a.txt': 'one'});
+    await call(readFileTool, {path: 'a.txt'});
+    const {mtimeMs} = statSync(join(root, 'a.txt'));
+    const result = await call(writeFile, {path: 'a.txt', content: 'one'});
+    expect(result).toMatchObject({text: 'a.txt is unchanged: it had this content.', facts: {changed: []}});
+    expect(statSync(join(root, 'a.txt')).mtimeMs).toBe(mtimeMs);
+  });
+
+  test('writes through links, also one whose target is not there yet', async () => {
+    const {call, root, outside} = fixture();
+    symlinkSync(join(outside, 'new.txt'), join(root, 'link'));
+    symlinkSync('../outside', join(root, 'directory'));
+    const result = await call(writeFile, {path: 'link', content: 'one'});
+    expect(result.facts).toEqual({changed: [join(outside, 'new.txt')]});
+    expect(readlinkSync(join(root, 'link'))).toBe(join(outside, 'new.txt'));
+    expect((await call(writeFile, {path: 'link', content: 'two'})).text).toContain('Updated');
+    expect(readFileSync(join(outside, 'new.txt'), 'utf8')).toBe('two');
+    expect(lstatSync(join(root, 'link')).isSymbolicLink()).toBe(true);
+    await call(writeFile, {path: 'directory/deep/b.txt', content: 'three'});
+    expect(readFileSync(join(outside, 'deep/b.txt'), 'utf8')).toBe('three');
+  });
+
+  test('refuses links that lead in a circle', async () => {
+    const {call, root} = fixture();
+    symlinkSync('b', join(root, 'a'));
+    symlinkSync('a', join(root, 'b'));
+    expect((await call(writeFile, {path: 'a', content: 'x'})).text).toContain('ELOOP');
+  });
+
+  test('refuses directories, pipes and paths below a file', async () => {
+    const {call, put, root} = fixture();
+    put({'a.txt': 'one'});
+    mkdirSync(join(root, 'src'));
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    expect((await call(writeFile, {path: 'src', content: ''})).text).toBe('src is a directory.');
+    expect((await call(writeFile, {path: 'pipe', content: ''})).text).toBe(
+      'pipe is not a regular file: it is not written.',
+    );
+    expect((await call(writeFile, {path: 'a.txt/b', content: ''})).isError).toBe(true);
+  });
+
+  test('writes an empty file, and text of any script', async () => {
+    const {call, root} = fixture();
+    expect((await call(writeFile, {path: 'empty', content: ''})).text).toBe('Created empty (0 lines).');
+    await call(writeFile, {path: '日 本.txt', content: 'héllo 😀\n'});
+    expect(readFileSync(join(root, '日 本.txt'), 'utf8')).toBe('héllo 😀\n');
+  });
+
+  test('of two agents which create one file at once, the second is refused', async () => {
+    const {call, root, log} = fixture();
+    const agents = ['a', 'b'].map((name) => new FileLedger(log, name));
+    const results = await Promise.all(
+      agents.map((files, index) => call(writeFile, {path: 'new.txt', content: `by ${index}`}, {files})),
+    );
+    expect(results.filter(({isError}) => isError)).toHaveLength(1);
+    const winner = results.findIndex(({isError}) => !isError);
+    expect(readFileSync(join(root, 'new.txt'), 'utf8')).toBe(`by ${winner}`);
+  });
+
+  test('shows the difference in a question, and names its path for permissions', () => {
+    const {put, root, workspace} = fixture();
+    put({'a.txt': 'one\n'});
+    const [access] = writeFile.access({path: 'a.txt', content: 'two\n'}, workspace);
+    expect(access).toMatchObject({kind: 'write', path: join(root, 'a.txt'), preview: '@@ -1,1 +1,1 @@\n-one\n+two'});
+  });
+});

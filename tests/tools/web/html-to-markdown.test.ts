@@ -1,0 +1,47 @@
+import {expect, test} from 'vitest';
+import {bareTextOf, htmlToMarkdown} from '../../../src/tools/web/html-to-markdown.ts';
+
+const never = new AbortController().signal;
+const convert = (html: string, maxMs?: number) => htmlToMarkdown(html, 'https://example.com/docs/', never, maxMs);
+
+test('headings, lists, code and tables come as markdown, links as whole addresses', async () => {
+  const html = `<h2>Use</h2><ul><li>one</li><li><a href="../two">two</a></li></ul><pre><code>a &lt; b</code></pre>
+    <table><tr><th>k</th></tr><tr><td>v</td></tr></table>`;
+  const markdown = await convert(html);
+  for (const part of ['## Use', '* one', '[two](https://example.com/two)', 'a < b', '| k |']) {
+    expect(markdown).toContain(part);
+  }
+});
+
+test('a long page is whole, though it is turned piece by piece', async () => {
+  const section = (number: number) =>
+    `<section><h2>Part ${number}</h2>${`<p>Some <b>words</b> of ${number}.</p>`.repeat(60)}</section>`;
+  const html = `<html><body><main>${Array.from({length: 100}, (_, number) => section(number)).join('')}</main></body>`;
+  const markdown = await convert(html);
+  expect(markdown.match(/^## Part \d+$/gm)).toHaveLength(100);
+  expect(markdown.match(/^Some \*\*words\*\* of \d+\.$/gm)).toHaveLength(6000);
+});
+
+test('a page that takes too long comes as its bare words, and nothing else waits meanwhile', async () => {
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 10);
+  const text = await convert(`<p>words</p>${'<b>'.repeat(20_000)}`, 300);
+  clearInterval(timer);
+  expect(text).toBe('(without its markup)\n\nwords');
+  expect(ticks).toBeGreaterThan(5);
+});
+
+test('it ends at once when it is stopped', async () => {
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(new Error('stopped')), 30);
+  await expect(htmlToMarkdown('<b>'.repeat(20_000), 'https://example.com/', stop.signal)).rejects.toThrow('stopped');
+});
+
+test('bare words are found in one pass, whatever is left open', () => {
+  expect(bareTextOf('<p>a</p><script>x</script><style>y<b></style ><!-- z -->b<br>c')).toBe('a b c');
+  for (const part of ['<', '<!--', '<script>', '<a href="', '</', '<style><']) {
+    const began = performance.now();
+    expect(bareTextOf(`word ${part.repeat(300_000)}`)).toContain('word');
+    expect(performance.now() - began).toBeLessThan(2000);
+  }
+});
