@@ -34,7 +34,7 @@ import {systemPrompt} from './core/system-prompt.ts';
 import type {Workspace} from './core/tool.ts';
 import {localCapacity} from './models/local-capacity.ts';
 import {DebugLog} from './storage/debug-log.ts';
-import {SessionStore} from './storage/session-store.ts';
+import {SessionStore} from './storage/sessions/session-store.ts';
 import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from './tools/index.ts';
 

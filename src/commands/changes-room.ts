@@ -1,7 +1,7 @@
 /** What the commands that show and put back changes work with. */
 import path from 'node:path';
 import type {LedgerLine} from '../storage/checkpoints/ledger.ts';
-import type {PutBack} from '../storage/checkpoints/put-back.ts';
+import type {PutBack} from '../storage/checkpoints/restore.ts';
 import type {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
 
 export interface ChangesRoom {

@@ -2,8 +2,8 @@
 import {existsSync} from 'node:fs';
 import type {Command, CommandContext, CommandResult} from '../core/session.ts';
 import {since} from '../storage/checkpoints/changes.ts';
-import {putBack} from '../storage/checkpoints/put-back.ts';
-import {messageLinesOf, readTranscript} from '../storage/transcript.ts';
+import {putBack} from '../storage/checkpoints/restore.ts';
+import {messageLinesOf, readTranscript} from '../storage/sessions/transcript.ts';
 import {type ChangesRoom, commandNotes, putBackWords} from './changes-room.ts';
 
 const FORMS = '/rewind N [conversation|files|both], where 1 is the last prompt';

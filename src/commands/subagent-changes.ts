@@ -2,7 +2,7 @@
 import type {CommandResult} from '../core/contract/command.ts';
 import {hasEnded, type RunRecord} from '../core/runs/run-record.ts';
 import {ofAgent, stretchesOf} from '../storage/checkpoints/changes.ts';
-import {putBack} from '../storage/checkpoints/put-back.ts';
+import {putBack} from '../storage/checkpoints/restore.ts';
 import {type ChangesRoom, commandNotes, files, putBackWords} from './changes-room.ts';
 import {unifiedDiff} from './unified-diff.ts';
 

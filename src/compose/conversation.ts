@@ -5,8 +5,8 @@ import {History} from '../core/history.ts';
 import {announcedRuns} from '../core/runs/announcement.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
-import type {SessionStore} from '../storage/session-store.ts';
-import {everyMessageOf, messagesOf, readTranscript, type Transcript} from '../storage/transcript.ts';
+import type {SessionStore} from '../storage/sessions/session-store.ts';
+import {everyMessageOf, messagesOf, readTranscript, type Transcript} from '../storage/sessions/transcript.ts';
 import type {SessionOptions} from './options.ts';
 
 /** The conversation that the session begins with, or goes on with. @throws UsageError when there is none such. */

@@ -5,7 +5,7 @@ import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permission
 import {RuleBook} from '../core/permissions/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {TOOL_NAMES, toolName} from '../core/tool-names.ts';
-import {KeptRules} from '../storage/kept-rules.ts';
+import {KeptRules} from '../storage/saved-rules.ts';
 import type {SessionOptions} from './options.ts';
 
 /** What subagents may have at all. */

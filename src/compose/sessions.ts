@@ -2,7 +2,7 @@
 import {realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {runSessionsCommandLine} from '../commands/sessions/command-line.ts';
-import {SessionStore} from '../storage/session-store.ts';
+import {SessionStore} from '../storage/sessions/session-store.ts';
 import type {SessionOptions} from './options.ts';
 
 /** @throws UsageError for bad usage or an unknown id. */

@@ -5,7 +5,7 @@ import {setImmediate} from 'node:timers/promises';
 import {messageOf} from '../core/errors.ts';
 import type {Emit} from '../core/events.ts';
 import {WORKTREES} from '../core/runs/worktree.ts';
-import {type HousekeepingOptions, keepHouse} from '../storage/housekeeping.ts';
+import {type HousekeepingOptions, keepHouse} from '../storage/sessions/start-up-cleanup.ts';
 
 /** Never rejects: what went wrong is a notice. */
 export async function upkeep(options: HousekeepingOptions, emit: Emit): Promise<void> {
@@ -26,7 +26,7 @@ async function keepLeftOvers(folder: string, say: (text: string) => void): Promi
   const sessions = readdirSync(folder).map((name) => path.join(folder, name));
   const concerned = sessions.filter((session) => existsSync(path.join(session, WORKTREES)));
   if (concerned.length === 0) return;
-  const {recover, runsWithWorktree} = await import('../storage/worktrees/left-over.ts');
+  const {recover, runsWithWorktree} = await import('../storage/worktrees/recovery.ts');
   for (const session of concerned) {
     for (const run of runsWithWorktree(session)) {
       const told = await recover(session, run);

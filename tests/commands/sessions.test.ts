@@ -6,7 +6,7 @@ import {runSessionsCommandLine} from '../../src/commands/sessions/command-line.t
 import {History} from '../../src/core/history.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
 import {announcementMessage} from '../../src/core/runs/announcement.ts';
-import {SessionStore} from '../../src/storage/session-store.ts';
+import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 
 function folder() {
   const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-sessions-')), '/project/x');

@@ -1,4 +1,4 @@
-/** Runs with a worktree, as the core treats them: the tree itself is played, see `tests/storage/worktrees.test.ts`. */
+/** Runs with a worktree, as the core treats them: the tree itself is played, see `tests/storage/worktrees/`. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';

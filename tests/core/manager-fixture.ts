@@ -18,7 +18,7 @@ import {EventBus} from '../../src/core/session/event-bus.ts';
 import type {SubagentHouse} from '../../src/core/subagent.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
 import type {Tool} from '../../src/core/tool.ts';
-import {SessionStore} from '../../src/storage/session-store.ts';
+import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 
 export const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));

@@ -15,7 +15,7 @@ import {
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
-import {git, put} from '../storage/worktree-fixture.ts';
+import {git, put} from '../storage/worktrees/fixture.ts';
 import {callTools, type ScriptedCall, say} from '../support/messages-server.ts';
 import {systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';

@@ -1,8 +1,8 @@
 /** What there is to know of a session without going on with it. */
 import {textOf} from '../../core/messages.ts';
-import {runFoldersOf} from '../../storage/run-files.ts';
-import type {SessionStore, StoredSession} from '../../storage/session-store.ts';
-import {messagesOf, noHeader, readTranscript} from '../../storage/transcript.ts';
+import {runFoldersOf} from '../../storage/sessions/run-files.ts';
+import type {SessionStore, StoredSession} from '../../storage/sessions/session-store.ts';
+import {messagesOf, noHeader, readTranscript} from '../../storage/sessions/transcript.ts';
 
 export interface SessionSummary {
   readonly id: string;

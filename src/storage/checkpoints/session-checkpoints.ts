@@ -6,16 +6,16 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Checkpoints, Observed, Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
-import {arrivalOf, goneIn} from './arrivals.ts';
 import {Blobs} from './blobs.ts';
 import {sharedIn} from './changes.ts';
 import {Contents} from './contents.ts';
+import {arrivalOf, goneIn} from './file-origin.ts';
 import {type FileState, idOf, isSame, lookAt} from './file-state.ts';
-import {Gate} from './gate.ts';
 import {type Change, Ledger, type LedgerLine} from './ledger.ts';
 import {missingAbove} from './made-folders.ts';
 import {cutOffIn, recoverCommands} from './recovery.ts';
 import {ShadowGit, type Snapshot, type TreeChange} from './shadow-git.ts';
+import {Gate} from './snapshot-lock.ts';
 
 export interface SessionCheckpointsOptions {
   /** `<session>/checkpoints`; made with the first change. */

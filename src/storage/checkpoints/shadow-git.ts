@@ -10,7 +10,7 @@ import {MiniCcError} from '../../core/errors.ts';
 import {type GitOptions, git} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
 import {excludedIn, projectAt} from './project-repository.ts';
-import {sortedOut} from './sorted-out.ts';
+import {sortedOut} from './snapshot-filter.ts';
 
 /** Milliseconds of one call of git, for a snapshot and for the first look at the workspace. */
 const CALL_LIMIT_MS = 10_000;

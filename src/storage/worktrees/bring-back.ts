@@ -12,7 +12,7 @@ import {ignoredByCrash, ignoredIn} from './ignored-files.ts';
 import {freeName, shellWord} from './kept-files.ts';
 import type {Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
-import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-files.ts';
+import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-conflicts.ts';
 
 export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
   /** The tree that the worktree began with. */

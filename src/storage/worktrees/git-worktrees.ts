@@ -8,15 +8,15 @@ import path from 'node:path';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {isInside} from '../../core/inside.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/runs/worktree.ts';
-import {SessionLock} from '../session-lock.ts';
+import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
+import {keepCommits} from './commit-bundle.ts';
 import {copyFiles} from './copy-files.ts';
-import {recover} from './left-over.ts';
-import {keepCommits} from './own-commits.ts';
 import {makeBorrowing, takeOverHistory} from './own-repository.ts';
-import {placesOf, removeTree, settle, writeStart} from './places.ts';
+import {recover} from './recovery.ts';
 import {gitOrThrow, type Repository, repositoryAt} from './repository.ts';
 import {Snapshots} from './snapshots.ts';
+import {placesOf, removeTree, settle, writeStart} from './worktree-folder.ts';
 
 export interface WorktreeRooms {
   /** The session's workspace, links resolved. */

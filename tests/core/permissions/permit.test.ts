@@ -4,7 +4,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/events.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
-import {KeptRules} from '../../../src/storage/kept-rules.ts';
+import {KeptRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
 import {permitFixture, root} from './fixture.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type {Writer} from '../../../src/core/checkpoints.ts';
 import {ofAgent} from '../../../src/storage/checkpoints/changes.ts';
 import {CheckpointStore} from '../../../src/storage/checkpoints/checkpoint-store.ts';
-import {putBack} from '../../../src/storage/checkpoints/put-back.ts';
+import {putBack} from '../../../src/storage/checkpoints/restore.ts';
 
 export const CODE: Writer = {agentId: 'run-1', label: '[code] refactor auth'};
 export const OTHER: Writer = {agentId: 'run-2', label: '[code] other'};

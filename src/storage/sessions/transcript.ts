@@ -9,14 +9,14 @@
 import {closeSync, fstatSync, fsync, fsyncSync, readFileSync, readSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {UsageError} from '../core/errors.ts';
-import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../core/history.ts';
-import type {Message} from '../core/messages.ts';
-import {openPrivate, privateFolder} from '../core/private-file.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
-import {firstAndLastLine, firstLineOf} from './file-ends.ts';
+import {UsageError} from '../../core/errors.ts';
+import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/history.ts';
+import type {Message} from '../../core/messages.ts';
+import {openPrivate, privateFolder} from '../../core/private-file.ts';
+import type {Redactor} from '../../core/secrets/redaction.ts';
+import {firstAndLastLine, firstLineOf} from '../json-lines.ts';
+import {appendLine} from '../whole-lines.ts';
 import {storedEntry} from './stored-entry.ts';
-import {appendLine} from './whole-lines.ts';
 
 export type Header = Extract<TranscriptEntry, {type: 'session'}>;
 

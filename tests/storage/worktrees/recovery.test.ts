@@ -3,8 +3,8 @@ import {existsSync, mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {recover, runsWithWorktree} from '../../src/storage/worktrees/left-over.ts';
-import {git, put, read, repository, worktrees} from './worktree-fixture.ts';
+import {recover, runsWithWorktree} from '../../../src/storage/worktrees/recovery.ts';
+import {git, put, read, repository, worktrees} from './fixture.ts';
 
 /** What a kill leaves: nobody releases the lock, and its process is gone. */
 async function killed(root: string, work: (top: string) => void) {

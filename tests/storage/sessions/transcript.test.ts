@@ -2,11 +2,16 @@ import {appendFileSync, existsSync, mkdtempSync, readFileSync, statSync, utimesS
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {History} from '../../src/core/history.ts';
-import type {Message, UserBlock} from '../../src/core/messages.ts';
-import {Redactor} from '../../src/core/secrets/redaction.ts';
-import {SessionStore} from '../../src/storage/session-store.ts';
-import {everyMessageOf, messagesOf, readTranscript, TranscriptWriter} from '../../src/storage/transcript.ts';
+import {History} from '../../../src/core/history.ts';
+import type {Message, UserBlock} from '../../../src/core/messages.ts';
+import {Redactor} from '../../../src/core/secrets/redaction.ts';
+import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
+import {
+  everyMessageOf,
+  messagesOf,
+  readTranscript,
+  TranscriptWriter,
+} from '../../../src/storage/sessions/transcript.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
 const header = {id: 'one', agent: 'main', cwd: '/work'};

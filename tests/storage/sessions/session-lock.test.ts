@@ -3,7 +3,7 @@ import {existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 
 import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {isLocked, SessionLock} from '../../src/storage/session-lock.ts';
+import {isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-lock-'));
 

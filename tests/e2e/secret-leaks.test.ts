@@ -8,9 +8,18 @@ import {callTool, callTools, say, status} from '../support/messages-server.ts';
 import {keyOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {buildOnce, cliEnvironment, cliPath, runCli, spawnCli} from '../support/run-cli.ts';
 import {transcriptsBelow, wholeLines} from '../support/session-files.ts';
-import {DOT_ENV, KEYS, leaksIn, leakyFiles, OTHER, OWN, projectWithKeys, spreadingModel} from './canary-fixture.ts';
 import {home, isSubagent, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
+import {
+  DOT_ENV,
+  KEYS,
+  leaksIn,
+  leakyFiles,
+  OTHER,
+  OWN,
+  projectWithKeys,
+  spreadingModel,
+} from './secret-leaks-fixture.ts';
 
 const ALLOWED = ['--allowed-tools', 'bash,read_file,grep,write_file,Task'];
 

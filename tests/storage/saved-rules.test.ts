@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
-import {KeptRules} from '../../src/storage/kept-rules.ts';
+import {KeptRules} from '../../src/storage/saved-rules.ts';
 
 const NO_KEYS = new Redactor([]);
 

@@ -2,9 +2,9 @@ import {existsSync, mkdtempSync, readdirSync, utimesSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {History} from '../../src/core/history.ts';
-import {keepHouse} from '../../src/storage/housekeeping.ts';
-import {SessionStore} from '../../src/storage/session-store.ts';
+import {History} from '../../../src/core/history.ts';
+import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
+import {keepHouse} from '../../../src/storage/sessions/start-up-cleanup.ts';
 
 const HOUR = 3_600_000;
 

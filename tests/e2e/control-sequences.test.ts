@@ -18,8 +18,8 @@ import {runCli, startCli} from '../support/run-cli.ts';
 import {transcriptsBelow} from '../support/session-files.ts';
 import type {Terminal} from '../support/terminal.ts';
 import type {Workspace} from '../support/workspace.ts';
+import {cursorAtPrompt, expectUntouched, NASTY, NASTY_NAME} from './control-sequences-fixture.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
-import {cursorAtPrompt, expectUntouched, NASTY, NASTY_NAME} from './nasty-fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 const task = (background: boolean) => ({

@@ -1,11 +1,11 @@
 /** Worktrees of runs whose mini-cc died: their changes are kept as a patch, once, and the trees go. */
 import {existsSync, readdirSync} from 'node:fs';
 import {messageOf} from '../../core/errors.ts';
-import {isLocked, SessionLock} from '../session-lock.ts';
+import {isLocked, SessionLock} from '../sessions/session-lock.ts';
 import {keepAll} from './bring-back.ts';
-import {keepCommits} from './own-commits.ts';
-import {placesOf, readStart, removeTree, worktreesOf} from './places.ts';
+import {keepCommits} from './commit-bundle.ts';
 import {Snapshots} from './snapshots.ts';
+import {placesOf, readStart, removeTree, worktreesOf} from './worktree-folder.ts';
 
 const WHY = 'mini-cc ended before the run did';
 

@@ -2,9 +2,9 @@
 import {chmodSync, existsSync, lstatSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {inOneLine} from '../../src/core/file-name.ts';
-import type {WorktreeRooms} from '../../src/storage/worktrees/git-worktrees.ts';
-import {folder, git, gitFiles, put, read, repository, worktrees} from './worktree-fixture.ts';
+import {inOneLine} from '../../../src/core/file-name.ts';
+import type {WorktreeRooms} from '../../../src/storage/worktrees/git-worktrees.ts';
+import {folder, git, gitFiles, put, read, repository, worktrees} from './fixture.ts';
 
 test('a worktree starts from the workspace as it is, and says what is uncommitted as the workspace does', async () => {
   const root = repository({'gone.ts': 'gone\n', 'run.sh': '#!/bin/sh\n'});

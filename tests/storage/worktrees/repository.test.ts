@@ -2,7 +2,7 @@
 import {existsSync, mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {folder, git, gitFiles, NEVER, put, read, repository, worktrees} from './worktree-fixture.ts';
+import {folder, git, gitFiles, NEVER, put, read, repository, worktrees} from './fixture.ts';
 
 test('where there is no repository, or none with files, that is said', async () => {
   const plain = folder('plain');

@@ -2,7 +2,7 @@
 import {chmodSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {put, read, repository, worktrees} from './worktree-fixture.ts';
+import {put, read, repository, worktrees} from './fixture.ts';
 
 test('what its tools wrote comes back though git ignores it; what else is ignored is named', async () => {
   const root = repository();

@@ -11,9 +11,9 @@ import {
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {History} from '../../src/core/history.ts';
-import {SessionStore} from '../../src/storage/session-store.ts';
-import {readTranscript} from '../../src/storage/transcript.ts';
+import {History} from '../../../src/core/history.ts';
+import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
+import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-bad-'));
 

@@ -1,12 +1,12 @@
 /** Where sessions live: `<home>/projects/<slug>/<session>/session.jsonl`, their subagents and cut outputs beside. */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
-import {UsageError} from '../core/errors.ts';
-import type {Journal} from '../core/history.ts';
-import type {OutputStore} from '../core/output.ts';
-import {openPrivate, privateFolder} from '../core/private-file.ts';
-import {RedactingStream} from '../core/secrets/redacting-stream.ts';
-import {Redactor} from '../core/secrets/redaction.ts';
+import {UsageError} from '../../core/errors.ts';
+import type {Journal} from '../../core/history.ts';
+import type {OutputStore} from '../../core/output.ts';
+import {openPrivate, privateFolder} from '../../core/private-file.ts';
+import {RedactingStream} from '../../core/secrets/redacting-stream.ts';
+import {Redactor} from '../../core/secrets/redaction.ts';
 import {RunFiles, TRANSCRIPT} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
 import {assertContinuable, type Header, headerOf, TranscriptWriter} from './transcript.ts';

@@ -1,7 +1,7 @@
 /** A line of a transcript as it is stored: without the values of known keys. */
-import type {TranscriptEntry} from '../core/history.ts';
-import type {AssistantBlock, Message} from '../core/messages.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
+import type {TranscriptEntry} from '../../core/history.ts';
+import type {AssistantBlock, Message} from '../../core/messages.ts';
+import type {Redactor} from '../../core/secrets/redaction.ts';
 
 export function storedEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntry {
   if (redactor.isEmpty) return entry;
