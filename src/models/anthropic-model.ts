@@ -4,8 +4,8 @@ import {ModelError} from '../core/errors.ts';
 import type {Message, StreamEvent} from '../core/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/model.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {ReplyBuilder} from './accumulate.ts';
 import {toModelError} from './model-errors.ts';
+import {ReplyBuilder} from './reply-builder.ts';
 import {type RetryPolicy, withRetries} from './retry.ts';
 
 export interface ModelServer {

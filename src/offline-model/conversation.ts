@@ -2,8 +2,8 @@
 import type {Message, UserBlock} from '../core/messages.ts';
 import {textOf} from '../core/messages.ts';
 import {fieldsOf} from './request.ts';
-import type {Observation} from './work.ts';
-import {isChange, keyOf} from './work.ts';
+import type {Observation} from './skill.ts';
+import {isChange, keyOf} from './skill.ts';
 
 export interface Conversation {
   /** The person's words, without what the runtime wrote around them. */

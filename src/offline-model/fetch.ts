@@ -1,12 +1,12 @@
 /**
  * The offline model as a `fetch` for the SDK: `new Anthropic({apiKey: 'offline', fetch: createOfflineFetch()})`.
- * It speaks the Messages API and touches no network. What it answers is decided in `brain.ts`.
+ * It speaks the Messages API and touches no network. What it answers is decided in `decide.ts`.
  */
 import {setImmediate as nextTick} from 'node:timers/promises';
-import {decide, estimateTokens} from './brain.ts';
+import {decide, estimateTokens} from './decide.ts';
+import type {Reply} from './messages-api.ts';
+import {eventsOf, frame, messageOf} from './messages-api.ts';
 import {BadRequest, parseRequest} from './request.ts';
-import type {Reply} from './sse.ts';
-import {eventsOf, frame, messageOf} from './sse.ts';
 
 export {CANNOT_PREFIX} from './report.ts';
 

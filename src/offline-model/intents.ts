@@ -1,10 +1,11 @@
 /** Which skill a request is for. In order: the first that takes it decides; what none takes is searched for. */
 import type {Job, Route} from './job.ts';
 import {isCannot, paragraphs} from './report.ts';
+import type {Work} from './skill.ts';
+import {NotPermitted} from './skill.ts';
 import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
 import {assign} from './skills/delegate.ts';
-import {explore} from './skills/explore.ts';
 import {fetchPage} from './skills/fetch-page.ts';
 import {find} from './skills/find.ts';
 import {parseFind} from './skills/find-request.ts';
@@ -12,14 +13,13 @@ import {git} from './skills/git.ts';
 import {greet} from './skills/greet.ts';
 import {list} from './skills/list.ts';
 import {plan} from './skills/plan.ts';
-import {projectQuestion} from './skills/project-question.ts';
+import {explore} from './skills/project/explore.ts';
+import {projectQuestion} from './skills/project/project-question.ts';
 import {read} from './skills/read.ts';
-import {rename} from './skills/rename.ts';
+import {rename} from './skills/rename/rename.ts';
 import {review} from './skills/review.ts';
 import {run} from './skills/run.ts';
 import {plainRequest} from './words.ts';
-import type {Work} from './work.ts';
-import {NotPermitted} from './work.ts';
 
 const findRoute: Route = (job) => {
   const request = parseFind(job.text, job.earlier);

@@ -1,6 +1,7 @@
 /** What a skill is given, and how a request finds its skill. */
+
+import type {Work} from './skill.ts';
 import type {Toolbox} from './toolbox.ts';
-import type {Work} from './work.ts';
 
 export interface Job {
   /** The request, without courtesies. */

@@ -1,6 +1,6 @@
 /** Runs a skill over the results that the conversation holds, up to its next calls or its answer. */
-import type {Call, Observation, Work} from './work.ts';
-import {isChange, keyOf, NOT_MADE} from './work.ts';
+import type {Call, Observation, Work} from './skill.ts';
+import {isChange, keyOf, NOT_MADE} from './skill.ts';
 
 export type Next =
   | {readonly type: 'calls'; readonly calls: readonly Call[]; readonly say: string | undefined}

@@ -1,6 +1,6 @@
 /** Reads the texts that tools return. Tolerant: lines of another shape are notes, not data. */
 import {clip} from './report.ts';
-import type {Observation} from './work.ts';
+import type {Observation} from './skill.ts';
 
 /** One line that a search found. */
 export interface Hit {

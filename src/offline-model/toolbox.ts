@@ -4,7 +4,7 @@
  */
 import type {ToolSpec} from '../core/messages.ts';
 import {fieldsOf} from './request.ts';
-import type {Call} from './work.ts';
+import type {Call} from './skill.ts';
 
 export interface Search {
   /** In the common language of ripgrep and `grep -E`: plain groups, `\b`, `\s`, `\w`, no look-around. */

@@ -1,15 +1,16 @@
 /** Everything else: names and words of the request are searched for, and what was found is shown, no more. */
-import type {ConcernedFile} from '../concerned.ts';
-import {concernedFiles} from '../concerned.ts';
+
 import {definitionIn} from '../definitions.ts';
-import {docOf, headerOf} from '../doc-comment.ts';
 import type {Job} from '../job.ts';
 import {isCode} from '../languages.ts';
+import {docOf, headerOf} from '../prose.ts';
+import type {ConcernedFile} from '../relevant-files.ts';
+import {concernedFiles} from '../relevant-files.ts';
 import {bullets, cannot, citeHit, clip, firstSentence, paragraphs} from '../report.ts';
 import type {Line} from '../results.ts';
 import {readLines} from '../results.ts';
-import type {Work} from '../work.ts';
-import {ask} from '../work.ts';
+import type {Work} from '../skill.ts';
+import {ask} from '../skill.ts';
 
 /** Work that needs understanding of code, which rules have not. */
 const ACTION =

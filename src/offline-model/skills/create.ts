@@ -2,9 +2,9 @@
 import type {Job, Route} from '../job.ts';
 import {cannot, count, notDone} from '../report.ts';
 import {problemOf} from '../results.ts';
+import type {Work} from '../skill.ts';
+import {askOne} from '../skill.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
-import type {Work} from '../work.ts';
-import {askOne} from '../work.ts';
 
 const HEAD =
   /^(?:create|write|make|add|touch|save|put|overwrite|cr[ée]er?|[ée]cri[st]?|создай|создать|напиши|запиши|创建|新建|写入)\s*(?:(?:me|a|an|the|one|new|empty|small|text|un|une|nouveau|новый|пустой|一个|新的?)\s+)*(?:file|fichier|файл|文件)?\s*(?:(?:called|named|at|nommé|appelé|с именем|名为)\s+)?[`"']?([^\s`"',:，：]+)[`"']?/iu;

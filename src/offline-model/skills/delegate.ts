@@ -1,8 +1,8 @@
 /** Gives work to subagents by the Task tool, side by side, and tells what came back. */
 import type {Job, Route} from '../job.ts';
 import {bullets, notDone, paragraphs} from '../report.ts';
-import type {Observation, Work} from '../work.ts';
-import {ask} from '../work.ts';
+import type {Observation, Work} from '../skill.ts';
+import {ask} from '../skill.ts';
 
 export interface Assignment {
   readonly agent: string;

@@ -1,14 +1,14 @@
 /** Where is it, what is it, who uses it: answered from searches, definitions first. */
 import {definitionOf, definitionPattern, escapeRegExp, isComment, isQuoted, wordPattern} from '../definitions.ts';
-import {docOf, headerOf} from '../doc-comment.ts';
 import type {Job} from '../job.ts';
 import {isCode, languageOf, rankOf} from '../languages.ts';
+import {docOf, headerOf} from '../prose.ts';
 import {bullets, citeHit, count, countOf, fenced, notDone, numbered, paragraphs} from '../report.ts';
 import type {Hit, Hits} from '../results.ts';
 import {problemOf, readHits, readLines, readPaths} from '../results.ts';
+import type {Observation, Work} from '../skill.ts';
+import {ask, askOne} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
-import type {Observation, Work} from '../work.ts';
-import {ask, askOne} from '../work.ts';
 import {answer} from './answer.ts';
 import type {FindRequest} from './find-request.ts';
 

@@ -5,13 +5,13 @@ import {say} from '../job.ts';
 import {extensionsOf, isCode, isTest, languageOfExtension, rankOf} from '../languages.ts';
 import {bullets, cannot, citeHit, count, countOf, isCannot, notDone, paragraphs} from '../report.ts';
 import {problemOf, readCounts, readHits, readPaths} from '../results.ts';
+import type {Work} from '../skill.ts';
+import {ask, askOne} from '../skill.ts';
 import {globsIn, pathsIn} from '../words.ts';
-import type {Work} from '../work.ts';
-import {ask, askOne} from '../work.ts';
 import {answer} from './answer.ts';
 import {parseFind} from './find-request.ts';
 import {DEFINITION_WORDS, definitions} from './list-definitions.ts';
-import {fromManifests} from './list-manifests.ts';
+import {fromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review-checks.ts';
 
 const VERBS =

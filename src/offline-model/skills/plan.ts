@@ -1,14 +1,15 @@
 /** "plan X": the files that X concerns, the steps, the tests, the risks. From searches, not from understanding. */
-import type {ConcernedFile} from '../concerned.ts';
-import {concernedFiles} from '../concerned.ts';
+
 import {definitionIn, wordPattern} from '../definitions.ts';
 import type {Job, Route} from '../job.ts';
 import {isCode, isTest} from '../languages.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
+import type {ConcernedFile} from '../relevant-files.ts';
+import {concernedFiles} from '../relevant-files.ts';
 import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
 import {readHits, readLines, readPaths} from '../results.ts';
-import type {Work} from '../work.ts';
-import {ask, askOne} from '../work.ts';
+import type {Work} from '../skill.ts';
+import {ask, askOne} from '../skill.ts';
 import {delegate} from './delegate.ts';
 
 const PLAN =

@@ -1,14 +1,14 @@
 /** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do". */
 import {definitionIn} from '../definitions.ts';
-import {headerOf} from '../doc-comment.ts';
 import type {Job, Route} from '../job.ts';
 import {extensionOf, isCode} from '../languages.ts';
+import {headerOf} from '../prose.ts';
 import {bullets, clip, count, fenced, notDone, numbered, paragraphs} from '../report.ts';
 import type {Line} from '../results.ts';
 import {goesOn, problemOf, readLines, readPaths} from '../results.ts';
+import type {Work} from '../skill.ts';
+import {askOne} from '../skill.ts';
 import {looksLikeFile, pathsIn, quotedIn} from '../words.ts';
-import type {Work} from '../work.ts';
-import {askOne} from '../work.ts';
 
 const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;

@@ -1,10 +1,10 @@
 /** What an exploration found, as a short report in which each claim has its place. */
-import type {InlineTests} from '../inline-tests.ts';
-import {extensionOf, isCodeLanguage, isTest, languageOfExtension, rankOf} from '../languages.ts';
-import type {ManifestFacts} from '../manifests.ts';
-import {opening} from '../readme.ts';
-import {bullets, clip, code, count, countOf, firstSentence, paragraphs} from '../report.ts';
-import type {Hit, Line, Paths} from '../results.ts';
+import type {InlineTests} from '../../inline-tests.ts';
+import {extensionOf, isCodeLanguage, isTest, languageOfExtension, rankOf} from '../../languages.ts';
+import type {ManifestFacts} from '../../manifests.ts';
+import {opening} from '../../readme.ts';
+import {bullets, clip, code, count, countOf, firstSentence, paragraphs} from '../../report.ts';
+import type {Hit, Line, Paths} from '../../results.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
 

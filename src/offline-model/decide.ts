@@ -4,12 +4,12 @@ import type {AssistantBlock} from '../core/messages.ts';
 import {readConversation} from './conversation.ts';
 import {workOn} from './intents.ts';
 import type {Job} from './job.ts';
+import type {Reply} from './messages-api.ts';
 import {replay} from './replay.ts';
 import {isCannot, OFFLINE_NOTICE} from './report.ts';
 import type {OfflineRequest} from './request.ts';
 import {retell} from './skills/delegate.ts';
 import {asksForDefinition, draft} from './skills/draft.ts';
-import type {Reply} from './sse.ts';
 import {Toolbox} from './toolbox.ts';
 import {plainRequest} from './words.ts';
 

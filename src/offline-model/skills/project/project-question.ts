@@ -1,11 +1,11 @@
 /** Short questions about the project: entry points, languages, how it is built, started and tested. */
-import type {Job, Route} from '../job.ts';
-import {isCode, isLumber, languageOf, rankOf} from '../languages.ts';
-import type {Fact} from '../manifests.ts';
-import {bullets, citeHit, code, notDone, paragraphs} from '../report.ts';
-import {problemOf, readHits, readLines, readPaths} from '../results.ts';
-import type {Observation, Work} from '../work.ts';
-import {ask, askOne} from '../work.ts';
+import type {Job, Route} from '../../job.ts';
+import {isCode, isLumber, languageOf, rankOf} from '../../languages.ts';
+import type {Fact} from '../../manifests.ts';
+import {bullets, citeHit, code, notDone, paragraphs} from '../../report.ts';
+import {problemOf, readHits, readLines, readPaths} from '../../results.ts';
+import type {Observation, Work} from '../../skill.ts';
+import {ask, askOne} from '../../skill.ts';
 import type {Focus, ProjectView} from './explore-report.ts';
 import {entriesOf, identityOf, languagesOf, testsOf} from './explore-report.ts';
 import {viewOf} from './project-view.ts';

@@ -1,8 +1,8 @@
 /** "help me understand this project": the main agent sends explore agents; an explore agent looks for itself. */
-import type {Job, Route} from '../job.ts';
-import {keywordsIn, looksLikeFile, pathsIn} from '../words.ts';
-import type {Work} from '../work.ts';
-import {delegate} from './delegate.ts';
+import type {Job, Route} from '../../job.ts';
+import type {Work} from '../../skill.ts';
+import {keywordsIn, looksLikeFile, pathsIn} from '../../words.ts';
+import {delegate} from '../delegate.ts';
 import type {Focus} from './explore-report.ts';
 import {exploreReport} from './explore-report.ts';
 import {viewOf} from './project-view.ts';

@@ -1,6 +1,6 @@
 /** Turns "A becomes B in this text" into edits that a tool with plain string matching carries out exactly. */
-import {escapeRegExp} from '../definitions.ts';
-import type {Edit} from '../toolbox.ts';
+import {escapeRegExp} from '../../definitions.ts';
+import type {Edit} from '../../toolbox.ts';
 
 export interface Change {
   readonly edits: readonly Edit[];

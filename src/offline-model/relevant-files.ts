@@ -3,10 +3,10 @@ import {definitionIn, escapeRegExp, isComment} from './definitions.ts';
 import {isLumber, rankOf} from './languages.ts';
 import type {Hit} from './results.ts';
 import {readHits, readPaths} from './results.ts';
+import type {Work} from './skill.ts';
+import {ask} from './skill.ts';
 import type {Toolbox} from './toolbox.ts';
 import {keywordsIn, pathsIn, stemOf} from './words.ts';
-import type {Work} from './work.ts';
-import {ask} from './work.ts';
 
 export interface ConcernedFile {
   readonly path: string;

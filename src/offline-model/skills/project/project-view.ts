@@ -1,16 +1,17 @@
 /** Looks at a project as a whole: its files, manifests, README, entry points and tests. */
-import {headerOf} from '../doc-comment.ts';
-import {inlineTestSearch, inlineTests} from '../inline-tests.ts';
-import type {Job} from '../job.ts';
-import {isLumber, isTest} from '../languages.ts';
-import type {ManifestFacts} from '../manifests.ts';
-import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import {notDone} from '../report.ts';
-import type {Line} from '../results.ts';
-import {problemOf, readHits, readLines, readPaths} from '../results.ts';
-import {LIST_FILES, quote} from '../toolbox.ts';
-import type {Work} from '../work.ts';
-import {ask} from '../work.ts';
+
+import {inlineTestSearch, inlineTests} from '../../inline-tests.ts';
+import type {Job} from '../../job.ts';
+import {isLumber, isTest} from '../../languages.ts';
+import type {ManifestFacts} from '../../manifests.ts';
+import {MANIFESTS, manifestFacts} from '../../manifests.ts';
+import {headerOf} from '../../prose.ts';
+import {notDone} from '../../report.ts';
+import type {Line} from '../../results.ts';
+import {problemOf, readHits, readLines, readPaths} from '../../results.ts';
+import type {Work} from '../../skill.ts';
+import {ask} from '../../skill.ts';
+import {LIST_FILES, quote} from '../../toolbox.ts';
 import type {Entry, Focus, ProjectView} from './explore-report.ts';
 
 const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App,Program';
