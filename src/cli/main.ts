@@ -43,7 +43,7 @@ async function run(start: Start): Promise<number> {
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
   if (parsed.subcommand) {
-    const {runSubcommand} = await import('./subcommand.ts');
+    const {runSubcommand} = await import('./subcommands.ts');
     return runSubcommand(start, parsed, parsed.subcommand);
   }
   if (!parsed.print && terminal) return repl(start, parsed);
@@ -52,12 +52,12 @@ async function run(start: Start): Promise<number> {
   if (prompt === '') {
     throw new UsageError('no prompt, and no terminal for a REPL: type mini-cc -p "your question", or pipe it in');
   }
-  const {runPrint} = await import('./run-print.ts');
+  const {runPrint} = await import('./print-mode.ts');
   return runPrint(start, parsed, prompt);
 }
 
 async function repl(start: Start, parsed: Arguments | undefined): Promise<number> {
-  const {runRepl} = await import('./run-repl.ts');
+  const {runRepl} = await import('./repl.ts');
   return runRepl(start, parsed);
 }
 

@@ -4,7 +4,7 @@ import {Redactor} from '../core/secrets/redaction.ts';
 import {OWN_KEYS} from '../core/secrets/secret-names.ts';
 import {isModelConfigured} from './environment.ts';
 import {allSettings, type SettingAbout} from './json-schema.ts';
-import {isAmong, NEVER_SHOWN, NOT_YET, NOT_YET_VARIABLES, pathText} from './key-rules.ts';
+import {isAmong, NEVER_SHOWN, NOT_YET, NOT_YET_VARIABLES, pathText} from './keys.ts';
 import type {LayerName, Leaf} from './layers.ts';
 import {type LoadedSettings, loadSettings, type SettingsPlaces} from './settings.ts';
 

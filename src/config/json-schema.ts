@@ -1,7 +1,7 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
 import {nearest, slipOf} from '../core/nearest.ts';
-import {ABOUT_THE_FILE, NOT_YET, pathText} from './key-rules.ts';
+import {ABOUT_THE_FILE, NOT_YET, pathText} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
 export const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;

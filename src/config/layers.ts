@@ -1,6 +1,7 @@
 /** Values of several files laid over each other, each leaf with the files that it comes from. */
-import {ADDS_UP, isAmong, WHOLE_ENTRIES} from './key-rules.ts';
-import type {Path} from './settings-tree.ts';
+
+import type {Path} from './jsonc-file.ts';
+import {ADDS_UP, isAmong, WHOLE_ENTRIES} from './keys.ts';
 
 export type LayerName = 'user' | 'project' | 'local' | 'command line';
 

@@ -4,10 +4,10 @@ import {parseRoot} from '../core/json-syntax.ts';
 import {RULE_KINDS, readRule} from '../core/permissions/rule.ts';
 import {type Problem, ProblemList, quote} from '../core/problem.ts';
 import {meantKey} from './json-schema.ts';
-import {ABOUT_THE_FILE, isAmong, pathText, STRICT} from './key-rules.ts';
+import {type Path, SettingsTree} from './jsonc-file.ts';
+import {ABOUT_THE_FILE, isAmong, pathText, STRICT} from './keys.ts';
 import {FORMAT_VERSION, type SettingsValues, settingsSchema} from './schema.ts';
 import {readSettingsText} from './settings-text.ts';
-import {type Path, SettingsTree} from './settings-tree.ts';
 
 export interface SettingsFile {
   readonly found: boolean;

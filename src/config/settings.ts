@@ -5,7 +5,7 @@ import type {Claim, Trusts} from '../core/claim.ts';
 import {UsageError} from '../core/errors.ts';
 import {formatProblem} from '../core/problem.ts';
 import {showControls} from '../core/visible-controls.ts';
-import {NEEDS_TRUST, NOT_YET, pathText} from './key-rules.ts';
+import {NEEDS_TRUST, NOT_YET, pathText} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, layLayers, treeOf} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';

@@ -5,8 +5,8 @@ import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {parseRoot} from '../core/json-syntax.ts';
 import {ProblemList} from '../core/problem.ts';
+import {SettingsTree} from './jsonc-file.ts';
 import {readSettingsText} from './settings-text.ts';
-import {SettingsTree} from './settings-tree.ts';
 
 const FORMAT_VERSION = 1;
 

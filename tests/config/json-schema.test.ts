@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
-import {ADDS_UP, NEEDS_TRUST, NOT_YET, STRICT, WHOLE_ENTRIES} from '../../src/config/key-rules.ts';
+import {ADDS_UP, NEEDS_TRUST, NOT_YET, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
 import {settingsSchema} from '../../src/config/schema.ts';
 
 describe('the JSON Schema of settings', () => {

@@ -2,7 +2,7 @@
 import type {Node} from 'jsonc-parser';
 import {propertiesOf} from '../core/json-syntax.ts';
 import {type Place, type ProblemList, placeAt, START} from '../core/problem.ts';
-import {isAmong, pathText, STRICT} from './key-rules.ts';
+import {isAmong, pathText, STRICT} from './keys.ts';
 
 /** Deeper than any setting, and far from the end of the stack. */
 const MAX_DEPTH = 100;

@@ -3,8 +3,8 @@
 import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import {version} from '../package.json';
-import {privateFolder} from './core/private-file.ts';
+import {version} from '../../package.json';
+import {privateFolder} from '../core/private-file.ts';
 
 const SUBCOMMANDS = new Set(['agents', 'sessions', 'config', 'doctor']);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -34,10 +34,10 @@ if (major < 22 || (major === 22 && minor < 12)) {
   }
   module.enableCompileCache?.(path.join(cache, 'compiled'));
   if (flags.includes('--help') || flags.includes('-h')) {
-    const {helpText} = await import('./cli/help.ts');
+    const {helpText} = await import('./help.ts');
     process.stdout.write(helpText);
   } else {
-    const {main} = await import('./cli/main.ts');
+    const {main} = await import('./main.ts');
     await main({args, version, home});
   }
 }
