@@ -1,5 +1,6 @@
 /** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
 import type {Outcome} from './run-result.ts';
+import {oneLine} from './util/one-line.ts';
 import {showControls} from './visible-controls.ts';
 
 export interface ProgressState {
@@ -16,14 +17,14 @@ export interface ProgressState {
 
 /** `> Task: explore codebase` */
 export function taskHeader(description: string): string {
-  return `> Task: ${oneLine(description)}`;
+  return `> Task: ${shownLine(description)}`;
 }
 
 /** One line, without a newline at its end. It says `done` for a success alone. */
 export function progressLine(run: ProgressState): string {
-  const head = `  [${oneLine(run.agent)}] ${oneLine(run.description)}`;
+  const head = `  [${shownLine(run.agent)}] ${shownLine(run.description)}`;
   const totals = `${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}, ${formatDuration(run.durationMs)}`;
-  const reason = oneLine(run.reason ?? '');
+  const reason = shownLine(run.reason ?? '');
   switch (run.state) {
     case 'queued':
       return `${head} ... queued`;
@@ -53,6 +54,6 @@ export function formatDuration(ms: number): string {
 }
 
 /** What a model wrote, fit for one line of the screen. */
-function oneLine(text: string): string {
-  return showControls(text.replace(/[\r\n\t]+/g, ' ').trim());
+function shownLine(text: string): string {
+  return showControls(oneLine(text));
 }

@@ -13,12 +13,13 @@ import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
 import type {Announcement} from './runs/announcer.ts';
 import {descriptionsOf, type RunRecord} from './runs/run-record.ts';
 import type {Redactor} from './secrets/redaction.ts';
-import {CommandRunner, isCommandLine} from './session/commands.ts';
+import {CommandRunner} from './session/commands.ts';
 import type {Conversation, SessionParts} from './session/parts.ts';
-import {parseTypedTask, runTypedTask} from './session/typed-task.ts';
+import {runTypedTask} from './session/typed-task.ts';
 import {Headless} from './session/unattended.ts';
 import type {SubagentManager} from './subagent-manager.ts';
 import {TokenBudget} from './token-budget.ts';
+import {isCommandLine, parseTypedTask} from './util/prompt-syntax.ts';
 
 export type {Command, CommandContext, CommandResult} from './contract/command.ts';
 

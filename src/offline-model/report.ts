@@ -1,5 +1,6 @@
 /** How answers are worded: the notice, what cannot be done, places, fences. */
 import {OFFLINE_CANNOT} from '../core/model.ts';
+import {oneLine} from '../core/util/one-line.ts';
 import type {Hit, Line} from './results.ts';
 
 /** First line of the first answer of a conversation. */
@@ -42,7 +43,7 @@ export function code(text: string): string {
 }
 
 export function clip(text: string, length: number): string {
-  const flat = text.replace(/\s+/g, ' ').trim();
+  const flat = oneLine(text);
   return flat.length <= length ? flat : `${[...flat].slice(0, length - 1).join('')}…`;
 }
 
@@ -79,7 +80,7 @@ export function numbered(lines: readonly Line[]): string {
 
 /** The first sentence of prose, without markdown's marks. */
 export function firstSentence(text: string): string {
-  const flat = text.replace(/\s+/g, ' ').trim();
+  const flat = oneLine(text);
   const end = /[.!?。！？](?=\s|$)/.exec(flat);
   return clip(end ? flat.slice(0, end.index + 1) : flat, 220);
 }

@@ -6,7 +6,8 @@
 import type {FrontEndSession} from '../core/contract/session.ts';
 import {messageOf} from '../core/errors.ts';
 import type {Answer, Question} from '../core/events.ts';
-import {type CommandSearch, isCommandLine, loadFuzzySearch, prefixSearch} from './input/completion.ts';
+import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
+import {type CommandSearch, loadFuzzySearch, prefixSearch} from './input/completion.ts';
 import {createEditor, type EditorState, edit, expandedText, submitted} from './input/editor.ts';
 import {focusOn, type QuestionFocus} from './input/question-keys.ts';
 import {type Cell, createCell} from './state/cell.ts';
@@ -94,8 +95,6 @@ export interface Controller {
   readonly loadSearch: () => void;
 }
 
-const TYPED_TASK = /^Task\([^)]*\)\s*:/;
-
 /** How the hint begins that names them. */
 export const AT_WORK = 'at work: ';
 /** In which a second wish to leave stops what is at work. Milliseconds. */
@@ -153,7 +152,7 @@ export function createController(options: ControllerOptions): Controller {
       change({editor: edit(local.get().editor, {type: 'paste', text: result.input})});
     }
     // No model wrote around a Task that was typed: what its agent found is the answer.
-    if (result.type === 'turn' && TYPED_TASK.test(text) && result.result.outcome !== 'error') {
+    if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
       ui.set(addText(ui.get(), result.result.text));
     }
   };

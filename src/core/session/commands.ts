@@ -9,11 +9,6 @@ import type {CutOff} from '../run-result.ts';
 import type {Session} from '../session.ts';
 import type {SessionParts} from './parts.ts';
 
-/** Not a path such as `/etc/hosts`. */
-export function isCommandLine(prompt: string): boolean {
-  return /^\/[a-z-]+(\s|$)/i.test(prompt);
-}
-
 export class CommandRunner {
   readonly #parts: SessionParts;
   readonly #emit: Emit;

@@ -5,17 +5,7 @@ import {NO_USAGE, type ToolUse} from '../messages.ts';
 import type {RunResult} from '../run-result.ts';
 import type {RunRecord} from '../runs/run-record.ts';
 import {runToolCalls} from '../tool-calls.ts';
-
-export interface TypedTask {
-  readonly agent: string;
-  readonly prompt: string;
-}
-
-/** Undefined when the text is no typed Task. */
-export function parseTypedTask(text: string): TypedTask | undefined {
-  const [, agent, prompt] = /^Task\(\s*([^)]*?)\s*\)\s*:\s*([\s\S]*)$/.exec(text) ?? [];
-  return agent === undefined || prompt === undefined ? undefined : {agent, prompt: unquoted(prompt)};
-}
+import type {TypedTask} from '../util/prompt-syntax.ts';
 
 /**
  * Runs it in the main agent's conversation, which then holds the call and its result.
@@ -72,10 +62,4 @@ function endingOf(record: RunRecord | undefined, isError: boolean, said: string)
     default:
       return {outcome: 'error' as const, code: 'TASK_FAILED', error: reason};
   }
-}
-
-/** People quote the prompt, as the examples do. */
-function unquoted(text: string): string {
-  const trimmed = text.trim();
-  return trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"') ? trimmed.slice(1, -1) : trimmed;
 }

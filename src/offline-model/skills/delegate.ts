@@ -1,4 +1,5 @@
 /** Gives work to subagents by the Task tool, side by side, and tells what came back. */
+import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
 import type {Job, Route} from '../job.ts';
 import {bullets, notDone, paragraphs} from '../report.ts';
 import type {Observation, Work} from '../skill.ts';
@@ -11,22 +12,21 @@ export interface Assignment {
   readonly prompt: string;
 }
 
-const TYPED = /^Task\s*\(\s*([\w-]+)\s*\)\s*:\s*([\s\S]+)$/i;
 const ASKED =
   /^(?:use|ask|let|have|start|launch|run|spawn|dispatch|send)\s+(?:the |an? |my )?[`"']?([a-z][\w-]*)[`"']?\s+(?:sub-?)?agents?(?:\s+in the background)?\s*(?:to|for|:|,|and)?\s*([\s\S]+)$/i;
 const BACKGROUND = /\b(?:in|as) (?:the |a )?background\b(?: task)?|en arrière-plan|в фоне|(?:在)?后台/iu;
 
 /** "Task(reviewer): review src", "use the explore agent to …". */
 export const assign: Route = (job) => {
-  const match = TYPED.exec(job.text) ?? ASKED.exec(job.text);
-  if (!match || !job.main) return undefined;
-  const agent = job.toolbox.agents.find(
-    (name) => name === match[1]!.toLowerCase() || `${name}r` === match[1]!.toLowerCase(),
-  );
+  const typed = parseTypedTask(job.text);
+  const [, name, words] = typed ? ['', typed.agent, typed.prompt] : (ASKED.exec(job.text) ?? []);
+  if (!name || !words || !job.main) return undefined;
+  const wanted = name.toLowerCase();
+  const agent = job.toolbox.agents.find((known) => known === wanted || `${known}r` === wanted);
   if (agent === undefined) {
-    return TYPED.test(job.text) || /agent/i.test(job.text) ? unknownAgent(match[1]!, job.toolbox.agents) : undefined;
+    return typed || /agent/i.test(job.text) ? unknownAgent(name, job.toolbox.agents) : undefined;
   }
-  const prompt = match[2]!.trim();
+  const prompt = words.trim();
   const description = prompt
     .replace(/[^\p{L}\p{N}\s_./-]/gu, ' ')
     .trim()

@@ -4,6 +4,7 @@
  */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {HTMLElement, Node} from 'node-html-parser';
+import {oneLine} from '../../core/util/one-line.ts';
 
 /** Past this a page comes as its bare text. Milliseconds. */
 const MAX_MS = 5_000;
@@ -53,7 +54,7 @@ const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE',
 async function translate({html, base}: Job['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
   const root = parse(html);
-  const title = root.querySelector('head title')?.text.replace(/\s+/g, ' ').trim();
+  const title = oneLine(root.querySelector('head title')?.text ?? '');
   for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
   for (const link of root.querySelectorAll('a[href]')) {
     const to = URL.parse(link.getAttribute('href') ?? '', base);

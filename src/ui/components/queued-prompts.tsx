@@ -1,4 +1,5 @@
 import {Box, Text} from 'ink';
+import {oneLine} from '../../core/util/one-line.ts';
 import {firstRows} from '../text/live-rows.ts';
 import {cutText} from '../text/wrap.ts';
 
@@ -15,7 +16,7 @@ export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
     <Box flexDirection="column">
       {shown.map(({id, text}) => (
         <Text key={id} dimColor>
-          {cutText(`  queued: ${text.replace(/\s+/g, ' ')}`, columns)}
+          {cutText(`  queued: ${oneLine(text)}`, columns)}
         </Text>
       ))}
       {more > 0 && rows > 0 && <Text dimColor>{`  … and ${more} more queued`}</Text>}

@@ -6,11 +6,6 @@ export type Command = SessionInfo['commands'][number];
 /** Best first; an empty query gives them all. */
 export type CommandSearch = (query: string, commands: readonly Command[]) => readonly Command[];
 
-/** The session's own rule: `/etc/hosts says …` is a prompt. */
-export function isCommandLine(text: string): boolean {
-  return /^\/[a-z-]+(\s|$)/i.test(text);
-}
-
 /** What is typed of a command's name, while nothing but that is typed. */
 export function commandQuery({text, cursor}: EditorState): string | undefined {
   return cursor === text.length ? /^\/([^\s/]*)$/.exec(text)?.[1] : undefined;

@@ -1,5 +1,6 @@
 /** Where a key goes: the keys that always mean the same, then a question, then the completion list, then the editor. */
 import type {Key} from 'ink';
+import {oneLine} from '../../core/util/one-line.ts';
 import {AT_WORK, type Controller, currentQuestion, type LocalState} from '../controller.ts';
 import {hasAwaitedWork, openedRun} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
@@ -170,8 +171,4 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
     ...(isChanged && {selected: 0, dismissed: isRecalled ? next.text : undefined}),
   });
   if (isChanged && commandQuery(next) !== undefined) controller.loadSearch();
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
 }

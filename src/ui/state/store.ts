@@ -6,7 +6,7 @@
 import type {AgentEvent, Question, SessionInfo} from '../../core/events.ts';
 import {textOf} from '../../core/messages.ts';
 import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
-import {isCommandLine} from '../input/completion.ts';
+import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM} from '../text/stream-blocks.ts';
 import {cutText, wrapText} from '../text/wrap.ts';

@@ -2,6 +2,7 @@
  * What models, tools, files and names bring is text to be shown, never commands to the terminal.
  * Everything that comes from outside passes here before it reaches Ink.
  */
+import {oneLine} from '../../core/util/one-line.ts';
 import {showControls} from '../../core/visible-controls.ts';
 
 const TAB_STOP = 4;
@@ -14,7 +15,7 @@ export function screenText(text: string): string {
 
 /** The same on one line: white space is folded. */
 export function screenLine(text: string): string {
-  return screenText(text.replace(/\s+/g, ' ').trim());
+  return screenText(oneLine(text));
 }
 
 function expandTabs(line: string): string {
