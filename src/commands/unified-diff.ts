@@ -1,6 +1,7 @@
 /** Changes as `git diff` writes them. */
-import {batchesOf, type ContentSource} from '../storage/checkpoints/batches.ts';
+
 import type {Stretch} from '../storage/checkpoints/changes.ts';
+import {batchesOf, type ContentSource} from '../storage/checkpoints/contents.ts';
 import {type FileState, idOf} from '../storage/checkpoints/file-state.ts';
 import {type ChangesRoom, shownPath} from './changes-room.ts';
 

@@ -1,5 +1,5 @@
-/** The first and the last line of a file, without reading what lies between: a session may have a thousand runs. */
-import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
+/** Files of lines: a line is appended whole or not at all; the first and the last line are read without those between. */
+import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 
 const CHUNK = 64 * 1024;
 
@@ -47,4 +47,20 @@ function bytesOf(fd: number, from: number, length: number): Buffer {
     filled += read;
   }
   return buffer.subarray(0, filled);
+}
+
+/**
+ * The system may take a long line in parts. On a full disk it takes a part and then no more: that part goes, or the
+ * next line would grow onto it and both would be lost.
+ * @param fd opened for appending. @throws the file system's error
+ */
+export function appendLine(fd: number, line: string): void {
+  const bytes = Buffer.from(`${line}\n`);
+  let written = 0;
+  try {
+    while (written < bytes.length) written += writeSync(fd, bytes, written);
+  } catch (error) {
+    if (written > 0) ftruncateSync(fd, fstatSync(fd).size - written);
+    throw error;
+  }
 }

@@ -8,7 +8,7 @@ it('a line that the disk takes only a part of leaves nothing, and the next one i
   const folder = mkdtempSync(path.join(tmpdir(), 'lines-'));
   const file = path.join(folder, 'lines.jsonl');
   const program = path.join(folder, 'append.mts');
-  const wholeLines = path.resolve(import.meta.dirname, '../../src/storage/whole-lines.ts');
+  const wholeLines = path.resolve(import.meta.dirname, '../../src/storage/json-lines.ts');
   const text = `import {openSync} from 'node:fs';
 import {appendLine} from ${JSON.stringify(wholeLines)};
 const fd = openSync(${JSON.stringify(file)}, 'a');

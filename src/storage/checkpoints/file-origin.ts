@@ -1,8 +1,8 @@
 /** How a file came to a place where the snapshot before had none: made there, or only come into sight. */
-import {lstatSync} from 'node:fs';
+import {existsSync, lstatSync} from 'node:fs';
+import path from 'node:path';
 import {type FileState, idOf} from './file-state.ts';
 import type {Change} from './ledger.ts';
-import {madeSince} from './made-folders.ts';
 
 /** Milliseconds that the clock of a file system may be behind. */
 const CLOCK_LAG_MS = 20;
@@ -39,4 +39,22 @@ export function arrivalOf(
 function isOlder(file: string, time: number): boolean {
   const madeAt = lstatSync(file, {throwIfNoEntry: false})?.birthtimeMs ?? 0;
   return madeAt > 0 && madeAt < time - CLOCK_LAG_MS;
+}
+
+/** Those above `file` that are not there yet, outermost first. */
+export function missingAbove(file: string): string[] {
+  const missing: string[] = [];
+  for (let folder = path.dirname(file); !existsSync(folder); folder = path.dirname(folder)) missing.unshift(folder);
+  return missing;
+}
+
+/** Those above `file` and below `root` that came into being at `time` (milliseconds since the epoch) or later. */
+export function madeSince(file: string, root: string, time: number): string[] {
+  const made: string[] = [];
+  for (let folder = path.dirname(file); folder.startsWith(`${root}${path.sep}`); folder = path.dirname(folder)) {
+    const about = lstatSync(folder, {throwIfNoEntry: false});
+    if (!about || about.birthtimeMs < time) break;
+    made.unshift(folder);
+  }
+  return made;
 }

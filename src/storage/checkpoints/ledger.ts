@@ -6,7 +6,7 @@ import {closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rea
 import path from 'node:path';
 import type {Writer} from '../../core/checkpoints.ts';
 import {MiniCcError} from '../../core/errors.ts';
-import {appendLine} from '../whole-lines.ts';
+import {appendLine} from '../json-lines.ts';
 import type {FileState} from './file-state.ts';
 
 export const LEDGER_VERSION = 1;

@@ -4,8 +4,8 @@ import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, wr
 import path from 'node:path';
 import type {Writer} from '../../core/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
-import {batchesOf} from './batches.ts';
 import {type Plan, pathsOf, planFor, type Selection} from './changes.ts';
+import {batchesOf} from './contents.ts';
 import {type FileOrLink, idOf, lookAt, modeOfNew} from './file-state.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 

@@ -4,12 +4,11 @@
  * attributes nothing holds: what is kept are the bytes of the files. Ignored files are left out.
  */
 import {existsSync} from 'node:fs';
-import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/errors.ts';
 import {type GitOptions, git} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
-import {excludedIn, projectAt} from './project-repository.ts';
 import {sortedOut} from './snapshot-filter.ts';
 
 /** Milliseconds of one call of git, for a snapshot and for the first look at the workspace. */
@@ -225,4 +224,30 @@ function namesIn(listed: Buffer): Buffer[] {
     at += name.length + 1;
   }
   return names;
+}
+
+interface Project {
+  readonly top: string;
+  readonly objects: string;
+  /** What its own exclude file says. */
+  readonly exclude: string;
+}
+
+/** The repository that the workspace lies in; undefined without one whose objects can be borrowed. */
+async function projectAt(root: string): Promise<Project | undefined> {
+  const asked = ['--show-object-format', '--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude'];
+  const answer = await git(root, ['rev-parse', ...asked]);
+  const [format, top = '', objects = '', exclude = '', ...more] = answer.stdout.toString().split('\n');
+  if (answer.exitCode !== 0 || format !== 'sha1' || more.join('') !== '') return undefined;
+  const text = await readFile(path.resolve(root, exclude), 'utf8').catch(() => '');
+  return {top: await realpath(top), objects: await realpath(path.resolve(root, objects)), exclude: text};
+}
+
+/** Beside what the project ignores: what mini-cc itself writes there, and what no other part of it looks through. */
+function excludedIn(project: Project | undefined, top: string, ownFolders: readonly string[]): string {
+  const own = ownFolders
+    .map((folder) => path.relative(top, folder))
+    .filter((relative) => relative !== '' && !relative.startsWith('..'))
+    .map((relative) => `/${relative.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}/`);
+  return [project?.exclude ?? '', 'node_modules/', ...own, ''].join('\n');
 }

@@ -11,12 +11,10 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {UsageError} from '../../core/errors.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/history.ts';
-import type {Message} from '../../core/messages.ts';
+import type {AssistantBlock, Message} from '../../core/messages.ts';
 import {openPrivate, privateFolder} from '../../core/private-file.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
-import {firstAndLastLine, firstLineOf} from '../json-lines.ts';
-import {appendLine} from '../whole-lines.ts';
-import {storedEntry} from './stored-entry.ts';
+import {appendLine, firstAndLastLine, firstLineOf} from '../json-lines.ts';
 
 export type Header = Extract<TranscriptEntry, {type: 'session'}>;
 
@@ -221,4 +219,21 @@ export function messageLinesOf({entries}: Transcript): MessageLine[] {
 /** Also those that count no more: what was told once was told. */
 export function everyMessageOf({entries}: Transcript): Message[] {
   return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
+}
+
+function storedEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntry {
+  if (redactor.isEmpty) return entry;
+  if (entry.type !== 'message') return redactor.values(entry);
+  return redactor.values({...entry, message: withoutTouchedThinking(entry.message, redactor)});
+}
+
+/** A server takes thoughts back as they were signed or not at all: one that holds a key is left out. */
+function withoutTouchedThinking(message: Message, redactor: Redactor): Message {
+  const {content} = message;
+  if (message.role !== 'assistant' || typeof content === 'string') return message;
+  const kept = (content as readonly AssistantBlock[]).filter(
+    (block) => block.type !== 'thinking' || redactor.text(block.thinking) === block.thinking,
+  );
+  if (kept.length === content.length) return message;
+  return {...message, content: kept.length > 0 ? kept : [{type: 'text', text: '(a thought that held a key)'}]};
 }

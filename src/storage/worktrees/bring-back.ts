@@ -8,16 +8,9 @@ import {messageOf} from '../../core/errors.ts';
 import {orAbsent} from '../../core/file-errors.ts';
 import {inOneLine} from '../../core/file-name.ts';
 import type {BroughtBack, KeptChanges} from '../../core/runs/worktree.ts';
-import {ignoredByCrash, ignoredIn} from './ignored-files.ts';
-import {freeName, shellWord} from './kept-files.ts';
-import type {Repository} from './repository.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-conflicts.ts';
-
-export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
-  /** The tree that the worktree began with. */
-  readonly start: string;
-}
+import {freeName, type Origin, shellWord} from './worktree-folder.ts';
 
 interface KeepDeps {
   readonly origin: Origin;
@@ -210,4 +203,39 @@ async function keep({snapshots, origin, keepIn, scratch}: KeepDeps, tree: string
 function named(files: readonly string[]): string {
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
   return `${files.slice(0, MOST_NAMED).map(inOneLine).join(', ')}${more}`;
+}
+
+/** Of one file that nobody can say who wrote. */
+const MOST_BYTES = 10 * 1024 * 1024;
+
+interface IgnoredFiles {
+  /** Written by tools: part of the next snapshot. Relative to the tree's top. */
+  readonly taken: ReadonlySet<string>;
+  /** Relative; a folder ends with a slash. */
+  readonly left: readonly string[];
+}
+
+/** @param written by the run's tools, absolute. @param top of the tree */
+async function ignoredIn(snapshots: Snapshots, top: string, written: readonly string[]): Promise<IgnoredFiles> {
+  const ignored = await snapshots.ignored();
+  const taken = new Set<string>();
+  for (const file of written) {
+    const name = path.relative(top, file);
+    const isIgnored = ignored.some((each) => each === name || (each.endsWith('/') && name.startsWith(each)));
+    if (isIgnored && (await lstat(file).catch(orAbsent))?.isFile()) taken.add(name);
+  }
+  if (taken.size === 0) return {taken, left: ignored};
+  await snapshots.takeAlso([...taken]);
+  return {taken, left: await snapshots.ignored()};
+}
+
+/** After a crash nobody knows which were meant: single files are taken, folders are what builds and installs leave. */
+async function ignoredByCrash(snapshots: Snapshots, top: string): Promise<IgnoredFiles> {
+  const taken = new Set<string>();
+  for (const name of await snapshots.ignored()) {
+    const about = await lstat(path.join(top, name));
+    if (about.isFile() && about.size <= MOST_BYTES) taken.add(name);
+  }
+  if (taken.size > 0) await snapshots.takeAlso([...taken]);
+  return {taken, left: await snapshots.ignored()};
 }

@@ -3,8 +3,8 @@ import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/errors.ts';
 import {git} from '../git.ts';
-import {freeName, shellWord} from './kept-files.ts';
 import {gitOrThrow} from './repository.ts';
+import {freeName, shellWord} from './worktree-folder.ts';
 
 export interface CommitsDeps {
   /** The top of the worktree, with the `.git` that the run could change at will. */

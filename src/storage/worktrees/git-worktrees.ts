@@ -12,9 +12,8 @@ import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
 import {copyFiles} from './copy-files.ts';
-import {makeBorrowing, takeOverHistory} from './own-repository.ts';
 import {recover} from './recovery.ts';
-import {gitOrThrow, type Repository, repositoryAt} from './repository.ts';
+import {gitOrThrow, makeBorrowing, type Repository, repositoryAt, takeOverHistory} from './repository.ts';
 import {Snapshots} from './snapshots.ts';
 import {placesOf, removeTree, settle, writeStart} from './worktree-folder.ts';
 

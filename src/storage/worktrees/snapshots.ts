@@ -5,8 +5,7 @@
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {git} from '../git.ts';
-import {makeBorrowing} from './own-repository.ts';
-import {gitOrThrow, type Repository} from './repository.ts';
+import {gitOrThrow, makeBorrowing, type Repository} from './repository.ts';
 
 const AS_THEY_ARE = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
 export const ABSENT = '000000';

@@ -1,12 +1,12 @@
 /** Where the worktree of a run lies, and what is written down there for the case that mini-cc dies. */
 import {existsSync, readFileSync} from 'node:fs';
-import {chmod, readdir, rm, rmdir} from 'node:fs/promises';
+import {chmod, lstat, readdir, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
-import {codeOf} from '../../core/file-errors.ts';
+import {codeOf, orAbsent} from '../../core/file-errors.ts';
 import {WORKTREES} from '../../core/runs/worktree.ts';
-import type {Origin} from './bring-back.ts';
+import type {Repository} from './repository.ts';
 
 const START = 'start.json';
 const VERSION = 1;
@@ -32,6 +32,11 @@ export function placesOf(sessionFolder: string, runId: string): Places {
     git: path.join(folder, 'state.git'),
     keepIn: path.join(sessionFolder, 'subagents', runId),
   };
+}
+
+export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
+  /** The tree that the worktree began with. */
+  readonly start: string;
 }
 
 const startSchema = z.object({
@@ -87,4 +92,17 @@ async function openFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, {withFileTypes: true})) {
     if (entry.isDirectory()) await openFolders(path.join(folder, entry.name));
   }
+}
+
+/** `changes.patch`, then `changes-2.patch`: a run that goes on may keep another one. */
+export async function freeName(folder: string, name: string, ending: string): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    const file = path.join(folder, count === 1 ? `${name}.${ending}` : `${name}-${count}.${ending}`);
+    if ((await lstat(file).catch(orAbsent)) === undefined) return file;
+  }
+}
+
+/** As a shell takes it for one word. */
+export function shellWord(text: string): string {
+  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
