@@ -1,10 +1,12 @@
 /** All agents that there are: built in, given at the start, of the project, of the user; which hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
-import type {Trusts} from '../core/claim.ts';
+import type {Claim, Trusts} from '../core/claim.ts';
 import {type Problem, ProblemList, START} from '../core/problem.ts';
 import type {ParsedAgent, Places} from './define.ts';
+import {readDefinitionFile} from './definition-file.ts';
 import {type AgentPlaces, agentFolders, type FileSource, isClaude, listAgentFiles} from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
+import {STANDARD_TOOLS} from './known-tools.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
@@ -173,4 +175,20 @@ function doubleName(name: string, agent: ParsedAgent, file: string, first: strin
     `another file has an agent ${name}: ${first} is used, this one is not`,
   );
   return list.all[0]!;
+}
+
+const OF_PROJECT: ReadonlySet<FileSource> = new Set(['project', 'claude-project']);
+/** Files without these words are not parsed: most have none. */
+const ASKS = /permissionMode|apiKeyEnv/;
+
+/** What the agents of a project ask for beyond what the user has allowed. */
+export function agentClaims(places: AgentPlaces): Claim[] {
+  return agentFolders(places)
+    .filter(({source}) => OF_PROJECT.has(source))
+    .flatMap((folder) => listAgentFiles(folder).files)
+    .filter(({file}) => ASKS.test(readDefinitionFile(file, {lossy: true}).text ?? ''))
+    .flatMap(({folder, file}) => {
+      const {agent} = readEntry(folder.source, file, {toolNames: STANDARD_TOOLS});
+      return agent?.widening.map(({key, value}) => ({file, key, value})) ?? [];
+    });
 }

@@ -1,9 +1,7 @@
 /** From the fields of a file to an agent that can be dispatched. */
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Place, type ProblemList, quote, START} from '../core/problem.ts';
-import {isBuiltIn} from './agent-name.ts';
-import {NOT_YET} from './not-yet.ts';
-import {type AgentFile, type AgentKey, FORMAT_VERSION} from './schema.ts';
+import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn, NOT_YET} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
 /** Where the fields stand; entries of lists as `tools.0`. */

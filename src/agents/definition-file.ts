@@ -2,6 +2,7 @@
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {type Problem, ProblemList, placeAt, START} from '../core/problem.ts';
 import {whyUnreadable} from '../core/unreadable.ts';
+import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;
@@ -72,4 +73,20 @@ function firstReplaced(bytes: Buffer, text: string): number {
     offset += character.length;
   }
   return 0;
+}
+
+/** From `.mini-cc/agents/NAME.json`. */
+export const SCHEMA_ADDRESS = '../agent.schema.json';
+
+export function definitionText(fields: AgentFile): string {
+  const all: AgentFile = {...fields, $schema: fields.$schema ?? SCHEMA_ADDRESS, version: FORMAT_VERSION};
+  const lines = AGENT_KEYS.filter((key) => all[key] !== undefined).map(
+    (key) => `  ${JSON.stringify(key)}: ${valueText(all[key])}`,
+  );
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((entry) => JSON.stringify(entry)).join(', ')}]`;
+  return JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
 }

@@ -2,11 +2,10 @@
 import {getNodeValue} from 'jsonc-parser';
 import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
 import {ProblemList, quote, START} from '../core/problem.ts';
-import {freeName, NAME_PATTERN, NAME_RULE, normalName} from './agent-name.ts';
 import {defineAgent, type ParsedAgent} from './define.ts';
 import {checkFields} from './json-source.ts';
 import {fateOf, subagentTools, WRITING_TOOLS} from './known-tools.ts';
-import type {AgentFile} from './schema.ts';
+import {type AgentFile, freeName, NAME_PATTERN, NAME_RULE, normalName} from './schema.ts';
 
 /** What the model is asked. */
 export function draftPrompt(text: string, toolNames: readonly string[]): string {

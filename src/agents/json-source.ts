@@ -5,10 +5,9 @@ import type {z} from 'zod';
 import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
 import {nearest} from '../core/nearest.ts';
 import {type Place, type Problem, ProblemList, placeAt, quote, START} from '../core/problem.ts';
-import {normalName} from './agent-name.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
-import {AGENT_KEYS, agentFileSchema, SOFT_KEYS} from './schema.ts';
+import {AGENT_KEYS, agentFileSchema, normalName, SOFT_KEYS} from './schema.ts';
 
 export interface SourceResult {
   readonly agent?: ParsedAgent;

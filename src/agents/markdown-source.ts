@@ -2,12 +2,11 @@
 import path from 'node:path';
 import {slipOf} from '../core/nearest.ts';
 import {type Place, ProblemList, quote, START} from '../core/problem.ts';
-import {isAgentName, normalName} from './agent-name.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from './front-matter.ts';
 import {checkFields, type SourceResult} from './json-source.ts';
-import {AGENT_KEYS, COLORS} from './schema.ts';
+import {AGENT_KEYS, COLORS, isAgentName, normalName} from './schema.ts';
 
 /** Keys of Claude Code that nothing here answers to. */
 const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set([

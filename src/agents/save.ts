@@ -9,10 +9,18 @@ import {codeOf} from '../core/file-errors.ts';
 import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
 import {slipOf} from '../core/nearest.ts';
 import {ProblemList, quote} from '../core/problem.ts';
-import {isAgentName, isBuiltIn, NAME_RULE} from './agent-name.ts';
 import type {LoadedCatalog} from './catalog.ts';
-import {definitionText} from './definition-text.ts';
-import {type AgentFile, agentFileSchema, agentJsonSchema, FORMAT_VERSION, SCHEMA_ID} from './schema.ts';
+import {definitionText} from './definition-file.ts';
+import {
+  type AgentFile,
+  agentFileSchema,
+  agentJsonSchema,
+  FORMAT_VERSION,
+  isAgentName,
+  isBuiltIn,
+  NAME_RULE,
+  SCHEMA_ID,
+} from './schema.ts';
 
 export interface SaveOptions {
   /** Replaces what is there. */

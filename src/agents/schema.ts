@@ -1,9 +1,48 @@
 /** The one schema of an agent definition: TypeScript type, JSON Schema and error texts all come from it. */
 import {z} from 'zod';
+import {AGENT_TYPES} from '../core/agent-types.ts';
 import {kindOf} from '../core/problem.ts';
-import {builtInNames, NAME_PATTERN, NAME_RULE} from './agent-name.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
-import {NOT_YET} from './not-yet.ts';
+
+export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;
+export const NAME_RULE = 'lower-case letters, digits and hyphens, a letter first, at most 64';
+
+const MAX_LENGTH = 64;
+
+export const builtInNames: readonly string[] = Object.keys(AGENT_TYPES);
+
+export function isAgentName(name: string): boolean {
+  return NAME_PATTERN.test(name);
+}
+
+export function isBuiltIn(name: string): boolean {
+  return Object.hasOwn(AGENT_TYPES, name);
+}
+
+/** `Code Reviewer_v2` → `code-reviewer-v2`. Undefined when no letter of a–z is left to start with. */
+export function normalName(written: string): string | undefined {
+  const name = written
+    .normalize('NFKD')
+    // Accents, which NFKD has set apart from their letters.
+    .replace(/\p{Mark}/gu, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[-0-9]+/, '')
+    .slice(0, MAX_LENGTH)
+    .replace(/-+$/, '');
+  return isAgentName(name) ? name : undefined;
+}
+
+/** The name itself, or with the first number that makes it free: `reviewer-2`. Built-in names are never free. */
+export function freeName(name: string, taken: Iterable<string>): string {
+  const all = new Set([...taken, ...builtInNames]);
+  if (!all.has(name)) return name;
+  for (let number = 2; ; number++) {
+    const candidate = `${name.slice(0, MAX_LENGTH - `-${number}`.length)}-${number}`;
+    if (!all.has(candidate)) return candidate;
+  }
+}
 
 /** The newest format that this program reads and the one that it writes. */
 export const FORMAT_VERSION = 1;
@@ -121,6 +160,15 @@ export type AgentFile = z.infer<typeof agentFileSchema>;
 export type AgentKey = keyof AgentFile;
 
 export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKey[];
+
+/** Fields of the contract whose engine comes with a later release. An entry goes when its engine is there. */
+export const NOT_YET: ReadonlySet<AgentKey> = new Set([
+  'thinking',
+  'maxBudgetUsd',
+  'contextTokens',
+  'apiKeyEnv',
+  'outputSchema',
+]);
 
 /** A wrong value in these is a warning: the agent works without them. */
 export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);

@@ -2,7 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {agentClaims} from '../agents/claims.ts';
+import {agentClaims} from '../agents/catalog.ts';
 import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type Standing} from '../config/trust.ts';

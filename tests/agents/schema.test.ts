@@ -1,7 +1,13 @@
 import {expect, test} from 'vitest';
-import {freeName, normalName} from '../../src/agents/agent-name.ts';
-import {NOT_YET} from '../../src/agents/not-yet.ts';
-import {AGENT_KEYS, agentFileSchema, agentJsonSchema, SCHEMA_ID} from '../../src/agents/schema.ts';
+import {
+  AGENT_KEYS,
+  agentFileSchema,
+  agentJsonSchema,
+  freeName,
+  NOT_YET,
+  normalName,
+  SCHEMA_ID,
+} from '../../src/agents/schema.ts';
 import {nearest, slipOf} from '../../src/core/nearest.ts';
 import {placeAt, quote} from '../../src/core/problem.ts';
 

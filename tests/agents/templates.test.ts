@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {loadAgents} from '../../src/agents/catalog.ts';
-import {definitionText} from '../../src/agents/definition-text.ts';
+import {definitionText} from '../../src/agents/definition-file.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
 import {agentJsonSchema} from '../../src/agents/schema.ts';
 import {templates} from '../../src/agents/templates.ts';

@@ -2,7 +2,7 @@
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {definitionText} from '../../agents/definition-text.ts';
+import {definitionText} from '../../agents/definition-file.ts';
 import {draftPrompt, draftSchema, parseDraft} from '../../agents/draft.ts';
 import {parseJsonAgent} from '../../agents/json-source.ts';
 import {saveAgent} from '../../agents/save.ts';

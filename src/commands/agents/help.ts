@@ -1,5 +1,5 @@
 /** `/agents help`: the forms, and a file to begin with. */
-import {definitionText} from '../../agents/definition-text.ts';
+import {definitionText} from '../../agents/definition-file.ts';
 import {templates} from '../../agents/templates.ts';
 import type {DeskResult} from './desk.ts';
 
