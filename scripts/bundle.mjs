@@ -27,7 +27,7 @@ export async function bundle(root) {
   const dist = path.join(root, 'dist');
   const bundling = await rolldown({
     cwd: root,
-    input: {cli: 'src/cli/index.ts', index: 'src/index.ts'},
+    input: {cli: 'src/cli/index.ts', index: 'src/library/index.ts'},
     platform: 'node',
     // jsonc-parser's main file loads its parts by names that a bundler can't follow; its module file does not.
     resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},

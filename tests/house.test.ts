@@ -49,13 +49,8 @@ const FLOORS = {
     packages: ['leven', '@vscode/ripgrep', 'write-file-atomic'],
   },
   cli: {rooms: ['core', 'compose', 'config', 'ui', 'print'], packages: ['meow', 'leven']},
-  /** Subagents for other programs. */
+  /** What other programs import. */
   library: {rooms: ['core', 'compose'], packages: []},
-  /** The library's face. */
-  index: {
-    rooms: ['core', 'models', 'sandbox', 'storage', 'agents', 'config', 'tools', 'commands', 'compose', 'library'],
-    packages: [],
-  },
 } satisfies Record<string, Floor>;
 
 /** Files past 300 lines, and why they are one concept. Past 500 there is no reason. */

@@ -5,14 +5,14 @@ import {mkdir, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {MiniCcError, UsageError} from '../src/index.ts';
-import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
-import {repairTaskInput} from '../src/tools/task/task-input.ts';
-import {environmentOfAPerson, makeHome} from './support/environment.ts';
-import {hangBeforeHeaders, type Reply, say, startMessagesServer} from './support/messages-server.ts';
-import {toolNamesOf} from './support/request-facts.ts';
-import {buildOnce, root} from './support/run-cli.ts';
-import {typescriptProject} from './support/workspace.ts';
+import {MiniCcError, UsageError} from '../../src/library/index.ts';
+import {SubagentManager, type SubagentManagerConfig} from '../../src/library/subagent-manager-facade.ts';
+import {repairTaskInput} from '../../src/tools/task/task-input.ts';
+import {environmentOfAPerson, makeHome} from '../support/environment.ts';
+import {hangBeforeHeaders, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
+import {toolNamesOf} from '../support/request-facts.ts';
+import {buildOnce, root} from '../support/run-cli.ts';
+import {typescriptProject} from '../support/workspace.ts';
 
 async function managerWith(config: SubagentManagerConfig = {}) {
   const [workspace, home] = [await typescriptProject(), await makeHome()];
@@ -190,7 +190,7 @@ describe('the built package', () => {
 
   it('runs the example of the README, which is that of the docstring, offline', async () => {
     const example = exampleIn('README.md');
-    expect(example).toBe(exampleIn('src/library.ts'));
+    expect(example).toBe(exampleIn('src/library/subagent-manager-facade.ts'));
     const {stdout, stderr} = await runProgram(example);
     expect(stderr).toBe('');
     expect(stdout).toContain('src/greet.ts');

@@ -1,10 +1,10 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {makeHome} from '../support/environment.ts';
-import {say, startMessagesServer} from '../support/messages-server.ts';
-import {keyOf} from '../support/request-facts.ts';
-import {cliEnvironment, root, runCli, startCli} from '../support/run-cli.ts';
+import {makeHome} from './environment.ts';
+import {say, startMessagesServer} from './messages-server.ts';
+import {keyOf} from './request-facts.ts';
+import {cliEnvironment, root, runCli, startCli} from './run-cli.ts';
 
 const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {version: string};
 

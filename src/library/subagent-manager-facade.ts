@@ -2,16 +2,16 @@
 import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {compose} from './compose.ts';
-import {MiniCcError, messageOf} from './core/errors.ts';
-import type {PermissionMode} from './core/events.ts';
-import {Redactor} from './core/secrets/redaction.ts';
-import type {Session} from './core/session.ts';
-import {refusal, resultOf, runOf, type SubtaskResult, type SubtaskRun} from './library/run.ts';
-import {agentFor, agentNameOf, checkNumbers, promptOf, type SubtaskRequest} from './library/task.ts';
+import {compose} from '../compose.ts';
+import {MiniCcError, messageOf} from '../core/errors.ts';
+import type {PermissionMode} from '../core/events.ts';
+import {Redactor} from '../core/secrets/redaction.ts';
+import type {Session} from '../core/session.ts';
+import {refusal, resultOf, runOf, type SubtaskResult, type SubtaskRun} from './run.ts';
+import {agentFor, agentNameOf, checkNumbers, promptOf, type SubtaskRequest} from './task.ts';
 
-export type {SubtaskResult, SubtaskRun} from './library/run.ts';
-export type {SubtaskRequest} from './library/task.ts';
+export type {SubtaskResult, SubtaskRun} from './run.ts';
+export type {SubtaskRequest} from './task.ts';
 
 export interface SubagentManagerConfig {
   /** Without key and server the built-in offline model answers. */

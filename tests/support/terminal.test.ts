@@ -1,5 +1,5 @@
 import {expect, onTestFinished, test} from 'vitest';
-import {startTerminal, type TerminalOptions} from '../support/terminal.ts';
+import {startTerminal, type TerminalOptions} from './terminal.ts';
 
 function run(script: string, options: TerminalOptions = {}) {
   const terminal = startTerminal('bash', ['--norc', '-c', script], options);

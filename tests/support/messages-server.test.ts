@@ -16,8 +16,8 @@ import {
   startMessagesServer,
   status,
   thinkingThen,
-} from '../support/messages-server.ts';
-import {byPrompt, keyOf, toolResultsOf} from '../support/request-facts.ts';
+} from './messages-server.ts';
+import {byPrompt, keyOf, toolResultsOf} from './request-facts.ts';
 
 async function start(script: Script) {
   const server = await startMessagesServer(script);

@@ -1,11 +1,11 @@
 /** The library call: what a program asks for, and what it is given back. */
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {SubagentManager, type SubagentManagerConfig} from '../src/library.ts';
-import {makeHome} from './support/environment.ts';
-import {callTool, hangBeforeHeaders, say, startMessagesServer} from './support/messages-server.ts';
-import {turnOf} from './support/request-facts.ts';
-import {typescriptProject} from './support/workspace.ts';
+import {SubagentManager, type SubagentManagerConfig} from '../../src/library/subagent-manager-facade.ts';
+import {makeHome} from '../support/environment.ts';
+import {callTool, hangBeforeHeaders, say, startMessagesServer} from '../support/messages-server.ts';
+import {turnOf} from '../support/request-facts.ts';
+import {typescriptProject} from '../support/workspace.ts';
 
 async function managerWith(config: SubagentManagerConfig = {}) {
   const [workspace, home] = [await typescriptProject(), await makeHome()];

@@ -1,0 +1,16 @@
+/** The library's face: `import {SubagentManager, runAgent} from 'mini-cc'`. */
+export {compose, type SessionOptions} from '../compose.ts';
+export {type AgentRun, runAgent} from '../core/agent-loop.ts';
+export {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
+export type {FrontEndSession, SubmitResult} from '../core/contract/session.ts';
+export {MiniCcError, UsageError} from '../core/errors.ts';
+export type {AgentEvent} from '../core/events.ts';
+export type {RunResult} from '../core/run-result.ts';
+export type {Tool, ToolResult} from '../core/tool.ts';
+export {
+  SubagentManager,
+  type SubagentManagerConfig,
+  type SubtaskRequest,
+  type SubtaskResult,
+  type SubtaskRun,
+} from './subagent-manager-facade.ts';
