@@ -3,8 +3,8 @@ import type {CommandResult} from '../core/contract/command.ts';
 import {hasEnded, type RunRecord} from '../core/runs/run-record.ts';
 import {ofAgent, stretchesOf} from '../storage/checkpoints/changes.ts';
 import {putBack} from '../storage/checkpoints/restore.ts';
-import {type ChangesRoom, commandNotes, files, putBackWords} from './changes-room.ts';
-import {unifiedDiff} from './unified-diff.ts';
+import {unifiedDiff} from '../storage/checkpoints/unified-diff.ts';
+import {type ChangesRoom, commandNotes, files, putBackWords} from './changes.ts';
 
 export async function diffOfRun(record: RunRecord, room: ChangesRoom): Promise<CommandResult> {
   const checkpoints = room.checkpoints();

@@ -3,7 +3,7 @@ import {hasEnded} from '../core/runs/run-record.ts';
 import {runTable} from '../core/runs/run-table.ts';
 import type {Command, CommandResult} from '../core/session.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
-import type {ChangesRoom} from './changes-room.ts';
+import type {ChangesRoom} from './changes.ts';
 import {diffOfRun, undoRun} from './subagent-changes.ts';
 import {subagentInfo} from './subagent-info.ts';
 import {DEFAULT_MESSAGES, MOST_MESSAGES, subagentLog} from './subagent-log.ts';

@@ -1,9 +1,10 @@
 /** The slash commands, in the order in which /help prints them. */
 import type {Command} from '../core/session.ts';
-import {type AgentsRoom, createAgentsCommand} from './agents/slash.ts';
+import {type AgentsRoom, createAgentsCommand} from './agents/slash-command.ts';
 import {backgroundCommand} from './background.ts';
-import type {ChangesRoom} from './changes-room.ts';
+import type {ChangesRoom} from './changes.ts';
 import {clearCommand} from './clear.ts';
+import {createRewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {exitCommand} from './exit.ts';
 import {createHelpCommand} from './help.ts';
@@ -11,7 +12,6 @@ import {laterCommands} from './later.ts';
 import {modeCommand} from './mode.ts';
 import {modelCommand} from './model.ts';
 import {permissionsCommand} from './permissions.ts';
-import {createRewindCommand} from './rewind.ts';
 import {stopCommand} from './stop.ts';
 import {createSubagentsCommand, createTasksCommand} from './subagents.ts';
 

@@ -4,7 +4,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {INLINE_LABEL} from '../agents/catalog.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
-import type {AgentsRoom} from '../commands/agents/slash.ts';
+import type {AgentsRoom} from '../commands/agents/slash-command.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import type {Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';

@@ -1,5 +1,5 @@
 /** Checkpoints of the session that is open, and what its commands do with them. */
-import type {ChangesRoom} from '../commands/changes-room.ts';
+import type {ChangesRoom} from '../commands/changes.ts';
 import type {Emit} from '../core/events.ts';
 import {FileLedger, type WriteLog} from '../core/file-ledger.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';

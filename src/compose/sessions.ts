@@ -1,7 +1,7 @@
 /** `mini-cc sessions …`: stored sessions, without opening one. */
 import {realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
-import {runSessionsCommandLine} from '../commands/sessions/command-line.ts';
+import {runSessionsCommandLine} from '../commands/sessions.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import type {SessionOptions} from './options.ts';
 

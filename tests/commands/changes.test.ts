@@ -1,7 +1,7 @@
 /** What `/subagents diff` and `undo` say, over real files and a real run. */
 import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import type {ChangesRoom} from '../../src/commands/changes-room.ts';
+import type {ChangesRoom} from '../../src/commands/changes.ts';
 import {diffOfRun, undoRun} from '../../src/commands/subagent-changes.ts';
 import type {RunRecord} from '../../src/core/runs/run-record.ts';
 import {patchOf} from '../../src/tools/files/patch.ts';

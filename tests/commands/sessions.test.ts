@@ -2,7 +2,7 @@ import {mkdtempSync, readFileSync, truncateSync, utimesSync, writeFileSync} from
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {runSessionsCommandLine} from '../../src/commands/sessions/command-line.ts';
+import {runSessionsCommandLine} from '../../src/commands/sessions.ts';
 import {History} from '../../src/core/history.ts';
 import {NO_USAGE} from '../../src/core/messages.ts';
 import {announcementMessage} from '../../src/core/runs/announcement.ts';

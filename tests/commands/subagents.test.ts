@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {backgroundCommand} from '../../src/commands/background.ts';
-import type {ChangesRoom} from '../../src/commands/changes-room.ts';
+import type {ChangesRoom} from '../../src/commands/changes.ts';
 import {createSubagentsCommand, createTasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/command.ts';

@@ -4,7 +4,7 @@ import {UsageError} from '../../core/errors.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
 import {createAgent} from './create.ts';
 import {deleteByName} from './delete.ts';
-import type {AgentsDesk, DeskResult} from './desk.ts';
+import type {AgentsDesk, DeskResult} from './deps.ts';
 import {type LintReport, lint} from './lint.ts';
 import {agentEntries, overview} from './overview.ts';
 import {findAgent, showAgent} from './show.ts';

@@ -11,7 +11,7 @@ import {templates} from '../../agents/templates.ts';
 import {UsageError} from '../../core/errors.ts';
 import {slipOf} from '../../core/nearest.ts';
 import {formatProblem} from '../../core/problem.ts';
-import type {AgentsDesk, DeskResult} from './desk.ts';
+import type {AgentsDesk, DeskResult} from './deps.ts';
 
 export interface CreateOptions {
   /** What it is for; empty: the person is asked. */

@@ -1,5 +1,5 @@
 import {deletableFile, deleteAgent} from '../../agents/save.ts';
-import type {AgentsDesk, DeskResult} from './desk.ts';
+import type {AgentsDesk, DeskResult} from './deps.ts';
 
 /**
  * Asks, then removes the file.

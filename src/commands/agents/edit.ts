@@ -1,5 +1,5 @@
 import {hasError} from '../../core/problem.ts';
-import type {AgentsDesk, DeskResult} from './desk.ts';
+import type {AgentsDesk, DeskResult} from './deps.ts';
 import {findAgent} from './show.ts';
 
 /** Opens the agent's file in `$EDITOR`; what was changed holds from the next Task on. */

@@ -1,7 +1,7 @@
 /** `/agents help`: the forms, and a file to begin with. */
 import {definitionText} from '../../agents/definition-file.ts';
 import {templates} from '../../agents/templates.ts';
-import type {DeskResult} from './desk.ts';
+import type {DeskResult} from './deps.ts';
 
 export function agentsHelp(): DeskResult {
   const all = templates();

@@ -1,6 +1,6 @@
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
 import {formatProblem, hasError, type Problem} from '../../core/problem.ts';
-import type {AgentsDesk, DeskResult} from './desk.ts';
+import type {AgentsDesk, DeskResult} from './deps.ts';
 
 export interface LintReport extends DeskResult {
   readonly agents: readonly AgentLint[];

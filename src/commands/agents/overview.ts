@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
 import {formatProblem, type Problem} from '../../core/problem.ts';
-import {type AgentsDesk, type DeskResult, SOURCE_WORDS} from './desk.ts';
+import {type AgentsDesk, type DeskResult, SOURCE_WORDS} from './deps.ts';
 
 const DESCRIPTION_CHARS = 100;
 

@@ -2,7 +2,7 @@
 import type {Command, CommandContext, CommandResult} from '../../core/session.ts';
 import {createAgent} from './create.ts';
 import {deleteByName} from './delete.ts';
-import type {AgentsDesk} from './desk.ts';
+import type {AgentsDesk} from './deps.ts';
 import {editAgent} from './edit.ts';
 import {agentsHelp} from './help.ts';
 import {lint} from './lint.ts';

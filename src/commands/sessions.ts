@@ -1,11 +1,11 @@
 /** `mini-cc sessions list|show|export|delete`, of this directory. */
-import {UsageError} from '../../core/errors.ts';
-import {showControls} from '../../core/visible-controls.ts';
-import type {SessionStore} from '../../storage/sessions/session-store.ts';
-import {messagesOf, readTranscript} from '../../storage/sessions/transcript.ts';
-import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
-import {conversationMarkdown} from './markdown.ts';
-import {type DamagedSession, rowOf, type SessionSummary, summaryOf} from './summary.ts';
+import {UsageError} from '../core/errors.ts';
+import {showControls} from '../core/visible-controls.ts';
+import type {SessionStore} from '../storage/sessions/session-store.ts';
+import {messagesOf, readTranscript} from '../storage/sessions/transcript.ts';
+import {type CommandLineOutcome, printed, type SubcommandArguments, told} from './command-line.ts';
+import {conversationMarkdown} from './sessions/markdown.ts';
+import {type DamagedSession, rowOf, type SessionSummary, summaryOf} from './sessions/summary.ts';
 
 const VERBS = 'list, show ID, export ID, delete ID';
 const PROMPT_CHARS = 60;

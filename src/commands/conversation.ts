@@ -4,7 +4,7 @@ import type {Command, CommandContext, CommandResult} from '../core/session.ts';
 import {since} from '../storage/checkpoints/changes.ts';
 import {putBack} from '../storage/checkpoints/restore.ts';
 import {messageLinesOf, readTranscript} from '../storage/sessions/transcript.ts';
-import {type ChangesRoom, commandNotes, putBackWords} from './changes-room.ts';
+import {type ChangesRoom, commandNotes, putBackWords} from './changes.ts';
 
 const FORMS = '/rewind N [conversation|files|both], where 1 is the last prompt';
 /** As many as there are digits. */

@@ -1,9 +1,9 @@
 /** Changes as `git diff` writes them. */
 
-import type {Stretch} from '../storage/checkpoints/changes.ts';
-import {batchesOf, type ContentSource} from '../storage/checkpoints/contents.ts';
-import {type FileState, idOf} from '../storage/checkpoints/file-state.ts';
-import {type ChangesRoom, shownPath} from './changes-room.ts';
+import type {Stretch} from './changes.ts';
+import {batchesOf, type ContentSource} from './contents.ts';
+import {type FileState, idOf} from './file-state.ts';
+import {type ChangesRoom, shownPath} from '../../commands/changes.ts';
 
 /** Beyond so many characters in all, files are only named. */
 const MOST_CHARS = 100_000;
