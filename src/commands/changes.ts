@@ -1,8 +1,8 @@
 /** What the commands that show and put back changes work with. */
-import path from 'node:path';
 import type {LedgerLine} from '../storage/checkpoints/ledger.ts';
 import type {PutBack} from '../storage/checkpoints/restore.ts';
 import type {SessionCheckpoints} from '../storage/checkpoints/session-checkpoints.ts';
+import {shownPath} from '../storage/checkpoints/unified-diff.ts';
 
 export interface ChangesRoom {
   /** The workspace. */
@@ -17,11 +17,6 @@ export interface ChangesRoom {
 
 /** Names in one list; the rest is a number. */
 const MOST_NAMES = 30;
-
-/** Relative to the workspace where it lies inside. */
-export function shownPath(file: string, root: string): string {
-  return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
-}
 
 /** What was put back and what was left, a line each; empty when there was nothing to do. */
 export function putBackWords({restored, left}: PutBack, root: string): string {

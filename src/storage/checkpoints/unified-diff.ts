@@ -1,9 +1,15 @@
 /** Changes as `git diff` writes them. */
-
+import path from 'node:path';
 import type {Stretch} from './changes.ts';
 import {batchesOf, type ContentSource} from './contents.ts';
 import {type FileState, idOf} from './file-state.ts';
-import {type ChangesRoom, shownPath} from '../../commands/changes.ts';
+
+export interface DiffOptions {
+  /** The workspace. */
+  readonly root: string;
+  /** What is different between two texts: unified hunks. */
+  patchOf(before: string, after: string): string;
+}
 
 /** Beyond so many characters in all, files are only named. */
 const MOST_CHARS = 100_000;
@@ -12,7 +18,7 @@ const MOST_CHARS = 100_000;
 export async function unifiedDiff(
   stretches: readonly Stretch[],
   source: ContentSource,
-  room: Pick<ChangesRoom, 'patchOf' | 'root'>,
+  room: DiffOptions,
 ): Promise<readonly string[]> {
   const parts: string[] = [];
   let chars = 0;
@@ -30,11 +36,7 @@ export async function unifiedDiff(
   return parts;
 }
 
-function fileDiff(
-  stretch: Stretch,
-  contents: ReadonlyMap<string, Buffer>,
-  {patchOf, root}: Pick<ChangesRoom, 'patchOf' | 'root'>,
-): string {
+function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {patchOf, root}: DiffOptions): string {
   const {before, after} = stretch;
   const head = headOf(stretch, root);
   if (idOf(before) === idOf(after)) return head;
@@ -86,4 +88,9 @@ function contentOf(state: FileState, contents: ReadonlyMap<string, Buffer>): Buf
 
 function isBinary(content: Buffer): boolean {
   return content.includes(0);
+}
+
+/** Relative to the workspace where it lies inside. */
+export function shownPath(file: string, root: string): string {
+  return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }
