@@ -72,17 +72,6 @@ export interface SourceEntry extends SourceResult {
 
 export const INLINE_LABEL = '--agents';
 
-/** Reads everything anew. Never throws: what is wrong stands in `problems`. */
-export function loadAgents(options: CatalogOptions): LoadedCatalog {
-  const listings = agentFolders(options).map(listAgentFiles);
-  const entries = listings.flatMap(({files}) => files).map(({folder, file}) => readEntry(folder.source, file, options));
-  return assemble(
-    [...inlineEntries(options.extra, options), ...entries],
-    listings.flatMap(({problems}) => problems),
-    options,
-  );
-}
-
 export function inlineEntries(extra: string | undefined, {toolNames}: ReadOptions): SourceEntry[] {
   if (extra === undefined) return [];
   const results = parseInlineAgents(extra, INLINE_LABEL, {toolNames, dialect: 'json', mayWiden: () => true});

@@ -1,16 +1,16 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {type CatalogOptions, loadAgents} from '../../src/agents/catalog.ts';
+import type {CatalogOptions} from '../../src/agents/catalog.ts';
 import type {Claim} from '../../src/core/claim.ts';
 import {formatProblem} from '../../src/core/problem.ts';
-import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
 
 const described = (text: string) => markdown(`description: ${text}`);
 
 test('with no folder at all there are the built-in agents, with the tools that they really have', async () => {
-  const {options} = await agentHouse();
-  const {agents, hidden, problems} = loadAgents(options);
+  const {options} = await agentWorkspace();
+  const {agents, hidden, problems} = readCatalog(options);
   expect(agents.map(({definition, source, readOnly}) => [definition.name, source, readOnly])).toEqual([
     ['explore', 'built-in', true],
     ['code', 'built-in', false],
@@ -21,16 +21,16 @@ test('with no folder at all there are the built-in agents, with the tools that t
 });
 
 test('each source hides what has the same name below it, and that is recorded', async () => {
-  const house = await agentHouse();
+  const workspace = await agentWorkspace();
   const extra = json({same: {description: 'From the command line alone', prompt: 'Read the log.'}});
   const files = [
-    await house.write(house.project, 'same.json', json(good('same'))),
-    await house.write(house.user, 'same.json', json(good('same'))),
-    await house.write(house.claudeProject, 'same.md', described('Of the project, for Claude')),
-    await house.write(house.claudeUser, 'same.md', described('Of the user, for Claude')),
+    await workspace.write(workspace.project, 'same.json', json(good('same'))),
+    await workspace.write(workspace.user, 'same.json', json(good('same'))),
+    await workspace.write(workspace.claudeProject, 'same.md', described('Of the project, for Claude')),
+    await workspace.write(workspace.claudeUser, 'same.md', described('Of the user, for Claude')),
   ];
   const sources = ['project', 'user', 'claude-project', 'claude-user'];
-  const all = loadAgents({...house.options, extra});
+  const all = readCatalog({...workspace.options, extra});
   expect(all.agents.at(-1)).toMatchObject({source: 'inline', file: '--agents'});
   expect(all.hidden).toEqual(
     files.map((file, index) => ({
@@ -40,17 +40,17 @@ test('each source hides what has the same name below it, and that is recorded', 
       by: {source: 'inline', file: '--agents'},
     })),
   );
-  const without = loadAgents(house.options);
+  const without = readCatalog(workspace.options);
   expect(without.agents.at(-1)).toMatchObject({source: 'project', file: files[0]});
   expect(without.hidden.map(({source}) => source)).toEqual(['user', 'claude-project', 'claude-user']);
 });
 
 test('a file that is wrong never hides the others', async () => {
-  const house = await agentHouse();
-  const broken = await house.write(house.project, 'broken.json', '{\n  "name": "broken",\n  oops\n}');
-  await house.write(house.project, 'fine.json', json(good('fine')));
-  await house.write(house.user, 'broken.json', json(good('broken')));
-  const {agents, problems} = loadAgents(house.options);
+  const workspace = await agentWorkspace();
+  const broken = await workspace.write(workspace.project, 'broken.json', '{\n  "name": "broken",\n  oops\n}');
+  await workspace.write(workspace.project, 'fine.json', json(good('fine')));
+  await workspace.write(workspace.user, 'broken.json', json(good('broken')));
+  const {agents, problems} = readCatalog(workspace.options);
   expect(agents.map(({definition, source}) => `${definition.name} ${source}`).slice(3)).toEqual([
     'fine project',
     'broken user',
@@ -59,15 +59,15 @@ test('a file that is wrong never hides the others', async () => {
 });
 
 test('folders and links with the name of a definition, and files that look like one, are named', async () => {
-  const house = await agentHouse();
-  const at = (name: string) => path.join(house.project, name);
+  const workspace = await agentWorkspace();
+  const at = (name: string) => path.join(workspace.project, name);
   await mkdir(at('folder.json'), {recursive: true});
   await mkdir(at('more'));
   await symlink('gone', at('link.json'));
   await symlink('loop.json', at('loop.json'));
   for (const name of ['old.jsonc', 'one.yaml', 'README.md', 'notes.txt', '.swap.json', 'Upper.JSON'])
     await writeFile(at(name), '');
-  const {agents, problems} = loadAgents(house.options);
+  const {agents, problems} = readCatalog(workspace.options);
   expect(agents).toHaveLength(3);
   expect(problems.map(({file, message}) => `${path.basename(file)} ${message}`)).toEqual([
     'Upper.JSON is not read: the file of an agent ends in .json',
@@ -81,25 +81,27 @@ test('folders and links with the name of a definition, and files that look like 
 });
 
 test('a file where the folder should be is a problem of that path', async () => {
-  const house = await agentHouse();
-  await house.write(path.dirname(house.project), 'agents', 'not a folder');
-  expect(loadAgents(house.options).problems.map(formatProblem)).toEqual([`${house.project}:1:1: is not a folder`]);
+  const workspace = await agentWorkspace();
+  await workspace.write(path.dirname(workspace.project), 'agents', 'not a folder');
+  expect(readCatalog(workspace.options).problems.map(formatProblem)).toEqual([
+    `${workspace.project}:1:1: is not a folder`,
+  ]);
 });
 
 test('agents for Claude are found in folders of folders, and the first of two with one name is used', async () => {
-  const house = await agentHouse();
-  const first = await house.write(
-    house.claudeProject,
+  const workspace = await agentWorkspace();
+  const first = await workspace.write(
+    workspace.claudeProject,
     'a/one.md',
     markdown('name: same\ndescription: The first of two'),
   );
-  const second = await house.write(
-    house.claudeProject,
+  const second = await workspace.write(
+    workspace.claudeProject,
     'b/two.md',
     markdown('name: same\ndescription: The second of two'),
   );
-  await symlink(house.root, path.join(house.claudeProject, 'linked'));
-  const {agents, hidden, problems} = loadAgents(house.options);
+  await symlink(workspace.root, path.join(workspace.claudeProject, 'linked'));
+  const {agents, hidden, problems} = readCatalog(workspace.options);
   expect(agents.at(-1)?.file).toBe(first);
   expect(hidden).toMatchObject([{name: 'same', file: second, by: {file: first}}]);
   expect(problems.map(({message}) => message)).toEqual([
@@ -109,49 +111,53 @@ test('agents for Claude are found in folders of folders, and the first of two wi
 });
 
 test('started in the home directory, the folders of the user are read once', async () => {
-  const house = await agentHouse();
-  await house.write(house.user, 'mine.json', json(good('mine', {outputSchema: {}})));
-  await house.write(house.claudeUser, 'other.md', markdown('name: other\ndescription: Explains what a log says'));
-  const {agents, hidden, problems} = loadAgents({...house.options, cwd: house.options.home});
+  const workspace = await agentWorkspace();
+  await workspace.write(workspace.user, 'mine.json', json(good('mine', {outputSchema: {}})));
+  await workspace.write(
+    workspace.claudeUser,
+    'other.md',
+    markdown('name: other\ndescription: Explains what a log says'),
+  );
+  const {agents, hidden, problems} = readCatalog({...workspace.options, cwd: workspace.options.home});
   expect(agents.slice(3).map(({source}) => source)).toEqual(['user', 'claude-user']);
   expect(hidden).toEqual([]);
   expect(problems.map(({rule}) => rule)).toEqual(['not-yet']);
 });
 
 test('agents of a project may only narrow permissions, those of the user and of a trusted project more', async () => {
-  const house = await agentHouse();
-  await house.write(house.project, 'a.json', json(good('a', {permissionMode: 'bypassPermissions'})));
-  expect(loadAgents(house.options).problems.map(({rule}) => rule)).toEqual(['untrusted']);
+  const workspace = await agentWorkspace();
+  await workspace.write(workspace.project, 'a.json', json(good('a', {permissionMode: 'bypassPermissions'})));
+  expect(readCatalog(workspace.options).problems.map(({rule}) => rule)).toEqual(['untrusted']);
   const modes = (options: CatalogOptions) =>
-    loadAgents(options).agents.map(({definition}) => definition.permissionMode);
-  expect(modes(house.options)).toEqual([undefined, undefined, undefined, undefined]);
+    readCatalog(options).agents.map(({definition}) => definition.permissionMode);
+  expect(modes(workspace.options)).toEqual([undefined, undefined, undefined, undefined]);
   const asked: Claim[] = [];
-  const trusting = {...house.options, trusts: (claim: Claim) => asked.push(claim) > 0};
-  expect([loadAgents(trusting).problems, modes(trusting).at(-1)]).toEqual([[], 'bypassPermissions']);
+  const trusting = {...workspace.options, trusts: (claim: Claim) => asked.push(claim) > 0};
+  expect([readCatalog(trusting).problems, modes(trusting).at(-1)]).toEqual([[], 'bypassPermissions']);
   expect(asked[0]).toEqual({
-    file: path.join(house.project, 'a.json'),
+    file: path.join(workspace.project, 'a.json'),
     key: 'permissionMode',
     value: 'bypassPermissions',
   });
-  await house.write(house.user, 'b.json', json(good('b', {permissionMode: 'acceptEdits'})));
+  await workspace.write(workspace.user, 'b.json', json(good('b', {permissionMode: 'acceptEdits'})));
   const extra = json({c: {...good('c', {permissionMode: 'bypassPermissions'}), name: undefined}});
-  expect(modes({...house.options, extra}).slice(3)).toEqual(['bypassPermissions', undefined, 'acceptEdits']);
+  expect(modes({...workspace.options, extra}).slice(3)).toEqual(['bypassPermissions', undefined, 'acceptEdits']);
 });
 
 test('settings replace the model and limits of built-in agents, and fill those of others', async () => {
-  const house = await agentHouse();
-  await house.write(house.project, 'a.json', json(good('a', {model: 'opus'})));
+  const workspace = await agentWorkspace();
+  await workspace.write(workspace.project, 'a.json', json(good('a', {model: 'opus'})));
   const overrides = {explore: {model: 'haiku', maxTurns: 9}, a: {model: 'haiku', timeoutSeconds: 5}, constructor: {}};
-  const {agents} = loadAgents({...house.options, overrides});
+  const {agents} = readCatalog({...workspace.options, overrides});
   expect(agents[0]?.definition).toMatchObject({model: 'haiku', maxTurns: 9});
   expect(agents[3]?.definition).toMatchObject({model: 'opus', timeoutSeconds: 5});
 });
 
 test('what is wrong in --agents is named, and the right ones of it work', async () => {
-  const {options} = await agentHouse();
+  const {options} = await agentWorkspace();
   const extra =
     '{"good": {"description": "Reads logs for errors", "prompt": "Read."}, "explore": {"description": "x", "prompt": "y"}}';
-  const {agents, problems} = loadAgents({...options, extra});
+  const {agents, problems} = readCatalog({...options, extra});
   expect(agents.map(({definition}) => definition.name)).toEqual(['explore', 'code', 'plan', 'good']);
   expect(problems.map(formatProblem)).toEqual(['--agents:1:71: explore is built in: give this agent another name']);
 });

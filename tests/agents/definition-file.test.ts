@@ -3,11 +3,11 @@ import {chmod, mkdir, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {readDefinitionFile} from '../../src/agents/definition-file.ts';
-import {agentHouse} from './fixture.ts';
+import {agentWorkspace} from './fixture.ts';
 
 async function file(content: string | Uint8Array) {
-  const house = await agentHouse();
-  return house.write(house.project, 'x.json', content);
+  const workspace = await agentWorkspace();
+  return workspace.write(workspace.project, 'x.json', content);
 }
 
 const problemOf = (name: string, lossy = false) => readDefinitionFile(name, {lossy}).problems[0];
@@ -33,7 +33,7 @@ test('bytes that are not UTF-8 are named with their place', async () => {
 });
 
 test('folders, pipes, links that lead nowhere or in a circle, and what is not there say what they are', async () => {
-  const {root} = await agentHouse();
+  const {root} = await agentWorkspace();
   const at = (name: string) => path.join(root, name);
   await mkdir(at('folder.json'));
   execFileSync('mkfifo', [at('pipe.json')]);

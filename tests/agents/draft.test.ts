@@ -1,9 +1,8 @@
 import {expect, test} from 'vitest';
-import {loadAgents} from '../../src/agents/catalog.ts';
 import {draftPrompt, draftSchema, parseDraft} from '../../src/agents/draft.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
 import {saveAgent} from '../../src/agents/save.ts';
-import {agentHouse, good, json, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, readCatalog, TOOLS} from './fixture.ts';
 
 const options = {toolNames: TOOLS, taken: [] as string[]};
 const wish = 'a code review agent with read-only access, focusing on code quality';
@@ -87,11 +86,11 @@ const offlineDraft = {
 };
 
 test('a draft that was saved is clean in lint and can be dispatched at once', async () => {
-  const house = await agentHouse();
+  const workspace = await agentWorkspace();
   const draft = parseDraft(json(offlineDraft), options);
   if (!draft.ok) throw new Error(draft.error);
-  await saveAgent(draft.fields, house.project, {overwrite: false});
-  const catalog = loadAgents(house.options);
+  await saveAgent(draft.fields, workspace.project, {overwrite: false});
+  const catalog = readCatalog(workspace.options);
   expect(catalog.agents.at(-1)).toMatchObject({definition: {name: 'reviewer'}, readOnly: true});
   expect(lintAgents(catalog, TOOLS).agents.flatMap(({findings}) => findings)).toEqual([]);
 });

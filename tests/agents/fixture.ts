@@ -2,7 +2,8 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
-import type {CatalogOptions} from '../../src/agents/catalog.ts';
+import type {CatalogOptions, LoadedCatalog} from '../../src/agents/catalog.ts';
+import {LiveCatalog} from '../../src/agents/live-catalog.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
 export const TOOLS = [
@@ -30,7 +31,7 @@ export const json = (value: unknown) => JSON.stringify(value, null, 2);
 export const markdown = (head: string, body = 'Read what is concerned, then answer with path and line.') =>
   `---\n${head}\n---\n\n${body}\n`;
 
-export interface AgentHouse {
+export interface AgentWorkspace {
   readonly options: CatalogOptions;
   readonly root: string;
   readonly project: string;
@@ -41,7 +42,7 @@ export interface AgentHouse {
   write(folder: string, name: string, content: string | Uint8Array): Promise<string>;
 }
 
-export async function agentHouse(): Promise<AgentHouse> {
+export async function agentWorkspace(): Promise<AgentWorkspace> {
   const work = await emptyFolder();
   onTestFinished(work.remove);
   const at = (...parts: string[]) => path.join(work.path, ...parts);
@@ -59,4 +60,10 @@ export async function agentHouse(): Promise<AgentHouse> {
       return file;
     },
   };
+}
+
+/** The agents as a session that starts now finds them. */
+export function readCatalog({toolNames, overrides, ...options}: CatalogOptions): LoadedCatalog {
+  const onNotice = () => undefined;
+  return new LiveCatalog({...options, toolNames: () => toolNames, overrides: () => overrides, onNotice}).snapshot();
 }

@@ -1,8 +1,7 @@
 import {expect, test} from 'vitest';
-import {loadAgents} from '../../src/agents/catalog.ts';
 import {type LintResult, lintAgents} from '../../src/agents/lint.ts';
 import {formatProblem} from '../../src/core/problem.ts';
-import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
 
 function lintLines({agents, others}: LintResult): string[] {
   return [...agents.flatMap(({findings}) => findings), ...others].map(
@@ -12,9 +11,9 @@ function lintLines({agents, others}: LintResult): string[] {
 
 /** The findings about one agent of the project. */
 async function rulesOf(fields: Record<string, unknown>) {
-  const house = await agentHouse();
-  await house.write(house.project, 'helper.json', json(good('helper', fields)));
-  const {agents} = lintAgents(loadAgents(house.options), TOOLS);
+  const workspace = await agentWorkspace();
+  await workspace.write(workspace.project, 'helper.json', json(good('helper', fields)));
+  const {agents} = lintAgents(readCatalog(workspace.options), TOOLS);
   return agents.at(-1)!.findings.map(({rule}) => rule);
 }
 
@@ -22,9 +21,9 @@ const prompt = (text: string) => ({prompt: `${text} Work step by step, and repor
 const allTools = {tools: '*'};
 
 test('each agent is shown with its effective tools and the reason for each that is missing', async () => {
-  const house = await agentHouse();
-  const file = await house.write(
-    house.project,
+  const workspace = await agentWorkspace();
+  const file = await workspace.write(
+    workspace.project,
     'helper.json',
     json(
       good('helper', {
@@ -34,7 +33,7 @@ test('each agent is shown with its effective tools and the reason for each that 
       }),
     ),
   );
-  const {agents, others} = lintAgents(loadAgents(house.options), TOOLS);
+  const {agents, others} = lintAgents(readCatalog(workspace.options), TOOLS);
   expect(agents.map(({name}) => name)).toEqual(['explore', 'code', 'plan', 'helper']);
   expect(agents[1]).toMatchObject({source: 'built-in', missing: [], findings: [], readOnly: false});
   expect(agents.at(-1)).toMatchObject({
@@ -58,9 +57,9 @@ test('each agent is shown with its effective tools and the reason for each that 
 });
 
 test('an agent that fetches and writes nothing is told how to get its network', async () => {
-  const house = await agentHouse();
-  await house.write(house.project, 'reader.json', json(good('reader', {tools: ['read_file', 'WebFetch']})));
-  const [agent] = lintAgents(loadAgents(house.options), TOOLS).agents.slice(-1);
+  const workspace = await agentWorkspace();
+  await workspace.write(workspace.project, 'reader.json', json(good('reader', {tools: ['read_file', 'WebFetch']})));
+  const [agent] = lintAgents(readCatalog(workspace.options), TOOLS).agents.slice(-1);
   expect(agent).toMatchObject({name: 'reader', readOnly: true, tools: ['read_file']});
   expect(agent?.findings.map(({message}) => message)).toContain(
     'web_fetch is left out: it reaches the network, and the agent is read-only ("readOnly": false gives it)',
@@ -68,9 +67,9 @@ test('an agent that fetches and writes nothing is told how to get its network', 
 });
 
 test('an unknown key is an error in lint', async () => {
-  const house = await agentHouse();
-  const file = await house.write(house.project, 'helper.json', json(good('helper', {maxTurn: 3})));
-  const result = lintAgents(loadAgents(house.options), TOOLS);
+  const workspace = await agentWorkspace();
+  const file = await workspace.write(workspace.project, 'helper.json', json(good('helper', {maxTurn: 3})));
+  const result = lintAgents(readCatalog(workspace.options), TOOLS);
   expect(lintLines(result)).toEqual([`${file}:9:3: unknown key "maxTurn" is ignored (did you mean maxTurns?) [error]`]);
 });
 
@@ -130,14 +129,14 @@ test.each([
 });
 
 test('an agent for Claude that says it is read-only has a Bash that may write, and lint says so', async () => {
-  const house = await agentHouse();
+  const workspace = await agentWorkspace();
   const body = 'Look for bugs. Never modify files, only report what you find with its place.';
-  await house.write(
-    house.claudeProject,
+  await workspace.write(
+    workspace.claudeProject,
     'helper.md',
     markdown('name: helper\ndescription: Finds bugs in pull requests\ntools: Read, Bash', body),
   );
-  const [finding, ...more] = lintAgents(loadAgents(house.options), TOOLS).agents.at(-1)!.findings;
+  const [finding, ...more] = lintAgents(readCatalog(workspace.options), TOOLS).agents.at(-1)!.findings;
   expect(more).toEqual([]);
   expect(finding).toMatchObject({line: 7, column: 1, rule: 'forbids-writing'});
   expect(finding?.message).toContain('but it has bash');
@@ -153,11 +152,11 @@ test('a prompt that speaks of tools which the agent lacks is named', async () =>
 });
 
 test('hidden and broken files are listed with their findings', async () => {
-  const house = await agentHouse();
-  await house.write(house.project, 'helper.json', json(good('helper')));
-  const hidden = await house.write(house.user, 'helper.json', json(good('helper')));
-  const broken = await house.write(house.user, 'broken.json', '{');
-  const {agents} = lintAgents(loadAgents(house.options), TOOLS);
+  const workspace = await agentWorkspace();
+  await workspace.write(workspace.project, 'helper.json', json(good('helper')));
+  const hidden = await workspace.write(workspace.user, 'helper.json', json(good('helper')));
+  const broken = await workspace.write(workspace.user, 'broken.json', '{');
+  const {agents} = lintAgents(readCatalog(workspace.options), TOOLS);
   expect(agents.slice(4)).toMatchObject([
     {name: 'helper', source: 'user', file: hidden, usable: false, findings: [{rule: 'hidden', severity: 'warning'}]},
     {name: 'broken', file: broken, usable: false, findings: [{rule: 'syntax', severity: 'error'}]},

@@ -2,13 +2,13 @@ import {mkdir, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {LiveCatalog, type LiveCatalogOptions} from '../../src/agents/live-catalog.ts';
-import {agentHouse, good, json, markdown, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, markdown, TOOLS} from './fixture.ts';
 
-async function liveHouse(change: Partial<LiveCatalogOptions> = {}) {
-  const house = await agentHouse();
+async function liveWorkspace(change: Partial<LiveCatalogOptions> = {}) {
+  const workspace = await agentWorkspace();
   const notices: string[] = [];
   const onNotice = (text: string) => void notices.push(text);
-  const {cwd, home, miniCcHome} = house.options;
+  const {cwd, home, miniCcHome} = workspace.options;
   const live = new LiveCatalog({cwd, home, miniCcHome, toolNames: () => TOOLS, onNotice, ...change});
   onTestFinished(() => live.close());
   const names = () =>
@@ -16,11 +16,11 @@ async function liveHouse(change: Partial<LiveCatalogOptions> = {}) {
       .list()
       .map(({name}) => name)
       .slice(3);
-  return {...house, live, names, notices, taken: () => notices.splice(0)};
+  return {...workspace, live, names, notices, taken: () => notices.splice(0)};
 }
 
 test('an agent that is written, changed and deleted by hand is there, other and gone with the next question', async () => {
-  const {live, names, taken, write, project} = await liveHouse();
+  const {live, names, taken, write, project} = await liveWorkspace();
   expect(names()).toEqual([]);
   const file = await write(project, 'reviewer.json', json(good()));
   expect(names()).toEqual(['reviewer']);
@@ -36,7 +36,7 @@ test('an agent that is written, changed and deleted by hand is there, other and 
 
 test('a mode that a project’s agent is given while mini-cc runs counts for nothing, and that is said', async () => {
   const trusts: LiveCatalogOptions['trusts'] = ({value}) => value === 'acceptEdits';
-  const {live, names, taken, write, project} = await liveHouse({trusts});
+  const {live, names, taken, write, project} = await liveWorkspace({trusts});
   const file = await write(project, 'reviewer.json', json(good('reviewer', {permissionMode: 'acceptEdits'})));
   names();
   taken();
@@ -47,7 +47,7 @@ test('a mode that a project’s agent is given while mini-cc runs counts for not
 });
 
 test('a broken edit keeps the last good definition in use and says so once, with line and column', async () => {
-  const {live, names, taken, write, project} = await liveHouse();
+  const {live, names, taken, write, project} = await liveWorkspace();
   const file = await write(project, 'reviewer.json', json(good()));
   names();
   taken();
@@ -65,7 +65,7 @@ test('a broken edit keeps the last good definition in use and says so once, with
 });
 
 test('a definition that was never right is named and not used', async () => {
-  const {names, taken, write, project} = await liveHouse();
+  const {names, taken, write, project} = await liveWorkspace();
   names();
   const file = await write(project, 'reviewer.json', '{');
   expect(names()).toEqual([]);
@@ -73,7 +73,7 @@ test('a definition that was never right is named and not used', async () => {
 });
 
 test('warnings of a new agent are part of its notice', async () => {
-  const {names, taken, write, user} = await liveHouse();
+  const {names, taken, write, user} = await liveWorkspace();
   names();
   const file = await write(user, 'reviewer.json', json(good('reviewer', {colour: 'red', tools: ['bash', 'reed']})));
   names();
@@ -83,7 +83,7 @@ test('warnings of a new agent are part of its notice', async () => {
 });
 
 test('when the file on top goes, the one below it is used, and that is said', async () => {
-  const {live, names, taken, write, project, claudeUser} = await liveHouse();
+  const {live, names, taken, write, project, claudeUser} = await liveWorkspace();
   const top = await write(project, 'reviewer.json', json(good()));
   const below = await write(claudeUser, 'reviewer.md', markdown('description: Reviews pull requests of the team'));
   names();
@@ -93,7 +93,7 @@ test('when the file on top goes, the one below it is used, and that is said', as
 });
 
 test('an edit of the same size at the same time is seen', async () => {
-  const {live, write, project} = await liveHouse();
+  const {live, write, project} = await liveWorkspace();
   const seen: (number | undefined)[] = [];
   for (let turns = 1; turns <= 9; turns++) {
     await write(project, 'reviewer.json', json(good('reviewer', {maxTurns: turns})));
@@ -103,7 +103,7 @@ test('an edit of the same size at the same time is seen', async () => {
 });
 
 test('an edit that keeps size and time is seen by its other marks', async () => {
-  const {live, write, project} = await liveHouse();
+  const {live, write, project} = await liveWorkspace();
   const past = new Date('2020-01-01');
   const file = await write(project, 'reviewer.json', json(good('reviewer', {maxTurns: 1})));
   await utimes(file, past, past);
@@ -115,7 +115,7 @@ test('an edit that keeps size and time is seen by its other marks', async () => 
 });
 
 test('nothing is said about the agents that were there at the start', async () => {
-  const {names, taken, write, project} = await liveHouse();
+  const {names, taken, write, project} = await liveWorkspace();
   await write(project, 'reviewer.json', json(good()));
   await write(project, 'broken.json', '{');
   names();
@@ -124,7 +124,7 @@ test('nothing is said about the agents that were there at the start', async () =
 
 test('other tools change what agents have, without a notice', async () => {
   let tools = ['read_file'];
-  const {live, taken, write, project} = await liveHouse({toolNames: () => tools});
+  const {live, taken, write, project} = await liveWorkspace({toolNames: () => tools});
   await write(project, 'reviewer.json', json(good()));
   expect(live.get('reviewer')?.tools).toEqual(['read_file']);
   tools = TOOLS;
@@ -133,7 +133,7 @@ test('other tools change what agents have, without a notice', async () => {
 });
 
 test('as long as nothing changed the same object is given, and fifty files cost no two milliseconds', async () => {
-  const {live, write, project} = await liveHouse();
+  const {live, write, project} = await liveWorkspace();
   const past = new Date('2020-01-01');
   for (let index = 0; index < 50; index++) {
     await utimes(await write(project, `agent-${index}.json`, json(good(`agent-${index}`))), past, past);
@@ -151,7 +151,9 @@ test('as long as nothing changed the same object is given, and fifty files cost 
 
 test('a listener that asks the catalog finds the change in place', async () => {
   const found: (string | undefined)[] = [];
-  const {live, names, write, project} = await liveHouse({onNotice: () => void found.push(live.get('reviewer')?.name)});
+  const {live, names, write, project} = await liveWorkspace({
+    onNotice: () => void found.push(live.get('reviewer')?.name),
+  });
   names();
   await write(project, 'reviewer.json', json(good()));
   names();
@@ -159,7 +161,7 @@ test('a listener that asks the catalog finds the change in place', async () => {
 });
 
 test('watching gives notices without a question, also for a folder that is made later and made anew', async () => {
-  const {live, taken, notices, write, project, options} = await liveHouse();
+  const {live, taken, notices, write, project, options} = await liveWorkspace();
   await mkdir(options.cwd, {recursive: true});
   live.watch();
   await write(project, 'reviewer.json', json(good()));

@@ -2,16 +2,15 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {loadAgents} from '../../src/agents/catalog.ts';
 import {deletableFile, deleteAgent, saveAgent} from '../../src/agents/save.ts';
 import {type AgentFile, agentJsonSchema} from '../../src/agents/schema.ts';
-import {agentHouse, good, json, markdown} from './fixture.ts';
+import {agentWorkspace, good, json, markdown, readCatalog} from './fixture.ts';
 
 const fields = (change: Record<string, unknown> = {}) => good('reviewer', change) as AgentFile;
 const fresh = {overwrite: false};
 
 test('what is saved is pretty, names its schema and format, and is read again as it was', async () => {
-  const {project, options} = await agentHouse();
+  const {project, options} = await agentWorkspace();
   const file = await saveAgent(fields({outputSchema: {type: 'object'}, model: 'haiku'}), project, fresh);
   expect(await readFile(file, 'utf8')).toBe(`{
   "$schema": "../agent.schema.json",
@@ -27,11 +26,14 @@ test('what is saved is pretty, names its schema and format, and is read again as
 }
 `);
   expect(readdirSync(project)).toEqual(['reviewer.json']);
-  expect(loadAgents(options).agents.at(-1)).toMatchObject({source: 'project', definition: {...good(), model: 'haiku'}});
+  expect(readCatalog(options).agents.at(-1)).toMatchObject({
+    source: 'project',
+    definition: {...good(), model: 'haiku'},
+  });
 });
 
 test('the schema that editors ask for lies where the file says, and another file of that name is left alone', async () => {
-  const {project, user} = await agentHouse();
+  const {project, user} = await agentWorkspace();
   const schema = path.join(await saveAgent(fields(), project, fresh), '..', '..', 'agent.schema.json');
   expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(agentJsonSchema());
   const other = path.join(user, '..', 'agent.schema.json');
@@ -42,7 +44,7 @@ test('the schema that editors ask for lies where the file says, and another file
 });
 
 test('nothing is replaced unless told, and then whole', async () => {
-  const {project} = await agentHouse();
+  const {project} = await agentWorkspace();
   const file = await saveAgent(fields(), project, fresh);
   const before = readFileSync(file, 'utf8');
   const changed = fields({description: 'Reviews code for races and locks'});
@@ -56,14 +58,14 @@ test('nothing is replaced unless told, and then whole', async () => {
 });
 
 test('of two that save one name at once, one is told that it is taken', async () => {
-  const {project} = await agentHouse();
+  const {project} = await agentWorkspace();
   const results = await Promise.allSettled([saveAgent(fields(), project, fresh), saveAgent(fields(), project, fresh)]);
   expect(results.map(({status}) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(readdirSync(project)).toEqual(['reviewer.json']);
 });
 
 test('names that leave the folder or are built in, and wrong definitions, are not saved', async () => {
-  const {project, root} = await agentHouse();
+  const {project, root} = await agentWorkspace();
   await expect(saveAgent(fields({name: '../escape'}), project, fresh)).rejects.toThrow(
     'Not an agent name: "../escape"',
   );
@@ -75,7 +77,7 @@ test('names that leave the folder or are built in, and wrong definitions, are no
 });
 
 test('a link, a folder and a newer format are not written over', async () => {
-  const {project, root, write} = await agentHouse();
+  const {project, root, write} = await agentWorkspace();
   const precious = await write(root, 'precious', 'mine');
   await mkdir(path.join(project, 'tester.json'), {recursive: true});
   await symlink(precious, path.join(project, 'reviewer.json'));
@@ -87,31 +89,31 @@ test('a link, a folder and a newer format are not written over', async () => {
 });
 
 test('an agent of the project is deleted before one of the user, also when it is broken', async () => {
-  const house = await agentHouse();
-  const folders = [house.project, house.user];
-  const first = await house.write(house.project, 'reviewer.json', '{ broken');
-  const second = await house.write(house.user, 'reviewer.json', json(good()));
-  const remove = () => deleteAgent('reviewer', loadAgents(house.options), folders);
-  expect(await deletableFile('reviewer', loadAgents(house.options), folders)).toBe(first);
+  const workspace = await agentWorkspace();
+  const folders = [workspace.project, workspace.user];
+  const first = await workspace.write(workspace.project, 'reviewer.json', '{ broken');
+  const second = await workspace.write(workspace.user, 'reviewer.json', json(good()));
+  const remove = () => deleteAgent('reviewer', readCatalog(workspace.options), folders);
+  expect(await deletableFile('reviewer', readCatalog(workspace.options), folders)).toBe(first);
   expect([existsSync(first), await remove(), existsSync(first)]).toEqual([true, first, false]);
   expect(await remove()).toBe(second);
   await expect(remove()).rejects.toThrow('No agent reviewer. There are no agents to delete');
 });
 
 test('what cannot be deleted is refused, each by its own message, and nothing is removed', async () => {
-  const house = await agentHouse();
+  const workspace = await agentWorkspace();
   const kept = [
-    await house.write(house.root, 'package.json', '{}'),
-    await house.write(house.project, 'reviewer.json', json(good())),
-    await house.write(house.claudeProject, 'helper.md', markdown('name: helper\ndescription: Reads long logs')),
+    await workspace.write(workspace.root, 'package.json', '{}'),
+    await workspace.write(workspace.project, 'reviewer.json', json(good())),
+    await workspace.write(workspace.claudeProject, 'helper.md', markdown('name: helper\ndescription: Reads long logs')),
   ];
-  await mkdir(path.join(house.project, 'folder.json'));
-  const catalog = loadAgents({
-    ...house.options,
+  await mkdir(path.join(workspace.project, 'folder.json'));
+  const catalog = readCatalog({
+    ...workspace.options,
     extra: '{"inline": {"description": "Reads long logs", "prompt": "Read."}}',
   });
   const refused = (name: string) =>
-    deleteAgent(name, catalog, [house.project, house.user]).then(
+    deleteAgent(name, catalog, [workspace.project, workspace.user]).then(
       () => 'deleted',
       (error: Error) => error.message,
     );

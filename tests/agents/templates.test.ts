@@ -1,18 +1,17 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {loadAgents} from '../../src/agents/catalog.ts';
 import {definitionText} from '../../src/agents/definition-file.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
 import {agentJsonSchema} from '../../src/agents/schema.ts';
 import {templates} from '../../src/agents/templates.ts';
-import {agentHouse, TOOLS} from './fixture.ts';
+import {agentWorkspace, readCatalog, TOOLS} from './fixture.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
 test('this repository has the seven agents that are shipped, and lint finds them clean', async () => {
-  const {options} = await agentHouse();
-  const catalog = loadAgents({...options, cwd: root});
+  const {options} = await agentWorkspace();
+  const catalog = readCatalog({...options, cwd: root});
   const shipped = catalog.agents.filter(({source}) => source === 'project');
   expect(shipped.map(({definition}) => definition.name)).toEqual(Object.keys(templates()).sort());
   expect(shipped.filter(({readOnly}) => readOnly).map(({definition}) => definition.name)).toEqual([
