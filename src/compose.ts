@@ -1,4 +1,5 @@
 /** The only wiring: settings + models + tools + agents → a session. */
+
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
@@ -17,11 +18,12 @@ import {toolNotes} from './config/memory-files.ts';
 import type {Settings} from './config/settings.ts';
 import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents, withOnly} from './core/agent-types.ts';
+import type {Workspace} from './core/contract/access.ts';
+import type {Model} from './core/contract/model.ts';
 import {MiniCcError, UsageError} from './core/errors.ts';
-import {FileLedger, WriteLog} from './core/file-ledger.ts';
+import {createFileLedger, WriteLog} from './core/file-ledger.ts';
 import {Inbox} from './core/inbox.ts';
 import {systemClock} from './core/limits.ts';
-import type {Model} from './core/model.ts';
 import {createPermit, type Denial} from './core/permissions/permit.ts';
 import {PermissionPolicy} from './core/permissions/policy.ts';
 import {Questions} from './core/permissions/questions.ts';
@@ -31,7 +33,6 @@ import {EventBus} from './core/session/event-bus.ts';
 import {Session} from './core/session.ts';
 import {SubagentManager} from './core/subagent-manager.ts';
 import {systemPrompt} from './core/system-prompt.ts';
-import type {Workspace} from './core/tool.ts';
 import {localCapacity} from './models/local-capacity.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {SessionStore} from './storage/sessions/session-store.ts';
@@ -211,7 +212,7 @@ export async function compose(options: SessionOptions): Promise<Session> {
       label: MAIN,
       tools,
       workspace,
-      files: new FileLedger(writeLog, MAIN),
+      files: createFileLedger(writeLog, MAIN),
       checkpoints,
       permit: createPermit(permits, MAIN, workspace, emit, runAs && {readOnly: runAs.readOnly}),
       emit,

@@ -1,5 +1,5 @@
 import type {Command, CommandContext} from '../core/contract/command.ts';
-import {PERMISSION_MODES, type PermissionMode} from '../core/events.ts';
+import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import {nearest} from '../core/nearest.ts';
 
 export const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {

@@ -1,6 +1,7 @@
 /** `/subagents diff` and `/subagents undo`: what a run changed, and back again. */
 import type {CommandResult} from '../core/contract/command.ts';
-import {hasEnded, type RunRecord} from '../core/runs/run-record.ts';
+import type {RunRecord} from '../core/contract/runs.ts';
+import {hasEnded} from '../core/runs/run-record.ts';
 import {ofAgent, stretchesOf} from '../storage/checkpoints/changes.ts';
 import {putBack} from '../storage/checkpoints/restore.ts';
 import {unifiedDiff} from '../storage/checkpoints/unified-diff.ts';

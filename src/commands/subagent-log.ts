@@ -1,6 +1,8 @@
 /** The messages of a run as a person reads them. */
-import type {TranscriptEntry} from '../core/history.ts';
-import {type Message, textOf} from '../core/messages.ts';
+
+import type {Message} from '../core/contract/messages.ts';
+import type {TranscriptEntry} from '../core/contract/transcript.ts';
+import {textOf} from '../core/util/messages.ts';
 
 export const DEFAULT_MESSAGES = 20;
 export const MOST_MESSAGES = 200;

@@ -1,7 +1,7 @@
 /** Checkpoints of the session that is open, and what its commands do with them. */
 import type {ChangesRoom} from '../commands/changes.ts';
-import type {Emit} from '../core/events.ts';
-import {FileLedger, type WriteLog} from '../core/file-ledger.ts';
+import type {Emit} from '../core/contract/events.ts';
+import {createFileLedger, type WriteLog} from '../core/file-ledger.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
 import {patchOf} from '../tools/files/patch.ts';
@@ -29,6 +29,6 @@ export function changesRoom(checkpoints: CheckpointStore, root: string, writeLog
     root,
     checkpoints: () => checkpoints.current,
     patchOf,
-    onPutBack: (paths, label) => new FileLedger(writeLog, label).commandRan(paths),
+    onPutBack: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
   };
 }

@@ -1,9 +1,9 @@
 /** What a session is asked to be, and the parts that are read from it alone. */
 import {isModelConfigured} from '../config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
-import type {Trusts} from '../core/claim.ts';
-import type {Answer, PermissionMode, Question} from '../core/events.ts';
-import type {Limits} from '../core/limits.ts';
+import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
+import type {Limits} from '../core/contract/limits.ts';
+import type {Trusts} from '../core/contract/trust.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';

@@ -1,8 +1,8 @@
 /** The sandbox that the settings ask for. */
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
+import type {Confinement} from '../core/contract/access.ts';
 import {UsageError} from '../core/errors.ts';
-import type {Confinement} from '../core/tool.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
 

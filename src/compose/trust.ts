@@ -6,9 +6,9 @@ import {agentClaims} from '../agents/catalog.ts';
 import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type Standing} from '../config/trust.ts';
-import type {Claim} from '../core/claim.ts';
+import type {Question} from '../core/contract/events.ts';
+import type {Claim} from '../core/contract/trust.ts';
 import {MiniCcError} from '../core/errors.ts';
-import type {Question} from '../core/events.ts';
 import {showControls} from '../core/visible-controls.ts';
 import {type SessionOptions, settingsOf} from './options.ts';
 

@@ -2,9 +2,9 @@
 import {existsSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
+import type {Emit} from '../core/contract/events.ts';
+import {WORKTREES} from '../core/contract/worktree.ts';
 import {messageOf} from '../core/errors.ts';
-import type {Emit} from '../core/events.ts';
-import {WORKTREES} from '../core/runs/worktree.ts';
 import {type HousekeepingOptions, keepHouse} from '../storage/sessions/start-up-cleanup.ts';
 
 /** Never rejects: what went wrong is a notice. */

@@ -1,10 +1,10 @@
 /** The worktrees of a session's runs. What makes them is loaded with the first one. */
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
-import type {Checkpoints} from '../core/checkpoints.ts';
-import type {Emit} from '../core/events.ts';
+import type {Checkpoints} from '../core/contract/checkpoints.ts';
+import type {Emit} from '../core/contract/events.ts';
+import type {Worktrees} from '../core/contract/worktree.ts';
 import {isProtected} from '../core/permissions/paths.ts';
-import type {Worktrees} from '../core/runs/worktree.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 
 export interface WorktreeOptions {

@@ -4,7 +4,7 @@
  */
 import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Claim, Trusts} from '../core/claim.ts';
+import type {Claim, Trusts} from '../core/contract/trust.ts';
 
 /** Longer files are cut here: they are paid for with every request. */
 const MAX_CHARS = 40_000;

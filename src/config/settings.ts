@@ -1,7 +1,7 @@
 /** Settings: read in layers, checked, merged, frozen. */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
-import type {Claim, Trusts} from '../core/claim.ts';
+import type {Claim, Trusts} from '../core/contract/trust.ts';
 import {UsageError} from '../core/errors.ts';
 import {formatProblem} from '../core/problem.ts';
 import {showControls} from '../core/visible-controls.ts';

@@ -1,7 +1,7 @@
 /** Where a session works, as its agents are told. Read once: the system prompt keeps its bytes. */
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Trusts} from '../core/claim.ts';
+import type {Trusts} from '../core/contract/trust.ts';
 import type {Surroundings} from '../core/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 

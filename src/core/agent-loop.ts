@@ -1,12 +1,15 @@
 /** The only loop there is: ask the model, run what it calls, until it answers or something ends it. */
+
+import type {AgentEventBody} from './contract/events.ts';
+import type {Clock, Limits} from './contract/limits.ts';
+import type {AssistantBlock, ToolSpec, ToolUse} from './contract/messages.ts';
+import type {Model, ModelReply} from './contract/model.ts';
+import type {RunResult} from './contract/run-result.ts';
 import {ModelError, messageOf} from './errors.ts';
-import type {AgentEventBody} from './events.ts';
 import type {History} from './history.ts';
 import type {Inbox, Letter} from './inbox.ts';
-import {type Clock, Deadline, isReportingTurn, type Limits} from './limits.ts';
-import type {AssistantBlock, ToolSpec, ToolUse} from './messages.ts';
-import type {Model, ModelReply} from './model.ts';
-import {CutOff, type RunResult, timeoutWords} from './run-result.ts';
+import {Deadline, isReportingTurn} from './limits.ts';
+import {CutOff, timeoutWords} from './run-result.ts';
 import {type Ending, Tally} from './tally.ts';
 import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
 import {ToolSpecs} from './tool-specs.ts';

@@ -1,6 +1,7 @@
 /** One question to a model outside any conversation: no tools, no history. */
-import {textOf} from './messages.ts';
-import type {Model, ModelReply, ModelRequest} from './model.ts';
+
+import type {Model, ModelReply, ModelRequest} from './contract/model.ts';
+import {textOf} from './util/messages.ts';
 
 export interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
   readonly prompt: string;

@@ -5,6 +5,7 @@
 import {createHash} from 'node:crypto';
 import {lstatSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
+import type {FileLedger} from './contract/tool.ts';
 import {MiniCcError} from './errors.ts';
 
 interface LastWrite {
@@ -52,7 +53,7 @@ export class WriteLog {
   }
 }
 
-export class FileLedger {
+class AgentFileLedger implements FileLedger {
   /** Path to the hash of its content. Times of change are no proof: two writes may share one. */
   readonly #seen = new Map<string, string>();
 
@@ -62,13 +63,11 @@ export class FileLedger {
     private readonly agent: string,
   ) {}
 
-  /** The agent has read this content of the file. `path` is absolute, links resolved. */
   sawRead(path: string, content: Buffer): void {
     this.log.saw(path);
     this.#seen.set(path, hashOf(content));
   }
 
-  /** The agent has written this content. */
   sawWrite(path: string, content: Buffer): void {
     const hash = hashOf(content);
     this.log.saw(path);
@@ -76,10 +75,6 @@ export class FileLedger {
     this.log.wrote(path, this.agent, hash);
   }
 
-  /**
-   * A command of this agent begins. @returns what is to be called at its end: what it changed of the files that agents
-   * have seen is its work. The agent itself has not seen that: it reads such a file again before it writes it.
-   */
   commandBegins(): () => Promise<void> {
     const before = this.log.stamps();
     return async () => {
@@ -88,7 +83,6 @@ export class FileLedger {
     };
   }
 
-  /** @param changed absolute paths of files that a command of this agent changed. */
   async commandRan(changed: readonly string[]): Promise<void> {
     for (const path of changed.filter((each) => this.log.knows(each))) {
       const hash = await readFile(path).then(hashOf, () => undefined);
@@ -97,10 +91,6 @@ export class FileLedger {
     }
   }
 
-  /**
-   * Passes when the file is as this agent last saw it.
-   * @throws MiniCcError `NOT_READ` when it never read it, `STALE` when it changed since; the message names who did it.
-   */
   async assertFresh(path: string): Promise<void> {
     const seen = this.#seen.get(path);
     const hash = hashOf(await readFile(path));
@@ -116,6 +106,11 @@ export class FileLedger {
       `${path} changed since you read it (${how}). Nothing was written: read_file it again.`,
     );
   }
+}
+
+/** @param agent as errors name it: `main`, or `[code] refactor auth`. */
+export function createFileLedger(log: WriteLog, agent: string): FileLedger {
+  return new AgentFileLedger(log, agent);
 }
 
 /** Changes whenever the file does, and sometimes when it does not. */

@@ -1,9 +1,12 @@
 /** One call of a tool with checkpoints around it: of the files that it names, or of the workspace for a command. */
-import type {Checkpoints} from './checkpoints.ts';
+
+import type {Access, Workspace} from './contract/access.ts';
+import type {Checkpoints} from './contract/checkpoints.ts';
+import type {FileLedger} from './contract/tool.ts';
+import type {ToolResult} from './contract/tool-result.ts';
 import {messageOf} from './errors.ts';
-import type {FileLedger} from './file-ledger.ts';
 import {resolveLinks} from './permissions/paths.ts';
-import {type Access, errorResult, type ToolResult, type Workspace} from './tool.ts';
+import {errorResult} from './util/tool-result.ts';
 
 export interface KeptCaller {
   readonly agentId: string;

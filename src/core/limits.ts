@@ -1,24 +1,11 @@
 /** What ends a run that does not end by itself. */
-
-export interface Limits {
-  /** Model calls. */
-  readonly maxTurns: number;
-  /** Wall time in seconds, without the time that waits for a person; 0 = none. */
-  readonly timeoutSeconds: number;
-}
+import type {Clock, Limits} from './contract/limits.ts';
 
 /** Of the main agent; those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
 
 /** Share of a limit at which a run is told to report. */
 const REPORT_AT = 0.9;
-
-/** Time as limits see it: milliseconds that never jump, and timers. A test passes its own. */
-export interface Clock {
-  now(): number;
-  /** @param idle it must not keep a program alive that has nothing else to do. @returns the way to cancel it. */
-  setTimer(callback: () => void, ms: number, idle?: boolean): () => void;
-}
 
 /** What a timer takes, 24 days; a longer one would fire at once. Milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -1,17 +1,5 @@
 /** Output past a tool's cap: the middle is cut from what the model reads, the whole is kept in a file. */
 
-/** Keeps whole outputs; `storage/` puts them beside the transcript. */
-export interface OutputStore {
-  /** Opens the file for this call. The same call id gives the same path. */
-  open(callId: string): OutputFile;
-}
-
-export interface OutputFile {
-  readonly path: string;
-  write(chunk: string): void;
-  close(): void;
-}
-
 /** Head and tail of `text` with a line between them that says how much is missing and where the whole is. */
 export function cutMiddle(text: string, maxChars: number, keptAt: string): string {
   if (text.length <= maxChars) return text;

@@ -1,5 +1,5 @@
 /** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
-import type {Outcome} from './run-result.ts';
+import type {Outcome} from './contract/run-result.ts';
 import {oneLine} from './util/one-line.ts';
 import {showControls} from './visible-controls.ts';
 

@@ -1,42 +1,8 @@
-/** How a run ended. Results are return values: this is what `runAgent` returns, always. */
+/** How a run was cut off, and the reason of an ending in words. */
+
+import type {RunResult, RunTotals} from './contract/run-result.ts';
 import {messageOf} from './errors.ts';
-import {addUsage, NO_USAGE, type Usage} from './messages.ts';
-import type {ToolFacts} from './tool.ts';
-
-export type Outcome = 'success' | 'error' | 'timeout' | 'limit' | 'stopped' | 'unknown';
-
-/** One tool call as the runtime saw it; receipts are made from these. */
-export interface ToolRecord {
-  readonly tool: string;
-  readonly isError: boolean;
-  readonly facts: ToolFacts;
-  /** What the tool itself asked of a model. */
-  readonly used?: readonly {readonly usage: Usage; readonly model: string}[];
-}
-
-interface RunTotals {
-  /** The final answer, or what there was when the run was cut off. */
-  readonly text: string;
-  readonly usage: Usage;
-  /** Tokens for each model that answered. */
-  readonly usageByModel: Readonly<Record<string, Usage>>;
-  /** Model calls made. */
-  readonly turns: number;
-  readonly tools: readonly ToolRecord[];
-  readonly durationMs: number;
-  /** Time within model calls. */
-  readonly modelMs: number;
-}
-
-export type RunResult = RunTotals &
-  (
-    | {readonly outcome: 'success'}
-    | {readonly outcome: 'limit'; readonly limit: string}
-    /** `timeout` names which time was over, in words. */
-    | {readonly outcome: 'timeout'; readonly timeout: string}
-    | {readonly outcome: 'stopped'}
-    | {readonly outcome: 'error'; readonly error: string; readonly code: string}
-  );
+import {addUsage, NO_USAGE} from './util/messages.ts';
 
 /** Why a run was cut off: the reason its signal carries. The first one wins. */
 export class CutOff extends Error {

@@ -1,24 +1,28 @@
 /** One conversation, whatever the front end: the main agent's history, its turn under way, what waits for the next. */
+
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentCatalog} from './agent-types.ts';
 import type {Command} from './contract/command.ts';
+import type {AgentEvent, Answer, Emit, PermissionMode, SessionInfo} from './contract/events.ts';
+import type {Limits} from './contract/limits.ts';
+import type {Model} from './contract/model.ts';
+import type {RunResult} from './contract/run-result.ts';
+import type {RunRecord} from './contract/runs.ts';
 import type {FrontEndSession, SubmitResult} from './contract/session.ts';
-import type {AgentEvent, Answer, Emit, PermissionMode, SessionInfo} from './events.ts';
 import type {Inbox, Letter} from './inbox.ts';
-import {type Limits, MAIN_LIMITS} from './limits.ts';
-import type {Model} from './model.ts';
+import {MAIN_LIMITS} from './limits.ts';
 import type {Denial} from './permissions/permit.ts';
-import {CutOff, failedInside, type RunResult, reasonOf} from './run-result.ts';
+import {CutOff, failedInside, reasonOf} from './run-result.ts';
 import type {Announcement} from './runs/announcer.ts';
-import {descriptionsOf, type RunRecord} from './runs/run-record.ts';
+import {descriptionsOf} from './runs/run-record.ts';
 import type {Redactor} from './secrets/redaction.ts';
 import {CommandRunner} from './session/commands.ts';
 import type {Conversation, SessionParts} from './session/parts.ts';
 import {runTypedTask} from './session/typed-task.ts';
 import {Headless} from './session/unattended.ts';
 import type {SubagentManager} from './subagent-manager.ts';
-import {TokenBudget} from './token-budget.ts';
+import {createTokenBudget} from './token-budget.ts';
 import {isCommandLine, parseTypedTask} from './util/prompt-syntax.ts';
 
 export type {Command, CommandContext, CommandResult} from './contract/command.ts';
@@ -281,7 +285,7 @@ export class Session implements FrontEndSession {
       output: this.#conversation.output,
       inbox: this.#inbox,
       limits: this.#headless?.limitsLeft ?? this.#limits,
-      tokens: new TokenBudget(),
+      tokens: createTokenBudget(),
       signal,
     };
   }

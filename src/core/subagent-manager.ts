@@ -2,12 +2,15 @@
  * All subagent runs of a session: dispatched into a pool, known to a registry, ended by their limits or by hand.
  * Background means that nobody awaits a run: its end goes to the main agent's inbox instead.
  */
+
 import {randomUUID} from 'node:crypto';
+import type {Emit} from './contract/events.ts';
+import type {RunRecord} from './contract/runs.ts';
+import type {TranscriptEntry} from './contract/transcript.ts';
 import {MiniCcError, messageOf} from './errors.ts';
-import type {Emit} from './events.ts';
-import type {TranscriptEntry} from './history.ts';
 import {announcementOf} from './runs/announcer.ts';
 import {TaskDedup} from './runs/dedup.ts';
+import {isolationOf} from './runs/isolation.ts';
 import {knownAnswer} from './runs/known-answer.ts';
 import {limitsOf} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
@@ -18,11 +21,9 @@ import {type Restored, restoreRuns} from './runs/restore-runs.ts';
 import {RunArchive} from './runs/run-archive.ts';
 import {type Assignment, executeRun} from './runs/run-execution.ts';
 import {openNewRun, openNextRound} from './runs/run-opening.ts';
-import type {RunRecord} from './runs/run-record.ts';
 import {RunRegistry} from './runs/run-registry.ts';
-import {isolationOf} from './runs/worktree.ts';
 import type {SubagentResult} from './subagent.ts';
-import {TokenBudget} from './token-budget.ts';
+import {createTokenBudget} from './token-budget.ts';
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();
@@ -217,7 +218,7 @@ export class SubagentManager {
     const {agent, description, model, prompt, background, signal, isolation} = request;
     const limits = limitsOf(this.options.house.limits, agent, request);
     const {runId, papers} = openNewRun(this.options.store, this.#registry, request);
-    const share = (request.tokens ?? new TokenBudget()).setAside(limits.maxTokens);
+    const share = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
     const live = new LiveRun(runId, papers, background ? undefined : signal);
     const {budget: tokens, release} = share;
     this.#begin(live, {agent, description, model, limits, words: prompt, tokens, isolation}, release);
@@ -230,7 +231,7 @@ export class SubagentManager {
     const next = {message, model: model.name};
     const {runId, papers} = openNextRound(this.options.store, this.#registry, record, next);
     this.#archive.cancel(runId);
-    const tokens = new TokenBudget(limits.maxTokens);
+    const tokens = createTokenBudget(limits.maxTokens);
     const {description, isolation = 'none'} = record;
     const live = new LiveRun(runId, papers, undefined);
     this.#begin(live, {agent, description, model, limits, words: message, tokens, isolation}, () => undefined);

@@ -2,23 +2,25 @@
 
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentDefinition} from './agent-types.ts';
-import type {Emit} from './events.ts';
-import {FileLedger} from './file-ledger.ts';
+import type {Confinement} from './contract/access.ts';
+import type {Emit} from './contract/events.ts';
+import type {Clock, NamedLimits, RunLimits} from './contract/limits.ts';
+import type {Usage} from './contract/messages.ts';
+import type {Model} from './contract/model.ts';
+import type {RunResult} from './contract/run-result.ts';
+import type {TokenBudget, Tool} from './contract/tool.ts';
+import type {Isolation} from './contract/worktree.ts';
+import {createFileLedger} from './file-ledger.ts';
 import type {Inbox} from './inbox.ts';
-import type {Clock} from './limits.ts';
-import {addUsage, type Usage} from './messages.ts';
-import type {Model} from './model.ts';
 import {createPermit, type PermitDeps} from './permissions/permit.ts';
-import {type RunResult, reasonOf} from './run-result.ts';
-import type {LimitSettings, NamedLimits, RunLimits} from './runs/limit-profiles.ts';
+import {reasonOf} from './run-result.ts';
+import type {LimitSettings} from './runs/limit-profiles.ts';
 import type {Receipt} from './runs/receipt.ts';
 import {reportOf} from './runs/report.ts';
 import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './runs/run-place.ts';
 import type {RunPapers} from './runs/run-record.ts';
-import type {Isolation} from './runs/worktree.ts';
 import {systemPrompt} from './system-prompt.ts';
-import type {TokenBudget} from './token-budget.ts';
-import type {Confinement, Tool} from './tool.ts';
+import {addUsage} from './util/messages.ts';
 
 /** What a dispatch asks for. */
 export interface SubagentTask extends NamedLimits {
@@ -93,7 +95,7 @@ export async function runSubagent(
     label,
     tools: toolsFor(agent, house.baseTools, house.toolRules),
     workspace,
-    files: new FileLedger(house.writeLog, label),
+    files: createFileLedger(house.writeLog, label),
     checkpoints: house.checkpoints,
     output: papers.output,
     tokens: seat.tokens,

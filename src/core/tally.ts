@@ -1,8 +1,9 @@
 /** What a run has used and said so far; its result is made from this. */
-import type {Clock} from './limits.ts';
-import {addUsage, NO_USAGE, textOf, type Usage} from './messages.ts';
-import type {ModelReply} from './model.ts';
-import type {RunResult, ToolRecord} from './run-result.ts';
+import type {Clock} from './contract/limits.ts';
+import type {Usage} from './contract/messages.ts';
+import type {ModelReply} from './contract/model.ts';
+import type {RunResult, ToolRecord} from './contract/run-result.ts';
+import {addUsage, NO_USAGE, textOf} from './util/messages.ts';
 
 type TallyFields = Pick<RunResult, 'text' | 'usage' | 'usageByModel' | 'turns' | 'tools' | 'durationMs' | 'modelMs'>;
 /** How a run ended, without what the tally knows. */

@@ -2,19 +2,13 @@
  * How many tokens a run may still use, in and out, cache included. What a child may use is set aside from what its
  * parent has left, so that all of them together stay within the parent's limit.
  */
-import type {Usage} from './messages.ts';
+import type {Usage} from './contract/messages.ts';
+import type {SetAside, TokenBudget} from './contract/tool.ts';
 
 /** Share of the budget at which a run is told to report. */
 const REPORT_AT = 0.9;
 
-/** A child's share, until it has ended. */
-export interface SetAside {
-  readonly budget: TokenBudget;
-  /** Gives back what the child did not use. */
-  release(): void;
-}
-
-export class TokenBudget {
+class RunTokenBudget implements TokenBudget {
   #spent = 0;
   #setAside = 0;
 
@@ -37,14 +31,10 @@ export class TokenBudget {
     this.#spent += tokensOf(usage);
   }
 
-  /**
-   * @param wanted the child's own limit; without one it gets half of what is left, so that its parent can still read
-   * its report.
-   */
   setAside(wanted?: number): SetAside {
-    if (this.limit === Number.POSITIVE_INFINITY) return {budget: new TokenBudget(wanted), release: () => undefined};
+    if (this.limit === Number.POSITIVE_INFINITY) return {budget: new RunTokenBudget(wanted), release: () => undefined};
     const share = Math.min(this.left, wanted ?? Math.floor(this.left / 2));
-    const budget = new TokenBudget(share);
+    const budget = new RunTokenBudget(share);
     this.#setAside += share;
     let held = true;
     return {
@@ -61,4 +51,9 @@ export class TokenBudget {
 
 export function tokensOf(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+}
+
+/** @param limit tokens; infinite without a limit. */
+export function createTokenBudget(limit?: number): TokenBudget {
+  return new RunTokenBudget(limit);
 }

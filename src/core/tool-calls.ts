@@ -4,17 +4,20 @@
  */
 import {z} from 'zod';
 import {askOnce} from './complete-once.ts';
+import type {Access} from './contract/access.ts';
+import type {Emit} from './contract/events.ts';
+import type {ToolResultBlock, ToolUse} from './contract/messages.ts';
+import type {Model} from './contract/model.ts';
+import type {Permit} from './contract/permission.ts';
+import type {ToolRecord} from './contract/run-result.ts';
+import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
+import type {OutputStore, ToolResult} from './contract/tool-result.ts';
 import {MiniCcError, messageOf} from './errors.ts';
-import type {Emit} from './events.ts';
 import {type KeptCaller, runKept} from './kept-call.ts';
-import {type ToolResultBlock, type ToolUse, textOf} from './messages.ts';
-import type {Model} from './model.ts';
-import {cutMiddle, type OutputStore} from './output.ts';
-import type {Permit} from './permissions/request.ts';
-import type {ToolRecord} from './run-result.ts';
-import type {TokenBudget} from './token-budget.ts';
-import {type Access, errorResult, type Tool, type ToolContext, type ToolResult} from './tool.ts';
+import {cutMiddle} from './output.ts';
 import {toolName} from './tool-names.ts';
+import {textOf} from './util/messages.ts';
+import {errorResult} from './util/tool-result.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;

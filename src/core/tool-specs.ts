@@ -1,7 +1,7 @@
 /** Tools as the model's server reads them: JSON Schema made from zod, once a schema. */
 import {type ZodType, z} from 'zod';
-import type {ToolSpec} from './messages.ts';
-import type {Tool} from './tool.ts';
+import type {ToolSpec} from './contract/messages.ts';
+import type {Tool} from './contract/tool.ts';
 
 /** One for each run. The specs keep their bytes as long as the tools do, so that the server's prompt cache holds. */
 export class ToolSpecs {

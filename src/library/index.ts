@@ -2,11 +2,12 @@
 export {compose, type SessionOptions} from '../compose.ts';
 export {type AgentRun, runAgent} from '../core/agent-loop.ts';
 export {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
+export type {AgentEvent} from '../core/contract/events.ts';
+export type {RunResult} from '../core/contract/run-result.ts';
 export type {FrontEndSession, SubmitResult} from '../core/contract/session.ts';
+export type {Tool} from '../core/contract/tool.ts';
+export type {ToolResult} from '../core/contract/tool-result.ts';
 export {MiniCcError, UsageError} from '../core/errors.ts';
-export type {AgentEvent} from '../core/events.ts';
-export type {RunResult} from '../core/run-result.ts';
-export type {Tool, ToolResult} from '../core/tool.ts';
 export {
   SubagentManager,
   type SubagentManagerConfig,

@@ -1,8 +1,8 @@
 /** A run and its result as programs see them. */
 
-import type {Outcome} from '../core/run-result.ts';
+import type {Outcome} from '../core/contract/run-result.ts';
+import type {RunRecord, RunState} from '../core/contract/runs.ts';
 import {reasonOf} from '../core/run-result.ts';
-import type {RunRecord, RunState} from '../core/runs/run-record.ts';
 import type {SubagentResult} from '../core/subagent.ts';
 import {tokensOf} from '../core/token-budget.ts';
 

@@ -1,8 +1,8 @@
 /** A model behind a server that speaks the Anthropic Messages API. */
 import Anthropic from '@anthropic-ai/sdk';
+import type {Message, StreamEvent} from '../core/contract/messages.ts';
+import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
 import {ModelError} from '../core/errors.ts';
-import type {Message, StreamEvent} from '../core/messages.ts';
-import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/model.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {toModelError} from './model-errors.ts';
 import {ReplyBuilder} from './reply-builder.ts';

@@ -3,9 +3,10 @@
  * tool inputs in silence, so that half a command would run, and drops the whole reply when the JSON is garbled.
  * Here such a call is kept and named in `garbledInputs`.
  */
+
+import type {AssistantBlock, StopReason, StreamEvent, Usage} from '../core/contract/messages.ts';
+import type {ModelReply} from '../core/contract/model.ts';
 import {ModelError} from '../core/errors.ts';
-import type {AssistantBlock, StopReason, StreamEvent, Usage} from '../core/messages.ts';
-import type {ModelReply} from '../core/model.ts';
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 

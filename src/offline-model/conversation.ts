@@ -1,9 +1,8 @@
 /** What the messages say: the request to work on, and what has been seen since it was made. */
-import type {Message, UserBlock} from '../core/messages.ts';
-import {textOf} from '../core/messages.ts';
+import type {Message, UserBlock} from '../core/contract/messages.ts';
+import {textOf} from '../core/util/messages.ts';
 import {fieldsOf} from './request.ts';
-import type {Observation} from './skill.ts';
-import {isChange, keyOf} from './skill.ts';
+import {isChange, keyOf, type Observation} from './skill.ts';
 
 export interface Conversation {
   /** The person's words, without what the runtime wrote around them. */

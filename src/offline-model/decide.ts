@@ -1,6 +1,6 @@
 /** Decides the next assistant message from the request alone: same request, same bytes. */
 import {createHash} from 'node:crypto';
-import type {AssistantBlock} from '../core/messages.ts';
+import type {AssistantBlock} from '../core/contract/messages.ts';
 import {readConversation} from './conversation.ts';
 import {workOn} from './intents.ts';
 import type {Job} from './job.ts';

@@ -4,8 +4,7 @@
  */
 import {setImmediate as nextTick} from 'node:timers/promises';
 import {decide, estimateTokens} from './decide.ts';
-import type {Reply} from './messages-api.ts';
-import {eventsOf, frame, messageOf} from './messages-api.ts';
+import {eventsOf, frame, messageOf, type Reply} from './messages-api.ts';
 import {BadRequest, parseRequest} from './request.ts';
 
 export {CANNOT_PREFIX} from './report.ts';

@@ -1,8 +1,7 @@
 /** Which skill a request is for. In order: the first that takes it decides; what none takes is searched for. */
 import type {Job, Route} from './job.ts';
 import {isCannot, paragraphs} from './report.ts';
-import type {Work} from './skill.ts';
-import {NotPermitted} from './skill.ts';
+import {NotPermitted, type Work} from './skill.ts';
 import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
 import {assign} from './skills/delegate.ts';

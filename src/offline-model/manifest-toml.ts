@@ -1,6 +1,5 @@
 /** What Cargo.toml and pyproject.toml say. */
-import type {Fact, ManifestFacts} from './manifest-facts.ts';
-import {nothing} from './manifest-facts.ts';
+import {type Fact, type ManifestFacts, nothing} from './manifest-facts.ts';
 import type {Line} from './results.ts';
 
 interface Entry extends Fact {

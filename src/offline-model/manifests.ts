@@ -1,6 +1,5 @@
 /** What package.json, Cargo.toml, pyproject.toml, Makefile and their kin say, each fact with its line. */
-import type {Fact, ManifestFacts} from './manifest-facts.ts';
-import {nothing} from './manifest-facts.ts';
+import {type Fact, type ManifestFacts, nothing} from './manifest-facts.ts';
 import {tomlFacts} from './manifest-toml.ts';
 import {fieldsOf} from './request.ts';
 import type {Line} from './results.ts';

@@ -1,5 +1,5 @@
 /** A finished reply as the server-sent events of the Messages API, text and tool input in small deltas. */
-import type {AssistantBlock, StopReason, StreamEvent} from '../core/messages.ts';
+import type {AssistantBlock, StopReason, StreamEvent} from '../core/contract/messages.ts';
 
 export interface Reply {
   readonly id: string;

@@ -1,10 +1,8 @@
 /** Which files a few words are about: by their contents and by their names. */
 import {definitionIn, escapeRegExp, isComment} from './definitions.ts';
 import {isLumber, rankOf} from './languages.ts';
-import type {Hit} from './results.ts';
-import {readHits, readPaths} from './results.ts';
-import type {Work} from './skill.ts';
-import {ask} from './skill.ts';
+import {type Hit, readHits, readPaths} from './results.ts';
+import {ask, type Work} from './skill.ts';
 import type {Toolbox} from './toolbox.ts';
 import {keywordsIn, pathsIn, stemOf} from './words.ts';
 

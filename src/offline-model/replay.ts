@@ -1,6 +1,5 @@
 /** Runs a skill over the results that the conversation holds, up to its next calls or its answer. */
-import type {Call, Observation, Work} from './skill.ts';
-import {isChange, keyOf, NOT_MADE} from './skill.ts';
+import {type Call, isChange, keyOf, NOT_MADE, type Observation, type Work} from './skill.ts';
 
 export type Next =
   | {readonly type: 'calls'; readonly calls: readonly Call[]; readonly say: string | undefined}

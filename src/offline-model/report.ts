@@ -1,5 +1,5 @@
 /** How answers are worded: the notice, what cannot be done, places, fences. */
-import {OFFLINE_CANNOT} from '../core/model.ts';
+import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import {oneLine} from '../core/util/one-line.ts';
 import type {Hit, Line} from './results.ts';
 

@@ -1,5 +1,5 @@
 /** The request body of the Messages API, reduced to what the offline model looks at. */
-import type {Message, ToolSpec} from '../core/messages.ts';
+import type {Message, ToolSpec} from '../core/contract/messages.ts';
 
 export interface OfflineRequest {
   readonly model: string;

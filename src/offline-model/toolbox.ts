@@ -2,7 +2,7 @@
  * Calls made to fit the tools of this request: a missing tool is replaced by bash where that can do its work.
  * Every maker returns undefined when no tool here can do it.
  */
-import type {ToolSpec} from '../core/messages.ts';
+import type {ToolSpec} from '../core/contract/messages.ts';
 import {fieldsOf} from './request.ts';
 import type {Call} from './skill.ts';
 

@@ -1,7 +1,8 @@
 /** Print mode: one answer and out. The answer alone goes to standard output; progress and troubles to standard error. */
 
-import {OFFLINE_CANNOT} from '../core/model.ts';
-import {endingOf, NOTHING, type RunResult} from '../core/run-result.ts';
+import {OFFLINE_CANNOT} from '../core/contract/model.ts';
+import type {RunResult} from '../core/contract/run-result.ts';
+import {endingOf, NOTHING} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
 import {showControls} from '../core/visible-controls.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';

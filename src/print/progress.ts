@@ -1,5 +1,5 @@
 /** Progress of subagents on standard error, while print mode works. */
-import type {AgentEvent} from '../core/events.ts';
+import type {AgentEvent} from '../core/contract/events.ts';
 import {type ProgressState, progressLine, taskHeader} from '../core/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
 

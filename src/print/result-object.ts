@@ -1,9 +1,11 @@
 /** The result object of the JSON formats, in Claude Code's shape. */
 import {randomUUID} from 'node:crypto';
-import {addUsage, NO_USAGE, type Usage} from '../core/messages.ts';
-import {endingOf, type RunResult} from '../core/run-result.ts';
-import type {RunRecord} from '../core/runs/run-record.ts';
+import type {Usage} from '../core/contract/messages.ts';
+import type {RunResult} from '../core/contract/run-result.ts';
+import type {RunRecord} from '../core/contract/runs.ts';
+import {endingOf} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
+import {addUsage, NO_USAGE} from '../core/util/messages.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
   // Those of an earlier process had their own result.

@@ -1,6 +1,6 @@
 /** `--output-format stream-json`: one object a line, in Claude Code's shapes. */
 import {randomUUID} from 'node:crypto';
-import type {AgentEvent} from '../core/events.ts';
+import type {AgentEvent} from '../core/contract/events.ts';
 import type {Session} from '../core/session.ts';
 
 export function initObject(session: Session): Record<string, unknown> {

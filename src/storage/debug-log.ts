@@ -1,6 +1,6 @@
 /** `--debug`: what happened, one JSON line each, in `<home>/logs/`. Never on the screen. */
 import path from 'node:path';
-import type {AgentEvent} from '../core/events.ts';
+import type {AgentEvent} from '../core/contract/events.ts';
 import {appendPrivate, privateFolder} from '../core/private-file.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 

@@ -1,8 +1,9 @@
 /** How a command starts: plainly, held by the operating system, or not at all. */
 import type {Duplex} from 'node:stream';
+import type {Confinement} from '../core/contract/access.ts';
+import type {ToolContext} from '../core/contract/tool.ts';
 import {holdOf} from '../core/permissions/confinement.ts';
 import {provenEnvironment} from '../core/permissions/proven-environment.ts';
-import type {Confinement, ToolContext} from '../core/tool.ts';
 import {type ConfinedCommand, heldEnvironment, type Sandbox} from '../sandbox/index.ts';
 import {shellArguments} from './run-shell.ts';
 

@@ -1,5 +1,5 @@
 /** The tools that every agent may be given. Loads zod: import it after the first paint. */
-import type {Tool} from '../core/tool.ts';
+import type {Tool} from '../core/contract/tool.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import {createBash} from './bash/bash.ts';
 import {createEditFile} from './files/edit-file.ts';

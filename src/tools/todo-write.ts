@@ -1,6 +1,8 @@
 /** The agent's list of what there is to do, which a person can follow. */
 import {z} from 'zod';
-import {errorResult, type Todo, type Tool, textResult} from '../core/tool.ts';
+import type {Tool} from '../core/contract/tool.ts';
+import type {Todo} from '../core/contract/tool-result.ts';
+import {errorResult, textResult} from '../core/util/tool-result.ts';
 import description from './todo-write.md';
 
 const input = z.object({

@@ -1,5 +1,5 @@
+import type {Answer, Question} from '../core/contract/events.ts';
 import type {FrontEndSession} from '../core/contract/session.ts';
-import type {Answer, Question} from '../core/events.ts';
 
 export interface ReplOptions {
   /** The first frame does not wait for it; what is sent before waits in the queue. */

@@ -3,7 +3,7 @@ import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import type {ChangesRoom} from '../../src/commands/changes.ts';
 import {diffOfRun, undoRun} from '../../src/commands/subagent-changes.ts';
-import type {RunRecord} from '../../src/core/runs/run-record.ts';
+import type {RunRecord} from '../../src/core/contract/runs.ts';
 import {patchOf} from '../../src/tools/files/patch.ts';
 import {CODE, OTHER, workspace} from '../storage/checkpoints/fixture.ts';
 

@@ -5,8 +5,9 @@ import {ruleOf} from '../../src/core/permissions/rule-book.ts';
 import type {PermissionStanding} from '../../src/core/session/parts.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {repl, send} from '../e2e/repl-fixture.ts';
-import {callTool, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool} from '../support/scripted-replies.ts';
 
 async function shown(standing: Partial<PermissionStanding>): Promise<string> {
   const permissions = {mode: 'default', rules: [], granted: [], ...standing};

@@ -4,7 +4,7 @@ import type {ChangesRoom} from '../../src/commands/changes.ts';
 import {createSubagentsCommand, createTasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/command.ts';
-import {textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, until} from '../core/manager-fixture.ts';
 import {tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';

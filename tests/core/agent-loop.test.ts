@@ -1,9 +1,10 @@
 import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
+import type {Message} from '../../src/core/contract/messages.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
 import {ModelError} from '../../src/core/errors.ts';
-import type {Message} from '../../src/core/messages.ts';
 import {CutOff} from '../../src/core/run-result.ts';
-import {type Tool, textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 

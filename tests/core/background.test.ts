@@ -3,7 +3,7 @@ import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import {CutOff} from '../../src/core/run-result.ts';
 import {announcedRuns} from '../../src/core/runs/announcement.ts';
 import {acceptedWords} from '../../src/core/runs/manager-options.ts';
-import {textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, until} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';

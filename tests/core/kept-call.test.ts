@@ -1,14 +1,17 @@
 /** The caller of tools keeps what is there before a call may change it. */
+
 import {mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {beforeEach, describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
-import type {Checkpoints} from '../../src/core/checkpoints.ts';
-import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
+import type {Access, Confinement} from '../../src/core/contract/access.ts';
+import type {Checkpoints} from '../../src/core/contract/checkpoints.ts';
+import type {FileLedger} from '../../src/core/contract/tool.ts';
+import {createFileLedger, WriteLog} from '../../src/core/file-ledger.ts';
 import {CutOff} from '../../src/core/run-result.ts';
 import {makeReceipt} from '../../src/core/runs/receipt.ts';
-import {type Access, type Confinement, textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -129,7 +132,7 @@ describe('who changed a file', () => {
     const file = path.join(root, 'a.txt');
     writeFileSync(file, 'one');
     const log = new WriteLog();
-    const [mine, theirs] = [new FileLedger(log, 'main'), new FileLedger(log, '[code] refactor auth')];
+    const [mine, theirs] = [createFileLedger(log, 'main'), createFileLedger(log, '[code] refactor auth')];
     read(mine, file);
     read(theirs, file);
     writeFileSync(file, 'two');
@@ -142,12 +145,12 @@ describe('who changed a file', () => {
     const file = path.join(root, 'a.txt');
     writeFileSync(file, 'one');
     const log = new WriteLog();
-    const mine = new FileLedger(log, 'main');
+    const mine = createFileLedger(log, 'main');
     read(mine, file);
     await mine.commandBegins()();
     writeFileSync(file, 'two');
     await expect(mine.assertFresh(file)).rejects.toThrow('changed since you read it (outside mini-cc)');
-    const ended = new FileLedger(log, '[code] refactor auth').commandBegins();
+    const ended = createFileLedger(log, '[code] refactor auth').commandBegins();
     writeFileSync(file, 'three');
     await ended();
     await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] refactor auth)');
@@ -157,11 +160,11 @@ describe('who changed a file', () => {
     const file = path.join(root, 'a.txt');
     writeFileSync(file, 'one');
     const log = new WriteLog();
-    const mine = new FileLedger(log, 'main');
+    const mine = createFileLedger(log, 'main');
     read(mine, file);
-    const ended = new FileLedger(log, '[code] a').commandBegins();
+    const ended = createFileLedger(log, '[code] a').commandBegins();
     writeFileSync(file, 'two');
-    new FileLedger(log, '[code] b').sawWrite(file, Buffer.from('two'));
+    createFileLedger(log, '[code] b').sawWrite(file, Buffer.from('two'));
     await ended();
     await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] b)');
   });
@@ -170,11 +173,11 @@ describe('who changed a file', () => {
     const file = path.join(root, 'a.txt');
     writeFileSync(file, 'one');
     const log = new WriteLog();
-    const mine = new FileLedger(log, 'main');
+    const mine = createFileLedger(log, 'main');
     read(mine, file);
     writeFileSync(file, 'two');
-    await new FileLedger(log, '[code] a').commandRan([file]);
-    await new FileLedger(log, '[code] b').commandRan([file]);
+    await createFileLedger(log, '[code] a').commandRan([file]);
+    await createFileLedger(log, '[code] b').commandRan([file]);
     await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] a or [code] b)');
   });
 });

@@ -3,12 +3,13 @@ import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import {NO_CHECKPOINTS} from '../../src/core/checkpoints.ts';
-import type {AgentEvent} from '../../src/core/events.ts';
+import {NO_CHECKPOINTS} from '../../src/core/contract/checkpoints.ts';
+import type {AgentEvent} from '../../src/core/contract/events.ts';
+import type {Model} from '../../src/core/contract/model.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
 import {WriteLog} from '../../src/core/file-ledger.ts';
 import {Inbox} from '../../src/core/inbox.ts';
 import {systemClock} from '../../src/core/limits.ts';
-import type {Model} from '../../src/core/model.ts';
 import type {Denial, PermitDeps} from '../../src/core/permissions/permit.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {Questions} from '../../src/core/permissions/questions.ts';
@@ -17,7 +18,6 @@ import type {ManagerOptions, SpawnRequest} from '../../src/core/runs/manager-opt
 import {EventBus} from '../../src/core/session/event-bus.ts';
 import type {SubagentHouse} from '../../src/core/subagent.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
-import type {Tool} from '../../src/core/tool.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 

@@ -2,10 +2,11 @@
 import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {AgentEvent, Question} from '../../src/core/events.ts';
+import type {AgentEvent, Question} from '../../src/core/contract/events.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
 import type {Denial} from '../../src/core/permissions/permit.ts';
 import {Questions} from '../../src/core/permissions/questions.ts';
-import {type Tool, textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, permitsOf, until} from './manager-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 

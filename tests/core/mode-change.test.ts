@@ -1,11 +1,11 @@
 /** Questions that wait while the mode changes: each is settled as the new mode says, or waits on. */
 import {describe, expect, it} from 'vitest';
-import type {AgentEventBody, PermissionMode} from '../../src/core/events.ts';
+import type {Access, Workspace} from '../../src/core/contract/access.ts';
+import type {AgentEventBody, PermissionMode} from '../../src/core/contract/events.ts';
 import {createPermit, type Denial} from '../../src/core/permissions/permit.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {Questions} from '../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../src/core/permissions/rule-book.ts';
-import type {Access, Workspace} from '../../src/core/tool.ts';
 import {root, until} from './manager-fixture.ts';
 
 const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};

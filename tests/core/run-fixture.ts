@@ -1,16 +1,21 @@
 /** A run with everything real but the model, the tools that a test names, and the transcript, which is a list. */
+
 import {z} from 'zod';
 import type {AgentRun} from '../../src/core/agent-loop.ts';
-import {NO_CHECKPOINTS} from '../../src/core/checkpoints.ts';
-import type {AgentEventBody} from '../../src/core/events.ts';
-import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
-import {History, type TranscriptEntry} from '../../src/core/history.ts';
+import type {Access} from '../../src/core/contract/access.ts';
+import {NO_CHECKPOINTS} from '../../src/core/contract/checkpoints.ts';
+import type {AgentEventBody} from '../../src/core/contract/events.ts';
+import type {Message, ToolResultBlock} from '../../src/core/contract/messages.ts';
+import type {Model} from '../../src/core/contract/model.ts';
+import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
+import type {ToolResult} from '../../src/core/contract/tool-result.ts';
+import type {TranscriptEntry} from '../../src/core/contract/transcript.ts';
+import {createFileLedger, WriteLog} from '../../src/core/file-ledger.ts';
+import {History} from '../../src/core/history.ts';
 import {Inbox} from '../../src/core/inbox.ts';
 import {systemClock} from '../../src/core/limits.ts';
-import type {Message, ToolResultBlock} from '../../src/core/messages.ts';
-import type {Model} from '../../src/core/model.ts';
-import {TokenBudget} from '../../src/core/token-budget.ts';
-import {type Access, type Tool, type ToolContext, type ToolResult, textResult} from '../../src/core/tool.ts';
+import {createTokenBudget} from '../../src/core/token-budget.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 
 export interface Fixture {
   readonly run: AgentRun;
@@ -36,12 +41,12 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
     history,
     inbox: new Inbox(),
     limits: {maxTurns: 20, timeoutSeconds: 0},
-    tokens: new TokenBudget(),
+    tokens: createTokenBudget(),
     clock: systemClock,
     signal: abort.signal,
     rawStream: false,
     workspace: {root: '/tmp', extraRoots: [], cwd: '/tmp', confinement: 'none', env: {}},
-    files: new FileLedger(new WriteLog(), 'test'),
+    files: createFileLedger(new WriteLog(), 'test'),
     checkpoints: NO_CHECKPOINTS,
     output: {
       open(callId) {

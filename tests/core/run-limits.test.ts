@@ -3,7 +3,7 @@ import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import {ModelError} from '../../src/core/errors.ts';
 import {limitsOf} from '../../src/core/runs/limit-profiles.ts';
 import {toolsFor} from '../../src/core/subagent.ts';
-import {TokenBudget} from '../../src/core/token-budget.ts';
+import {createTokenBudget} from '../../src/core/token-budget.ts';
 import {house} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, type Line, ScriptedModel, say} from './scripted-model.ts';
@@ -91,7 +91,7 @@ describe('the limit of tokens', () => {
   });
 
   it('of a child is set aside from what its parent has left, and given back', async () => {
-    const parent = new TokenBudget(100);
+    const parent = createTokenBudget(100);
     const {spawn} = house();
     const run = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
     expect(parent.left).toBe(40);
@@ -102,9 +102,9 @@ describe('the limit of tokens', () => {
   });
 
   it('is half of what the parent has left for a child that names none', () => {
-    const parent = new TokenBudget(100);
+    const parent = createTokenBudget(100);
     expect(parent.setAside().budget.limit).toBe(50);
-    expect(new TokenBudget().setAside().budget.left).toBe(Number.POSITIVE_INFINITY);
+    expect(createTokenBudget().setAside().budget.left).toBe(Number.POSITIVE_INFINITY);
   });
 });
 

@@ -1,7 +1,9 @@
 /** A model that plays a script: the only thing that tests play. */
+
+import type {AssistantBlock, StopReason} from '../../src/core/contract/messages.ts';
+import type {Model, ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
 import {ModelError} from '../../src/core/errors.ts';
-import {type AssistantBlock, NO_USAGE, type StopReason} from '../../src/core/messages.ts';
-import type {Model, ModelProgress, ModelReply, ModelRequest} from '../../src/core/model.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 
 export type Line =
   | {readonly content: readonly AssistantBlock[]; readonly stop?: StopReason; readonly garbled?: Record<string, string>}

@@ -5,7 +5,7 @@ import {History} from '../../src/core/history.ts';
 import {Questions} from '../../src/core/permissions/questions.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {Session} from '../../src/core/session.ts';
-import {textResult} from '../../src/core/tool.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, until} from './manager-fixture.ts';
 import {fixture, tool} from './run-fixture.ts';
 import {call, calls, type Line, ScriptedModel, say} from './scripted-model.ts';

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
-import {TokenBudget} from '../../src/core/token-budget.ts';
-import {textResult} from '../../src/core/tool.ts';
+import {createTokenBudget} from '../../src/core/token-budget.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -71,7 +71,7 @@ describe('what a tool asks of the model', () => {
   it('is one answer without tools and history, and counts as the use of the run', async () => {
     const model = new ScriptedModel([calls(call('read', {})), say('the answer'), say('done')]);
     const reader = tool('read', async ({ask}) => textResult(await ask({system: 'Read.', prompt: 'what is it?'})));
-    const {run} = fixture(model, [reader], {tokens: new TokenBudget(1000)});
+    const {run} = fixture(model, [reader], {tokens: createTokenBudget(1000)});
     const result = await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'the answer'});
     expect(model.requests[1]).toMatchObject({

@@ -1,8 +1,9 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {type RunOptions, runCli} from '../support/run-cli.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import type {Workspace} from '../support/workspace.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
 

@@ -1,8 +1,9 @@
 /** Background runs in the REPL: the idle main agent goes on by itself, and commands look after them. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
-import {callTools, type MessagesBody, say} from '../support/messages-server.ts';
+import {type MessagesBody, say} from '../support/messages-server.ts';
 import {turnOf} from '../support/request-facts.ts';
+import {callTools} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 

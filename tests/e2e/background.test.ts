@@ -1,8 +1,9 @@
 /** Background runs as people meet them: in print mode, against a scripted server. */
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, type MessagesBody, say, slow, status} from '../support/messages-server.ts';
+import {type MessagesBody, say} from '../support/messages-server.ts';
 import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool, callTools, slow, status} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
 
 const background = (prompt: string, more: Record<string, unknown> = {}) => ({

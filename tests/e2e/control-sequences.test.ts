@@ -2,19 +2,10 @@
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {
-  callTool,
-  callTools,
-  fromModel,
-  type MessagesBody,
-  type Reply,
-  say,
-  slow,
-  status,
-  thinkingThen,
-} from '../support/messages-server.ts';
+import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
 import {turnOf} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
+import {callTool, callTools, fromModel, slow, status, thinkingThen} from '../support/scripted-replies.ts';
 import {transcriptsBelow} from '../support/session-files.ts';
 import type {Terminal} from '../support/terminal.ts';
 import type {Workspace} from '../support/workspace.ts';

@@ -1,6 +1,7 @@
 /** Calls that try to pass as something else: by their keys, by their names, by their paths. Nothing is gained. */
 import {describe, expect, it} from 'vitest';
-import {callTool, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
+import {callTool} from '../support/scripted-replies.ts';
 import {type Evil, evil, passed, play, touch, write} from './injection-fixture.ts';
 
 describe('a model that permits its own calls', () => {

@@ -7,9 +7,10 @@ import {mkdir, readdir, readFile, readlink, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {expect} from 'vitest';
 import type {Home} from '../support/environment.ts';
-import {callTools, type MessagesBody, type MessagesServer, type Reply, say} from '../support/messages-server.ts';
+import {type MessagesBody, type MessagesServer, type Reply, say} from '../support/messages-server.ts';
 import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTools} from '../support/scripted-replies.ts';
 import type {Workspace} from '../support/workspace.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
 

@@ -1,8 +1,9 @@
 /** What models, tools and files bring to the screen: it answers no question, hides no command, and poses as none. */
 import {readdir} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, type Reply, say} from '../support/messages-server.ts';
+import {type Reply, say} from '../support/messages-server.ts';
 import {toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';

@@ -1,7 +1,8 @@
 /** Rules hold whatever a call is called, wherever its path leads, and whatever stands around the command. */
 import {describe, expect, it} from 'vitest';
-import {callTool, type MessagesBody, say} from '../support/messages-server.ts';
+import {type MessagesBody, say} from '../support/messages-server.ts';
 import {systemOf} from '../support/request-facts.ts';
+import {callTool} from '../support/scripted-replies.ts';
 import {page, webServer} from '../tools/web/web-server.ts';
 import {evil, passed, play, touch, write} from './injection-fixture.ts';
 

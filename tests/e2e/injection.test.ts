@@ -1,6 +1,7 @@
 /** What others wrote tells the model what to do, and the model does it: no permission is gained. */
 import {describe, expect, it} from 'vitest';
-import {callTool, type Reply, say} from '../support/messages-server.ts';
+import {type Reply, say} from '../support/messages-server.ts';
+import {callTool} from '../support/scripted-replies.ts';
 import {type Attack, evil, play, touch, write} from './injection-fixture.ts';
 
 const read = (path: string): Reply => callTool('read_file', {path});

@@ -5,9 +5,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {makeHome} from '../support/environment.ts';
-import {callTools, type MessagesBody, type MessagesServer, say, slow} from '../support/messages-server.ts';
+import {type MessagesBody, type MessagesServer, say} from '../support/messages-server.ts';
 import {firstPromptOf, turnOf} from '../support/request-facts.ts';
 import {buildOnce, runCli, spawnCli} from '../support/run-cli.ts';
+import {callTools, slow} from '../support/scripted-replies.ts';
 import {announcementsIn, isRun, transcriptsBelow, wholeLines} from '../support/session-files.ts';
 import {isSubagent, processesWith, project, serve, until} from './fixture.ts';
 

@@ -1,7 +1,8 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, type MessagesServer, say} from '../support/messages-server.ts';
+import {type MessagesServer, say} from '../support/messages-server.ts';
 import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';

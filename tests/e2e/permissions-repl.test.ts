@@ -2,8 +2,9 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {callTool, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';

@@ -3,9 +3,10 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {callTool, callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {toolResultsOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 interface Session {

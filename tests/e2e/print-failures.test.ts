@@ -1,16 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {
-  callTool,
-  cut,
-  garbledJson,
-  hangBeforeHeaders,
-  refuse,
-  type Script,
-  say,
-  startMessagesServer,
-  status,
-} from '../support/messages-server.ts';
+import {type Script, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli, spawnCli} from '../support/run-cli.ts';
+import {callTool, cut, garbledJson, hangBeforeHeaders, refuse, status} from '../support/scripted-replies.ts';
 import {home, processesWith, project, serve, until} from './fixture.ts';
 
 describe('a run that goes wrong', () => {

@@ -1,8 +1,9 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {callTool, callTools, type RequestBlock, say, slow} from '../support/messages-server.ts';
+import {type RequestBlock, say} from '../support/messages-server.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
+import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 describe('print mode', () => {

@@ -2,7 +2,8 @@ import {existsSync} from 'node:fs';
 import {chmod} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
+import {callTools} from '../support/scripted-replies.ts';
 import {isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 

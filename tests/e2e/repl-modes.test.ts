@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {callTool, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {toolResultsOf} from '../support/request-facts.ts';
+import {callTool} from '../support/scripted-replies.ts';
 import {project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 

@@ -1,5 +1,6 @@
 import {expect, it} from 'vitest';
-import {callTool, callTools, say, slow} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
+import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, isSubagent, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 

@@ -1,4 +1,6 @@
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {say} from '../support/messages-server.ts';
+import {startCli} from '../support/run-cli.ts';
 import {
   callTool,
   callTools,
@@ -6,11 +8,9 @@ import {
   garbledJson,
   hangBeforeHeaders,
   refuse,
-  say,
   stall,
   status,
-} from '../support/messages-server.ts';
-import {startCli} from '../support/run-cli.ts';
+} from '../support/scripted-replies.ts';
 import {explore, isSubagent, processesWith, project, serve, until} from './fixture.ts';
 
 import {idle, repl, send} from './repl-fixture.ts';

@@ -1,6 +1,7 @@
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {callTool, callTools, say, slow} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {startCli} from '../support/run-cli.ts';
+import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 import {idle, repl, send} from './repl-fixture.ts';

@@ -2,9 +2,10 @@
 import {readdirSync, readFileSync, truncateSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, test} from 'vitest';
-import {callTool, callTools, type MessagesBody, say, slow} from '../support/messages-server.ts';
+import {type MessagesBody, say} from '../support/messages-server.ts';
 import {firstPromptOf, turnOf} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
+import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {announcementsIn, isRun, transcriptsBelow, wholeLines} from '../support/session-files.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
 

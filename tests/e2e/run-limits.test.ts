@@ -3,9 +3,10 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, type MessagesBody, type Reply, say, stall, status} from '../support/messages-server.ts';
+import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
 import {toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool, callTools, stall, status} from '../support/scripted-replies.ts';
 import {isSubagent, processesWith, project, serve} from './fixture.ts';
 
 interface Case {

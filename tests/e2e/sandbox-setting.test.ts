@@ -4,8 +4,9 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
-import {callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTools} from '../support/scripted-replies.ts';
 import {home, project, serve} from './fixture.ts';
 
 const usable = (await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status()).available;

@@ -1,8 +1,9 @@
 /** Two keys that must never be seen, a project whose `.env` holds them, and a model that does all it can to spread them. */
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {callTool, callTools, type MessagesBody, type Reply, say, thinkingThen} from '../support/messages-server.ts';
+import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
 import {turnOf} from '../support/request-facts.ts';
+import {callTool, callTools, thinkingThen} from '../support/scripted-replies.ts';
 import type {Workspace} from '../support/workspace.ts';
 import {isSubagent, project} from './fixture.ts';
 

@@ -1,8 +1,9 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTools} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 async function twoSessions() {

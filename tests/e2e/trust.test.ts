@@ -3,8 +3,9 @@ import {existsSync} from 'node:fs';
 import {readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import {home, project, serve} from './fixture.ts';
 
 const SETTINGS = '.mini-cc/settings.json';

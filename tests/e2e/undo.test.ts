@@ -2,9 +2,10 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 

@@ -1,7 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {callTool, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {toolNamesOf, toolResultsOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTool} from '../support/scripted-replies.ts';
 import {page, webServer} from '../tools/web/web-server.ts';
 import {explore, isSubagent, serve} from './fixture.ts';
 

@@ -16,9 +16,10 @@ import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {git, put} from '../storage/worktrees/fixture.ts';
-import {callTools, type ScriptedCall, say} from '../support/messages-server.ts';
+import {say} from '../support/messages-server.ts';
 import {systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
+import {callTools, type ScriptedCall} from '../support/scripted-replies.ts';
 import {home, isSubagent, serve} from './fixture.ts';
 
 const usable = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();

@@ -2,9 +2,10 @@
 import {existsSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {callTools, type MessagesBody, type Reply, say} from '../support/messages-server.ts';
+import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
 import {firstPromptOf, systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
+import {callTools} from '../support/scripted-replies.ts';
 import {emptyFolder} from '../support/workspace.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
 

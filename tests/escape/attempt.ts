@@ -1,11 +1,12 @@
 /** An agent that tries them all: a real run by a scripted model, so that permissions, bash and the sandbox count. */
 import {setTimeout as delay} from 'node:timers/promises';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {PermissionMode} from '../../src/core/events.ts';
+import type {Confinement} from '../../src/core/contract/access.ts';
+import type {PermissionMode} from '../../src/core/contract/events.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rule-book.ts';
 import {secretPlaces} from '../../src/core/secrets/secret-places.ts';
-import type {Confinement, Tool} from '../../src/core/tool.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';

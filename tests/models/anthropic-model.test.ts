@@ -1,8 +1,9 @@
 import {afterEach, describe, expect, it} from 'vitest';
+import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
 import {ModelError} from '../../src/core/errors.ts';
-import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/model.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {AnthropicModel, type ModelSettings} from '../../src/models/anthropic-model.ts';
+import {type MessagesServer, type Script, say, startMessagesServer} from '../support/messages-server.ts';
 import {
   callTool,
   cut,
@@ -10,16 +11,12 @@ import {
   errorEvent,
   garbledJson,
   hangBeforeHeaders,
-  type MessagesServer,
   resetConnection,
-  type Script,
-  say,
   slow,
   stall,
-  startMessagesServer,
   status,
   withUsage,
-} from '../support/messages-server.ts';
+} from '../support/scripted-replies.ts';
 
 const servers: MessagesServer[] = [];
 afterEach(async () => {

@@ -1,8 +1,7 @@
 /** What is said of a project is true, and what could not be done says so at the start of a line. */
 import {describe, expect, it} from 'vitest';
 import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
-import type {Talk} from './converse.ts';
-import {converse} from './converse.ts';
+import {converse, type Talk} from './converse.ts';
 import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from './executor.ts';
 
 const PYTHON = {

@@ -3,7 +3,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import type {Workspace} from '../../src/core/tool.ts';
+import type {Workspace} from '../../src/core/contract/access.ts';
 import {isAllowed} from '../../src/sandbox/host-gate.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';

@@ -14,10 +14,12 @@ import {
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import type {AgentEventBody} from '../../src/core/events.ts';
-import {FileLedger, WriteLog} from '../../src/core/file-ledger.ts';
-import {TokenBudget} from '../../src/core/token-budget.ts';
-import type {Tool, ToolContext, ToolResult, Workspace} from '../../src/core/tool.ts';
+import type {Workspace} from '../../src/core/contract/access.ts';
+import type {AgentEventBody} from '../../src/core/contract/events.ts';
+import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
+import type {ToolResult} from '../../src/core/contract/tool-result.ts';
+import {createFileLedger, WriteLog} from '../../src/core/file-ledger.ts';
+import {createTokenBudget} from '../../src/core/token-budget.ts';
 
 export interface Fixture {
   readonly root: string;
@@ -47,7 +49,7 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
   const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env, ...given};
   const events: AgentEventBody[] = [];
   const log = new WriteLog();
-  const files = new FileLedger(log, 'main');
+  const files = createFileLedger(log, 'main');
   const context = (more: Partial<ToolContext> = {}): ToolContext => ({
     agentId: 'main',
     callId: 'call-1',
@@ -55,7 +57,7 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     workspace,
     files,
     output: {open: (callId) => outputFile(join(base, `${callId}.txt`))},
-    tokens: new TokenBudget(),
+    tokens: createTokenBudget(),
     emit: (event) => void events.push(event),
     ask: async () => '',
     ...more,

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
+import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {FrontEndSession} from '../../src/core/contract/session.ts';
-import type {AgentEventBody} from '../../src/core/events.ts';
-import {NO_USAGE} from '../../src/core/messages.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {CTRL_D, ESC, open} from './app-fixture.ts';
 
 const task = (id: string, description: string, queued = false): [AgentEventBody, string] => [

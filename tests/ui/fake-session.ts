@@ -1,9 +1,9 @@
 /** A session as a script: events are what the test says, and the verbs are written down. */
 
+import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
 import type {FrontEndSession, SubmitResult} from '../../src/core/contract/session.ts';
-import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/events.ts';
-import {NO_USAGE} from '../../src/core/messages.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 
 export const INFO: SessionInfo = {
   sessionId: 'session-1',

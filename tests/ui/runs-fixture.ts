@@ -1,7 +1,7 @@
 /** Subagents' runs and what they tell, for tests. */
-import type {AgentEventBody} from '../../src/core/events.ts';
-import {NO_USAGE} from '../../src/core/messages.ts';
-import type {Outcome} from '../../src/core/run-result.ts';
+import type {AgentEventBody} from '../../src/core/contract/events.ts';
+import type {Outcome} from '../../src/core/contract/run-result.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {EMPTY_TAIL} from '../../src/ui/state/run-tail.ts';
 import type {SubagentRun} from '../../src/ui/state/ui-state.ts';
 

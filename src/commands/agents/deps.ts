@@ -1,6 +1,6 @@
 /** What the commands on agents work with, in the REPL and on the command line. */
 import type {AgentSource, LoadedCatalog} from '../../agents/catalog.ts';
-import type {Answer, Question} from '../../core/events.ts';
+import type {Answer, Question} from '../../core/contract/events.ts';
 
 export interface AgentsDesk {
   /** The agents as their files are now. */

@@ -1,7 +1,8 @@
 /** A conversation to read: prompts, answers, and a line for each tool. */
 
-import {type Message, textOf} from '../../core/messages.ts';
+import type {Message} from '../../core/contract/messages.ts';
 import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
+import {textOf} from '../../core/util/messages.ts';
 
 const RESULT_CHARS = 300;
 

@@ -1,5 +1,5 @@
 /** What there is to know of a session without going on with it. */
-import {textOf} from '../../core/messages.ts';
+import {textOf} from '../../core/util/messages.ts';
 import {runFoldersOf} from '../../storage/sessions/run-files.ts';
 import type {SessionStore, StoredSession} from '../../storage/sessions/session-store.ts';
 import {messagesOf, noHeader, readTranscript} from '../../storage/sessions/transcript.ts';

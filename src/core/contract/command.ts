@@ -1,7 +1,8 @@
 /** What a slash command is. `commands/` holds them. */
-import type {Answer, Question} from '../events.ts';
+
 import type {PermissionStanding} from '../session/parts.ts';
 import type {Session} from '../session.ts';
+import type {Answer, Question} from './events.ts';
 
 /** What a slash command may do. Its words come back; the session emits them. */
 export interface CommandContext {

@@ -1,7 +1,8 @@
 /** The face of a session: four verbs and a subscription. REPL, print mode and library use nothing else. */
-import type {AgentEvent, Answer, SessionInfo} from '../events.ts';
-import type {RunResult} from '../run-result.ts';
+
 import type {Redactor} from '../secrets/redaction.ts';
+import type {AgentEvent, Answer, SessionInfo} from './events.ts';
+import type {RunResult} from './run-result.ts';
 
 export type SubmitResult =
   /** A turn ran to its end. */

@@ -1,6 +1,7 @@
 /** One access to be judged: who wants it, and what holds there. */
-import type {PermissionMode} from '../events.ts';
-import type {Confinement, Workspace} from '../tool.ts';
+
+import type {Confinement, Workspace} from '../contract/access.ts';
+import type {PermissionMode} from '../contract/events.ts';
 import type {PermissionPlaces} from './place-of.ts';
 import type {RuleBook} from './rule-book.ts';
 

@@ -1,7 +1,8 @@
 /** Whether a command may run: by rules, part by part, by what is proven of it, and by what holds it. */
 import {existsSync} from 'node:fs';
+import type {Access} from '../contract/access.ts';
+import type {Verdict} from '../contract/permission.ts';
 import {isInside} from '../inside.ts';
-import type {Access} from '../tool.ts';
 import type {Case} from './case.ts';
 import {type ReadCommand, readCommand} from './command-parts.ts';
 import {exactCommand, matchesCommand, spellingsOf, textsToAllow} from './command-rule.ts';
@@ -14,10 +15,10 @@ import {filesBelow, matchingPlaces} from './matching-files.ts';
 import {resolveLinks} from './paths.ts';
 import {isAlwaysAsked, placeOf, rootsOf} from './place-of.ts';
 import {isCleanPath} from './proven-environment.ts';
-import {ALLOWED, deny, type Verdict, worst} from './request.ts';
 import {ruleWords} from './rule-book.ts';
 import {START} from './shell-places.ts';
 import {NotProven} from './shell-script.ts';
+import {ALLOWED, deny, worst} from './verdict.ts';
 
 type Run = Extract<Access, {kind: 'run'}>;
 

@@ -1,5 +1,5 @@
 /** Which hold a command runs under: decided once, for whoever permits it and whoever runs it. */
-import type {Confinement} from '../tool.ts';
+import type {Confinement} from '../contract/access.ts';
 
 /**
  * `plain`: not held. `read-only`, `workspace-write`: held by the sandbox with that profile.

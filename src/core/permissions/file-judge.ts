@@ -1,13 +1,14 @@
 /** Whether a file may be read or written. */
 import path from 'node:path';
+import type {Verdict} from '../contract/permission.ts';
 import {isInside} from '../inside.ts';
 import type {Case} from './case.ts';
 import {EDITS, readGrant, WORKTREE_EDITS, writeGrant} from './grants.ts';
 import {exactly} from './path-rule.ts';
 import {homePath, resolveLinks} from './paths.ts';
 import {isAlwaysAsked, placeOf, rootsOf} from './place-of.ts';
-import {ALLOWED, deny, type Verdict} from './request.ts';
 import {ruleWords} from './rule-book.ts';
+import {ALLOWED, deny} from './verdict.ts';
 
 /** @param given as the call has it: absolute, relative to the agent's directory, or with `~`. */
 export function judgeRead(given: string, about: Case): Verdict {

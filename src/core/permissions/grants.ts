@@ -1,8 +1,8 @@
 /** What one `yes for this session` covers: this very command, or all edits inside the workspace, or this folder. */
 import {statSync} from 'node:fs';
 import path from 'node:path';
+import type {Access, Workspace} from '../contract/access.ts';
 import {isInside} from '../inside.ts';
-import type {Access, Workspace} from '../tool.ts';
 import {resolveLinks} from './paths.ts';
 import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './place-of.ts';
 

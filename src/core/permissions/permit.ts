@@ -1,14 +1,14 @@
 /** Joins the policy and the person: what the policy would ask is asked, or, without a person, refused and noted. */
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
+import type {Access, Workspace} from '../contract/access.ts';
+import type {Answer, Emit, Question} from '../contract/events.ts';
+import type {Permit, PermitRequest, Permitted, Verdict} from '../contract/permission.ts';
 import {messageOf} from '../errors.ts';
-import type {Answer, Emit, Question} from '../events.ts';
-import type {Access, Workspace} from '../tool.ts';
 import type {Standing} from './case.ts';
 import {resolveLinks} from './paths.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
-import type {Permit, PermitRequest, Permitted, Verdict} from './request.ts';
 
 /** A call that was refused, as `permission_denials` of the JSON result lists it. */
 export interface Denial {

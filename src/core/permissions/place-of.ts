@@ -1,7 +1,8 @@
 /** What kind of place a file lies in: the innermost of the places that hold it decides, as in the sandbox. */
+
+import type {Workspace} from '../contract/access.ts';
+import {WORKTREES} from '../contract/worktree.ts';
 import {isInside} from '../inside.ts';
-import {WORKTREES} from '../runs/worktree.ts';
-import type {Workspace} from '../tool.ts';
 import {isInsideAnyCase, isProtected} from './paths.ts';
 
 export interface PermissionPlaces {

@@ -2,16 +2,18 @@
  * What an agent may do without asking, what is asked, what is refused.
  * Modes and rules decide here; who is asked, and how, is `questions.ts`.
  */
-import type {PermissionMode} from '../events.ts';
-import type {Access, Confinement, Workspace} from '../tool.ts';
+
+import type {Access, Confinement, Workspace} from '../contract/access.ts';
+import type {PermissionMode} from '../contract/events.ts';
+import type {PermitRequest, Verdict} from '../contract/permission.ts';
 import type {Case, Standing} from './case.ts';
 import {judgeRead, judgeWrite, readFilter} from './file-judge.ts';
 import {fetchGrant, grantFor, grantWords} from './grants.ts';
 import {withTheirLinks} from './paths.ts';
 import type {PermissionPlaces} from './place-of.ts';
-import {ALLOWED, deny, type PermitRequest, type Verdict, worst} from './request.ts';
 import {hostRule, matchesHost, matchesName, type Rule} from './rule.ts';
 import {type RuleBook, ruleWords} from './rule-book.ts';
+import {ALLOWED, deny, worst} from './verdict.ts';
 
 /** The standing of one session: its mode, its rules, and what a person granted so far. */
 export class PermissionPolicy {

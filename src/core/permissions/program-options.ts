@@ -9,6 +9,17 @@ export interface Reading {
   readonly globs: string[];
 }
 
+/** What one command reads. */
+export interface ProgramReading extends Reading {
+  /** Git looks for its repository from there: its settings may name programs to run. */
+  readonly repositories: string[];
+  /** It shows what lies in files below the folders that it is given. */
+  readonly searches?: boolean;
+}
+
+/** @param words without the program's name. @throws NotProven when it may do more than read. */
+export type Reader = (words: readonly ShellWord[]) => ProgramReading;
+
 /** The words of a command, sorted. */
 export interface Sorted {
   /** Options as written, without values; `-ab` is `-a` and `-b`. */

@@ -3,8 +3,8 @@
  * not in it. The proof holds only there.
  */
 import path from 'node:path';
+import type {Workspace} from '../contract/access.ts';
 import {isInside} from '../inside.ts';
-import type {Workspace} from '../tool.ts';
 import {resolveLinks} from './paths.ts';
 import {rootsOf} from './place-of.ts';
 

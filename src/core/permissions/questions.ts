@@ -1,5 +1,5 @@
 /** Questions to the person: asked by event, answered by verb. Every question ends, by an answer or by an abort. */
-import type {Answer, Emit, Question} from '../events.ts';
+import type {Answer, Emit, Question} from '../contract/events.ts';
 
 /** `withdrawn`: the run was stopped first. `settled`: nobody needs to be asked any more. */
 type End = Answer | 'withdrawn' | 'settled';

@@ -1,21 +1,9 @@
 /** Programs that only read, with the options that keep them so. What is not here is not proven. */
 
-import {Options, type Reading, readAll, type Sorted, textsOf} from './program-options.ts';
+import {Options, type Reader, readAll, type Sorted, textsOf} from './program-options.ts';
 import {readGit} from './read-only-git.ts';
 import {checkDate, checkFind, checkPrintf, checkSed, checkTest, onlyFor} from './read-only-scripts.ts';
 import {NotProven} from './shell-script.ts';
-import type {ShellWord} from './shell-words.ts';
-
-/** What one command reads. */
-export interface ProgramReading extends Reading {
-  /** Git looks for its repository from there: its settings may name programs to run. */
-  readonly repositories: string[];
-  /** It shows what lies in files below the folders that it is given. */
-  readonly searches?: boolean;
-}
-
-/** @param words without the program's name. @throws NotProven when it may do more than read. */
-export type Reader = (words: readonly ShellWord[]) => ProgramReading;
 
 interface Shape {
   readonly options?: string;

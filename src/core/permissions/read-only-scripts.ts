@@ -1,6 +1,5 @@
 /** Programs whose words are small languages of their own: only the part of each that reads is understood here. */
-import {Options, pathOf, readAll, textsOf} from './program-options.ts';
-import type {ProgramReading, Reader} from './read-only-programs.ts';
+import {Options, type ProgramReading, pathOf, type Reader, readAll, textsOf} from './program-options.ts';
 import {NotProven} from './shell-script.ts';
 import type {ShellWord} from './shell-words.ts';
 

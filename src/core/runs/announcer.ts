@@ -1,10 +1,10 @@
 /** From a background run that has ended to what the main agent reads and what the screen shows. */
 
-import type {AgentEventBody} from '../events.ts';
+import type {AgentEventBody} from '../contract/events.ts';
+import type {RunRecord} from '../contract/runs.ts';
 import type {Letter} from '../inbox.ts';
 import {ANNOUNCE_SKIP, announcementId, announcementMessage, announcementText, type EndedRun} from './announcement.ts';
 import {cutAtParagraph} from './report.ts';
-import type {RunRecord} from './run-record.ts';
 
 export interface Announcement {
   /** For the main agent's inbox. */

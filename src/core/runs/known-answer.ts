@@ -1,8 +1,8 @@
 /** Stands for a model where the answer is there already: so a run with it is accepted, stored and announced as any other. */
 
-import {NO_USAGE} from '../messages.ts';
-import type {Model} from '../model.ts';
+import type {Model} from '../contract/model.ts';
 import type {SubagentResult} from '../subagent.ts';
+import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 
 /** Says the result of another run again, marked, with that run's receipt. @param model whose name the run goes by */

@@ -1,5 +1,5 @@
 /** Limits that nobody named: by the kind of agent, and in the `graded` profile by the size of the task. */
-import type {Limits} from '../limits.ts';
+import type {Limits, NamedLimits, RunLimits} from '../contract/limits.ts';
 
 export type LimitProfile = 'standard' | 'graded';
 
@@ -10,15 +10,6 @@ export interface LimitSettings {
   readonly agents: Readonly<Record<string, NamedLimits | undefined>>;
 }
 
-/** Limits that somebody named; the others come from further down. */
-export interface NamedLimits {
-  readonly maxTurns?: number | undefined;
-  readonly timeoutSeconds?: number | undefined;
-  /** Tokens in and out, cache included. */
-  readonly maxTokens?: number | undefined;
-}
-
-export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens'>;
 export type Complexity = 'simple' | 'moderate' | 'complex';
 
 /** Seconds of wall time in the `standard` profile. */

@@ -1,6 +1,7 @@
 /** A run that is queued or at work: what can be done to it from outside. */
+
+import type {Clock} from '../contract/limits.ts';
 import {Inbox} from '../inbox.ts';
-import type {Clock} from '../limits.ts';
 import {CutOff} from '../run-result.ts';
 import type {SubagentResult} from '../subagent.ts';
 import type {RunPapers} from './run-record.ts';

@@ -1,15 +1,15 @@
 /** What the manager of subagents is made of, and what a dispatch asks of it. */
 
+import type {Model} from '../contract/model.ts';
+import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
+import type {TokenBudget} from '../contract/tool.ts';
 import type {Inbox} from '../inbox.ts';
-import type {Model} from '../model.ts';
 import type {EventBus} from '../session/event-bus.ts';
 import type {SubagentHouse, SubagentResult, SubagentTask} from '../subagent.ts';
-import type {TokenBudget} from '../token-budget.ts';
 import {sessionKeyOf} from './announcement.ts';
 import {type Deduplicated, taskKey} from './dedup.ts';
+import {isolationOf} from './isolation.ts';
 import type {LiveRun} from './live-run.ts';
-import type {Cleanup, RunRecord, RunStore} from './run-record.ts';
-import {isolationOf} from './worktree.ts';
 
 export interface ManagerOptions {
   /** Runs at work at the same time; asked for at the first dispatch when it has to be found out. Never rejects. */

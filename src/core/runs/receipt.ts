@@ -1,12 +1,12 @@
 /** The receipt of a run: made by the runtime from what it saw, never from the model's words. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
+import type {Usage} from '../contract/messages.ts';
+import type {RunResult} from '../contract/run-result.ts';
+import type {ToolFacts} from '../contract/tool-result.ts';
+import type {KeptChanges} from '../contract/worktree.ts';
 import {inOneLine} from '../file-name.ts';
-import type {Usage} from '../messages.ts';
 import {formatDuration} from '../progress-line.ts';
-import type {RunResult} from '../run-result.ts';
-import type {ToolFacts} from '../tool.ts';
-import type {KeptChanges} from './worktree.ts';
 
 export interface Receipt {
   readonly line: string;

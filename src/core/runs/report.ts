@@ -1,5 +1,5 @@
 /** What the dispatching model reads of a run: findings, the reason if it was cut off, the receipt. */
-import type {Outcome} from '../run-result.ts';
+import type {Outcome} from '../contract/run-result.ts';
 
 /** Of a run that its time limit ended, for programs that look for a code. */
 export const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';

@@ -1,9 +1,11 @@
 /** The runs of a session that goes on, from what is on disk. */
 
-import {History, type RunEnd} from '../history.ts';
+import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
+import type {RunEnd} from '../contract/transcript.ts';
+import {History} from '../history.ts';
 import {announcementId} from './announcement.ts';
 import {type Announcement, announcementOf, isSilent} from './announcer.ts';
-import {type RunRecord, type RunStore, type StoredRun, stateAfter} from './run-record.ts';
+import {stateAfter} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];

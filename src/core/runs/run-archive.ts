@@ -2,10 +2,12 @@
  * Archives ended runs: their transcripts are renamed, never erased. At once after they were told of where the task
  * says `cleanup: delete`, else a while after their end. What is due while mini-cc does not run is done at the next start.
  */
+
+import type {Clock} from '../contract/limits.ts';
+import type {RunRecord, RunStore} from '../contract/runs.ts';
 import {messageOf} from '../errors.ts';
-import type {Clock} from '../limits.ts';
 import type {EventBus} from '../session/event-bus.ts';
-import {hasEnded, type RunRecord, type RunStore} from './run-record.ts';
+import {hasEnded} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 
 export interface ArchiveDeps {

@@ -1,9 +1,13 @@
 /** A run from its dispatch to its end: it waits for a slot, works, and leaves its end in the registry. */
+
+import type {Emit} from '../contract/events.ts';
+import type {RunLimits} from '../contract/limits.ts';
+import type {Model} from '../contract/model.ts';
+import type {RunResult} from '../contract/run-result.ts';
+import type {RunRecord} from '../contract/runs.ts';
+import type {TokenBudget} from '../contract/tool.ts';
 import {MiniCcError, messageOf} from '../errors.ts';
-import type {Emit} from '../events.ts';
-import {addUsage} from '../messages.ts';
-import type {Model} from '../model.ts';
-import {NOTHING, type RunResult, reasonOf} from '../run-result.ts';
+import {NOTHING, reasonOf} from '../run-result.ts';
 import {
   runSubagent,
   type SubagentHouse,
@@ -11,13 +15,12 @@ import {
   type SubagentSeat,
   type SubagentTask,
 } from '../subagent.ts';
-import type {TokenBudget} from '../token-budget.ts';
-import type {RunLimits} from './limit-profiles.ts';
+import {addUsage} from '../util/messages.ts';
 import type {LiveRun} from './live-run.ts';
 import type {Pool} from './pool.ts';
 import {makeReceipt} from './receipt.ts';
 import {reportOf} from './report.ts';
-import {type RunRecord, stateAfter} from './run-record.ts';
+import {stateAfter} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 
 /** What a run is to do in this round. */

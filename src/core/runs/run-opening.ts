@@ -1,9 +1,10 @@
 /** A run comes into being, or begins another round: on disk and in the registry, before anybody is told. */
 import {randomUUID} from 'node:crypto';
+import type {RunHeader, RunRecord, RunStore} from '../contract/runs.ts';
 import {History} from '../history.ts';
-import {NO_USAGE} from '../messages.ts';
+import {NO_USAGE} from '../util/messages.ts';
 import type {SpawnRequest} from './manager-options.ts';
-import type {RunHeader, RunPapers, RunRecord, RunStore} from './run-record.ts';
+import type {RunPapers} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 
 /** What the history tells of the files is no longer so. */

@@ -1,13 +1,15 @@
 /** Where a run works: in the workspace itself, or in a worktree of its own whose changes come back at its end. */
-import type {Checkpoints} from '../checkpoints.ts';
+
+import type {Confinement, Workspace} from '../contract/access.ts';
+import type {Checkpoints} from '../contract/checkpoints.ts';
+import type {Emit} from '../contract/events.ts';
+import type {RunResult} from '../contract/run-result.ts';
+import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import {messageOf} from '../errors.ts';
-import type {Emit} from '../events.ts';
-import {FileLedger, type WriteLog} from '../file-ledger.ts';
-import {endingOf, type RunResult} from '../run-result.ts';
+import {createFileLedger, type WriteLog} from '../file-ledger.ts';
+import {endingOf} from '../run-result.ts';
 import type {Surroundings} from '../system-prompt.ts';
-import type {Confinement, Workspace} from '../tool.ts';
 import {makeReceipt, type Receipt} from './receipt.ts';
-import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from './worktree.ts';
 
 export interface PlaceHouse {
   readonly workspace: Workspace;
@@ -107,7 +109,7 @@ async function leaveTree(ended: RunResult, tree: Worktree, guest: Guest, house: 
     return {result: asError(told, why), receipt: makeReceipt(told, root, {citedIn: tree.root})};
   }
   const {applied, kept, notes} = brought;
-  const files = new FileLedger(house.writeLog, guest.label);
+  const files = createFileLedger(house.writeLog, guest.label);
   await files.commandRan(applied);
   const receipt = makeReceipt(told, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
   const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];

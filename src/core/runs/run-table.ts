@@ -1,8 +1,10 @@
 /** Runs as people and models read them: a line or a table, plain text. */
+
+import type {RunRecord} from '../contract/runs.ts';
 import {formatDuration} from '../progress-line.ts';
 import {showControls} from '../visible-controls.ts';
 import {inputTokens, tokens} from './receipt.ts';
-import {hasEnded, type RunRecord} from './run-record.ts';
+import {hasEnded} from './run-record.ts';
 
 /** Characters of what a model or a person wrote, in one line. */
 const MOST = 60;

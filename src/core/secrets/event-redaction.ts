@@ -2,8 +2,8 @@
  * Takes keys out of all that front ends see. Text that streams in is told as it comes, but for an end that could become
  * a key: that waits for the next piece or the end of its block, whatever else is told meanwhile.
  */
-import type {AgentEventBody} from '../events.ts';
-import type {StreamEvent} from '../messages.ts';
+import type {AgentEventBody} from '../contract/events.ts';
+import type {StreamEvent} from '../contract/messages.ts';
 import {RedactingStream} from './redacting-stream.ts';
 import type {Redactor} from './redaction.ts';
 

@@ -2,9 +2,9 @@
 import {randomUUID} from 'node:crypto';
 import {completeOnce} from '../complete-once.ts';
 import type {CommandContext, CommandResult} from '../contract/command.ts';
+import type {Emit} from '../contract/events.ts';
 import type {SubmitResult} from '../contract/session.ts';
 import {messageOf} from '../errors.ts';
-import type {Emit} from '../events.ts';
 import type {CutOff} from '../run-result.ts';
 import type {Session} from '../session.ts';
 import type {SessionParts} from './parts.ts';

@@ -2,8 +2,9 @@
  * One way out for progress. Delivery is synchronous and in order, to those who listen now; nothing is stored or
  * dropped here, and a listener can neither delay nor change the run: one that throws is taken off and reported.
  */
+
+import type {AgentEvent, AgentEventBody, Emit} from '../contract/events.ts';
 import {messageOf} from '../errors.ts';
-import type {AgentEvent, AgentEventBody, Emit} from '../events.ts';
 import {EventRedaction} from '../secrets/event-redaction.ts';
 import {Redactor} from '../secrets/redaction.ts';
 

@@ -2,12 +2,12 @@
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
 import type {Command} from '../contract/command.ts';
-import type {PermissionMode, SessionInfo} from '../events.ts';
+import type {PermissionMode, SessionInfo} from '../contract/events.ts';
+import type {Limits} from '../contract/limits.ts';
+import type {Message} from '../contract/messages.ts';
+import type {Model} from '../contract/model.ts';
 import type {History} from '../history.ts';
 import type {Inbox} from '../inbox.ts';
-import type {Limits} from '../limits.ts';
-import type {Message} from '../messages.ts';
-import type {Model} from '../model.ts';
 import type {Denial} from '../permissions/permit.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {Rule} from '../permissions/rule.ts';

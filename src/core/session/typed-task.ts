@@ -1,10 +1,11 @@
 /** `Task(agent): …` typed by a person: the same call that the model would make, with no turn of the model around it. */
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
-import {NO_USAGE, type ToolUse} from '../messages.ts';
-import type {RunResult} from '../run-result.ts';
-import type {RunRecord} from '../runs/run-record.ts';
+import type {ToolUse} from '../contract/messages.ts';
+import type {RunResult} from '../contract/run-result.ts';
+import type {RunRecord} from '../contract/runs.ts';
 import {runToolCalls} from '../tool-calls.ts';
+import {NO_USAGE} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
 
 /**

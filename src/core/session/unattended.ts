@@ -2,8 +2,10 @@
  * A session to which nobody will type another word: its one prompt is done when the background runs have ended, and
  * the turns that their announcements began. Its limits hold for all of that together.
  */
-import {type Limits, MAIN_LIMITS, systemClock} from '../limits.ts';
-import {CutOff, joinTurns, type RunResult, timeoutWords} from '../run-result.ts';
+import type {Limits} from '../contract/limits.ts';
+import type {RunResult} from '../contract/run-result.ts';
+import {MAIN_LIMITS, systemClock} from '../limits.ts';
+import {CutOff, joinTurns, timeoutWords} from '../run-result.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 
 export class Headless {

@@ -4,13 +4,10 @@ import {definitionIn} from '../definitions.ts';
 import type {Job} from '../job.ts';
 import {isCode} from '../languages.ts';
 import {docOf, headerOf} from '../prose.ts';
-import type {ConcernedFile} from '../relevant-files.ts';
-import {concernedFiles} from '../relevant-files.ts';
+import {type ConcernedFile, concernedFiles} from '../relevant-files.ts';
 import {bullets, cannot, citeHit, clip, firstSentence, paragraphs} from '../report.ts';
-import type {Line} from '../results.ts';
-import {readLines} from '../results.ts';
-import type {Work} from '../skill.ts';
-import {ask} from '../skill.ts';
+import {type Line, readLines} from '../results.ts';
+import {ask, type Work} from '../skill.ts';
 
 /** Work that needs understanding of code, which rules have not. */
 const ACTION =

@@ -2,8 +2,7 @@
 import type {Job, Route} from '../job.ts';
 import {cannot, count, notDone} from '../report.ts';
 import {problemOf} from '../results.ts';
-import type {Work} from '../skill.ts';
-import {askOne} from '../skill.ts';
+import {askOne, type Work} from '../skill.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
 
 const HEAD =

@@ -2,8 +2,7 @@
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
 import type {Job, Route} from '../job.ts';
 import {bullets, notDone, paragraphs} from '../report.ts';
-import type {Observation, Work} from '../skill.ts';
-import {ask} from '../skill.ts';
+import {ask, type Observation, type Work} from '../skill.ts';
 
 export interface Assignment {
   readonly agent: string;

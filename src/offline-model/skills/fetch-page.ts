@@ -1,8 +1,7 @@
 /** "fetch URL": the page as it came, or why it did not. */
 import type {Job, Route} from '../job.ts';
 import {cannot, count, fenced, notDone, paragraphs} from '../report.ts';
-import type {Work} from '../skill.ts';
-import {askOne} from '../skill.ts';
+import {askOne, type Work} from '../skill.ts';
 
 const REQUEST =
   /^(?:fetch|get|open|load|visit|read|show)(?: me)?(?: (?:the )?(?:web ?)?(?:page|site|url|content|contents)(?: (?:at|of|from))?)?\s+[<`"']?(https?:\/\/[^\s<>`"']+?)[>`"']?[.!]?$/i;

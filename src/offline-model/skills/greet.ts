@@ -1,6 +1,5 @@
 /** Greetings, thanks, "help", "who are you": what this is and how to get more. */
-import type {Route} from '../job.ts';
-import {say} from '../job.ts';
+import {type Route, say} from '../job.ts';
 import {bullets, HOW_TO_SET_UP, paragraphs} from '../report.ts';
 
 const HELLO =

@@ -4,8 +4,7 @@ import type {Job} from '../job.ts';
 import {isCode, languageOf, rankOf} from '../languages.ts';
 import {bullets, count, notDone, paragraphs} from '../report.ts';
 import {problemOf, readHits, readLines} from '../results.ts';
-import type {Work} from '../skill.ts';
-import {askOne} from '../skill.ts';
+import {askOne, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 
 interface Wanted {

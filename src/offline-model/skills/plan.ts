@@ -4,12 +4,10 @@ import {definitionIn, wordPattern} from '../definitions.ts';
 import type {Job, Route} from '../job.ts';
 import {isCode, isTest} from '../languages.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import type {ConcernedFile} from '../relevant-files.ts';
-import {concernedFiles} from '../relevant-files.ts';
+import {type ConcernedFile, concernedFiles} from '../relevant-files.ts';
 import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
 import {readHits, readLines, readPaths} from '../results.ts';
-import type {Work} from '../skill.ts';
-import {ask, askOne} from '../skill.ts';
+import {ask, askOne, type Work} from '../skill.ts';
 import {delegate} from './delegate.ts';
 
 const PLAN =

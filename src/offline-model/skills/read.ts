@@ -4,10 +4,8 @@ import type {Job, Route} from '../job.ts';
 import {extensionOf, isCode} from '../languages.ts';
 import {headerOf} from '../prose.ts';
 import {bullets, clip, count, fenced, notDone, numbered, paragraphs} from '../report.ts';
-import type {Line} from '../results.ts';
-import {goesOn, problemOf, readLines, readPaths} from '../results.ts';
-import type {Work} from '../skill.ts';
-import {askOne} from '../skill.ts';
+import {goesOn, type Line, problemOf, readLines, readPaths} from '../results.ts';
+import {askOne, type Work} from '../skill.ts';
 import {looksLikeFile, pathsIn, quotedIn} from '../words.ts';
 
 const SHOW =

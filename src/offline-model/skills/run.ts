@@ -3,8 +3,7 @@ import type {Job, Route} from '../job.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
 import {cannot, fenced, notDone, paragraphs} from '../report.ts';
 import {readLines, readPaths} from '../results.ts';
-import type {Observation, Work} from '../skill.ts';
-import {ask, askOne} from '../skill.ts';
+import {ask, askOne, type Observation, type Work} from '../skill.ts';
 
 const VERB =
   /^(?:(?:run|execute|exec|lance[rz]?|exécute[rz]?|запусти|выполни)(?=[\s:`"])|运行|执行|跑一下)\s*[:：]?\s*(?:the )?(?:following )?(?:shell )?(?:command|cmd|commande|команду|命令)?\s*[:：]?\s*/iu;

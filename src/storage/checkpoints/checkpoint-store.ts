@@ -1,6 +1,6 @@
 /** The checkpoints of whichever session is open now: `/clear` begins a new one. */
 import path from 'node:path';
-import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../../core/checkpoints.ts';
+import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../../core/contract/checkpoints.ts';
 import {messageOf} from '../../core/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 

@@ -4,7 +4,7 @@
  */
 import {closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, writeSync} from 'node:fs';
 import path from 'node:path';
-import type {Writer} from '../../core/checkpoints.ts';
+import type {Writer} from '../../core/contract/checkpoints.ts';
 import {MiniCcError} from '../../core/errors.ts';
 import {appendLine} from '../json-lines.ts';
 import type {FileState} from './file-state.ts';

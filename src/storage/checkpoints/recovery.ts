@@ -1,5 +1,5 @@
 /** What an earlier mini-cc was at when it was ended amid the work. */
-import type {Writer} from '../../core/checkpoints.ts';
+import type {Writer} from '../../core/contract/checkpoints.ts';
 import {arrivalOf, goneIn} from './file-origin.ts';
 import {isSame} from './file-state.ts';
 import type {Ledger, LedgerLine} from './ledger.ts';

@@ -4,7 +4,7 @@
  */
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
-import type {Checkpoints, Observed, Writer} from '../../core/checkpoints.ts';
+import type {Checkpoints, Observed, Writer} from '../../core/contract/checkpoints.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {sharedIn} from './changes.ts';
 import {Blobs, Contents} from './contents.ts';

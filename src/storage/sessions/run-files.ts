@@ -1,12 +1,12 @@
 /** The runs of one session on disk: `<session>/subagents/<run>/session.jsonl`, renamed when it is archived. */
 import {existsSync, readdirSync, renameSync} from 'node:fs';
 import path from 'node:path';
+import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/contract/runs.ts';
+import type {OutputStore} from '../../core/contract/tool-result.ts';
+import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import {MiniCcError, UsageError} from '../../core/errors.ts';
-import type {TranscriptEntry} from '../../core/history.ts';
-import {addUsage, NO_USAGE, textOf} from '../../core/messages.ts';
-import type {OutputStore} from '../../core/output.ts';
-import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/runs/run-record.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
+import {addUsage, NO_USAGE, textOf} from '../../core/util/messages.ts';
 import {
   assertContinuable,
   endsOf,

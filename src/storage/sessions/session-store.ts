@@ -1,9 +1,9 @@
 /** Where sessions live: `<home>/projects/<slug>/<session>/session.jsonl`, their subagents and cut outputs beside. */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
+import type {OutputStore} from '../../core/contract/tool-result.ts';
+import type {Journal} from '../../core/contract/transcript.ts';
 import {UsageError} from '../../core/errors.ts';
-import type {Journal} from '../../core/history.ts';
-import type {OutputStore} from '../../core/output.ts';
 import {openPrivate, privateFolder} from '../../core/private-file.ts';
 import {RedactingStream} from '../../core/secrets/redacting-stream.ts';
 import {Redactor} from '../../core/secrets/redaction.ts';

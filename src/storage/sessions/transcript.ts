@@ -9,9 +9,9 @@
 import {closeSync, fstatSync, fsync, fsyncSync, readFileSync, readSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
+import type {AssistantBlock, Message} from '../../core/contract/messages.ts';
+import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
 import {UsageError} from '../../core/errors.ts';
-import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/history.ts';
-import type {AssistantBlock, Message} from '../../core/messages.ts';
 import {openPrivate, privateFolder} from '../../core/private-file.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {appendLine, firstAndLastLine, firstLineOf} from '../json-lines.ts';

@@ -5,9 +5,9 @@
 import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';
 import path from 'node:path';
+import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {isInside} from '../../core/inside.ts';
-import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/runs/worktree.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';

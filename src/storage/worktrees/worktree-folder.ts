@@ -4,8 +4,8 @@ import {chmod, lstat, readdir, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
+import {WORKTREES} from '../../core/contract/worktree.ts';
 import {codeOf, orAbsent} from '../../core/file-errors.ts';
-import {WORKTREES} from '../../core/runs/worktree.ts';
 import type {Repository} from './repository.ts';
 
 const START = 'start.json';

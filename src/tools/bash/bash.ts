@@ -1,9 +1,12 @@
 /** Runs a command in bash, in the directory that the agent's last command ended in. */
 import {stat} from 'node:fs/promises';
 import {z} from 'zod';
+import type {Workspace} from '../../core/contract/access.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {messageOf} from '../../core/errors.ts';
 import {CutOff} from '../../core/run-result.ts';
-import {errorResult, type Tool, type ToolContext, type ToolResult, type Workspace} from '../../core/tool.ts';
+import {errorResult} from '../../core/util/tool-result.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {hints, startOf} from '../held-shell.ts';
 import type {ProcessGroups} from '../process-groups.ts';

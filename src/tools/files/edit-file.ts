@@ -2,7 +2,9 @@
 import {readFileSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {z} from 'zod';
-import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import description from './edit-file.md';
 import type {FileLocks} from './file-locks.ts';
 import {boundedPatch, patchOf} from './patch.ts';

@@ -4,9 +4,10 @@ import {readdir, readlink, realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import leven from 'leven';
+import type {Workspace} from '../../core/contract/access.ts';
+import type {ToolContext} from '../../core/contract/tool.ts';
 import {MiniCcError} from '../../core/errors.ts';
 import {codeOf} from '../../core/file-errors.ts';
-import type {ToolContext, Workspace} from '../../core/tool.ts';
 
 /** The absolute path; links are not resolved, and it need not exist. */
 export function absolutePath(path: string, workspace: Workspace): string {

@@ -1,9 +1,11 @@
 /** Shows a file to the model: text with line numbers, images as images. */
 import {access, constants, open, readFile, realpath, stat} from 'node:fs/promises';
 import {z} from 'zod';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {MiniCcError} from '../../core/errors.ts';
 import {codeOf} from '../../core/file-errors.ts';
-import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {archivedTranscript} from './archived-transcript.ts';
 import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';
 import {DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';

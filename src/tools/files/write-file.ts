@@ -3,7 +3,9 @@
 import {readFileSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {z} from 'zod';
-import {type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
+import {textResult} from '../../core/util/tool-result.ts';
 import type {FileLocks} from './file-locks.ts';
 import {linesOf} from './numbered-lines.ts';
 import {patchOf} from './patch.ts';

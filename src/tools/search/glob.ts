@@ -2,7 +2,9 @@
 import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {z} from 'zod';
-import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
 import {globMatcher, splitGlob} from './glob-pattern.ts';

@@ -2,7 +2,9 @@
 import {stat} from 'node:fs/promises';
 import {join, relative} from 'node:path';
 import {z} from 'zod';
-import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import {globMatcher} from './glob-pattern.ts';
 import description from './grep.md';

@@ -2,9 +2,9 @@
 import {spawn} from 'node:child_process';
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
+import type {ToolContext} from '../../core/contract/tool.ts';
 import {MiniCcError, messageOf} from '../../core/errors.ts';
 import {codeOf} from '../../core/file-errors.ts';
-import type {ToolContext} from '../../core/tool.ts';
 import {archivedTranscript} from '../files/archived-transcript.ts';
 import {absolutePath, missing} from '../files/paths.ts';
 

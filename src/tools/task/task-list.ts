@@ -1,8 +1,9 @@
 /** `TaskList`: the main agent's view of its subagents. */
 import {z} from 'zod';
+import type {Tool} from '../../core/contract/tool.ts';
 import {runTable} from '../../core/runs/run-table.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {type Tool, textResult} from '../../core/tool.ts';
+import {textResult} from '../../core/util/tool-result.ts';
 import description from './task-list.md';
 
 const input = z.object({});

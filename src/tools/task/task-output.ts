@@ -1,9 +1,10 @@
 /** `TaskOutput`: what a run has found, or how far it is. */
 import {z} from 'zod';
+import type {Tool} from '../../core/contract/tool.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
 import {describeRun} from '../../core/runs/run-table.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {type Tool, textResult} from '../../core/tool.ts';
+import {textResult} from '../../core/util/tool-result.ts';
 import {runId as runIdSchema} from './run-id.ts';
 import description from './task-output.md';
 

@@ -1,7 +1,8 @@
 /** `TaskSend`: a further word to a run, at work or ended. */
 import {z} from 'zod';
+import type {Tool} from '../../core/contract/tool.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {errorResult, type Tool, textResult} from '../../core/tool.ts';
+import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {runId} from './run-id.ts';
 import description from './task-send.md';
 

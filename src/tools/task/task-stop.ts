@@ -1,8 +1,9 @@
 /** `TaskStop`: ends a run; what it has is kept. */
 import {z} from 'zod';
+import type {Tool} from '../../core/contract/tool.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {type Tool, textResult} from '../../core/tool.ts';
+import {textResult} from '../../core/util/tool-result.ts';
 import {runId} from './run-id.ts';
 import description from './task-stop.md';
 

@@ -1,12 +1,13 @@
 /** `Task`: the main agent's way to its subagents. */
 import {z} from 'zod';
 import type {AgentCatalog} from '../../core/agent-types.ts';
+import type {Model} from '../../core/contract/model.ts';
+import type {Tool} from '../../core/contract/tool.ts';
+import type {Isolation} from '../../core/contract/worktree.ts';
 import {MiniCcError} from '../../core/errors.ts';
-import type {Model} from '../../core/model.ts';
 import {acceptedWords} from '../../core/runs/manager-options.ts';
-import type {Isolation} from '../../core/runs/worktree.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {type Tool, textResult} from '../../core/tool.ts';
+import {textResult} from '../../core/util/tool-result.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
 

@@ -1,6 +1,8 @@
 /** Fetches one page of the web. The host is what permission is asked for. */
 import {z} from 'zod';
-import {errorResult, type Tool, type ToolContext, type ToolResult, textResult} from '../../core/tool.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {refusePrivateName, webAddress} from './web-address.ts';
 import description from './web-fetch.md';
 import type {ResolveName, WebBounds, WebReply} from './web-request.ts';

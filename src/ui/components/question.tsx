@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import type {Question} from '../../core/events.ts';
+import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import type {Todo} from '../../core/tool.ts';
+import type {Todo} from '../../core/contract/tool-result.ts';
 import {keyed} from '../text/keyed.ts';
 import {firstRows} from '../text/live-rows.ts';
 import {cutText} from '../text/wrap.ts';

@@ -1,5 +1,5 @@
 /** The list of slash commands under the prompt. */
-import type {SessionInfo} from '../../core/events.ts';
+import type {SessionInfo} from '../../core/contract/events.ts';
 import type {EditorState} from './editor.ts';
 
 export type Command = SessionInfo['commands'][number];

@@ -2,7 +2,7 @@
  * Which keys a question takes, as a pure function. It never takes keys that were meant for the prompt: none in its
  * first moments, none while something is typed there, unless the person went to it by Tab.
  */
-import type {Answer, Question, QuestionOption} from '../../core/events.ts';
+import type {Answer, Question, QuestionOption} from '../../core/contract/events.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
 import {editorAction, type KeyPress} from './keys.ts';
 

@@ -1,6 +1,6 @@
 /** The announcement of a background run's end, as the person reads it: without its receipt, and not too long. */
 
-import type {AgentEventBody} from '../../core/events.ts';
+import type {AgentEventBody} from '../../core/contract/events.ts';
 import {type ProgressState, progressLine} from '../../core/progress-line.ts';
 import {announcementFields} from '../../core/runs/announcement.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';

@@ -1,5 +1,5 @@
 /** Questions from before there is a session: shown like all others, answered here. */
-import type {Answer, Question} from '../../core/events.ts';
+import type {Answer, Question} from '../../core/contract/events.ts';
 import type {Cell} from './cell.ts';
 import {reduce} from './store.ts';
 import type {UiState} from './ui-state.ts';

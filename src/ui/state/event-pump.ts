@@ -3,7 +3,7 @@
  * need repaint, so neighbouring pieces of text become one; no event is dropped and none overtakes another. What
  * subagents do is seen in a few rows: it can wait longer.
  */
-import type {AgentEvent} from '../../core/events.ts';
+import type {AgentEvent} from '../../core/contract/events.ts';
 
 export interface EventPump {
   readonly push: (event: AgentEvent) => void;

@@ -2,8 +2,8 @@
  * The end of what a subagent wrote and did, for the person who opens its run. Bounded, whatever the run brings: the
  * whole is in its transcript. Lines are safe for the screen; the message under way is made so when it is read.
  */
-import type {AgentEvent} from '../../core/events.ts';
-import {textOf} from '../../core/messages.ts';
+import type {AgentEvent} from '../../core/contract/events.ts';
+import {textOf} from '../../core/util/messages.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 
 export interface TailLine {

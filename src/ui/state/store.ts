@@ -3,9 +3,9 @@
  * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
  */
 
-import type {AgentEvent, Question, SessionInfo} from '../../core/events.ts';
-import {textOf} from '../../core/messages.ts';
+import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
 import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
+import {textOf} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM} from '../text/stream-blocks.ts';

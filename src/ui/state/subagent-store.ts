@@ -3,11 +3,11 @@
  * have ended. Those in the background outlive the turn, and leave when they are announced.
  */
 
-import type {AgentEvent, RunStart} from '../../core/events.ts';
-import {textOf} from '../../core/messages.ts';
+import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
 import type {ProgressState} from '../../core/progress-line.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
+import {textOf} from '../../core/util/messages.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {announcementItem} from './announcement-item.ts';
 import {addItem} from './finished-items.ts';

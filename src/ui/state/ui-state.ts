@@ -1,8 +1,8 @@
 /** What the screen shows, as data. `store.ts` makes it from events; components draw it. */
-import type {PermissionMode, Question, SessionInfo} from '../../core/events.ts';
+import type {PermissionMode, Question, SessionInfo} from '../../core/contract/events.ts';
+import type {Outcome} from '../../core/contract/run-result.ts';
+import type {Todo, ToolDisplay} from '../../core/contract/tool-result.ts';
 import type {ProgressState} from '../../core/progress-line.ts';
-import type {Outcome} from '../../core/run-result.ts';
-import type {Todo, ToolDisplay} from '../../core/tool.ts';
 import {EMPTY_STREAM, type StreamState} from '../text/stream-blocks.ts';
 import type {RunTail} from './run-tail.ts';
 

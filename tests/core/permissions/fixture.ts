@@ -2,14 +2,14 @@
 import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import type {AgentEventBody, PermissionMode} from '../../../src/core/events.ts';
+import type {Access, Workspace} from '../../../src/core/contract/access.ts';
+import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
 import type {Standing} from '../../../src/core/permissions/case.ts';
 import {createPermit, type Denial, type PermitAgent} from '../../../src/core/permissions/permit.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import type {RuleKind} from '../../../src/core/permissions/rule.ts';
 import {RuleBook, type RuleStore, ruleOf} from '../../../src/core/permissions/rule-book.ts';
-import type {Access, Workspace} from '../../../src/core/tool.ts';
 
 export const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
 export const root = path.join(base, 'work');

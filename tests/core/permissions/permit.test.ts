@@ -2,7 +2,7 @@ import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {AgentEventBody} from '../../../src/core/events.ts';
+import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {KeptRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';

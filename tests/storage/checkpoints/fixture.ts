@@ -3,7 +3,7 @@ import {execFileSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import type {Writer} from '../../../src/core/checkpoints.ts';
+import type {Writer} from '../../../src/core/contract/checkpoints.ts';
 import {ofAgent} from '../../../src/storage/checkpoints/changes.ts';
 import {CheckpointStore} from '../../../src/storage/checkpoints/checkpoint-store.ts';
 import {putBack} from '../../../src/storage/checkpoints/restore.ts';

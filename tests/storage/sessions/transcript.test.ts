@@ -2,8 +2,8 @@ import {appendFileSync, existsSync, mkdtempSync, readFileSync, statSync, utimesS
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import type {Message, UserBlock} from '../../../src/core/contract/messages.ts';
 import {History} from '../../../src/core/history.ts';
-import type {Message, UserBlock} from '../../../src/core/messages.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {

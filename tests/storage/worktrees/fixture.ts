@@ -4,7 +4,7 @@ import {mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync,
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
-import type {BroughtBack} from '../../../src/core/runs/worktree.ts';
+import type {BroughtBack} from '../../../src/core/contract/worktree.ts';
 import {GitWorktrees, type WorktreeRooms} from '../../../src/storage/worktrees/git-worktrees.ts';
 
 export const NEVER = new AbortController().signal;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {FileLedger} from '../../../src/core/file-ledger.ts';
+import {createFileLedger} from '../../../src/core/file-ledger.ts';
 import {FileLocks} from '../../../src/tools/files/file-locks.ts';
 import {readFileTool} from '../../../src/tools/files/read-file.ts';
 import {createWriteFile} from '../../../src/tools/files/write-file.ts';
@@ -78,7 +78,7 @@ describe('write_file', () => {
     await call(readFileTool, {path: 'a.txt'});
     await call(readFileTool, {path: 'b.txt'});
     writeFileSync(join(root, 'a.txt'), 'by a person');
-    const other = new FileLedger(log, '[code] refactor auth');
+    const other = createFileLedger(log, '[code] refactor auth');
     await call(readFileTool, {path: 'b.txt'}, {files: other});
     await call(writeFile, {path: 'b.txt', content: 'by another agent'}, {files: other});
     expect((await call(writeFile, {path: 'a.txt', content: 'x'})).text).toContain('(outside mini-cc)');
@@ -139,7 +139,7 @@ describe('write_file', () => {
 
   test('of two agents which create one file at once, the second is refused', async () => {
     const {call, root, log} = fixture();
-    const agents = ['a', 'b'].map((name) => new FileLedger(log, name));
+    const agents = ['a', 'b'].map((name) => createFileLedger(log, name));
     const results = await Promise.all(
       agents.map((files, index) => call(writeFile, {path: 'new.txt', content: `by ${index}`}, {files})),
     );

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import type {AgentEvent, AgentEventBody} from '../../../src/core/events.ts';
-import {NO_USAGE} from '../../../src/core/messages.ts';
+import type {AgentEvent, AgentEventBody} from '../../../src/core/contract/events.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {reduce} from '../../../src/ui/state/store.ts';
 import {closeRun, hasAwaitedWork, openedRun, openRun} from '../../../src/ui/state/subagent-store.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {NO_USAGE} from '../../../src/core/messages.ts';
 import {announcementMessage, type EndedRun, messagePartsOf} from '../../../src/core/runs/announcement.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {openSession} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
 import {INFO} from '../fake-session.ts';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {AgentEventBody} from '../../../src/core/events.ts';
+import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import {EMPTY_TAIL, feedTail, MAX_CHARS, MAX_LINES, tailLines} from '../../../src/ui/state/run-tail.ts';
 import {createEvents} from '../fake-session.ts';
 import {delta, runEnd, said, toolEnd, toolStart} from '../runs-fixture.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import type {AgentEventBody} from '../../../src/core/events.ts';
-import {NO_USAGE} from '../../../src/core/messages.ts';
+import type {AgentEventBody} from '../../../src/core/contract/events.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {forgetPrinted} from '../../../src/ui/state/finished-items.ts';
 import {openSession, reduce} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';

@@ -3,8 +3,7 @@ import type {Job, Route} from '../../job.ts';
 import type {Work} from '../../skill.ts';
 import {keywordsIn, looksLikeFile, pathsIn} from '../../words.ts';
 import {delegate} from '../delegate.ts';
-import type {Focus} from './explore-report.ts';
-import {exploreReport} from './explore-report.ts';
+import {exploreReport, type Focus} from './explore-report.ts';
 import {viewOf} from './project-view.ts';
 
 const ASKS =

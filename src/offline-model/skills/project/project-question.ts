@@ -4,10 +4,8 @@ import {isCode, isLumber, languageOf, rankOf} from '../../languages.ts';
 import type {Fact} from '../../manifests.ts';
 import {bullets, citeHit, code, notDone, paragraphs} from '../../report.ts';
 import {problemOf, readHits, readLines, readPaths} from '../../results.ts';
-import type {Observation, Work} from '../../skill.ts';
-import {ask, askOne} from '../../skill.ts';
-import type {Focus, ProjectView} from './explore-report.ts';
-import {entriesOf, identityOf, languagesOf, testsOf} from './explore-report.ts';
+import {ask, askOne, type Observation, type Work} from '../../skill.ts';
+import {entriesOf, type Focus, identityOf, languagesOf, type ProjectView, testsOf} from './explore-report.ts';
 import {viewOf} from './project-view.ts';
 
 const MANIFEST_GLOB = '{package.json,composer.json,Cargo.toml,pyproject.toml,setup.cfg,go.mod}';

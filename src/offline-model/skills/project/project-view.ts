@@ -3,14 +3,11 @@
 import {inlineTestSearch, inlineTests} from '../../inline-tests.ts';
 import type {Job} from '../../job.ts';
 import {isLumber, isTest} from '../../languages.ts';
-import type {ManifestFacts} from '../../manifests.ts';
-import {MANIFESTS, manifestFacts} from '../../manifests.ts';
+import {MANIFESTS, type ManifestFacts, manifestFacts} from '../../manifests.ts';
 import {headerOf} from '../../prose.ts';
 import {notDone} from '../../report.ts';
-import type {Line} from '../../results.ts';
-import {problemOf, readHits, readLines, readPaths} from '../../results.ts';
-import type {Work} from '../../skill.ts';
-import {ask} from '../../skill.ts';
+import {type Line, problemOf, readHits, readLines, readPaths} from '../../results.ts';
+import {ask, type Work} from '../../skill.ts';
 import {LIST_FILES, quote} from '../../toolbox.ts';
 import type {Entry, Focus, ProjectView} from './explore-report.ts';
 

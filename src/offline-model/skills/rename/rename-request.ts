@@ -1,8 +1,6 @@
 /** Understands "rename A to B in FILE" and "replace A with B in src/", in a few languages. */
-import type {Masked} from '../../words.ts';
-import {looksLikeFile, maskQuoted, pathsIn} from '../../words.ts';
-import type {Place} from './rename-scope.ts';
-import {placeOf} from './rename-scope.ts';
+import {looksLikeFile, type Masked, maskQuoted, pathsIn} from '../../words.ts';
+import {type Place, placeOf} from './rename-scope.ts';
 
 export interface RenameRequest extends Place {
   readonly from: string;

@@ -1,7 +1,6 @@
 /** Where a change is to be made: "in a.py and src/", "in all TypeScript files", "everywhere". */
 import {extensionsOf, languageOfExtension} from '../../languages.ts';
-import type {Masked} from '../../words.ts';
-import {looksLikeFile, looksLikePath} from '../../words.ts';
+import {looksLikeFile, looksLikePath, type Masked} from '../../words.ts';
 
 /** Nothing in it: everywhere. */
 export interface Place {

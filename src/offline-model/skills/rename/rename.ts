@@ -1,19 +1,15 @@
 /** "rename A to B in FILE" and "replace A with B in src/": found by search, read, then edited file by file. */
 
 import {escapeRegExp} from '../../definitions.ts';
-import type {Job, Route} from '../../job.ts';
-import {say} from '../../job.ts';
+import {type Job, type Route, say} from '../../job.ts';
 import {isLumber} from '../../languages.ts';
 import {bullets, cannot, clip, count, notDone, paragraphs} from '../../report.ts';
 import {goesOn, problemOf, readLines, readPaths} from '../../results.ts';
-import type {Call, Observation, Work} from '../../skill.ts';
-import {ask, askOne} from '../../skill.ts';
+import {ask, askOne, type Call, type Observation, type Work} from '../../skill.ts';
 import {quote} from '../../toolbox.ts';
 import {looksLikeFile} from '../../words.ts';
-import type {Change} from './rename-edits.ts';
-import {countIn, editsFor} from './rename-edits.ts';
-import type {RenameRequest} from './rename-request.ts';
-import {parseRename} from './rename-request.ts';
+import {type Change, countIn, editsFor} from './rename-edits.ts';
+import {parseRename, type RenameRequest} from './rename-request.ts';
 
 const MOST_FILES = 40;
 /** Reads of one file, 2,000 lines each. */

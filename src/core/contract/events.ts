@@ -4,8 +4,8 @@
  */
 import type {AssistantBlock, Message, StreamEvent, Usage, UserBlock} from './messages.ts';
 import type {Outcome} from './run-result.ts';
-import type {RunState} from './runs/run-record.ts';
-import type {ToolDisplay} from './tool.ts';
+import type {RunState} from './runs.ts';
+import type {ToolDisplay} from './tool-result.ts';
 
 export interface EventBase {
   readonly agentId: string;

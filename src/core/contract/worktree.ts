@@ -3,17 +3,6 @@
 /** `worktree`: a run works in a copy of the workspace, and what it changed comes back at its end. */
 export type Isolation = 'none' | 'worktree';
 
-/** What a definition asks for is not taken away by the call. */
-export function isolationOf({
-  agent,
-  isolation,
-}: {
-  readonly agent: {readonly isolation?: Isolation};
-  readonly isolation?: Isolation;
-}): Isolation {
-  return agent.isolation === 'worktree' ? 'worktree' : (isolation ?? 'none');
-}
-
 /** The folder of a session that holds the worktrees of its runs. */
 export const WORKTREES = 'worktrees';
 

@@ -1,5 +1,5 @@
 /** What an agent asks to do, and what is decided about it. */
-import type {Access} from '../tool.ts';
+import type {Access} from './access.ts';
 
 export interface PermitRequest {
   readonly callId: string;
@@ -39,23 +39,3 @@ export type Verdict =
       readonly proven?: boolean;
     }
   | {readonly verdict: 'deny'; readonly why: string};
-
-export const ALLOWED: Verdict = {verdict: 'allow'};
-
-export function deny(why: string): Verdict {
-  return {verdict: 'deny', why};
-}
-
-/** A refusal wins, then a question; what passes is proven only if all of it is. */
-export function worst(verdicts: readonly Verdict[]): Verdict {
-  const refused = verdicts.find(({verdict}) => verdict === 'deny');
-  if (refused) return refused;
-  const proven = verdicts.some((each) => each.verdict !== 'deny' && each.proven === true);
-  const asking = verdicts.filter((each) => each.verdict === 'ask');
-  const [asked, ...more] = asking;
-  if (!asked) return {verdict: 'allow', proven};
-  // One rule would not do for several questions.
-  const {rule, ...rest} = asked;
-  const onlyOnce = asking.some((each) => each.onlyOnce);
-  return {...rest, proven, ...(onlyOnce && {onlyOnce}), ...(rule !== undefined && more.length === 0 && {rule})};
-}

@@ -20,29 +20,3 @@ export interface Usage {
   readonly cache_read_input_tokens: number;
   readonly cache_creation_input_tokens: number;
 }
-
-export const NO_USAGE: Usage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-};
-
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
-    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
-  };
-}
-
-/** The text blocks of a message, joined by blank lines; other blocks are left out. */
-export function textOf(content: string | readonly {type: string}[]): string {
-  if (typeof content === 'string') return content;
-  return content
-    .filter((block): block is {type: 'text'; text: string} => block.type === 'text')
-    .map((block) => block.text)
-    .join('\n\n')
-    .trim();
-}

@@ -1,0 +1,101 @@
+/** A subagent's run as the registry, the screen and the commands know it. Its messages are on disk, not here. */
+
+import type {NamedLimits} from './limits.ts';
+import type {Message, Usage} from './messages.ts';
+import type {Outcome, RunResult} from './run-result.ts';
+import type {OutputStore} from './tool-result.ts';
+import type {Journal, TranscriptEntry} from './transcript.ts';
+import type {Isolation} from './worktree.ts';
+
+/** `removed`: its transcript is archived. */
+export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped' | 'removed';
+export type Cleanup = 'keep' | 'delete';
+
+/** What is known of a run when it is dispatched; the first line of its transcript holds it. */
+export interface RunHeader {
+  readonly runId: string;
+  readonly agent: string;
+  readonly description: string;
+  /** Name of the model. */
+  readonly model: string;
+  readonly background: boolean;
+  readonly cleanup: Cleanup;
+  readonly label?: string;
+  /** The Task call that dispatched it. */
+  readonly callId?: string;
+  /** Those that the call named: they hold for each round. */
+  readonly limits?: NamedLimits;
+  /** Of its agent's tools it has these only, in each round. */
+  readonly onlyTools?: readonly string[];
+  /** Each round has a worktree of its own. */
+  readonly isolation?: Isolation;
+}
+
+/** Times are milliseconds since the epoch. */
+export interface RunRecord extends RunHeader {
+  readonly sessionId: string;
+  /** Where its transcript is now. */
+  readonly transcript: string;
+  readonly state: RunState;
+  readonly outcome?: Outcome;
+  /** Why it did not succeed. */
+  readonly reason?: string;
+  readonly receipt?: string;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** When it last did something: what it is idle since. */
+  readonly lastAt: number;
+  readonly lastTool?: string;
+  /** Tool calls that ended. */
+  readonly tools: number;
+  readonly usage: Usage;
+  /** 1, and one more for each message that made it go on after its end. */
+  readonly round: number;
+  /** Of a background run that has ended: is its end in the main agent's history? */
+  readonly announcement?: 'waiting' | 'delivered' | 'skipped';
+  /** It was not at work in this process. */
+  readonly restored: boolean;
+  readonly result?: Pick<RunResult, 'usageByModel' | 'durationMs' | 'modelMs' | 'turns'>;
+}
+
+export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;
+
+/** A run as its transcript tells it. */
+export interface StoredRun extends RunHeader {
+  readonly transcript: string;
+  readonly archived: boolean;
+  readonly createdAt: number;
+  readonly lastAt: number;
+  readonly round: number;
+  readonly tools: number;
+  readonly usage: Usage;
+  /** What it said last. */
+  readonly text: string;
+  /** Absent: it was cut off. */
+  readonly end?: EndEntry;
+}
+
+export interface OpenRun {
+  readonly journal: Journal;
+  readonly output: OutputStore;
+  readonly transcript: string;
+  /** While it waits: nothing is held open. It is opened again with the next line. */
+  park(): void;
+  /** All lines are on the disk when this resolves. */
+  close(): Promise<void>;
+}
+
+/** Opens what a run writes to, and finds it again; `storage/` does it. All calls are about the current session. */
+export interface RunStore {
+  readonly sessionId: string;
+  create(header: RunHeader): OpenRun;
+  /** To go on with it. @throws MiniCcError when it is archived or gone. */
+  reopen(runId: string): OpenRun & {readonly messages: readonly Message[]};
+  /** All runs of the session, oldest first. */
+  list(): readonly StoredRun[];
+  /** The lines of one run, archived or not. */
+  read(runId: string): readonly TranscriptEntry[];
+  /** Renames its transcript. @returns where it is now. */
+  archive(runId: string): string;
+}
