@@ -1,6 +1,6 @@
 /** The whole screen: what is finished above, printed once; the live part below, always lower than the window. */
 import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
-import {useEffect, useMemo, useSyncExternalStore} from 'react';
+import {type ComponentType, useEffect, useMemo, useState, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
@@ -8,7 +8,7 @@ import {type Controller, currentQuestion} from './controller.ts';
 import {useExternalEditor} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import type {FinishedItem} from './state/ui-state.ts';
-import {useMarkdown} from './text/use-markdown.ts';
+import type {MarkdownProps} from './text/markdown.tsx';
 
 export interface AppProps {
   readonly controller: Controller;
@@ -58,4 +58,23 @@ function printable(finished: readonly FinishedItem[], isReady: boolean): readonl
   if (isReady) return finished;
   const first = finished.findIndex((item) => item.kind === 'markdown' || item.kind === 'announcement');
   return first < 0 ? finished : finished.slice(0, first);
+}
+
+/** `isReady` says that finished text can be drawn: with the renderer, or without it if it can't be loaded. */
+interface LoadedMarkdown {
+  readonly isReady: boolean;
+  readonly Markdown: ComponentType<MarkdownProps> | undefined;
+}
+
+/** Loads the markdown renderer once it is wanted: nothing of it is needed for the first frame. */
+function useMarkdown(isWanted: boolean): LoadedMarkdown {
+  const [loaded, setLoaded] = useState<LoadedMarkdown>({isReady: false, Markdown: undefined});
+  useEffect(() => {
+    if (!isWanted) return;
+    import('./text/markdown.tsx').then(
+      ({createMarkdown}) => setLoaded({isReady: true, Markdown: createMarkdown()}),
+      () => setLoaded({isReady: true, Markdown: undefined}),
+    );
+  }, [isWanted]);
+  return loaded;
 }

@@ -1,7 +1,7 @@
 /** Back to an earlier prompt: Esc Esc, and what the screen does then. */
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
-import {Notice} from '../../src/ui/components/notice.tsx';
+import {Notice} from '../../src/ui/components/finished-item.tsx';
 import {CTRL_C, ESC, open} from './app-fixture.ts';
 
 describe('Esc Esc', () => {

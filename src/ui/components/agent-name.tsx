@@ -1,6 +1,16 @@
 import {Text} from 'ink';
 import type {Span, TextStyle} from '../text/styled-text.tsx';
-import {agentColor} from './agent-color.ts';
+
+/** From the 256 colours of terminals: each has a contrast of at least 3.6 to black and to white. */
+export const AGENT_COLORS = ['#0087d7', '#875fd7', '#d75f00', '#00875f', '#d70087', '#878700'] as const;
+
+/** Each agent's own colour, the same in every session: from its name alone. */
+export function agentColor(name: string): string {
+  // FNV-1a: names that differ in a letter get colours that have nothing to do with each other.
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193) >>> 0;
+  return AGENT_COLORS[hash % AGENT_COLORS.length]!;
+}
 
 /** `[explore]` in that agent's colour. */
 export function AgentName({name}: {readonly name: string}) {

@@ -1,13 +1,13 @@
-import {Box} from 'ink';
+/** One finished item, drawn once into the terminal's scrollback. */
+import {Box, Text} from 'ink';
 import type {ComponentType, ReactNode} from 'react';
-import type {FinishedItem} from '../state/ui-state.ts';
+import type {Announcement, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
 import type {MarkdownProps} from '../text/markdown.tsx';
-import {Wrapped} from '../text/styled-text.tsx';
-import {AnnouncementView} from './announcement.tsx';
-import {Notice} from './notice.tsx';
+import {StyledText, Wrapped} from '../text/styled-text.tsx';
+import {namedSpans} from './agent-name.tsx';
+import {DiffText} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
-import {SentPrompt} from './sent-prompt.tsx';
-import {FinishedSubagents} from './subagent-lines.tsx';
+import {endingStyle, FinishedSubagents} from './subagent-lines.tsx';
 import {ToolLine} from './tool-line.tsx';
 
 interface FinishedProps {
@@ -17,7 +17,6 @@ interface FinishedProps {
   readonly Markdown: ComponentType<MarkdownProps> | undefined;
 }
 
-/** One finished thing, drawn once. */
 export function FinishedItemView({item, columns, Markdown}: FinishedProps) {
   if (item.kind === 'printed') return null;
   return (
@@ -34,11 +33,7 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
     case 'markdown':
       return (
         <Box paddingLeft={item.indent}>
-          {Markdown ? (
-            <Markdown text={item.text} columns={columns - item.indent} />
-          ) : (
-            <Wrapped text={item.text} columns={columns - item.indent} />
-          )}
+          <MarkdownText text={item.text} columns={columns - item.indent} Markdown={Markdown} />
         </Box>
       );
     case 'tool':
@@ -54,4 +49,59 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
     case 'printed':
       return null;
   }
+}
+
+function MarkdownText({text, columns, Markdown}: {text: string; columns: number; Markdown: FinishedProps['Markdown']}) {
+  return Markdown ? <Markdown text={text} columns={columns} /> : <Wrapped text={text} columns={columns} />;
+}
+
+/** What the person wrote. */
+function SentPrompt({text, columns}: {readonly text: string; readonly columns: number}) {
+  return (
+    <Box>
+      <Box flexShrink={0}>
+        <Text color="cyan">{'> '}</Text>
+      </Box>
+      <Wrapped bold text={text} columns={columns - 2} />
+    </Box>
+  );
+}
+
+interface AnnouncementProps {
+  readonly announcement: Announcement;
+  readonly columns: number;
+  readonly Markdown: FinishedProps['Markdown'];
+}
+
+const INDENT = 2;
+
+/** How a background run ended and what it found. */
+export function AnnouncementView({announcement, columns, Markdown}: AnnouncementProps) {
+  const {runId, agent, state, header, text, more, notes} = announcement;
+  const width = columns - INDENT;
+  return (
+    <Box flexDirection="column">
+      <StyledText spans={namedSpans(header, agent, endingStyle(state))} columns={columns} />
+      <Box paddingLeft={INDENT} flexDirection="column">
+        <MarkdownText text={text} columns={width} Markdown={Markdown} />
+        {more > 0 && <Text dimColor>{`… ${more} more ${more === 1 ? 'line' : 'lines'}: /subagents log ${runId}`}</Text>}
+        {notes !== '' && <Wrapped {...endingStyle(state)} text={notes} columns={width} />}
+      </Box>
+    </Box>
+  );
+}
+
+interface NoticeProps {
+  readonly level: NoticeLevel;
+  readonly text: string;
+  readonly isDiff: boolean;
+  readonly columns: number;
+}
+
+/** One message of mini-cc itself: the output of a command, a warning, an error. */
+export function Notice({level, text, isDiff, columns}: NoticeProps) {
+  if (isDiff) return <DiffText text={text} columns={columns} />;
+  if (level === 'error') return <Wrapped color="red" text={`error: ${text}`} columns={columns} />;
+  if (level === 'warning') return <Wrapped color="yellow" text={text} columns={columns} />;
+  return <Wrapped text={text} columns={columns} />;
 }

@@ -1,4 +1,5 @@
 import {Text} from 'ink';
+import {useEffect, useState} from 'react';
 import {currentQuestion, type LocalState} from '../controller.ts';
 import type {Command} from '../input/completion.ts';
 import {offeredCommands} from '../input/key-router.ts';
@@ -6,20 +7,19 @@ import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import {modeOf, type SubagentRun, type UiState} from '../state/ui-state.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
-import {cutText} from '../text/wrap.ts';
+import {screenText} from '../text/screen-text.ts';
+import type {StreamState} from '../text/stream-blocks.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth} from './prompt.tsx';
+import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth, QueuedPrompts} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
-import {QueuedPrompts} from './queued-prompts.tsx';
 import {RunPanel} from './run-panel.tsx';
 import {RunView, type ViewRow, viewRows} from './run-view.tsx';
 import {StatusLine} from './status-line.tsx';
-import {StreamTail, tailRows} from './stream-tail.tsx';
 import {LiveSubagents} from './subagent-lines.tsx';
 import {TodoList} from './todo-list.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
-import {useNow} from './use-now.ts';
 
 /** Idle times are told in seconds. */
 const IDLE_TICK_MS = 1000;
@@ -189,4 +189,31 @@ function hasLead(ui: UiState, tail: readonly string[], isViewing: boolean): bool
 /** A call that has dispatched a subagent is told by that one's line. */
 function shownTools(ui: UiState) {
   return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId));
+}
+
+/** The end of the text that the model is writing, as rows of the screen. */
+function tailRows(stream: StreamState, columns: number): string[] {
+  const isFenced = stream.fence !== undefined || /^\s*(?:```|~~~)/.test(stream.tail);
+  const code = stream.fence ? stream.tail : stream.tail.replace(/^.*\n?/, '');
+  // Code stands as it will when it is finished: moved in, without its fence.
+  const text = screenText(isFenced ? code : stream.tail).replace(/\s+$/, '');
+  if (text === '') return [];
+  const indent = isFenced ? '  ' : '';
+  return wrapText(text, columns - indent.length).map((row) => indent + row);
+}
+
+function StreamTail({rows}: {readonly rows: readonly string[]}) {
+  return rows.length === 0 ? null : <Text wrap="truncate">{rows.join('\n')}</Text>;
+}
+
+/** Milliseconds since the epoch, kept up to date while `isActive`; at rest there is no timer. */
+function useNow(isActive: boolean, intervalMs: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isActive) return undefined;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), intervalMs);
+    return () => clearInterval(timer);
+  }, [isActive, intervalMs]);
+  return now;
 }

@@ -1,7 +1,10 @@
 import {Box, Text} from 'ink';
+import {oneLine} from '../../core/util/one-line.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
-import {keyed} from '../text/keyed.ts';
+import {firstRows} from '../text/live-rows.ts';
+import {keyed} from '../text/styled-text.tsx';
+import {cutText} from '../text/wrap.ts';
 
 export const PROMPT_MARK = '> ';
 export const PLACEHOLDER = 'Ask about this project, or /help';
@@ -37,6 +40,27 @@ export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; r
           {placeholder === '' ? row : <Text dimColor>{placeholder}</Text>}
         </Text>
       ))}
+    </Box>
+  );
+}
+
+interface QueueProps {
+  readonly prompts: readonly {readonly id: string; readonly text: string}[];
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** What was sent during a turn and waits for its next step. */
+export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
+  const {shown, more} = firstRows(prompts, rows);
+  return (
+    <Box flexDirection="column">
+      {shown.map(({id, text}) => (
+        <Text key={id} dimColor>
+          {cutText(`  queued: ${oneLine(text)}`, columns)}
+        </Text>
+      ))}
+      {more > 0 && rows > 0 && <Text dimColor>{`  … and ${more} more queued`}</Text>}
     </Box>
   );
 }

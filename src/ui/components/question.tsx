@@ -3,10 +3,9 @@ import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
-import {keyed} from '../text/keyed.ts';
 import {Wrapped} from '../text/styled-text.tsx';
 import {cutText, wrapText} from '../text/wrap.ts';
-import {PatchLine} from './patch.tsx';
+import {PatchLine, WrappedDiff} from './diff.tsx';
 
 /** Everything of a question as rows of the screen, so that its height is known before it is drawn. */
 export interface QuestionRows {
@@ -146,19 +145,6 @@ function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
   }
 }
 
-function DiffRows({diff, columns}: {readonly diff: string; readonly columns: number}) {
-  const rows = diff
-    .split('\n')
-    .flatMap((line) => wrapText(line, columns).map((text) => ({text, sign: line.slice(0, 2)})));
-  return (
-    <Box flexDirection="column">
-      {keyed(rows).map(({key, value: {text, sign}}) => (
-        <PatchLine key={key} line={text} sign={sign} />
-      ))}
-    </Box>
-  );
-}
-
 /** A long command or diff, printed whole before the question. */
 export function QuestionDetail({question, columns}: {readonly question: Question; readonly columns: number}) {
   return (
@@ -166,7 +152,7 @@ export function QuestionDetail({question, columns}: {readonly question: Question
       <Wrapped bold color="yellow" text={`${question.agent} asks: ${question.title}`} columns={columns} />
       <Box paddingLeft={2}>
         {question.detailType === 'diff' ? (
-          <DiffRows diff={question.detail} columns={columns - 2} />
+          <WrappedDiff diff={question.detail} columns={columns - 2} />
         ) : (
           <Wrapped text={question.detail} columns={columns - 2} />
         )}

@@ -2,8 +2,7 @@ import {Box, Text} from 'ink';
 import {type ProgressState, progressLine, taskHeader} from '../../core/progress-line.ts';
 import {groupTitle, hasEnded, progressOf} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
-import {keyed} from '../text/keyed.ts';
-import {StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {namedSpans} from './agent-name.tsx';
 

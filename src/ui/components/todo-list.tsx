@@ -1,7 +1,7 @@
 import {Box, Text} from 'ink';
 import type {Todo} from '../../core/contract/tool-result.ts';
-import {keyed} from '../text/keyed.ts';
 import {firstRows} from '../text/live-rows.ts';
+import {keyed} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
 const MARKS: Readonly<Record<Todo['status'], string>> = {pending: '[ ]', in_progress: '[>]', completed: '[x]'};

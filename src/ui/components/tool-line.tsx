@@ -1,10 +1,9 @@
 import {Box, Text} from 'ink';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
-import {Patch} from './patch.tsx';
+import {Patch} from './diff.tsx';
 import {TodoList} from './todo-list.tsx';
 
-const MAX_DIFF_LINES = 60;
 const MAX_ERROR_ROWS = 8;
 /** How many rows of its result a tool shows; of what is not named, three. */
 const PREVIEW_ROWS: Readonly<Record<string, number>> = {bash: 8, read_file: 0, todo_write: 0};
@@ -29,7 +28,7 @@ function ToolOutcome({tool, columns}: {readonly tool: FinishedTool; readonly col
   if (tool.isError) return <Preview text={tool.preview} rows={MAX_ERROR_ROWS} columns={columns} isError />;
   switch (tool.display?.type) {
     case 'diff':
-      return <Patch patch={tool.display.patch} maxLines={MAX_DIFF_LINES} />;
+      return <Patch patch={tool.display.patch} />;
     case 'todos':
       return <TodoList todos={tool.display.todos} rows={tool.display.todos.length} columns={columns} />;
     case 'text':

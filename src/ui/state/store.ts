@@ -10,8 +10,7 @@ import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM} from '../text/stream-blocks.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
-import {announcementItem} from './announcement-item.ts';
-import {addItem, addItems, addText, feedText, finishText} from './finished-items.ts';
+import {addItem, addItems, addText, announcementItem, feedText, finishText} from './finished-items.ts';
 import {announceRun, forgetEndedRuns, reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
 import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
 

@@ -9,8 +9,7 @@ import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
 import {textOf} from '../../core/util/messages.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {announcementItem} from './announcement-item.ts';
-import {addItem} from './finished-items.ts';
+import {addItem, announcementItem} from './finished-items.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 

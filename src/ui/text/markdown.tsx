@@ -3,8 +3,7 @@ import {Box, Text} from 'ink';
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 import type {ReactNode} from 'react';
 import {createHighlighter} from './highlight.ts';
-import {keyed} from './keyed.ts';
-import {type Span, StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
+import {keyed, type Span, StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 import {textWidth} from './wrap.ts';
 
 export interface MarkdownProps {

@@ -1,6 +1,5 @@
 import {Text, type TextProps} from 'ink';
 import {Fragment} from 'react';
-import {keyed} from './keyed.ts';
 import {wrapRows} from './wrap.ts';
 
 /** A piece of text in one style. */
@@ -48,4 +47,9 @@ function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
     if (at >= end) break;
   }
   return cut;
+}
+
+/** For React: the place of a part that never moves is its key. */
+export function keyed<T>(values: readonly T[]): {readonly key: string; readonly value: T}[] {
+  return values.map((value, index) => ({key: String(index), value}));
 }

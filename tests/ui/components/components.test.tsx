@@ -1,11 +1,11 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {BusyLine} from '../../../src/ui/components/busy-line.tsx';
-import {Patch} from '../../../src/ui/components/patch.tsx';
+import {Patch} from '../../../src/ui/components/diff.tsx';
 import {StatusLine} from '../../../src/ui/components/status-line.tsx';
 import {LiveSubagents} from '../../../src/ui/components/subagent-lines.tsx';
 import {RunningTools, ToolLine} from '../../../src/ui/components/tool-line.tsx';
-import {headerText} from '../../../src/ui/header.ts';
+import {headerText} from '../../../src/ui/repl.tsx';
 import type {FinishedTool} from '../../../src/ui/state/ui-state.ts';
 import {subagentRun} from '../runs-fixture.ts';
 

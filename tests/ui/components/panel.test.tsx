@@ -1,7 +1,7 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
-import {AGENT_COLORS, agentColor} from '../../../src/ui/components/agent-color.ts';
-import {AnnouncementView} from '../../../src/ui/components/announcement.tsx';
+import {AGENT_COLORS, agentColor} from '../../../src/ui/components/agent-name.tsx';
+import {AnnouncementView} from '../../../src/ui/components/finished-item.tsx';
 import {RunPanel} from '../../../src/ui/components/run-panel.tsx';
 import {RunView, viewRows} from '../../../src/ui/components/run-view.tsx';
 import {markedIndex, panelRuns, panelText, panelWindow} from '../../../src/ui/state/panel.ts';
