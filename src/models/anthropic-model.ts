@@ -1,4 +1,5 @@
 /** A model behind a server that speaks the Anthropic Messages API. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import type {Message, StreamEvent} from '../core/contract/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';

@@ -1,4 +1,5 @@
 /** What the SDK throws, told as one line that a person can act on. */
+
 import Anthropic from '@anthropic-ai/sdk';
 import {ModelError, type ModelErrorKind, messageOf} from '../core/errors.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';

@@ -1,7 +1,7 @@
 /** What the messages say: the request to work on, and what has been seen since it was made. */
 import type {Message, UserBlock} from '../core/contract/messages.ts';
 import {textOf} from '../core/util/messages.ts';
-import {fieldsOf} from './request.ts';
+import {fieldsOf} from './messages-api.ts';
 import {isChange, keyOf, type Observation} from './skill.ts';
 
 export interface Conversation {

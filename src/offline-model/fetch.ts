@@ -4,8 +4,7 @@
  */
 import {setImmediate as nextTick} from 'node:timers/promises';
 import {decide, estimateTokens} from './decide.ts';
-import {eventsOf, frame, messageOf, type Reply} from './messages-api.ts';
-import {BadRequest, parseRequest} from './request.ts';
+import {BadRequest, eventsOf, frame, messageOf, parseRequest, type Reply} from './messages-api.ts';
 
 export {CANNOT_PREFIX} from './report.ts';
 

@@ -1,4 +1,6 @@
 /** Which language a file is in, and what kind of file it is, by its path alone. */
+import type {Hit} from './results.ts';
+import type {Search} from './toolbox.ts';
 
 const BY_EXTENSION: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -88,4 +90,36 @@ export function rankOf(path: string): number {
   if (isLumber(path)) return 3;
   if (!isCode(path)) return 2;
   return isTest(path) ? 1 : 0;
+}
+
+export interface InlineTests {
+  readonly path: string;
+  /** Of the first. */
+  readonly line: number;
+  readonly tests: number;
+}
+
+const FORMS: Readonly<Record<string, RegExp>> = {
+  Rust: /^\s*#\[(?:\w+::)*(?:test|rstest)\b/,
+  Python: /^\s*(?:async\s+)?def test_|^\s*>>> /,
+  TypeScript: /\bif\s*\(import\.meta\.vitest/,
+  JavaScript: /\bif\s*\(import\.meta\.vitest/,
+};
+
+export function inlineTestSearch(path: string | undefined): Search {
+  const pattern =
+    '^\\s*#\\[([A-Za-z_]+::)*(test|rstest)\\b|^\\s*(async\\s+)?def test_|^\\s*>>> |\\bif\\s*\\(import\\.meta\\.vitest';
+  return {pattern, path, glob: '*.{rs,py,ts,tsx,mts,js,jsx,mjs}', limit: 300};
+}
+
+/** By file, in the order found; test files are left out. */
+export function inlineTests(hits: readonly Hit[]): readonly InlineTests[] {
+  const files = new Map<string, InlineTests>();
+  for (const {path, line, text} of hits) {
+    const form = FORMS[languageOf(path) ?? ''];
+    if (isTest(path) || isLumber(path) || !form?.test(text)) continue;
+    const known = files.get(path);
+    files.set(path, known ? {...known, tests: known.tests + 1} : {path, line, tests: 1});
+  }
+  return [...files.values()];
 }

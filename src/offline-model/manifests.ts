@@ -1,8 +1,29 @@
 /** What package.json, Cargo.toml, pyproject.toml, Makefile and their kin say, each fact with its line. */
-import {type Fact, type ManifestFacts, nothing} from './manifest-facts.ts';
-import {tomlFacts} from './manifest-toml.ts';
-import {fieldsOf} from './request.ts';
+import {fieldsOf} from './messages-api.ts';
 import type {Line} from './results.ts';
+
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+  readonly line: number;
+  /** Needed only to work on the project. */
+  readonly dev?: boolean;
+}
+
+export interface ManifestFacts {
+  readonly path: string;
+  readonly name: Fact | undefined;
+  readonly description: Fact | undefined;
+  readonly scripts: readonly Fact[];
+  readonly dependencies: readonly Fact[];
+  /** Files that the manifest starts: bin, main, exports. */
+  readonly entries: readonly Fact[];
+  /** The command that runs the tests. */
+  readonly test: Fact | undefined;
+  readonly build: Fact | undefined;
+  /** The command that starts the program. */
+  readonly start: Fact | undefined;
+}
 
 export const MANIFESTS = [
   'package.json',
@@ -24,8 +45,6 @@ export const MANIFESTS = [
   'mix.exs',
 ] as const;
 
-export type {Fact, ManifestFacts} from './manifest-facts.ts';
-
 /** Manifests of these kinds list what the project depends on in a form that is read here. */
 export const LISTS_DEPENDENCIES =
   /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile|setup\.py)$/;
@@ -36,6 +55,11 @@ export function manifestFacts(path: string, lines: readonly Line[]): ManifestFac
   if (/^makefile$|^justfile$/i.test(file)) return makeFacts(path, lines);
   if (file.endsWith('.toml')) return tomlFacts(path, lines);
   return otherFacts(path, file, lines);
+}
+
+function noFacts(path: string): ManifestFacts {
+  const none = {name: undefined, description: undefined, test: undefined, build: undefined, start: undefined};
+  return {path, ...none, scripts: [], dependencies: [], entries: []};
 }
 
 function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
@@ -55,12 +79,8 @@ function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
   const prefix = /deno/.test(path) ? 'deno task' : 'npm run';
   const script = (name: string): Fact | undefined => {
     const found = scripts.find((one) => one.name === name);
-    return (
-      found && {
-        ...found,
-        name: /^(test|start)$/.test(name) ? `${prefix} ${name}`.replace('npm run', 'npm') : `${prefix} ${name}`,
-      }
-    );
+    const command = `${prefix} ${name}`.replace(/^npm run (?=(?:test|start)$)/, 'npm ');
+    return found && {...found, name: command};
   };
   const exports = section('exports')
     .filter((one) => /^\.?\.?\//.test(one.value))
@@ -78,7 +98,7 @@ function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
     ],
     entries: [
       ...(bin ? [bin] : section('bin').map((one) => ({...one, name: `bin ${one.name}`}))),
-      ...present(single('main')),
+      ...[single('main')].filter((fact) => fact !== undefined),
       ...exports.map((one) => ({...one, name: `exports ${one.name}`})),
     ],
     test: script('test'),
@@ -104,22 +124,16 @@ function parsed(text: string): Record<string, unknown> {
 }
 
 function makeFacts(path: string, lines: readonly Line[]): ManifestFacts {
-  const targets = lines.flatMap((line, index) => {
+  const program = /(^|\/)just[^/]*$/i.test(path) ? 'just' : 'make';
+  const targets = lines.flatMap((line, index): readonly Fact[] => {
     const name = /^([A-Za-z0-9][\w.-]*)(?:\s+[^:=]*)?:(?!=)/.exec(line.text)?.[1];
+    if (name === undefined) return [];
     const recipe = lines[index + 1]?.text ?? '';
-    return name === undefined
-      ? []
-      : [
-          {
-            name: `${/^just/i.test(path.replace(/^.*\//, '')) ? 'just' : 'make'} ${name}`,
-            value: /^\s/.test(recipe) ? recipe.trim() : '',
-            line: line.number,
-          },
-        ];
+    return [{name: `${program} ${name}`, value: /^\s/.test(recipe) ? recipe.trim() : '', line: line.number}];
   });
   const target = (names: RegExp) => targets.find((one) => names.test(one.name));
   return {
-    ...nothing(path),
+    ...noFacts(path),
     scripts: targets,
     test: target(/\s(test|tests|check)$/),
     build: target(/\sbuild$/) ?? target(/\sall$/),
@@ -140,7 +154,7 @@ function otherFacts(path: string, file: string, lines: readonly Line[]): Manifes
       const match = form.exec(line.text);
       return match ? [{name: match[1]!, value: match[2] ?? '', line: line.number}] : [];
     });
-  const base = nothing(path);
+  const base = noFacts(path);
   const command = (name: string): Fact => ({name, value: '', line: 1});
   if (file === 'go.mod')
     return {
@@ -199,11 +213,88 @@ function requiredIn(lines: readonly Line[]): readonly Fact[] {
     );
 }
 
-/** The line that the form stands in; the first where none does. */
+/** The first line that matches; line 1 when none does. */
 function lineWith(lines: readonly Line[], form: RegExp): number {
   return lines.find((line) => form.test(line.text))?.number ?? 1;
 }
 
-function present(fact: Fact | undefined): readonly Fact[] {
-  return fact === undefined ? [] : [fact];
+interface Entry extends Fact {
+  readonly section: string;
+}
+
+/** Sections whose keys are packages. */
+const PACKAGES =
+  /^(?:(?:target\..+\.|workspace\.)?(?:dev-|build-)?dependencies|tool\.poetry\.(?:dev-dependencies|dependencies|group\.[^.]+\.dependencies))$/;
+/** A package with a section of its own: `[dependencies.serde]`. */
+const PACKAGE = /^(?:target\..+\.)?(?:dev-|build-)?dependencies\.([\w-]+)$/;
+/** Lists of packages. */
+const PACKAGE_LISTS = /^(?:project\.dependencies|project\.optional-dependencies\..+|dependency-groups\..+)\[\]$/;
+
+export function tomlFacts(path: string, lines: readonly Line[]): ManifestFacts {
+  const facts = tomlEntries(lines);
+  const within = (...sections: string[]) => facts.filter((one) => one.name !== '' && sections.includes(one.section));
+  const pick = (key: string, ...sections: string[]) => within(...sections).find((one) => one.name === key);
+  const cargo = path.endsWith('Cargo.toml');
+  const root = cargo ? 'package' : 'project';
+  const head = (section: string): Entry | undefined => facts.find((one) => one.name === '' && one.section === section);
+  const pytest =
+    facts.find((one) => one.section.startsWith('tool.pytest')) ??
+    facts.find((one) => one.name === 'pytest' || /^pytest\b/.test(one.name) || /^pytest\b/.test(one.value));
+  const command = (name: string, at: Fact | undefined): Fact => ({name, value: '', line: at?.line ?? 1});
+  const home = head(root) ?? head('workspace');
+  const system = head('build-system');
+  return {
+    ...noFacts(path),
+    name: pick('name', root, 'tool.poetry'),
+    description: pick('description', root, 'tool.poetry'),
+    scripts: within('project.scripts', 'tool.poetry.scripts', 'tool.poe.tasks', 'tool.pdm.scripts'),
+    dependencies: facts.filter(isDependency).map(asDependency),
+    entries: [
+      ...within('project.scripts', 'tool.poetry.scripts').map((one) => ({...one, name: `script ${one.name}`})),
+      ...facts.filter((one) => one.section === 'bin' && one.name === 'path'),
+    ],
+    test: cargo ? command('cargo test', home) : pytest && command('pytest', pytest),
+    build: cargo ? command('cargo build', home) : system && command('pip install .', system),
+    start: cargo ? undefined : within('project.scripts', 'tool.poetry.scripts')[0],
+  };
+}
+
+function isDependency({section, name}: Entry): boolean {
+  if (name === '') return PACKAGE.test(section);
+  return PACKAGES.test(section) || PACKAGE_LISTS.test(section);
+}
+
+function asDependency(entry: Entry): Fact {
+  const dev = /\bdev|optional-|dependency-groups|\.group\./.test(entry.section);
+  const name = entry.name === '' ? PACKAGE.exec(entry.section)![1]! : entry.name;
+  return {name, value: entry.value, line: entry.line, ...(dev && {dev})};
+}
+
+/** `key = value` lines with their section; a section's own line without a name; a list's items under `section.key[]`. */
+function tomlEntries(lines: readonly Line[]): readonly Entry[] {
+  const facts: Entry[] = [];
+  let section = '';
+  let open = '';
+  for (const {number, text} of lines) {
+    if (/^\s*#/.test(text)) continue;
+    const header = open === '' ? /^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$/.exec(text)?.[1] : undefined;
+    const entry = /^\s*"?([\w.-]+)"?\s*=\s*(.*)$/.exec(text);
+    if (header !== undefined) {
+      section = header.replaceAll('"', '');
+      facts.push({section, name: '', value: '', line: number});
+      continue;
+    }
+    const value = open === '' ? entry?.[2]?.trim() : text.trim();
+    if (value === undefined) continue;
+    if (open === '' && entry) {
+      facts.push({section, name: entry[1]!, value: value.replace(/^(["'])(.*)\1.*$/, '$2'), line: number});
+      if (value.startsWith('[')) open = `${section}.${entry[1]}[]`;
+    }
+    if (open === '') continue;
+    for (const item of value.matchAll(/"([^"]+)"|'([^']+)'/g))
+      facts.push({section: open, name: item[1] ?? item[2] ?? '', value: '', line: number});
+    // A bracket within quotes, as in "uvicorn[standard]", closes nothing.
+    if (/\]/.test(value.replace(/"[^"]*"|'[^']*'|#.*$/g, ''))) open = '';
+  }
+  return facts;
 }

@@ -2,6 +2,7 @@
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import {oneLine} from '../core/util/one-line.ts';
 import type {Hit, Line} from './results.ts';
+import type {Observation} from './skill.ts';
 
 /** First line of the first answer of a conversation. */
 export const OFFLINE_NOTICE =
@@ -28,6 +29,13 @@ export function notDone(reason: string, found = ''): string {
 
 export function isCannot(text: string): boolean {
   return text.startsWith(CANNOT_PREFIX);
+}
+
+/** Why a call failed, in one line without a full stop; empty when the tool said nothing. */
+export function problemOf(observation: Observation): string {
+  const lines = observation.text.split('\n').map((line) => line.trim());
+  const first = lines.find((line) => line !== '' && !/^exit code \d+$/i.test(line)) ?? '';
+  return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
 /** `src/a.ts:12` with its line of code. */

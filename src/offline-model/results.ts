@@ -1,5 +1,4 @@
 /** Reads the texts that tools return. Tolerant: lines of another shape are notes, not data. */
-import {clip} from './report.ts';
 import type {Observation} from './skill.ts';
 
 /** One line that a search found. */
@@ -73,13 +72,6 @@ export function goesOn(observation: Observation | undefined): boolean {
   if (observation === undefined) return false;
   const notes = observation.text.split('\n').filter((line) => !/^\s*\d+(\t|→)/.test(line));
   return notes.some((line) => CUT.test(line) || /\bmore\b|\boffset\b|\bof \d[\d,]* lines\b|truncated/i.test(line));
-}
-
-/** Why a call failed, in one line without a full stop; empty when the tool said nothing. */
-export function problemOf(observation: Observation): string {
-  const lines = observation.text.split('\n').map((line) => line.trim());
-  const first = lines.find((line) => line !== '' && !/^exit code \d+$/i.test(line)) ?? '';
-  return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
 function isEmptyFile(text: string): boolean {

@@ -2,14 +2,9 @@
  * How a skill is written: as a generator that yields tool calls and is given their results.
  *
  * Nothing is remembered between requests. Each request runs the skill again from its start and feeds it the results
- * that the conversation already holds (`replay.ts`); the first calls without a result are the next reply.
+ * that the conversation already holds (`replay`); the first calls without a result are the next reply.
  */
-
-/** One tool call, before it has an id. */
-export interface Call {
-  readonly name: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
+import type {Call, Toolbox} from './toolbox.ts';
 
 /** What came of a call. */
 export interface Observation {
@@ -77,4 +72,48 @@ function stableJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${stableJson(inner)}`).join(',')}}`;
+}
+
+export interface Job {
+  /** The request, without courtesies. */
+  readonly text: string;
+  readonly toolbox: Toolbox;
+  /** The main agent: it has Task. */
+  readonly main: boolean;
+  /** What the system prompt makes of this agent, where the request itself doesn't say. */
+  readonly role: 'plan' | 'review' | 'other';
+  /** Requests before this one, oldest first. */
+  readonly earlier: readonly string[];
+}
+
+/** The skill for the job, or undefined when it is about something else. */
+export type Route = (job: Job) => Work<string> | undefined;
+
+/** A work that makes no call. */
+// biome-ignore lint/correctness/useYield: a skill that knows its answer has nothing to ask for
+export function* say(text: string): Work<string> {
+  return text;
+}
+
+export type Next =
+  | {readonly type: 'calls'; readonly calls: readonly Call[]; readonly say: string | undefined}
+  | {readonly type: 'answer'; readonly text: string};
+
+/** Results by `keyOf` their call. A call that has one is not made again, unless files were changed since. */
+export type Seen = ReadonlyMap<string, Observation>;
+
+/** With `mayCall` false the skill is told that its calls were not made, until it answers from what it has. */
+export function replay(work: Work<string>, seen: Seen, mayCall: boolean): Next {
+  let next = work.next();
+  let changes = 0;
+  while (!next.done) {
+    const {calls, say} = next.value;
+    const key = (call: Call) => keyOf(call, changes);
+    const open = new Map(calls.map((call) => [key(call), call] as const).filter(([key]) => !seen.has(key)));
+    if (open.size > 0 && mayCall) return {type: 'calls', calls: [...open.values()], say};
+    const results = calls.map((call) => seen.get(key(call)) ?? NOT_MADE);
+    if (calls.some((call) => isChange(call.name) && seen.has(key(call)))) changes++;
+    next = work.next(results);
+  }
+  return {type: 'answer', text: next.value};
 }

@@ -3,8 +3,13 @@
  * Every maker returns undefined when no tool here can do it.
  */
 import type {ToolSpec} from '../core/contract/messages.ts';
-import {fieldsOf} from './request.ts';
-import type {Call} from './skill.ts';
+import {fieldsOf} from './messages-api.ts';
+
+/** One tool call, before it has an id. */
+export interface Call {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
 
 export interface Search {
   /** In the common language of ripgrep and `grep -E`: plain groups, `\b`, `\s`, `\w`, no look-around. */

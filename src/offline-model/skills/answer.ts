@@ -1,13 +1,12 @@
 /** Everything else: names and words of the request are searched for, and what was found is shown, no more. */
 
 import {definitionIn} from '../definitions.ts';
-import type {Job} from '../job.ts';
 import {isCode} from '../languages.ts';
 import {docOf, headerOf} from '../prose.ts';
 import {type ConcernedFile, concernedFiles} from '../relevant-files.ts';
 import {bullets, cannot, citeHit, clip, firstSentence, paragraphs} from '../report.ts';
 import {type Line, readLines} from '../results.ts';
-import {ask, type Work} from '../skill.ts';
+import {ask, type Job, type Work} from '../skill.ts';
 
 /** Work that needs understanding of code, which rules have not. */
 const ACTION =

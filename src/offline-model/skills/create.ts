@@ -1,8 +1,7 @@
 /** "create FILE with CONTENT". */
-import type {Job, Route} from '../job.ts';
-import {cannot, count, notDone} from '../report.ts';
-import {problemOf} from '../results.ts';
-import {askOne, type Work} from '../skill.ts';
+
+import {cannot, count, notDone, problemOf} from '../report.ts';
+import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
 
 const HEAD =

@@ -1,8 +1,7 @@
 /** Gives work to subagents by the Task tool, side by side, and tells what came back. */
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
-import type {Job, Route} from '../job.ts';
 import {bullets, notDone, paragraphs} from '../report.ts';
-import {ask, type Observation, type Work} from '../skill.ts';
+import {ask, type Job, type Observation, type Route, type Work} from '../skill.ts';
 
 export interface Assignment {
   readonly agent: string;

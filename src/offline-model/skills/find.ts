@@ -1,11 +1,10 @@
 /** Where is it, what is it, who uses it: answered from searches, definitions first. */
 import {definitionOf, definitionPattern, escapeRegExp, isComment, isQuoted, wordPattern} from '../definitions.ts';
-import type {Job} from '../job.ts';
 import {isCode, languageOf, rankOf} from '../languages.ts';
 import {docOf, headerOf} from '../prose.ts';
-import {bullets, citeHit, count, countOf, fenced, notDone, numbered, paragraphs} from '../report.ts';
-import {type Hit, type Hits, problemOf, readHits, readLines, readPaths} from '../results.ts';
-import {ask, askOne, type Observation, type Work} from '../skill.ts';
+import {bullets, citeHit, count, countOf, fenced, notDone, numbered, paragraphs, problemOf} from '../report.ts';
+import {type Hit, type Hits, readHits, readLines, readPaths} from '../results.ts';
+import {ask, askOne, type Job, type Observation, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 import {answer} from './answer.ts';
 import type {FindRequest} from './find-request.ts';

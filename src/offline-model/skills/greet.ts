@@ -1,6 +1,7 @@
 /** Greetings, thanks, "help", "who are you": what this is and how to get more. */
-import {type Route, say} from '../job.ts';
+
 import {bullets, HOW_TO_SET_UP, paragraphs} from '../report.ts';
+import {type Route, say} from '../skill.ts';
 
 const HELLO =
   /^(?:hi|hello|hey|yo|good (?:morning|evening|afternoon)|salut|bonjour|привет|здравствуй(?:те)?|你好|您好|help|aide|помощь|помоги|帮助|test|ping)(?: there| you| all| me| please)*[\s!.?,。！？]*$/iu;

@@ -1,10 +1,9 @@
 /** "list functions in src", "which files define traits?": definitions by their kind, with their lines. */
 import {definitionIn, isComment} from '../definitions.ts';
-import type {Job} from '../job.ts';
 import {isCode, languageOf, rankOf} from '../languages.ts';
-import {bullets, count, notDone, paragraphs} from '../report.ts';
-import {problemOf, readHits, readLines} from '../results.ts';
-import {askOne, type Work} from '../skill.ts';
+import {bullets, count, notDone, paragraphs, problemOf} from '../report.ts';
+import {readHits, readLines} from '../results.ts';
+import {askOne, type Job, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 
 interface Wanted {

@@ -1,10 +1,16 @@
 /** "list …", "how many …": files, folders, scripts, dependencies, tests, TODOs, definitions. */
-import {inlineTestSearch, inlineTests} from '../inline-tests.ts';
-import {type Job, type Route, say} from '../job.ts';
-import {extensionsOf, isCode, isTest, languageOfExtension, rankOf} from '../languages.ts';
-import {bullets, cannot, citeHit, count, countOf, isCannot, notDone, paragraphs} from '../report.ts';
-import {problemOf, readCounts, readHits, readPaths} from '../results.ts';
-import {ask, askOne, type Work} from '../skill.ts';
+import {
+  extensionsOf,
+  inlineTestSearch,
+  inlineTests,
+  isCode,
+  isTest,
+  languageOfExtension,
+  rankOf,
+} from '../languages.ts';
+import {bullets, cannot, citeHit, count, countOf, isCannot, notDone, paragraphs, problemOf} from '../report.ts';
+import {readCounts, readHits, readPaths} from '../results.ts';
+import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {globsIn, pathsIn} from '../words.ts';
 import {answer} from './answer.ts';
 import {parseFind} from './find-request.ts';

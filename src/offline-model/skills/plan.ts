@@ -1,13 +1,12 @@
 /** "plan X": the files that X concerns, the steps, the tests, the risks. From searches, not from understanding. */
 
 import {definitionIn, wordPattern} from '../definitions.ts';
-import type {Job, Route} from '../job.ts';
 import {isCode, isTest} from '../languages.ts';
 import {MANIFESTS, manifestFacts} from '../manifests.ts';
 import {type ConcernedFile, concernedFiles} from '../relevant-files.ts';
 import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
 import {readHits, readLines, readPaths} from '../results.ts';
-import {ask, askOne, type Work} from '../skill.ts';
+import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {delegate} from './delegate.ts';
 
 const PLAN =

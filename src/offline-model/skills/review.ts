@@ -1,14 +1,11 @@
 /** "review X": simple checks by search and by counting lines. Each finding has its place; none is a judgement. */
-import {inlineTestSearch, inlineTests} from '../inline-tests.ts';
-import type {Job, Route} from '../job.ts';
-import {isCode, isLumber, isTest} from '../languages.ts';
-import {bullets, citeHit, count, isCannot, notDone, paragraphs} from '../report.ts';
-import {type Hit, type Hits, problemOf, readCounts, readHits, readLines, readPaths} from '../results.ts';
-import {ask, askOne, NOT_MADE, type Work} from '../skill.ts';
+import {inlineTestSearch, inlineTests, isCode, isLumber, isTest} from '../languages.ts';
+import {bullets, citeHit, count, isCannot, notDone, paragraphs, problemOf} from '../report.ts';
+import {type Hit, type Hits, readCounts, readHits, readLines, readPaths} from '../results.ts';
+import {ask, askOne, type Job, NOT_MADE, type Route, type Work} from '../skill.ts';
 import {looksLikeFile, pathsIn} from '../words.ts';
 import {delegate} from './delegate.ts';
-import {longFunctions} from './long-functions.ts';
-import {CHECKS} from './review-checks.ts';
+import {CHECKS, longFunctions} from './review-checks.ts';
 
 const REVIEW =
   /^(?:(?:do|make|run|give me|perform|start)\s+(?:me\s+)?(?:a|an|the)?\s*)?(?:quick |thorough |full |short )?(?:code[- ]?)?(?:review|audit|critique|lint|check(?=\s+(?:the |my |this )?(?:code|quality|src|for (?:bugs|problems|issues)|\S*\/))|find (?:any )?(?:bugs|problems|issues|code smells)|relis|relire|revois|revue|проверь|проведи ревью|ревью|сделай ревью|审查|评审|检查|代码审查)(?![\w-])/iu;

@@ -1,10 +1,12 @@
 /** "help me understand this project": the main agent sends explore agents; an explore agent looks for itself. */
-import type {Job, Route} from '../../job.ts';
-import type {Work} from '../../skill.ts';
+
+import {extensionOf, isCodeLanguage, isTest, languageOfExtension, rankOf} from '../../languages.ts';
+import {opening} from '../../prose.ts';
+import {bullets, clip, code, count, countOf, firstSentence, paragraphs} from '../../report.ts';
+import type {Job, Route, Work} from '../../skill.ts';
 import {keywordsIn, looksLikeFile, pathsIn} from '../../words.ts';
 import {delegate} from '../delegate.ts';
-import {exploreReport, type Focus} from './explore-report.ts';
-import {viewOf} from './project-view.ts';
+import {type Focus, type ProjectView, viewOf} from './project-view.ts';
 
 const ASKS =
   /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|look around|know|familiari\w*|map|walk me|study|tell me about|about)\b|comprendre|explique|présente|изуч|объясни|разобраться|понять|обзор|расскажи|исследуй|проанализируй|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看/iu;
@@ -64,4 +66,176 @@ function focusOf(text: string): Focus {
 function* looking(job: Job, scope: string | undefined, focus: Focus): Work<string> {
   const view = yield* viewOf(job, scope, focus);
   return typeof view === 'string' ? view : exploreReport(view);
+}
+
+const MOST_FOLDERS = 9;
+
+export function exploreReport(view: ProjectView): string {
+  if (view.focus === 'tests') return paragraphs(testsOf(view), scriptsOf(view), ci(view));
+  return paragraphs(
+    identityOf(view),
+    languagesOf(view),
+    entriesOf(view),
+    folders(view),
+    view.focus === 'all' && scriptsOf(view),
+    view.focus === 'all' && testsOf(view),
+    documents(view),
+    view.focus === 'all' && ci(view),
+  );
+}
+
+export function identityOf({facts, readme, place}: ProjectView): string | undefined {
+  const main = facts.find((fact) => fact.name);
+  const name = main?.name && `**${main.name.value}** (${main.path}:${main.name.line})`;
+  const description =
+    main?.description && `“${clip(main.description.value, 200)}” (${main.path}:${main.description.line})`;
+  const prose = readme && opening(readme.lines);
+  const said = prose && readme && `${readme.path}:${prose.number} says: “${firstSentence(prose.text)}”`;
+  const where = place === undefined ? undefined : `In ${place}:`;
+  return [where, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
+}
+
+export function languagesOf({paths, complete, counted}: ProjectView): string {
+  const byExtension = new Map<string, number>();
+  const whole = !complete && counted.total !== undefined;
+  if (whole) for (const [extension, files] of counted.extensions) byExtension.set(extension, files);
+  else for (const path of paths) byExtension.set(extensionOf(path), (byExtension.get(extensionOf(path)) ?? 0) + 1);
+  const byLanguage = new Map<string, number>();
+  for (const [extension, files] of byExtension) {
+    const language = languageOfExtension(extension);
+    if (language !== undefined) byLanguage.set(language, (byLanguage.get(language) ?? 0) + files);
+  }
+  const list = [...byLanguage].sort(
+    ([a, m], [b, n]) => Number(isCodeLanguage(b)) - Number(isCodeLanguage(a)) || n - m || (a < b ? -1 : 1),
+  );
+  const total = whole
+    ? `${count(counted.total!, 'file')} in all`
+    : complete
+      ? `${count(paths.length, 'file')} in all`
+      : `counted among the ${paths.length} newest files`;
+  const named = list.slice(0, 6).map(([language, files]) => `${language} ${count(files, 'file')}`);
+  return `**Languages**: ${named.join(', ') || 'none that I know'} (${total})`;
+}
+
+export function entriesOf({facts, entries: found, mains}: ProjectView): string {
+  const declared = facts.flatMap((fact) =>
+    fact.entries.map(
+      (entry) => `${fact.path}:${entry.line} — ${entry.name}${entry.value ? `: ${code(entry.value)}` : ''}`,
+    ),
+  );
+  const started = found.map(
+    (entry) => `${entry.path}:${entry.line} — ${entry.header ? `“${firstSentence(entry.header)}”` : code(entry.text)}`,
+  );
+  const seen = new Set(found.map((entry) => entry.path));
+  const others = mains
+    .filter((hit) => !seen.has(hit.path) && rankOf(hit.path) <= 2)
+    .map((hit) => `${hit.path}:${hit.line} — ${code(hit.text)}`);
+  const all = [...declared.slice(0, 5), ...started, ...others];
+  return all.length > 0
+    ? `**Entry points**\n${bullets(all, 10)}`
+    : '**Entry points**: none found by name, manifest or main function.';
+}
+
+function folders({paths, complete, counted, readme, place}: ProjectView): string | undefined {
+  const inside = place === undefined || place === '.' ? '' : `${place.replace(/^\.\//, '')}/`;
+  const relative = paths.map((path) => (path.startsWith(inside) ? path.slice(inside.length) : path));
+  const sizes = complete || counted.total === undefined ? folderSizes(relative) : counted.folders;
+  const list = [...sizes].filter(([folder]) => folder !== '.').sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  if (list.length === 0) return undefined;
+  const about = complete || counted.total !== undefined ? '' : ` (of the ${paths.length} newest files)`;
+  const lines = list.slice(0, MOST_FOLDERS).map(([folder, files]) => {
+    const own = relative
+      .filter((path) => path.startsWith(`${folder}/`))
+      .toSorted((a, b) => a.split('/').length - b.split('/').length || rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
+    const names = own.slice(0, 4).map((path) => path.slice(folder.length + 1));
+    const said = mention(`${inside}${folder}`, readme);
+    return `${inside}${folder}/ (${count(files, 'file')})${names.length > 0 ? `: ${names.join(', ')}${files > names.length ? ', …' : ''}` : ''}${said ? ` — ${said}` : ''}`;
+  });
+  return `**Folders**${about}\n${bullets(lines, MOST_FOLDERS, Math.max(0, list.length - MOST_FOLDERS))}`;
+}
+
+/** By the first two levels, as the counting command does it. */
+function folderSizes(paths: readonly string[]): ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>();
+  for (const path of paths) {
+    const parts = path.split('/');
+    const folder = parts.length === 1 ? '.' : parts.length === 2 ? parts[0]! : `${parts[0]}/${parts[1]}`;
+    sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+  }
+  return sizes;
+}
+
+/** The README's own words about a folder. */
+function mention(folder: string, readme: ProjectView['readme']): string | undefined {
+  const name = folder.replace(/^.*\//, '');
+  for (const line of readme?.lines ?? []) {
+    const at = line.text.indexOf(`${name}/`);
+    if (
+      at < 0 ||
+      /https?:/.test(line.text) ||
+      (/[\w/]/.test(line.text[at - 1] ?? '') !== folder.includes('/') && /\w/.test(line.text[at - 1] ?? ''))
+    )
+      continue;
+    const words = line.text
+      .slice(at + name.length + 1)
+      .replace(/^[`\s|:*–—-]+/, '')
+      .replace(/[\s|]+$/, '');
+    if (/^\p{L}.*\s/u.test(words) && words.length > 10) return `${readme!.path}:${line.number} “${clip(words, 90)}”`;
+  }
+  return undefined;
+}
+
+export function scriptsOf({facts}: ProjectView): string {
+  const all = facts.flatMap((fact) =>
+    fact.scripts.map(
+      (one) =>
+        `${fact.path}:${one.line} — \`${fact.path.endsWith('.json') ? `npm run ${one.name}` : one.name}\`${one.value ? `: ${code(one.value)}` : ''}`,
+    ),
+  );
+  return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
+}
+
+export function testsOf({tests: found, facts, complete, focus, inline}: ProjectView): string {
+  const listed = found.paths.filter((path) => isTest(path) && rankOf(path) === 1);
+  const beyond = focus === 'tests' ? found.more : complete ? 0 : undefined;
+  const command = facts.find((fact) => fact.test);
+  const value = command?.test?.value ? ` (${code(command.test.value)})` : '';
+  const how = command?.test
+    ? `Run with \`${command.test.name}\`${value}, ${command.path}:${command.test.line}.`
+    : 'I found no command that runs them.';
+  const among =
+    inline.length > 0 &&
+    `Among the code: ${inline
+      .slice(0, 6)
+      .map((one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`)
+      .join(', ')}${inline.length > 6 ? ', …' : ''}.`;
+  if (listed.length === 0) {
+    const none = beyond === 0 ? 'no test files found' : 'none among the files listed';
+    return `**Tests**: ${among ? `${among.charAt(0).toLowerCase()}${among.slice(1)}` : `${none}.`}${command?.test ? ` ${how}` : ''}`;
+  }
+  const byFolder = new Map<string, string[]>();
+  for (const path of listed.toSorted()) {
+    const folder = path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
+    byFolder.set(folder, [...(byFolder.get(folder) ?? []), path.replace(/^.*\//, '')]);
+  }
+  const lines = [...byFolder]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(
+      ([folder, files]) =>
+        `${folder} (${count(files.length, 'file')}): ${files.slice(0, 4).join(', ')}${files.length > 4 ? ', …' : ''}`,
+    );
+  return `**Tests**: ${countOf(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
+}
+
+function documents({documents: found, readme}: ProjectView): string | undefined {
+  const headings = readme?.lines.filter((line) => /^##\s/.test(line.text)).slice(0, 8) ?? [];
+  const parts =
+    headings.length > 0
+      ? `; ${readme!.path}:${headings[0]!.number} onwards: ${headings.map((line) => clip(line.text.replace(/^#+\s*/, ''), 40)).join(' · ')}`
+      : '';
+  return found.length > 0 ? `**Documents**: ${found.slice(0, 6).join(', ')}${parts}` : undefined;
+}
+
+function ci({ci: found}: ProjectView): string | undefined {
+  return found.length > 0 ? `**CI**: ${found.slice(0, 5).join(', ')}` : undefined;
 }

@@ -1,9 +1,9 @@
 /** "list the scripts", "list dependencies": as the manifests name them, each with its line. */
-import type {Job} from '../../job.ts';
+
 import {LISTS_DEPENDENCIES, MANIFESTS, type ManifestFacts, manifestFacts} from '../../manifests.ts';
-import {bullets, code, count, notDone, paragraphs} from '../../report.ts';
-import {problemOf, readLines, readPaths} from '../../results.ts';
-import {ask, askOne, type Work} from '../../skill.ts';
+import {bullets, code, count, notDone, paragraphs, problemOf} from '../../report.ts';
+import {readLines, readPaths} from '../../results.ts';
+import {ask, askOne, type Job, type Work} from '../../skill.ts';
 
 const MOST_MANIFESTS = 3;
 

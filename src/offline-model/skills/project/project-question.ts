@@ -1,12 +1,12 @@
 /** Short questions about the project: entry points, languages, how it is built, started and tested. */
-import type {Job, Route} from '../../job.ts';
+
 import {isCode, isLumber, languageOf, rankOf} from '../../languages.ts';
 import type {Fact} from '../../manifests.ts';
-import {bullets, citeHit, code, notDone, paragraphs} from '../../report.ts';
-import {problemOf, readHits, readLines, readPaths} from '../../results.ts';
-import {ask, askOne, type Observation, type Work} from '../../skill.ts';
-import {entriesOf, type Focus, identityOf, languagesOf, type ProjectView, testsOf} from './explore-report.ts';
-import {viewOf} from './project-view.ts';
+import {bullets, citeHit, code, notDone, paragraphs, problemOf} from '../../report.ts';
+import {readHits, readLines, readPaths} from '../../results.ts';
+import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
+import {entriesOf, identityOf, languagesOf, testsOf} from './explore.ts';
+import {type Focus, type ProjectView, viewOf} from './project-view.ts';
 
 const MANIFEST_GLOB = '{package.json,composer.json,Cargo.toml,pyproject.toml,setup.cfg,go.mod}';
 

@@ -1,15 +1,46 @@
 /** Looks at a project as a whole: its files, manifests, README, entry points and tests. */
 
-import {inlineTestSearch, inlineTests} from '../../inline-tests.ts';
-import type {Job} from '../../job.ts';
-import {isLumber, isTest} from '../../languages.ts';
+import {type InlineTests, inlineTestSearch, inlineTests, isLumber, isTest} from '../../languages.ts';
 import {MANIFESTS, type ManifestFacts, manifestFacts} from '../../manifests.ts';
 import {headerOf} from '../../prose.ts';
-import {notDone} from '../../report.ts';
-import {type Line, problemOf, readHits, readLines, readPaths} from '../../results.ts';
-import {ask, type Work} from '../../skill.ts';
+import {notDone, problemOf} from '../../report.ts';
+import {type Hit, type Line, type Paths, readHits, readLines, readPaths} from '../../results.ts';
+import {ask, type Job, type Work} from '../../skill.ts';
 import {LIST_FILES, quote} from '../../toolbox.ts';
-import type {Entry, Focus, ProjectView} from './explore-report.ts';
+
+export type Focus = 'structure' | 'tests' | 'all';
+
+export interface Entry {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+  readonly header: string | undefined;
+}
+
+export interface ProjectView {
+  /** The folder that was asked about; undefined: the whole project. */
+  readonly place: string | undefined;
+  readonly focus: Focus;
+  /** All files, or the newest. */
+  readonly paths: readonly string[];
+  readonly complete: boolean;
+  /** Counted by a command over all files, where one could be run. */
+  readonly counted: {
+    readonly total: number | undefined;
+    readonly extensions: ReadonlyMap<string, number>;
+    readonly folders: ReadonlyMap<string, number>;
+    readonly ci: readonly string[];
+  };
+  readonly facts: readonly ManifestFacts[];
+  readonly readme: {readonly path: string; readonly lines: readonly Line[]} | undefined;
+  readonly documents: readonly string[];
+  readonly entries: readonly Entry[];
+  readonly mains: readonly Hit[];
+  readonly tests: Paths;
+  /** Among the code. */
+  readonly inline: readonly InlineTests[];
+  readonly ci: readonly string[];
+}
 
 const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App,Program';
 const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';

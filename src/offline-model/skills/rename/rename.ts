@@ -1,12 +1,11 @@
 /** "rename A to B in FILE" and "replace A with B in src/": found by search, read, then edited file by file. */
 
 import {escapeRegExp} from '../../definitions.ts';
-import {type Job, type Route, say} from '../../job.ts';
 import {isLumber} from '../../languages.ts';
-import {bullets, cannot, clip, count, notDone, paragraphs} from '../../report.ts';
-import {goesOn, problemOf, readLines, readPaths} from '../../results.ts';
-import {ask, askOne, type Call, type Observation, type Work} from '../../skill.ts';
-import {quote} from '../../toolbox.ts';
+import {bullets, cannot, clip, count, notDone, paragraphs, problemOf} from '../../report.ts';
+import {goesOn, readLines, readPaths} from '../../results.ts';
+import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
+import {type Call, quote} from '../../toolbox.ts';
 import {looksLikeFile} from '../../words.ts';
 import {type Change, countIn, editsFor} from './rename-edits.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
