@@ -1,7 +1,7 @@
 /** All agents that there are: built in, given at the start, of the project, of the user; which hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
-import {type Problem, ProblemList, START} from '../core/problem.ts';
+import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {ParsedAgent, Places} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type AgentPlaces, agentFolders, type FileSource, isClaude, listAgentFiles} from './folders.ts';

@@ -1,6 +1,6 @@
 /** From the fields of a file to an agent that can be dispatched. */
 import type {AgentDefinition} from '../core/agent-types.ts';
-import {type Place, type ProblemList, quote, START} from '../core/problem.ts';
+import {type Place, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn, NOT_YET} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 

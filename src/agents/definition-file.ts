@@ -1,7 +1,7 @@
 /** Reads the text of a definition, whatever lies at its path. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
-import {type Problem, ProblemList, placeAt, START} from '../core/problem.ts';
-import {whyUnreadable} from '../core/unreadable.ts';
+import {type Problem, ProblemList, placeAt, START} from '../core/util/problem.ts';
+import {whyUnreadable} from '../core/util/unreadable.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
 /** Bytes. */

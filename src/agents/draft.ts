@@ -1,7 +1,7 @@
 /** Drafts a definition from a person's words: the request, the shape of the answer, and what the answer says. */
 import {getNodeValue} from 'jsonc-parser';
-import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
-import {ProblemList, quote, START} from '../core/problem.ts';
+import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
+import {ProblemList, quote, START} from '../core/util/problem.ts';
 import {defineAgent, type ParsedAgent} from './define.ts';
 import {checkFields} from './json-source.ts';
 import {fateOf, subagentTools, WRITING_TOOLS} from './known-tools.ts';

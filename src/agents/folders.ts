@@ -1,9 +1,9 @@
 /** The four folders that agents are read from, and the files in them. */
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {messageOf} from '../core/errors.ts';
-import {codeOf} from '../core/file-errors.ts';
-import {type Problem, ProblemList, START} from '../core/problem.ts';
+import {messageOf} from '../core/util/errors.ts';
+import {codeOf} from '../core/util/file-errors.ts';
+import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
 

@@ -1,7 +1,7 @@
 /** The YAML between two `---` at the head of a markdown file: by the rules of YAML, else line by line. */
 import {isMap, isScalar, LineCounter, type Pair, parseDocument, Scalar} from 'yaml';
-import {messageOf} from '../core/errors.ts';
-import {type Place, type ProblemList, quote} from '../core/problem.ts';
+import {messageOf} from '../core/util/errors.ts';
+import {type Place, type ProblemList, quote} from '../core/util/problem.ts';
 
 export interface FrontMatter {
   readonly values: ReadonlyMap<string, unknown>;

@@ -2,9 +2,9 @@
 import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';
-import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
-import {nearest} from '../core/nearest.ts';
-import {type Place, type Problem, ProblemList, placeAt, quote, START} from '../core/problem.ts';
+import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
+import {nearest} from '../core/util/nearest.ts';
+import {type Place, type Problem, ProblemList, placeAt, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {AGENT_KEYS, agentFileSchema, normalName, SOFT_KEYS} from './schema.ts';

@@ -1,7 +1,7 @@
 /** Names of tools in definitions: ours, those of other programs, and why some give nothing. */
 
-import {nearest, slipOf} from '../core/nearest.ts';
-import {toolName} from '../core/tool-names.ts';
+import {nearest, slipOf} from '../core/util/nearest.ts';
+import {toolName} from '../core/util/tool-names.ts';
 
 /** Base tools of the contract, for completion in editors and for names that a release has not yet. */
 export const STANDARD_TOOLS: readonly string[] = [

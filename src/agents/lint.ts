@@ -1,6 +1,6 @@
 /** Looks at agents as a careful colleague would: what they really have, and what their words promise beyond it. */
 import path from 'node:path';
-import {type Place, type Problem, ProblemList, START} from '../core/problem.ts';
+import {type Place, type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
 import {fateOf, WRITING_TOOLS} from './known-tools.ts';
 import type {MissingTool} from './tool-list.ts';

@@ -1,7 +1,7 @@
 /** The agents as their files are now: asked for each Task, read again only when something changed. */
 import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
-import {formatProblem, type Problem} from '../core/problem.ts';
+import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {
   assemble,
   type CatalogOptions,

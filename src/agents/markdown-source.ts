@@ -1,7 +1,7 @@
 /** Agents of `.claude/agents/*.md`: read as people have them, never written. */
 import path from 'node:path';
-import {slipOf} from '../core/nearest.ts';
-import {type Place, ProblemList, quote, START} from '../core/problem.ts';
+import {slipOf} from '../core/util/nearest.ts';
+import {type Place, ProblemList, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from './front-matter.ts';

@@ -4,11 +4,11 @@ import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
 import writeFileAtomic from 'write-file-atomic';
-import {MiniCcError, UsageError} from '../core/errors.ts';
-import {codeOf} from '../core/file-errors.ts';
-import {parseRoot, propertiesOf} from '../core/json-syntax.ts';
-import {slipOf} from '../core/nearest.ts';
-import {ProblemList, quote} from '../core/problem.ts';
+import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {codeOf} from '../core/util/file-errors.ts';
+import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
+import {slipOf} from '../core/util/nearest.ts';
+import {ProblemList, quote} from '../core/util/problem.ts';
 import type {LoadedCatalog} from './catalog.ts';
 import {definitionText} from './definition-file.ts';
 import {

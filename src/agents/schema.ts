@@ -1,7 +1,7 @@
 /** The one schema of an agent definition: TypeScript type, JSON Schema and error texts all come from it. */
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
-import {kindOf} from '../core/problem.ts';
+import {kindOf} from '../core/util/problem.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 
 export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;

@@ -1,6 +1,6 @@
 /** Which tools an agent will really have, and why it lacks the others. */
 
-import {type Place, type ProblemList, quote} from '../core/problem.ts';
+import {type Place, type ProblemList, quote} from '../core/util/problem.ts';
 import {fateOf, NETWORK_TOOLS, subagentTools, type ToolFate, WRITING_TOOLS} from './known-tools.ts';
 import type {AgentFile} from './schema.ts';
 

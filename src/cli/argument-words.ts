@@ -2,7 +2,7 @@
  * Sorts the words of a command line before meow reads them: which are flags, which belong to one, which are the
  * prompt. By itself a parser takes a value that begins with `-` for a flag, and `true` behind a switch for its value.
  */
-import {UsageError} from '../core/errors.ts';
+import {UsageError} from '../core/util/errors.ts';
 
 export interface FlagKind {
   readonly type: 'boolean' | 'string';

@@ -6,10 +6,10 @@ import type {TrustInForce} from '../compose/trust.ts';
 import {type InForce, type SettingInForce, settingsInForce, type Variables} from '../config/in-force.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {DirectoryTrust} from '../config/trust.ts';
-import {UsageError} from '../core/errors.ts';
-import {nearest} from '../core/nearest.ts';
-import {quote} from '../core/problem.ts';
-import {showControls} from '../core/visible-controls.ts';
+import {showControls} from '../core/util/control-characters.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {nearest} from '../core/util/nearest.ts';
+import {quote} from '../core/util/problem.ts';
 
 export interface ConfigSurroundings {
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */

@@ -1,4 +1,4 @@
-import {UsageError} from '../core/errors.ts';
+import {UsageError} from '../core/util/errors.ts';
 
 /** @throws UsageError where somebody has removed it. */
 export function currentFolder(): string {

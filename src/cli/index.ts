@@ -4,7 +4,7 @@ import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
-import {privateFolder} from '../core/private-file.ts';
+import {privateFolder} from '../core/util/private-file.ts';
 
 const SUBCOMMANDS = new Set(['agents', 'sessions', 'config', 'doctor']);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,6 +1,7 @@
 /** Picks the front end, holds the signals, and turns how it ended into an exit code. */
-import {messageOf, UsageError} from '../core/errors.ts';
-import {showControls} from '../core/visible-controls.ts';
+
+import {showControls} from '../core/util/control-characters.ts';
+import {messageOf, UsageError} from '../core/util/errors.ts';
 import type {Arguments} from './arguments.ts';
 import {currentFolder} from './current-folder.ts';
 import {debugVariable} from './debug-variable.ts';

@@ -1,4 +1,4 @@
-import {showControls} from '../core/visible-controls.ts';
+import {showControls} from '../core/util/control-characters.ts';
 
 /** Writes to a stream: on a terminal what it would obey is shown; files and pipes get the text as it is. */
 export function shownOn(stream: NodeJS.WriteStream): (text: string) => void {

@@ -1,6 +1,7 @@
 /** `mini-cc doctor` and `/doctor`: what works here, and how to mend what does not. */
-import {UsageError} from '../core/errors.ts';
+
 import type {Command} from '../core/session.ts';
+import {UsageError} from '../core/util/errors.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from './command-line.ts';
 
 export interface Finding {

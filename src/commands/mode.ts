@@ -1,6 +1,6 @@
 import type {Command, CommandContext} from '../core/contract/command.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
-import {nearest} from '../core/nearest.ts';
+import {nearest} from '../core/util/nearest.ts';
 
 export const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   default: 'asks before it writes, runs or fetches',

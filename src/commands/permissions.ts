@@ -1,5 +1,5 @@
 import type {Command} from '../core/contract/command.ts';
-import {RULE_KINDS, type Rule} from '../core/permissions/rule.ts';
+import {RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {MODE_MEANING} from './mode.ts';
 
 /** `/permissions`: what counts now, and where it comes from. */

@@ -1,6 +1,7 @@
 /** `mini-cc sessions list|show|export|delete`, of this directory. */
-import {UsageError} from '../core/errors.ts';
-import {showControls} from '../core/visible-controls.ts';
+
+import {showControls} from '../core/util/control-characters.ts';
+import {UsageError} from '../core/util/errors.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {messagesOf, readTranscript} from '../storage/sessions/transcript.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from './command-line.ts';

@@ -1,8 +1,8 @@
 /** All that is known of a run, a line each. */
 
 import type {RunRecord} from '../core/contract/runs.ts';
-import {formatDuration} from '../core/progress-line.ts';
 import {sessionKeyOf} from '../core/runs/announcement.ts';
+import {formatDuration} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {stateWords} from '../core/runs/run-table.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';

@@ -1,8 +1,8 @@
 /** Checkpoints of the session that is open, and what its commands do with them. */
 import type {ChangesRoom} from '../commands/changes.ts';
 import type {Emit} from '../core/contract/events.ts';
-import {createFileLedger, type WriteLog} from '../core/file-ledger.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
 import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
 import {patchOf} from '../tools/files/patch.ts';
 

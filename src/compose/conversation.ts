@@ -1,10 +1,10 @@
 /** The conversations of a session: the first one, and those that /clear begins. */
 import {randomUUID} from 'node:crypto';
-import {UsageError} from '../core/errors.ts';
-import {History} from '../core/history.ts';
 import {announcedRuns} from '../core/runs/announcement.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
+import {History} from '../core/turn/history.ts';
+import {UsageError} from '../core/util/errors.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {everyMessageOf, messagesOf, readTranscript, type Transcript} from '../storage/sessions/transcript.ts';
 import type {SessionOptions} from './options.ts';

@@ -7,7 +7,7 @@ import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
 import {isModelConfigured} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
-import {messageOf, UsageError} from '../core/errors.ts';
+import {messageOf, UsageError} from '../core/util/errors.ts';
 import type {ModelServer} from '../models/anthropic-model.ts';
 import {serverOf} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';

@@ -1,10 +1,10 @@
 /** The rules of a session: from the command line, the settings, and what a person chose for good in this project. */
 import type {LoadedSettings} from '../config/settings.ts';
-import {UsageError} from '../core/errors.ts';
-import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rule.ts';
-import {RuleBook} from '../core/permissions/rule-book.ts';
+import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rules/rule.ts';
+import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {TOOL_NAMES, toolName} from '../core/tool-names.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {TOOL_NAMES, toolName} from '../core/util/tool-names.ts';
 import {KeptRules} from '../storage/saved-rules.ts';
 import type {SessionOptions} from './options.ts';
 

@@ -2,7 +2,7 @@
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
 import type {Confinement} from '../core/contract/access.ts';
-import {UsageError} from '../core/errors.ts';
+import {UsageError} from '../core/util/errors.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
 

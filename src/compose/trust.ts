@@ -8,8 +8,8 @@ import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type Standing} from '../config/trust.ts';
 import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/trust.ts';
-import {MiniCcError} from '../core/errors.ts';
-import {showControls} from '../core/visible-controls.ts';
+import {showControls} from '../core/util/control-characters.ts';
+import {MiniCcError} from '../core/util/errors.ts';
 import {type SessionOptions, settingsOf} from './options.ts';
 
 export interface Trusted extends LoadedSettings {

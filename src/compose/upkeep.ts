@@ -4,7 +4,7 @@ import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import type {Emit} from '../core/contract/events.ts';
 import {WORKTREES} from '../core/contract/worktree.ts';
-import {messageOf} from '../core/errors.ts';
+import {messageOf} from '../core/util/errors.ts';
 import {type HousekeepingOptions, keepHouse} from '../storage/sessions/start-up-cleanup.ts';
 
 /** Never rejects: what went wrong is a notice. */

@@ -1,6 +1,6 @@
 /** Kinds of values that settings hold. Each says in its error text what it takes and what it got. */
 import {z} from 'zod';
-import {kindOf} from '../core/problem.ts';
+import {kindOf} from '../core/util/problem.ts';
 
 type ErrorText = (issue: {readonly input: unknown}) => string;
 

@@ -1,6 +1,6 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
-import {nearest, slipOf} from '../core/nearest.ts';
+import {nearest, slipOf} from '../core/util/nearest.ts';
 import {ABOUT_THE_FILE, NOT_YET, pathText} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 

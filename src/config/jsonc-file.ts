@@ -1,7 +1,7 @@
 /** The values of a settings file with the places where they stand. */
 import type {Node} from 'jsonc-parser';
-import {propertiesOf} from '../core/json-syntax.ts';
-import {type Place, type ProblemList, placeAt, START} from '../core/problem.ts';
+import {propertiesOf} from '../core/util/json-syntax.ts';
+import {type Place, type ProblemList, placeAt, START} from '../core/util/problem.ts';
 import {isAmong, pathText, STRICT} from './keys.ts';
 
 /** Deeper than any setting, and far from the end of the stack. */

@@ -1,8 +1,8 @@
 /** One settings file: its text checked against the schema, each mistake with its place. */
 import type {z} from 'zod';
-import {parseRoot} from '../core/json-syntax.ts';
-import {RULE_KINDS, readRule} from '../core/permissions/rule.ts';
-import {type Problem, ProblemList, quote} from '../core/problem.ts';
+import {RULE_KINDS, readRule} from '../core/permissions/rules/rule.ts';
+import {parseRoot} from '../core/util/json-syntax.ts';
+import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {meantKey} from './json-schema.ts';
 import {type Path, SettingsTree} from './jsonc-file.ts';
 import {ABOUT_THE_FILE, isAmong, pathText, STRICT} from './keys.ts';

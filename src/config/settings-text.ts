@@ -1,8 +1,8 @@
 /** Reads the text of a settings file, whatever lies at its path. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {devNull} from 'node:os';
-import {type ProblemList, START} from '../core/problem.ts';
-import {whyUnreadable} from '../core/unreadable.ts';
+import {type ProblemList, START} from '../core/util/problem.ts';
+import {whyUnreadable} from '../core/util/unreadable.ts';
 
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;

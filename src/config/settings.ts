@@ -2,9 +2,9 @@
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
-import {UsageError} from '../core/errors.ts';
-import {formatProblem} from '../core/problem.ts';
-import {showControls} from '../core/visible-controls.ts';
+import {showControls} from '../core/util/control-characters.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {formatProblem} from '../core/util/problem.ts';
 import {NEEDS_TRUST, NOT_YET, pathText} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, layLayers, treeOf} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';

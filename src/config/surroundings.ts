@@ -2,7 +2,7 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../core/contract/trust.ts';
-import type {Surroundings} from '../core/system-prompt.ts';
+import type {Surroundings} from '../core/turn/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 
 export interface SurroundingPlaces {

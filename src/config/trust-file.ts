@@ -3,8 +3,8 @@ import {chmodSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
-import {parseRoot} from '../core/json-syntax.ts';
-import {ProblemList} from '../core/problem.ts';
+import {parseRoot} from '../core/util/json-syntax.ts';
+import {ProblemList} from '../core/util/problem.ts';
 import {SettingsTree} from './jsonc-file.ts';
 import {readSettingsText} from './settings-text.ts';
 

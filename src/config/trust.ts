@@ -5,7 +5,7 @@
 import {createHash} from 'node:crypto';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
-import {messageOf} from '../core/errors.ts';
+import {messageOf} from '../core/util/errors.ts';
 import {readTrustFile, type TrustFile, trustFileIn, type Verdict, type Verdicts, writeTrustFile} from './trust-file.ts';
 
 /** `changed`: another value was trusted. `new`: nothing was said about it yet. */

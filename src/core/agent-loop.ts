@@ -5,14 +5,14 @@ import type {Clock, Limits} from './contract/limits.ts';
 import type {AssistantBlock, ToolSpec, ToolUse} from './contract/messages.ts';
 import type {Model, ModelReply} from './contract/model.ts';
 import type {RunResult} from './contract/run-result.ts';
-import {ModelError, messageOf} from './errors.ts';
-import type {History} from './history.ts';
-import type {Inbox, Letter} from './inbox.ts';
-import {Deadline, isReportingTurn} from './limits.ts';
-import {CutOff, timeoutWords} from './run-result.ts';
-import {type Ending, Tally} from './tally.ts';
 import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
-import {ToolSpecs} from './tool-specs.ts';
+import {Deadline, isReportingTurn} from './turn/deadline.ts';
+import type {History} from './turn/history.ts';
+import type {Inbox, Letter} from './turn/inbox.ts';
+import {CutOff, timeoutWords} from './turn/run-ending.ts';
+import {type Ending, Tally} from './turn/tally.ts';
+import {ToolSpecs} from './turn/tool-specs.ts';
+import {ModelError, messageOf} from './util/errors.ts';
 
 /** One run's arguments: made once, never changed. */
 export interface AgentRun extends Caller {

@@ -1,10 +1,10 @@
 /** What an agent is, and the three that are built in. A new one is one entry in `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
 import type {Isolation} from './contract/worktree.ts';
-import {slipOf} from './nearest.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
+import {slipOf} from './util/nearest.ts';
 
 export interface AgentDefinition {
   readonly name: string;

@@ -4,8 +4,8 @@ import type {Access, Workspace} from './contract/access.ts';
 import type {Checkpoints} from './contract/checkpoints.ts';
 import type {FileLedger} from './contract/tool.ts';
 import type {ToolResult} from './contract/tool-result.ts';
-import {messageOf} from './errors.ts';
-import {resolveLinks} from './permissions/paths.ts';
+import {resolveLinks} from './permissions/files/paths.ts';
+import {messageOf} from './util/errors.ts';
 import {errorResult} from './util/tool-result.ts';
 
 export interface KeptCaller {
@@ -42,7 +42,7 @@ export async function runKept(
 /** What is proven to read needs no snapshot, which costs some milliseconds. */
 async function onlyRead(commands: readonly string[]): Promise<boolean> {
   // The parser is loaded with the first command.
-  const {proveReadOnly} = await import('./permissions/read-only-command.ts');
+  const {proveReadOnly} = await import('./permissions/shell/read-only-command.ts');
   const proofs = await Promise.all(commands.map(proveReadOnly));
   return proofs.every(({proven}) => proven);
 }

@@ -7,7 +7,6 @@ import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
 import type {RunRecord} from './contract/runs.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
-import {MiniCcError, messageOf} from './errors.ts';
 import {announcementOf} from './runs/announcer.ts';
 import {TaskDedup} from './runs/dedup.ts';
 import {isolationOf} from './runs/isolation.ts';
@@ -23,7 +22,8 @@ import {type Assignment, executeRun} from './runs/run-execution.ts';
 import {openNewRun, openNextRound} from './runs/run-opening.ts';
 import {RunRegistry} from './runs/run-registry.ts';
 import type {SubagentResult} from './subagent.ts';
-import {createTokenBudget} from './token-budget.ts';
+import {createTokenBudget} from './turn/token-budget.ts';
+import {MiniCcError, messageOf} from './util/errors.ts';
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();

@@ -10,16 +10,16 @@ import type {Model} from './contract/model.ts';
 import type {RunResult} from './contract/run-result.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
 import type {Isolation} from './contract/worktree.ts';
-import {createFileLedger} from './file-ledger.ts';
-import type {Inbox} from './inbox.ts';
 import {createPermit, type PermitDeps} from './permissions/permit.ts';
-import {reasonOf} from './run-result.ts';
 import type {LimitSettings} from './runs/limit-profiles.ts';
 import type {Receipt} from './runs/receipt.ts';
 import {reportOf} from './runs/report.ts';
 import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './runs/run-place.ts';
 import type {RunPapers} from './runs/run-record.ts';
-import {systemPrompt} from './system-prompt.ts';
+import {createFileLedger} from './turn/file-ledger.ts';
+import type {Inbox} from './turn/inbox.ts';
+import {reasonOf} from './turn/run-ending.ts';
+import {systemPrompt} from './turn/system-prompt.ts';
 import {addUsage} from './util/messages.ts';
 
 /** What a dispatch asks for. */

@@ -3,7 +3,6 @@
  * Every call gets exactly one result, in the order of the calls, whatever happens.
  */
 import {z} from 'zod';
-import {askOnce} from './complete-once.ts';
 import type {Access} from './contract/access.ts';
 import type {Emit} from './contract/events.ts';
 import type {ToolResultBlock, ToolUse} from './contract/messages.ts';
@@ -12,11 +11,12 @@ import type {Permit} from './contract/permission.ts';
 import type {ToolRecord} from './contract/run-result.ts';
 import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
 import type {OutputStore, ToolResult} from './contract/tool-result.ts';
-import {MiniCcError, messageOf} from './errors.ts';
 import {type KeptCaller, runKept} from './kept-call.ts';
-import {cutMiddle} from './output.ts';
-import {toolName} from './tool-names.ts';
+import {askOnce} from './turn/ask-once.ts';
+import {cutMiddle} from './util/cut-output.ts';
+import {MiniCcError, messageOf} from './util/errors.ts';
 import {textOf} from './util/messages.ts';
+import {toolName} from './util/tool-names.ts';
 import {errorResult} from './util/tool-result.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;

@@ -7,7 +7,7 @@ export type {RunResult} from '../core/contract/run-result.ts';
 export type {FrontEndSession, SubmitResult} from '../core/contract/session.ts';
 export type {Tool} from '../core/contract/tool.ts';
 export type {ToolResult} from '../core/contract/tool-result.ts';
-export {MiniCcError, UsageError} from '../core/errors.ts';
+export {MiniCcError, UsageError} from '../core/util/errors.ts';
 export {
   SubagentManager,
   type SubagentManagerConfig,

@@ -2,9 +2,9 @@
 
 import type {Outcome} from '../core/contract/run-result.ts';
 import type {RunRecord, RunState} from '../core/contract/runs.ts';
-import {reasonOf} from '../core/run-result.ts';
 import type {SubagentResult} from '../core/subagent.ts';
-import {tokensOf} from '../core/token-budget.ts';
+import {reasonOf} from '../core/turn/run-ending.ts';
+import {tokensOf} from '../core/turn/token-budget.ts';
 
 export interface SubtaskResult {
   /** For `send`, `stop` and `get`. Absent where the request was wrong, so that no run began. */

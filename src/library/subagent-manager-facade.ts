@@ -4,9 +4,9 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {compose} from '../compose.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
-import {MiniCcError, messageOf} from '../core/errors.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import type {Session} from '../core/session.ts';
+import {MiniCcError, messageOf} from '../core/util/errors.ts';
 import {refusal, resultOf, runOf, type SubtaskResult, type SubtaskRun} from './run.ts';
 import {agentFor, agentNameOf, checkNumbers, promptOf, type SubtaskRequest} from './task.ts';
 

@@ -1,7 +1,7 @@
 /** What a program asks of the library, checked before anything runs, and worded for people. */
 import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../core/agent-types.ts';
-import {UsageError} from '../core/errors.ts';
-import {toolName} from '../core/tool-names.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {toolName} from '../core/util/tool-names.ts';
 
 export interface SubtaskRequest {
   /** Built in or of the project's own. Default: `code` where it may write, that is without `tools` or with one that writes; else `explore`. */

@@ -3,8 +3,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type {Message, StreamEvent} from '../core/contract/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
-import {ModelError} from '../core/errors.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {ModelError} from '../core/util/errors.ts';
 import {toModelError} from './model-errors.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {type RetryPolicy, withRetries} from './retry.ts';

@@ -1,8 +1,8 @@
 /** What the SDK throws, told as one line that a person can act on. */
 
 import Anthropic from '@anthropic-ai/sdk';
-import {ModelError, type ModelErrorKind, messageOf} from '../core/errors.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {ModelError, type ModelErrorKind, messageOf} from '../core/util/errors.ts';
 
 /** @param server where the call went, for errors of connection. @param redactor takes keys out of what was said. */
 export function toModelError(error: unknown, server: string, redactor: Redactor): ModelError {

@@ -6,7 +6,7 @@
 
 import type {AssistantBlock, StopReason, StreamEvent, Usage} from '../core/contract/messages.ts';
 import type {ModelReply} from '../core/contract/model.ts';
-import {ModelError} from '../core/errors.ts';
+import {ModelError} from '../core/util/errors.ts';
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 

@@ -1,8 +1,8 @@
 /** From a model's name and what is set in the environment to a model that can be asked. */
 
 import type {Model} from '../core/contract/model.ts';
-import {UsageError} from '../core/errors.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {UsageError} from '../core/util/errors.ts';
 import {AnthropicModel, type ModelServer} from './anthropic-model.ts';
 import type {RetryPolicy} from './retry.ts';
 

@@ -1,7 +1,7 @@
 /** Asks again where it may help, and says so: the SDK's own retries are silent, uncapped, and end with the headers. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ModelProgress} from '../core/contract/model.ts';
-import {ModelError} from '../core/errors.ts';
+import {ModelError} from '../core/util/errors.ts';
 
 export interface RetryPolicy {
   /** Calls in all. */

@@ -1,5 +1,5 @@
 /** Whether a model's server answers, and takes the key: asked for its list of models, which costs nothing. */
-import {messageOf} from '../core/errors.ts';
+import {messageOf} from '../core/util/errors.ts';
 import type {ModelServer} from './anthropic-model.ts';
 
 export type ServerCheck =

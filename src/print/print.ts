@@ -2,9 +2,9 @@
 
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
-import {endingOf, NOTHING} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
-import {showControls} from '../core/visible-controls.ts';
+import {endingOf, NOTHING} from '../core/turn/run-ending.ts';
+import {showControls} from '../core/util/control-characters.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';
 import {resultObject} from './result-object.ts';

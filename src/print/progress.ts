@@ -1,6 +1,6 @@
 /** Progress of subagents on standard error, while print mode works. */
 import type {AgentEvent} from '../core/contract/events.ts';
-import {type ProgressState, progressLine, taskHeader} from '../core/progress-line.ts';
+import {type ProgressState, progressLine, taskHeader} from '../core/runs/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
 
 interface Run {

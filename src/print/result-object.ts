@@ -3,8 +3,8 @@ import {randomUUID} from 'node:crypto';
 import type {Usage} from '../core/contract/messages.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
-import {endingOf} from '../core/run-result.ts';
 import type {Session} from '../core/session.ts';
+import {endingOf} from '../core/turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../core/util/messages.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {

@@ -1,7 +1,7 @@
 /** What a confined command sees of the file system: mounts over a read-only root, the outer ones first. */
 import {existsSync} from 'node:fs';
 import {sep} from 'node:path';
-import {isInside} from '../core/inside.ts';
+import {isInside} from '../core/util/inside.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 import type {ConfineOptions} from './sandbox.ts';

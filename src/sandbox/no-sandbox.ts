@@ -1,5 +1,5 @@
 /** Stands where the platform has no sandbox: nothing is ever confined, so nothing that must be confined runs. */
-import {MiniCcError} from '../core/errors.ts';
+import {MiniCcError} from '../core/util/errors.ts';
 import type {ConfinedCommand, Sandbox, SandboxStatus} from './sandbox.ts';
 
 export class NoSandbox implements Sandbox {

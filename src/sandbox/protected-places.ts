@@ -4,8 +4,8 @@
  */
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {MiniCcError} from '../core/errors.ts';
-import {isInside} from '../core/inside.ts';
+import {MiniCcError} from '../core/util/errors.ts';
+import {isInside} from '../core/util/inside.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 
 export interface ProtectedPlaces {

@@ -2,7 +2,7 @@
  * macOS: what a confined command may do, in the language of its kernel's sandbox. All is denied that is not allowed, and
  * of two rules about a path the later one wins. Names that do not exist yet can be denied too.
  */
-import {isInside} from '../core/inside.ts';
+import {isInside} from '../core/util/inside.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 

@@ -1,8 +1,8 @@
 /** `--debug`: what happened, one JSON line each, in `<home>/logs/`. Never on the screen. */
 import path from 'node:path';
 import type {AgentEvent} from '../core/contract/events.ts';
-import {appendPrivate, privateFolder} from '../core/private-file.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {appendPrivate, privateFolder} from '../core/util/private-file.ts';
 
 export class DebugLog {
   readonly path: string;

@@ -6,8 +6,8 @@
 import {spawn} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
-import {MiniCcError, messageOf} from '../core/errors.ts';
 import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
+import {MiniCcError, messageOf} from '../core/util/errors.ts';
 
 export interface GitAnswer {
   readonly exitCode: number;

@@ -4,10 +4,10 @@ import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
-import {MiniCcError, messageOf} from '../core/errors.ts';
-import {codeOf} from '../core/file-errors.ts';
-import type {RuleStore} from '../core/permissions/rule-book.ts';
+import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {MiniCcError, messageOf} from '../core/util/errors.ts';
+import {codeOf} from '../core/util/file-errors.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';

@@ -6,7 +6,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from '../core/file-errors.ts';
+import {orAbsent} from '../core/util/file-errors.ts';
 import {git} from './git.ts';
 
 /** A tree without git that is larger than this is not looked through: its tasks simply run again. */

@@ -3,7 +3,7 @@ import type {Duplex} from 'node:stream';
 import type {Confinement} from '../core/contract/access.ts';
 import type {ToolContext} from '../core/contract/tool.ts';
 import {holdOf} from '../core/permissions/confinement.ts';
-import {provenEnvironment} from '../core/permissions/proven-environment.ts';
+import {provenEnvironment} from '../core/permissions/shell/proven-environment.ts';
 import {type ConfinedCommand, heldEnvironment, type Sandbox} from '../sandbox/index.ts';
 import {shellArguments} from './run-shell.ts';
 

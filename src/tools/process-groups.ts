@@ -5,7 +5,7 @@
 import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
-import {codeOf} from '../core/file-errors.ts';
+import {codeOf} from '../core/util/file-errors.ts';
 import {Reaper} from './reaper.ts';
 
 /** How long a group has to end by itself before it is killed, in milliseconds. */

@@ -5,7 +5,7 @@
 
 import type {Answer, Question} from '../core/contract/events.ts';
 import type {FrontEndSession} from '../core/contract/session.ts';
-import {messageOf} from '../core/errors.ts';
+import {messageOf} from '../core/util/errors.ts';
 import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {type CommandSearch, loadFuzzySearch, prefixSearch} from './input/completion.ts';
 import {createEditor, type EditorState, edit, expandedText, submitted} from './input/editor.ts';

@@ -2,7 +2,7 @@
 import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
 import type {FrontEndSession} from '../core/contract/session.ts';
-import {messageOf} from '../core/errors.ts';
+import {messageOf} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {createController} from './controller.ts';
 import {terminalInput} from './input/terminal-input.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import type {CatalogOptions} from '../../src/agents/catalog.ts';
 import type {Claim} from '../../src/core/contract/trust.ts';
-import {formatProblem} from '../../src/core/problem.ts';
+import {formatProblem} from '../../src/core/util/problem.ts';
 import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
 
 const described = (text: string) => markdown(`description: ${text}`);

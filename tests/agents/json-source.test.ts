@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {parseInlineAgents, parseJsonAgent} from '../../src/agents/json-source.ts';
-import {formatProblem} from '../../src/core/problem.ts';
+import {formatProblem} from '../../src/core/util/problem.ts';
 import {good, json, TOOLS} from './fixture.ts';
 
 const options = {toolNames: TOOLS, dialect: 'json', mayWiden: () => true} as const;

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {type LintResult, lintAgents} from '../../src/agents/lint.ts';
-import {formatProblem} from '../../src/core/problem.ts';
+import {formatProblem} from '../../src/core/util/problem.ts';
 import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
 
 function lintLines({agents, others}: LintResult): string[] {

@@ -8,8 +8,8 @@ import {
   normalName,
   SCHEMA_ID,
 } from '../../src/agents/schema.ts';
-import {nearest, slipOf} from '../../src/core/nearest.ts';
-import {placeAt, quote} from '../../src/core/problem.ts';
+import {nearest, slipOf} from '../../src/core/util/nearest.ts';
+import {placeAt, quote} from '../../src/core/util/problem.ts';
 
 test('the JSON Schema tells editors each field, which are required, and that there are no others', () => {
   const schema = agentJsonSchema(['bash', 'own_tool']);

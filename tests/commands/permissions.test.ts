@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {permissionsCommand} from '../../src/commands/permissions.ts';
 import type {CommandContext} from '../../src/core/contract/command.ts';
-import {ruleOf} from '../../src/core/permissions/rule-book.ts';
+import {ruleOf} from '../../src/core/permissions/rules/rule-book.ts';
 import type {PermissionStanding} from '../../src/core/session/parts.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {repl, send} from '../e2e/repl-fixture.ts';

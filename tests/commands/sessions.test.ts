@@ -3,8 +3,8 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {runSessionsCommandLine} from '../../src/commands/sessions.ts';
-import {History} from '../../src/core/history.ts';
 import {announcementMessage} from '../../src/core/runs/announcement.ts';
+import {History} from '../../src/core/turn/history.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 

@@ -3,7 +3,7 @@ import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
-import {UsageError} from '../../src/core/errors.ts';
+import {UsageError} from '../../src/core/util/errors.ts';
 
 export interface Places {
   readonly base: string;

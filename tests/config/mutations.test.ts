@@ -4,7 +4,7 @@ import path from 'node:path';
 import {expect, it} from 'vitest';
 import {settingsInForce} from '../../src/config/in-force.ts';
 import {loadSettings} from '../../src/config/settings.ts';
-import {UsageError} from '../../src/core/errors.ts';
+import {UsageError} from '../../src/core/util/errors.ts';
 import {places, USER} from './fixture.ts';
 
 const GOOD = JSON.stringify(

@@ -6,7 +6,7 @@ import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Workspace} from '../../src/core/contract/access.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import type {BroughtBack, Worktree, Worktrees} from '../../src/core/contract/worktree.ts';
-import {MiniCcError} from '../../src/core/errors.ts';
+import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {emptyFolder} from '../support/workspace.ts';
 import {house, root, until} from './manager-fixture.ts';

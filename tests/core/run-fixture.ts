@@ -10,11 +10,11 @@ import type {Model} from '../../src/core/contract/model.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import type {TranscriptEntry} from '../../src/core/contract/transcript.ts';
-import {createFileLedger, WriteLog} from '../../src/core/file-ledger.ts';
-import {History} from '../../src/core/history.ts';
-import {Inbox} from '../../src/core/inbox.ts';
-import {systemClock} from '../../src/core/limits.ts';
-import {createTokenBudget} from '../../src/core/token-budget.ts';
+import {systemClock} from '../../src/core/turn/deadline.ts';
+import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
+import {History} from '../../src/core/turn/history.ts';
+import {Inbox} from '../../src/core/turn/inbox.ts';
+import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 
 export interface Fixture {

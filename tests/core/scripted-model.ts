@@ -2,7 +2,7 @@
 
 import type {AssistantBlock, StopReason} from '../../src/core/contract/messages.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
-import {ModelError} from '../../src/core/errors.ts';
+import {ModelError} from '../../src/core/util/errors.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 
 export type Line =

@@ -1,10 +1,10 @@
 /** The session around its runs: an idle main agent goes on by itself, and what `/stop`, `/clear` and a close mean. */
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES, builtInAgents} from '../../src/core/agent-types.ts';
-import {History} from '../../src/core/history.ts';
 import {Questions} from '../../src/core/permissions/questions.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {Session} from '../../src/core/session.ts';
+import {History} from '../../src/core/turn/history.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, until} from './manager-fixture.ts';
 import {fixture, tool} from './run-fixture.ts';

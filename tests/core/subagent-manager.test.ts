@@ -1,6 +1,6 @@
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CutOff} from '../../src/core/run-result.ts';
+import {CutOff} from '../../src/core/turn/run-ending.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, root} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
-import {createTokenBudget} from '../../src/core/token-budget.ts';
+import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';

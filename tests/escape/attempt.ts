@@ -5,7 +5,7 @@ import type {Confinement} from '../../src/core/contract/access.ts';
 import type {PermissionMode} from '../../src/core/contract/events.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
-import {RuleBook} from '../../src/core/permissions/rule-book.ts';
+import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import {secretPlaces} from '../../src/core/secrets/secret-places.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';

@@ -1,7 +1,7 @@
 import {afterEach, describe, expect, it} from 'vitest';
 import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
-import {ModelError} from '../../src/core/errors.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {ModelError} from '../../src/core/util/errors.ts';
 import {AnthropicModel, type ModelSettings} from '../../src/models/anthropic-model.ts';
 import {type MessagesServer, type Script, say, startMessagesServer} from '../support/messages-server.ts';
 import {

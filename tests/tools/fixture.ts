@@ -18,8 +18,8 @@ import type {Workspace} from '../../src/core/contract/access.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
-import {createFileLedger, WriteLog} from '../../src/core/file-ledger.ts';
-import {createTokenBudget} from '../../src/core/token-budget.ts';
+import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
+import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 
 export interface Fixture {
   readonly root: string;

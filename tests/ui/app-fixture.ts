@@ -1,8 +1,7 @@
 /** The whole screen over a fake session, and the way out of it after each test. */
 import {afterEach} from 'vitest';
 import type {FrontEndSession} from '../../src/core/contract/session.ts';
-import type {ReplOptions} from '../../src/ui/screen.tsx';
-import {runScreen} from '../../src/ui/screen.tsx';
+import {type ReplOptions, runScreen} from '../../src/ui/screen.tsx';
 import {createFakeSession, type FakeSession} from './fake-session.ts';
 import {createScreen, type TestScreen} from './screen.ts';
 

@@ -1,6 +1,6 @@
 /** `mini-cc agents list|show|create|delete|lint|schema`: the same without a REPL, for scripts. */
 import {agentJsonSchema} from '../../agents/schema.ts';
-import {UsageError} from '../../core/errors.ts';
+import {UsageError} from '../../core/util/errors.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
 import {createAgent} from './create.ts';
 import {deleteByName} from './delete.ts';

@@ -8,9 +8,9 @@ import {parseJsonAgent} from '../../agents/json-source.ts';
 import {saveAgent} from '../../agents/save.ts';
 import type {AgentFile} from '../../agents/schema.ts';
 import {templates} from '../../agents/templates.ts';
-import {UsageError} from '../../core/errors.ts';
-import {slipOf} from '../../core/nearest.ts';
-import {formatProblem} from '../../core/problem.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {slipOf} from '../../core/util/nearest.ts';
+import {formatProblem} from '../../core/util/problem.ts';
 import type {AgentsDesk, DeskResult} from './deps.ts';
 
 export interface CreateOptions {

@@ -1,4 +1,4 @@
-import {hasError} from '../../core/problem.ts';
+import {hasError} from '../../core/util/problem.ts';
 import type {AgentsDesk, DeskResult} from './deps.ts';
 import {findAgent} from './show.ts';
 

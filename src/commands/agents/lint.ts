@@ -1,5 +1,5 @@
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
-import {formatProblem, hasError, type Problem} from '../../core/problem.ts';
+import {formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
 import type {AgentsDesk, DeskResult} from './deps.ts';
 
 export interface LintReport extends DeskResult {

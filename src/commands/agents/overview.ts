@@ -1,7 +1,7 @@
 /** `/agents`: which agents there are, where they come from, what they may; what is hidden and what is broken. */
 import path from 'node:path';
 import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
-import {formatProblem, type Problem} from '../../core/problem.ts';
+import {formatProblem, type Problem} from '../../core/util/problem.ts';
 import {type AgentsDesk, type DeskResult, SOURCE_WORDS} from './deps.ts';
 
 const DESCRIPTION_CHARS = 100;

@@ -1,6 +1,6 @@
 /** One agent, whole: what its file says, and what it really has. */
 import type {LoadedAgent} from '../../agents/catalog.ts';
-import {slipOf} from '../../core/nearest.ts';
+import {slipOf} from '../../core/util/nearest.ts';
 import {type AgentsDesk, type DeskResult, SOURCE_WORDS} from './deps.ts';
 
 export function showAgent(name: string, desk: AgentsDesk): DeskResult {

@@ -2,8 +2,8 @@
 
 import type {Confinement, Workspace} from '../contract/access.ts';
 import type {PermissionMode} from '../contract/events.ts';
-import type {PermissionPlaces} from './place-of.ts';
-import type {RuleBook} from './rule-book.ts';
+import type {PermissionPlaces} from './files/file-zone.ts';
+import type {RuleBook} from './rules/rule-book.ts';
 
 /** How an agent stands in the session. */
 export interface Standing {

@@ -2,9 +2,9 @@
 import {statSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Workspace} from '../contract/access.ts';
-import {isInside} from '../inside.ts';
-import {resolveLinks} from './paths.ts';
-import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './place-of.ts';
+import {isInside} from '../util/inside.ts';
+import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './files/file-zone.ts';
+import {resolveLinks} from './files/paths.ts';
 
 export const EDITS = 'edits inside the workspace';
 /** Less than the above: they come back only where nobody else changed the files. */

@@ -4,9 +4,9 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Access, Workspace} from '../contract/access.ts';
 import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {Permit, PermitRequest, Permitted, Verdict} from '../contract/permission.ts';
-import {messageOf} from '../errors.ts';
+import {messageOf} from '../util/errors.ts';
 import type {Standing} from './case.ts';
-import {resolveLinks} from './paths.ts';
+import {resolveLinks} from './files/paths.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
 

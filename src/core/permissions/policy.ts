@@ -7,12 +7,12 @@ import type {Access, Confinement, Workspace} from '../contract/access.ts';
 import type {PermissionMode} from '../contract/events.ts';
 import type {PermitRequest, Verdict} from '../contract/permission.ts';
 import type {Case, Standing} from './case.ts';
-import {judgeRead, judgeWrite, readFilter} from './file-judge.ts';
+import {judgeRead, judgeWrite, readFilter} from './files/file-judge.ts';
+import type {PermissionPlaces} from './files/file-zone.ts';
+import {withTheirLinks} from './files/paths.ts';
 import {fetchGrant, grantFor, grantWords} from './grants.ts';
-import {withTheirLinks} from './paths.ts';
-import type {PermissionPlaces} from './place-of.ts';
-import {hostRule, matchesHost, matchesName, type Rule} from './rule.ts';
-import {type RuleBook, ruleWords} from './rule-book.ts';
+import {hostRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
+import {type RuleBook, ruleWords} from './rules/rule-book.ts';
 import {ALLOWED, deny, worst} from './verdict.ts';
 
 /** The standing of one session: its mode, its rules, and what a person granted so far. */
@@ -139,7 +139,7 @@ async function judgeAccess(access: Access, about: Case): Promise<Verdict> {
   switch (access.kind) {
     case 'run': {
       // Late: it brings what is known of many programs.
-      const {judgeRun} = await import('./command-judge.ts');
+      const {judgeRun} = await import('./shell/command-judge.ts');
       return judgeRun(access, about);
     }
     case 'read':

@@ -1,7 +1,7 @@
 /** How a background run reports: one message in a tag of the runtime's, in the history once for each run. */
 import type {Message, Usage} from '../contract/messages.ts';
 import type {Outcome} from '../contract/run-result.ts';
-import {formatDuration} from '../progress-line.ts';
+import {formatDuration} from './progress-line.ts';
 import {inputTokens, tokens} from './receipt.ts';
 
 /** A run whose text is exactly this is not announced. */

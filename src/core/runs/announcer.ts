@@ -2,7 +2,7 @@
 
 import type {AgentEventBody} from '../contract/events.ts';
 import type {RunRecord} from '../contract/runs.ts';
-import type {Letter} from '../inbox.ts';
+import type {Letter} from '../turn/inbox.ts';
 import {ANNOUNCE_SKIP, announcementId, announcementMessage, announcementText, type EndedRun} from './announcement.ts';
 import {cutAtParagraph} from './report.ts';
 

@@ -1,9 +1,9 @@
 /** A run that is queued or at work: what can be done to it from outside. */
 
 import type {Clock} from '../contract/limits.ts';
-import {Inbox} from '../inbox.ts';
-import {CutOff} from '../run-result.ts';
 import type {SubagentResult} from '../subagent.ts';
+import {Inbox} from '../turn/inbox.ts';
+import {CutOff} from '../turn/run-ending.ts';
 import type {RunPapers} from './run-record.ts';
 
 export class LiveRun {

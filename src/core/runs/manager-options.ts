@@ -3,9 +3,9 @@
 import type {Model} from '../contract/model.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {TokenBudget} from '../contract/tool.ts';
-import type {Inbox} from '../inbox.ts';
 import type {EventBus} from '../session/event-bus.ts';
 import type {SubagentHouse, SubagentResult, SubagentTask} from '../subagent.ts';
+import type {Inbox} from '../turn/inbox.ts';
 import {sessionKeyOf} from './announcement.ts';
 import {type Deduplicated, taskKey} from './dedup.ts';
 import {isolationOf} from './isolation.ts';

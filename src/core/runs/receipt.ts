@@ -5,8 +5,8 @@ import type {Usage} from '../contract/messages.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {ToolFacts} from '../contract/tool-result.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
-import {inOneLine} from '../file-name.ts';
-import {formatDuration} from '../progress-line.ts';
+import {inOneLine} from '../util/file-name.ts';
+import {formatDuration} from './progress-line.ts';
 
 export interface Receipt {
   readonly line: string;

@@ -2,7 +2,7 @@
 
 import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
 import type {RunEnd} from '../contract/transcript.ts';
-import {History} from '../history.ts';
+import {History} from '../turn/history.ts';
 import {announcementId} from './announcement.ts';
 import {type Announcement, announcementOf, isSilent} from './announcer.ts';
 import {stateAfter} from './run-record.ts';

@@ -5,8 +5,8 @@
 
 import type {Clock} from '../contract/limits.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
-import {messageOf} from '../errors.ts';
 import type {EventBus} from '../session/event-bus.ts';
+import {messageOf} from '../util/errors.ts';
 import {hasEnded} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
 

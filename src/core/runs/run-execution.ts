@@ -6,8 +6,6 @@ import type {Model} from '../contract/model.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {TokenBudget} from '../contract/tool.ts';
-import {MiniCcError, messageOf} from '../errors.ts';
-import {NOTHING, reasonOf} from '../run-result.ts';
 import {
   runSubagent,
   type SubagentHouse,
@@ -15,6 +13,8 @@ import {
   type SubagentSeat,
   type SubagentTask,
 } from '../subagent.ts';
+import {NOTHING, reasonOf} from '../turn/run-ending.ts';
+import {MiniCcError, messageOf} from '../util/errors.ts';
 import {addUsage} from '../util/messages.ts';
 import type {LiveRun} from './live-run.ts';
 import type {Pool} from './pool.ts';

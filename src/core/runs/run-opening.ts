@@ -1,7 +1,7 @@
 /** A run comes into being, or begins another round: on disk and in the registry, before anybody is told. */
 import {randomUUID} from 'node:crypto';
 import type {RunHeader, RunRecord, RunStore} from '../contract/runs.ts';
-import {History} from '../history.ts';
+import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import type {SpawnRequest} from './manager-options.ts';
 import type {RunPapers} from './run-record.ts';

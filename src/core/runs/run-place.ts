@@ -5,10 +5,10 @@ import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
-import {messageOf} from '../errors.ts';
-import {createFileLedger, type WriteLog} from '../file-ledger.ts';
-import {endingOf} from '../run-result.ts';
-import type {Surroundings} from '../system-prompt.ts';
+import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
+import {endingOf} from '../turn/run-ending.ts';
+import type {Surroundings} from '../turn/system-prompt.ts';
+import {messageOf} from '../util/errors.ts';
 import {makeReceipt, type Receipt} from './receipt.ts';
 
 export interface PlaceHouse {

@@ -1,7 +1,7 @@
 /** A run's record and what it writes to. */
 import type {Outcome} from '../contract/run-result.ts';
 import type {OpenRun, RunRecord, RunState} from '../contract/runs.ts';
-import type {History} from '../history.ts';
+import type {History} from '../turn/history.ts';
 
 /** What a run writes to while it is at work. */
 export interface RunPapers extends OpenRun {

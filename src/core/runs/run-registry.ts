@@ -1,7 +1,7 @@
 /** The runs of a session, oldest first, and how people name them: by number, by the beginning of an id, by path. */
 
 import type {RunRecord} from '../contract/runs.ts';
-import {MiniCcError} from '../errors.ts';
+import {MiniCcError} from '../util/errors.ts';
 
 /** Shorter numbers are places in the list, whatever ids there are. */
 const LEAST_ID_DIGITS = 4;

@@ -1,8 +1,8 @@
 /** Runs as people and models read them: a line or a table, plain text. */
 
 import type {RunRecord} from '../contract/runs.ts';
-import {formatDuration} from '../progress-line.ts';
-import {showControls} from '../visible-controls.ts';
+import {showControls} from '../util/control-characters.ts';
+import {formatDuration} from './progress-line.ts';
 import {inputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 

@@ -1,12 +1,12 @@
 /** Runs what was typed after a slash. Its words go out as a notice; it may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
-import {completeOnce} from '../complete-once.ts';
 import type {CommandContext, CommandResult} from '../contract/command.ts';
 import type {Emit} from '../contract/events.ts';
 import type {SubmitResult} from '../contract/session.ts';
-import {messageOf} from '../errors.ts';
-import type {CutOff} from '../run-result.ts';
 import type {Session} from '../session.ts';
+import {completeOnce} from '../turn/ask-once.ts';
+import type {CutOff} from '../turn/run-ending.ts';
+import {messageOf} from '../util/errors.ts';
 import type {SessionParts} from './parts.ts';
 
 export class CommandRunner {

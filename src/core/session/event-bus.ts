@@ -4,9 +4,9 @@
  */
 
 import type {AgentEvent, AgentEventBody, Emit} from '../contract/events.ts';
-import {messageOf} from '../errors.ts';
 import {EventRedaction} from '../secrets/event-redaction.ts';
 import {Redactor} from '../secrets/redaction.ts';
+import {messageOf} from '../util/errors.ts';
 
 type Listener = (event: AgentEvent) => void;
 

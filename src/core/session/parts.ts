@@ -6,14 +6,14 @@ import type {PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Limits} from '../contract/limits.ts';
 import type {Message} from '../contract/messages.ts';
 import type {Model} from '../contract/model.ts';
-import type {History} from '../history.ts';
-import type {Inbox} from '../inbox.ts';
 import type {Denial} from '../permissions/permit.ts';
 import type {Questions} from '../permissions/questions.ts';
-import type {Rule} from '../permissions/rule.ts';
+import type {Rule} from '../permissions/rules/rule.ts';
 import type {Announcement} from '../runs/announcer.ts';
 import type {Redactor} from '../secrets/redaction.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
+import type {History} from '../turn/history.ts';
+import type {Inbox} from '../turn/inbox.ts';
 import type {EventBus} from './event-bus.ts';
 
 /** What a session is made of; `compose.ts` puts it together. */

@@ -4,9 +4,9 @@
  */
 import type {Limits} from '../contract/limits.ts';
 import type {RunResult} from '../contract/run-result.ts';
-import {MAIN_LIMITS, systemClock} from '../limits.ts';
-import {CutOff, joinTurns, timeoutWords} from '../run-result.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
+import {MAIN_LIMITS, systemClock} from '../turn/deadline.ts';
+import {CutOff, joinTurns, timeoutWords} from '../turn/run-ending.ts';
 
 export class Headless {
   readonly #startedAt = systemClock.now();

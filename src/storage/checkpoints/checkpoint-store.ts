@@ -1,7 +1,7 @@
 /** The checkpoints of whichever session is open now: `/clear` begins a new one. */
 import path from 'node:path';
 import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../../core/contract/checkpoints.ts';
-import {messageOf} from '../../core/errors.ts';
+import {messageOf} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
 export interface CheckpointStoreOptions {

@@ -1,7 +1,7 @@
 /** What is at a path, so that two looks can be compared and the content found again: named by git's id of a blob. */
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
-import {orAbsent} from '../../core/file-errors.ts';
+import {orAbsent} from '../../core/util/file-errors.ts';
 
 /** `null`: nothing is there, or a folder, which is nothing by itself. `other`: e.g. a socket; it is not kept. */
 export type FileState = FileOrLink | {readonly kind: 'other'} | null;

@@ -5,7 +5,7 @@
 import {closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
-import {MiniCcError} from '../../core/errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 import {appendLine} from '../json-lines.ts';
 import type {FileState} from './file-state.ts';
 

@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
-import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {type Plan, pathsOf, planFor, type Selection} from './changes.ts';
 import {batchesOf} from './contents.ts';
 import {type FileOrLink, idOf, lookAt, modeOfNew} from './file-state.ts';

@@ -5,7 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Checkpoints, Observed, Writer} from '../../core/contract/checkpoints.ts';
-import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {sharedIn} from './changes.ts';
 import {Blobs, Contents} from './contents.ts';
 import {arrivalOf, goneIn, missingAbove} from './file-origin.ts';

@@ -6,7 +6,7 @@
 import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {MiniCcError} from '../../core/errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 import {type GitOptions, git} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
 import {sortedOut} from './snapshot-filter.ts';

@@ -2,7 +2,7 @@
 import {accessSync, constants, lstatSync, realpathSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
-import {MiniCcError} from '../../core/errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 import {modeOfNew} from './file-state.ts';
 
 /** Larger files are left out. */

@@ -4,8 +4,8 @@ import path from 'node:path';
 import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/contract/runs.ts';
 import type {OutputStore} from '../../core/contract/tool-result.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import {MiniCcError, UsageError} from '../../core/errors.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
+import {MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {addUsage, NO_USAGE, textOf} from '../../core/util/messages.ts';
 import {
   assertContinuable,

@@ -6,8 +6,8 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
-import {messageOf, UsageError} from '../../core/errors.ts';
-import {codeOf} from '../../core/file-errors.ts';
+import {messageOf, UsageError} from '../../core/util/errors.ts';
+import {codeOf} from '../../core/util/file-errors.ts';
 
 const LOCK = 'lock';
 

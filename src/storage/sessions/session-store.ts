@@ -3,10 +3,10 @@ import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'n
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/tool-result.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
-import {UsageError} from '../../core/errors.ts';
-import {openPrivate, privateFolder} from '../../core/private-file.ts';
 import {RedactingStream} from '../../core/secrets/redacting-stream.ts';
 import {Redactor} from '../../core/secrets/redaction.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {openPrivate, privateFolder} from '../../core/util/private-file.ts';
 import {RunFiles, TRANSCRIPT} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
 import {assertContinuable, type Header, headerOf, TranscriptWriter} from './transcript.ts';

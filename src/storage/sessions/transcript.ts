@@ -11,9 +11,9 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import type {AssistantBlock, Message} from '../../core/contract/messages.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
-import {UsageError} from '../../core/errors.ts';
-import {openPrivate, privateFolder} from '../../core/private-file.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {openPrivate, privateFolder} from '../../core/util/private-file.ts';
 import {appendLine, firstAndLastLine, firstLineOf} from '../json-lines.ts';
 
 export type Header = Extract<TranscriptEntry, {type: 'session'}>;

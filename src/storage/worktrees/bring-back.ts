@@ -5,9 +5,9 @@
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
-import {messageOf} from '../../core/errors.ts';
-import {orAbsent} from '../../core/file-errors.ts';
-import {inOneLine} from '../../core/file-name.ts';
+import {messageOf} from '../../core/util/errors.ts';
+import {orAbsent} from '../../core/util/file-errors.ts';
+import {inOneLine} from '../../core/util/file-name.ts';
 import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-conflicts.ts';
 import {freeName, type Origin, shellWord} from './worktree-folder.ts';

@@ -1,7 +1,7 @@
 /** What a run committed, or put on a stash, in its worktree: kept as a bundle, since its files come back without it. */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {messageOf} from '../../core/errors.ts';
+import {messageOf} from '../../core/util/errors.ts';
 import {git} from '../git.ts';
 import {gitOrThrow} from './repository.ts';
 import {freeName, shellWord} from './worktree-folder.ts';

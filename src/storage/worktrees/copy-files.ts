@@ -2,9 +2,9 @@
 import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
-import {messageOf} from '../../core/errors.ts';
-import {orAbsent} from '../../core/file-errors.ts';
-import {isInside} from '../../core/inside.ts';
+import {messageOf} from '../../core/util/errors.ts';
+import {orAbsent} from '../../core/util/file-errors.ts';
+import {isInside} from '../../core/util/inside.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 
 /** Files that are copied side by side. */

@@ -1,6 +1,6 @@
 /** Worktrees of runs whose mini-cc died: their changes are kept as a patch, once, and the trees go. */
 import {existsSync, readdirSync} from 'node:fs';
-import {messageOf} from '../../core/errors.ts';
+import {messageOf} from '../../core/util/errors.ts';
 import {isLocked, SessionLock} from '../sessions/session-lock.ts';
 import {keepAll} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';

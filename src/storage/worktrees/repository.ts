@@ -1,8 +1,8 @@
 /** The repository that a workspace lies in, as far as a worktree is made from it. Read only, always. */
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {MiniCcError, messageOf} from '../../core/errors.ts';
-import {orAbsent} from '../../core/file-errors.ts';
+import {MiniCcError, messageOf} from '../../core/util/errors.ts';
+import {orAbsent} from '../../core/util/file-errors.ts';
 import {type GitOptions, git} from '../git.ts';
 
 /** A large checkout takes long to read through. Milliseconds. */

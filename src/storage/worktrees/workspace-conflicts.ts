@@ -2,7 +2,7 @@
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from '../../core/file-errors.ts';
+import {orAbsent} from '../../core/util/file-errors.ts';
 import {ABSENT, type Change} from './snapshots.ts';
 
 const LINK = '120000';

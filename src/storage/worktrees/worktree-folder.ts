@@ -5,7 +5,7 @@ import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
-import {codeOf, orAbsent} from '../../core/file-errors.ts';
+import {codeOf, orAbsent} from '../../core/util/file-errors.ts';
 import type {Repository} from './repository.ts';
 
 const START = 'start.json';

@@ -1,7 +1,7 @@
 /** A run's transcript is renamed when it is archived; its path was printed before, and still finds it. */
 import {readdir} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
-import {codeOf} from '../../core/file-errors.ts';
+import {codeOf} from '../../core/util/file-errors.ts';
 
 const TRANSCRIPT = 'session.jsonl';
 

@@ -3,8 +3,8 @@ import {access, constants, open, readFile, realpath, stat} from 'node:fs/promise
 import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {MiniCcError} from '../../core/errors.ts';
-import {codeOf} from '../../core/file-errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
+import {codeOf} from '../../core/util/file-errors.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {archivedTranscript} from './archived-transcript.ts';
 import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';

@@ -2,9 +2,9 @@
 import {mkdir, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import {MiniCcError} from '../../core/errors.ts';
-import {codeOf} from '../../core/file-errors.ts';
 import {newMark} from '../../core/secrets/redaction.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
+import {codeOf} from '../../core/util/file-errors.ts';
 
 /** Keeps mode and owner of a file that is there; makes the directories of one that is not. `path` has its links resolved. */
 export async function replaceFile(path: string, content: Buffer): Promise<void> {

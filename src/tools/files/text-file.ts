@@ -1,5 +1,5 @@
 /** Text as bytes and back, so that what an edit does not touch keeps its bytes: encoding, byte order mark, line ends. */
-import {MiniCcError} from '../../core/errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 
 export type TextEncodingName = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 

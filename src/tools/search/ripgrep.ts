@@ -3,8 +3,8 @@ import {spawn} from 'node:child_process';
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {MiniCcError, messageOf} from '../../core/errors.ts';
-import {codeOf} from '../../core/file-errors.ts';
+import {MiniCcError, messageOf} from '../../core/util/errors.ts';
+import {codeOf} from '../../core/util/file-errors.ts';
 import {archivedTranscript} from '../files/archived-transcript.ts';
 import {absolutePath, missing} from '../files/paths.ts';
 

@@ -3,7 +3,7 @@
  * or answered by an error that says what is valid. Nothing here throws but `MiniCcError`.
  */
 import {unknownAgentWords} from '../../core/agent-types.ts';
-import {MiniCcError} from '../../core/errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 
 export interface RepairedTaskInput {
   readonly input: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** Which web addresses may be asked at all: http and https, without credentials, and nothing of the private network. */
 import {BlockList, isIP} from 'node:net';
-import {MiniCcError} from '../../core/errors.ts';
-import {hostRule} from '../../core/permissions/rule.ts';
+import {hostRule} from '../../core/permissions/rules/rule.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 
 export interface WebAddress {
   readonly url: URL;

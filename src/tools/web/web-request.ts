@@ -5,7 +5,7 @@ import https from 'node:https';
 import {isIP, type LookupFunction} from 'node:net';
 import {createBrotliDecompress, createGunzip, createInflate, createInflateRaw} from 'node:zlib';
 import {version} from '../../../package.json';
-import {MiniCcError, messageOf} from '../../core/errors.ts';
+import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {refusePrivateAddress, type WebAddress, webAddress} from './web-address.ts';
 
 /** Redirects within one host that are followed. */

@@ -1,5 +1,5 @@
 import {Text} from 'ink';
-import {formatDuration} from '../../core/progress-line.ts';
+import {formatDuration} from '../../core/runs/progress-line.ts';
 import {cutText} from '../text/wrap.ts';
 
 const FRAMES = ['|', '/', '-', '\\'] as const;

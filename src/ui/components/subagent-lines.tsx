@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {type ProgressState, progressLine, taskHeader} from '../../core/progress-line.ts';
+import {type ProgressState, progressLine, taskHeader} from '../../core/runs/progress-line.ts';
 import {groupTitle, hasEnded, progressOf} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
 import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';

@@ -1,7 +1,7 @@
 import {useApp} from 'ink';
 import {useEffect} from 'react';
 import type {Answer, Question} from '../../core/contract/events.ts';
-import {messageOf} from '../../core/errors.ts';
+import {messageOf} from '../../core/util/errors.ts';
 
 /** Gives the terminal to `$EDITOR` when a question asks for it, and answers when it was left. */
 export function useExternalEditor(

@@ -1,7 +1,7 @@
 /** What was typed in a directory, kept across sessions: one JSON line a prompt in `<home>/history.jsonl`. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {appendPrivate} from '../../core/private-file.ts';
+import {appendPrivate} from '../../core/util/private-file.ts';
 
 /** Older prompts stay in the file and are not offered. */
 const OFFERED = 200;

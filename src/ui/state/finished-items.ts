@@ -1,7 +1,7 @@
 /** The list of finished things: append-only, each printed once by Ink's `<Static>`. */
 import type {AgentEventBody} from '../../core/contract/events.ts';
-import {type ProgressState, progressLine} from '../../core/progress-line.ts';
 import {announcementFields} from '../../core/runs/announcement.ts';
+import {type ProgressState, progressLine} from '../../core/runs/progress-line.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
 import {wrapText} from '../text/wrap.ts';

@@ -1,5 +1,5 @@
 /** The panel under the prompt: which runs it lists, which one is marked, and what a row says. */
-import {formatDuration} from '../../core/progress-line.ts';
+import {formatDuration} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {hasEnded} from './subagent-store.ts';

@@ -4,8 +4,8 @@
  */
 
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
-import type {ProgressState} from '../../core/progress-line.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
+import type {ProgressState} from '../../core/runs/progress-line.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
 import {textOf} from '../../core/util/messages.ts';
 import {screenLine} from '../text/screen-text.ts';

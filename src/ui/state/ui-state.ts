@@ -2,7 +2,7 @@
 import type {PermissionMode, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Outcome} from '../../core/contract/run-result.ts';
 import type {Todo, ToolDisplay} from '../../core/contract/tool-result.ts';
-import type {ProgressState} from '../../core/progress-line.ts';
+import type {ProgressState} from '../../core/runs/progress-line.ts';
 import {EMPTY_STREAM, type StreamState} from '../text/stream-blocks.ts';
 import type {RunTail} from './run-tail.ts';
 

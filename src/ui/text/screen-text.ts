@@ -2,8 +2,9 @@
  * What models, tools, files and names bring is text to be shown, never commands to the terminal.
  * Everything that comes from outside passes here before it reaches Ink.
  */
+
+import {showControls} from '../../core/util/control-characters.ts';
 import {oneLine} from '../../core/util/one-line.ts';
-import {showControls} from '../../core/visible-controls.ts';
 
 const TAB_STOP = 4;
 

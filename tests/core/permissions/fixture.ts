@@ -8,8 +8,8 @@ import type {Standing} from '../../../src/core/permissions/case.ts';
 import {createPermit, type Denial, type PermitAgent} from '../../../src/core/permissions/permit.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
-import type {RuleKind} from '../../../src/core/permissions/rule.ts';
-import {RuleBook, type RuleStore, ruleOf} from '../../../src/core/permissions/rule-book.ts';
+import type {RuleKind} from '../../../src/core/permissions/rules/rule.ts';
+import {RuleBook, type RuleStore, ruleOf} from '../../../src/core/permissions/rules/rule-book.ts';
 
 export const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
 export const root = path.join(base, 'work');

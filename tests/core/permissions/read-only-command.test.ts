@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {proveReadOnly} from '../../../src/core/permissions/read-only-command.ts';
+import {proveReadOnly} from '../../../src/core/permissions/shell/read-only-command.ts';
 import {PROGRAM_TRICKS} from './program-tricks.ts';
 import {PROVEN} from './proven-cases.ts';
 import {SHELL_TRICKS} from './shell-tricks.ts';

@@ -2,7 +2,7 @@ import {existsSync, mkdtempSync, readdirSync, utimesSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {History} from '../../../src/core/history.ts';
+import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {keepHouse} from '../../../src/storage/sessions/start-up-cleanup.ts';
 

@@ -3,8 +3,8 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Message, UserBlock} from '../../../src/core/contract/messages.ts';
-import {History} from '../../../src/core/history.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
+import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {
   everyMessageOf,

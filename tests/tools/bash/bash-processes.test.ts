@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {CutOff} from '../../../src/core/run-result.ts';
+import {CutOff} from '../../../src/core/turn/run-ending.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {createBash} from '../../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../../src/tools/process-groups.ts';

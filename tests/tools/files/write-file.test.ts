@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {createFileLedger} from '../../../src/core/file-ledger.ts';
+import {createFileLedger} from '../../../src/core/turn/file-ledger.ts';
 import {FileLocks} from '../../../src/tools/files/file-locks.ts';
 import {readFileTool} from '../../../src/tools/files/read-file.ts';
 import {createWriteFile} from '../../../src/tools/files/write-file.ts';

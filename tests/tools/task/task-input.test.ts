@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {MiniCcError} from '../../../src/core/errors.ts';
+import {MiniCcError} from '../../../src/core/util/errors.ts';
 import {repairTaskInput} from '../../../src/tools/task/task-input.ts';
 
 const agents = ['explore', 'code', 'plan', 'reviewer', 'coder', 'code-review'];

@@ -1,7 +1,7 @@
 import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
 import {version} from '../../../package.json';
-import {CutOff} from '../../../src/core/run-result.ts';
+import {CutOff} from '../../../src/core/turn/run-ending.ts';
 import {fetcher, page, webServer} from './web-server.ts';
 
 const HTML = `<!doctype html><html><head><title>Ada &amp; co</title><style>p{}</style><script>steal()</script></head>

@@ -1,0 +1,59 @@
+/** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
+import type {Outcome} from '../contract/run-result.ts';
+import {showControls} from '../util/control-characters.ts';
+import {oneLine} from '../util/one-line.ts';
+
+export interface ProgressState {
+  readonly agent: string;
+  readonly description: string;
+  /** `queued` waits for a free slot, `running` is at work; the rest are endings. */
+  readonly state: 'queued' | 'running' | Outcome;
+  /** Tool calls that ended. */
+  readonly tools: number;
+  readonly durationMs: number;
+  /** Why, in a few words, for `error` and `limit`. */
+  readonly reason?: string;
+}
+
+/** `> Task: explore codebase` */
+export function taskHeader(description: string): string {
+  return `> Task: ${shownLine(description)}`;
+}
+
+/** One line, without a newline at its end. It says `done` for a success alone. */
+export function progressLine(run: ProgressState): string {
+  const head = `  [${shownLine(run.agent)}] ${shownLine(run.description)}`;
+  const totals = `${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}, ${formatDuration(run.durationMs)}`;
+  const reason = shownLine(run.reason ?? '');
+  switch (run.state) {
+    case 'queued':
+      return `${head} ... queued`;
+    case 'running':
+      return `${head} ... ${totals}`;
+    case 'success':
+      return `${head} - done (${totals})`;
+    case 'error':
+      return `${head} - failed${reason && `: ${reason}`} (${totals})`;
+    case 'timeout':
+      return `${head} - timed out (${totals})`;
+    case 'stopped':
+      return `${head} - stopped (${totals})`;
+    case 'limit':
+      return `${head} - limit reached${reason && `: ${reason}`} (${totals})`;
+    case 'unknown':
+      return `${head} - unknown (${totals})`;
+  }
+}
+
+/** `3.2s`; from a minute on `2m05s`. */
+export function formatDuration(ms: number): string {
+  // Rounded before the choice, so that 59.96 s is `1m00s` and never `60.0s`.
+  if (Math.round(ms / 100) < 600) return `${(Math.max(0, ms) / 1000).toFixed(1)}s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
+}
+
+/** What a model wrote, fit for one line of the screen. */
+function shownLine(text: string): string {
+  return showControls(oneLine(text));
+}

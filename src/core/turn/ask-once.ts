@@ -1,0 +1,31 @@
+/** One question to a model outside any conversation: no tools, no history. */
+
+import type {Model, ModelReply, ModelRequest} from '../contract/model.ts';
+import {textOf} from '../util/messages.ts';
+
+export interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
+  readonly prompt: string;
+}
+
+const SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
+
+/** @throws ModelError when the call failed; the signal's reason when aborted. */
+export function askOnce(
+  model: Model,
+  {system, prompt, ...limits}: ModelQuestion,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const messages = [{role: 'user' as const, content: prompt}];
+  return model.reply({...limits, system, tools: [], messages, mayCallTools: false, signal}, () => undefined);
+}
+
+/** The same, with an answer by a schema. */
+export async function completeOnce(
+  model: Model,
+  prompt: string,
+  answerSchema: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<string> {
+  const reply = await askOnce(model, {system: SYSTEM, prompt, answerSchema}, signal);
+  return textOf(reply.content);
+}

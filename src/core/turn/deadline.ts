@@ -1,0 +1,80 @@
+/** What ends a run that does not end by itself. */
+import type {Clock, Limits} from '../contract/limits.ts';
+
+/** Of the main agent; those of subagents are in `limit-profiles.ts`. */
+export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
+
+/** Share of a limit at which a run is told to report. */
+const REPORT_AT = 0.9;
+
+/** What a timer takes, 24 days; a longer one would fire at once. Milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimer(callback, ms, idle = false) {
+    // No process is expected to be there by then.
+    if (ms > LONGEST_TIMER_MS) return () => undefined;
+    const timer = setTimeout(callback, ms);
+    if (idle) timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Counts a run's wall time, stands still while a person is asked, and calls once when it is used up. */
+export class Deadline {
+  #usedMs = 0;
+  #runningSince: number | undefined;
+  #cancel: (() => void) | undefined;
+  #pauses = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+    private readonly onEnd: () => void,
+  ) {
+    this.#run();
+  }
+
+  /** Milliseconds at work so far. */
+  get usedMs(): number {
+    return this.#usedMs + (this.#runningSince === undefined ? 0 : this.clock.now() - this.#runningSince);
+  }
+
+  get reportDue(): boolean {
+    return this.limitMs > 0 && this.usedMs >= REPORT_AT * this.limitMs;
+  }
+
+  pause(): void {
+    this.#pauses += 1;
+    if (this.#pauses > 1) return;
+    this.#halt();
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.#run();
+  }
+
+  stop(): void {
+    this.#halt();
+    this.#pauses = Number.POSITIVE_INFINITY;
+  }
+
+  #run(): void {
+    this.#runningSince = this.clock.now();
+    if (this.limitMs > 0) this.#cancel = this.clock.setTimer(this.onEnd, Math.max(0, this.limitMs - this.#usedMs));
+  }
+
+  #halt(): void {
+    this.#usedMs = this.usedMs;
+    this.#runningSince = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+}
+
+/** A run of N turns makes N calls; the last of several is the report. A run of one turn just answers. */
+export function isReportingTurn(turn: number, limits: Limits): boolean {
+  return turn >= limits.maxTurns && turn > 1;
+}

@@ -1,0 +1,81 @@
+/** Questions that wait while the mode changes: each is settled as the new mode says, or waits on. */
+import {describe, expect, it} from 'vitest';
+import type {Access, Workspace} from '../../../src/core/contract/access.ts';
+import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
+import {createPermit, type Denial} from '../../../src/core/permissions/permit.ts';
+import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
+import {Questions} from '../../../src/core/permissions/questions.ts';
+import {RuleBook} from '../../../src/core/permissions/rules/rule-book.ts';
+import {root, until} from '../manager-fixture.ts';
+
+const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
+const EDIT: Access = {kind: 'write', path: 'a.ts'};
+const RUN: Access = {kind: 'run', command: 'make'};
+
+function asking() {
+  const events: AgentEventBody[] = [];
+  const denials: Denial[] = [];
+  const questions = new Questions();
+  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPlaces: []});
+  const onDenied = (denial: Denial) => void denials.push(denial);
+  const deps = {policy, questions, onDenied, sandboxAvailable: async () => true};
+  const permit = createPermit(deps, '[code] mend it', workspace, (event) => void events.push(event));
+  return {
+    events,
+    denials,
+    questions,
+    ask: (access: Access) =>
+      permit({callId: 'c', tool: 'a_tool', input: {}, title: 't', accesses: [access]}, new AbortController().signal),
+    turnTo(mode: PermissionMode) {
+      policy.mode = mode;
+      return questions.recheck();
+    },
+    open: () => {
+      const ended = events.flatMap((event) => (event.type === 'ask_end' ? [event.askId] : []));
+      return events.flatMap((event) => (event.type === 'ask' && !ended.includes(event.question.id) ? [event] : []));
+    },
+  };
+}
+
+describe('a change of the mode', () => {
+  it('permits what the new mode permits, and leaves the other questions open', async () => {
+    const {ask, turnTo, open, questions} = asking();
+    const edit = ask(EDIT);
+    const run = ask(RUN);
+    await until(() => open().length === 2);
+    await turnTo('acceptEdits');
+    expect(await edit).toMatchObject({allowed: true});
+    const [waiting] = open();
+    expect(open()).toHaveLength(1);
+    questions.answer(waiting!.question.id, {choice: 'yes'});
+    expect(await run).toMatchObject({allowed: true});
+  });
+
+  it('refuses what plan mode refuses, says so to the model, and notes the denial', async () => {
+    const {ask, turnTo, open, denials} = asking();
+    const edit = ask(EDIT);
+    await until(() => open().length === 1);
+    await turnTo('plan');
+    expect(await edit).toMatchObject({allowed: false, message: expect.stringMatching(/plan/)});
+    expect(open()).toEqual([]);
+    expect(denials).toHaveLength(1);
+  });
+
+  it('lets all that waits pass in bypassPermissions; each question ends once', async () => {
+    const {ask, turnTo, events, open} = asking();
+    const waiting = [ask(EDIT), ask(RUN), ask({kind: 'fetch', host: 'example.com', url: 'https://example.com/'})];
+    await until(() => open().length === 3);
+    await turnTo('bypassPermissions');
+    for (const permission of await Promise.all(waiting)) expect(permission).toMatchObject({allowed: true});
+    const ends = events.flatMap((event) => (event.type === 'ask_end' ? [event.answer] : []));
+    expect(ends).toEqual(['settled', 'settled', 'settled']);
+  });
+
+  it('counts also for what is just being judged: no question of the old mode is asked', async () => {
+    const {ask, turnTo, events} = asking();
+    const edit = ask(EDIT);
+    await turnTo('acceptEdits');
+    expect(await edit).toMatchObject({allowed: true});
+    expect(events).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import {describe, expect, it} from 'vitest';
+import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import {announcedRuns} from '../../../src/core/runs/announcement.ts';
+import {acceptedWords} from '../../../src/core/runs/manager-options.ts';
+import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {textResult} from '../../../src/core/util/tool-result.ts';
+import {house, until} from '../manager-fixture.ts';
+import {tool} from '../run-fixture.ts';
+import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
+
+async function ended(started: Awaited<ReturnType<ReturnType<typeof house>['dispatch']>>) {
+  if (started.source === 'cached') throw new Error('cached');
+  return started.started.ended;
+}
+
+describe('a background run', () => {
+  it('with a long answer is announced cut, with the place of the whole', async () => {
+    const {spawn, inbox} = house({house: {resultTokens: 100}});
+    const {transcript} = await spawn(new ScriptedModel([say('a paragraph of it\n\n'.repeat(1000))]), {
+      background: true,
+    });
+    const [letter] = inbox.take();
+    expect(letter!.text.length).toBeLessThan(1500);
+    expect(letter!.text).toContain(`more characters in ${transcript}]`);
+  });
+
+  it('is accepted in under 100 ms, on disk by then, and announced once at its end', async () => {
+    const {dispatch, inbox, events, read, manager} = house();
+    const began = performance.now();
+    const started = await dispatch(new ScriptedModel([say('It is in a.ts:1.')]), {background: true, label: 'look'});
+    expect(performance.now() - began).toBeLessThan(100);
+    if (started.source === 'cached') throw new Error('cached');
+    const {runId} = started.started;
+    expect(read(runId)[0]).toMatchObject({type: 'message', message: {content: 'find it'}});
+    expect(JSON.parse(acceptedWords('explore', runId))).toEqual({
+      ...{status: 'accepted', runId, childSessionKey: `agent:explore:subagent:${runId}`},
+    });
+    await manager.waitAll();
+    const letters = inbox.take();
+    expect(letters).toHaveLength(1);
+    expect(letters[0]).toMatchObject({id: runId, kind: 'announcement', wakes: true});
+    expect([...announcedRuns([{role: 'user', content: letters[0]!.text}])]).toEqual([runId]);
+    expect(letters[0]!.text).toContain('Status: success\nResult: It is in a.ts:1.\nNotes: - (none)\nStats: runtime ');
+    const told = events.filter((event) => event.type === 'announcement');
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({agentId: 'main', runId, agent: 'explore', outcome: 'success'});
+    expect(read(runId).at(-1)).toMatchObject({
+      ...{type: 'end', outcome: 'success', text: 'It is in a.ts:1.', background: true, round: 1, tools: 0},
+    });
+  });
+
+  it('with the text "Status: success" that failed is announced as error', async () => {
+    const {dispatch, inbox} = house();
+    await ended(await dispatch(new ScriptedModel([calls(call('x', {}))]), {background: true}));
+    const [letter] = inbox.take();
+    expect(letter?.text).toContain('Status: error');
+  });
+
+  it('whose text is exactly ANNOUNCE_SKIP is not announced, and the registry says so', async () => {
+    const {dispatch, inbox, manager, events} = house();
+    await ended(await dispatch(new ScriptedModel([say('ANNOUNCE_SKIP')]), {background: true}));
+    await ended(await dispatch(new ScriptedModel([say('ANNOUNCE_SKIP, or not')]), {background: true, prompt: 'b'}));
+    expect(inbox.take()).toHaveLength(1);
+    expect(events.filter((event) => event.type === 'announcement')).toHaveLength(1);
+    expect(manager.list().map(({announcement}) => announcement)).toEqual(['skipped', 'waiting']);
+  });
+
+  it('outlives the turn that dispatched it; stopped, it is announced without waking anybody', async () => {
+    const turn = new AbortController();
+    const {dispatch, manager, inbox} = house();
+    await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true, signal: turn.signal});
+    turn.abort(new CutOff('user'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(manager.count()).toBe(1);
+    await manager.stopAll();
+    const [letter] = inbox.take();
+    expect(letter).toMatchObject({wakes: false});
+    expect(letter?.text).toContain('Status: error\nResult: half\nNotes: - Error: stopped by user');
+  });
+});
+
+describe('a foreground run sent to the background', () => {
+  it('goes on without starting again, outlives its turn, and is announced', async () => {
+    const turn = new AbortController();
+    let release: (() => void) | undefined;
+    const look = tool('look', () => new Promise((resolve) => (release = () => resolve(textResult('seen')))));
+    const model = new ScriptedModel([calls(call('look', {})), say('done')]);
+    const {dispatch, manager, inbox, events, read} = house({tools: [look]});
+    const agent = {...AGENT_TYPES.explore!, tools: ['look']};
+    const started = await dispatch(model, {signal: turn.signal, agent});
+    if (started.source === 'cached') throw new Error('cached');
+    await until(() => release !== undefined);
+    expect(manager.detachAll().map(({runId}) => runId)).toEqual([started.started.runId]);
+    await started.started.detached;
+    expect(manager.detachAll()).toEqual([]);
+    turn.abort(new CutOff('user'));
+    release?.();
+    expect((await started.started.ended).result).toMatchObject({outcome: 'success', text: 'done'});
+    expect(model.requests).toHaveLength(2);
+    expect(inbox.take()).toHaveLength(1);
+    expect(events.filter((event) => event.type === 'run_background')).toHaveLength(1);
+    expect(read(started.started.runId).filter(({type}) => type === 'background')).toHaveLength(1);
+  });
+});
+
+describe('a message to a run', () => {
+  it('at work is taken up at its next turn', async () => {
+    const model = new ScriptedModel((_, index) => {
+      if (index === 0) manager.send('1', 'also look at b.ts');
+      return say(`answer ${index}`);
+    });
+    const {manager, spawn} = house();
+    expect((await spawn(model)).result.text).toBe('answer 1');
+    expect(model.requests[1]?.messages.at(-1)).toEqual({role: 'user', content: 'also look at b.ts'});
+  });
+
+  it('that has ended makes it go on with its history, in the background, announced at its end', async () => {
+    const next = new ScriptedModel([say('and b.ts:2')]);
+    const {manager, spawn, inbox, read, events} = house({model: next});
+    const {runId} = await spawn(new ScriptedModel([say('a.ts:1')]));
+    expect(manager.get(runId)).toMatchObject({state: 'idle', background: false, round: 1});
+    expect(manager.send(runId.slice(0, 6), 'and b?')).toBe('resumed');
+    expect(manager.get(runId)).toMatchObject({state: 'processing', background: true, round: 2});
+    await manager.waitAll();
+    expect(next.requests[0]?.messages.map(({content}) => JSON.stringify(content))).toEqual([
+      '"find it"',
+      expect.stringContaining('a.ts:1'),
+      '"and b?"',
+    ]);
+    expect(inbox.take().map(({id}) => id)).toEqual([`${runId}#2`]);
+    expect(read(runId).map(({type}) => type)).toEqual([
+      ...['message', 'message', 'end', 'resumed', 'message', 'message', 'end'],
+    ]);
+    expect(manager.get(runId)).toMatchObject({state: 'idle', outcome: 'success', usage: {input_tokens: 20}});
+    expect(
+      events.filter((event) => event.type === 'run_start').map((event) => 'round' in event && event.round),
+    ).toEqual([...[false, 2]]);
+  });
+
+  it('that failed makes it go on; states go created → processing → error → processing → idle', async () => {
+    const {manager, spawn, events} = house();
+    const {runId} = await spawn(new ScriptedModel([]));
+    manager.send(runId, 'try again');
+    await manager.waitAll();
+    const states = events.flatMap((event) => (event.type === 'run_state' ? [event.state] : []));
+    expect(states).toEqual(['processing', 'error', 'processing', 'idle']);
+    expect(manager.get(runId)).not.toHaveProperty('reason');
+  });
+});
+
+describe('cleanup: delete', () => {
+  it('archives the transcript after the announcement, bytes the same, and ids still find it', async () => {
+    const {dispatch, manager, inbox, read} = house();
+    const {runId, transcript} = await ended(
+      await dispatch(new ScriptedModel([say('found')]), {background: true, cleanup: 'delete'}),
+    );
+    const lines = read(runId);
+    expect(manager.get(runId)).toMatchObject({state: 'idle', transcript});
+    manager.announced(inbox.take()[0]!.id);
+    expect(manager.get(runId)).toMatchObject({state: 'removed', announcement: 'delivered'});
+    expect(manager.get(runId)?.transcript).toMatch(/session\.jsonl\.deleted\.[\dTZ.-]+$/);
+    expect(read(runId)).toEqual(lines);
+    expect(manager.find(transcript).runId).toBe(runId);
+    expect(manager.report(manager.find(runId))).toContain('found');
+    expect(() => manager.send(runId, 'go on')).toThrow(/archived and cannot go on/);
+  });
+
+  it('of a foreground run archives it at its end; stop → stopping → stopped → removed', async () => {
+    const {spawn, manager, events} = house();
+    const stopped = spawn(new ScriptedModel([{hang: true}]), {cleanup: 'delete'});
+    await manager.stopAll();
+    await stopped;
+    const states = events.flatMap((event) => (event.type === 'run_state' ? [event.state] : []));
+    expect(states).toEqual(['processing', 'stopping', 'stopped', 'removed']);
+  });
+});

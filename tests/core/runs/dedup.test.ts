@@ -1,0 +1,120 @@
+import {describe, expect, it} from 'vitest';
+import {TaskDedup, type TaskIdentity, taskKey} from '../../../src/core/runs/dedup.ts';
+
+const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
+  agent: {name: 'explore'},
+  prompt: 'read README.md',
+  model: 'm',
+  limits: {maxTurns: 50},
+  isolation: 'none',
+  session: 's',
+  ...change,
+});
+
+describe('the key of a task', () => {
+  it('is the same for white space only', () => {
+    expect(taskKey(task({prompt: '  read\n README.md '}))).toBe(taskKey(task()));
+  });
+
+  it('differs by case, by what follows the first 200 characters, and by all that makes a run', () => {
+    const long = 'x'.repeat(300);
+    const keys = [
+      task(),
+      task({prompt: 'Read README.md'}),
+      task({prompt: `${long}a`}),
+      task({prompt: `${long}b`}),
+      task({agent: {name: 'explore', prompt: 'edited'}}),
+      task({model: 'n'}),
+      task({limits: {maxTurns: 5}}),
+      task({session: 't'}),
+    ].map(taskKey);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
+describe('the same task twice', () => {
+  function dedup() {
+    const world = {now: 0, workspace: 'a', runs: 0};
+    const tasks = new TaskDedup<string>({
+      now: () => world.now,
+      fingerprint: async () => world.workspace,
+      isReusable: (result) => result !== '',
+    });
+    const run = async (
+      key: string,
+      options: {readOnly?: boolean; ms?: number; result?: string; fail?: boolean} = {},
+    ) => {
+      const work = async () => {
+        world.runs += 1;
+        await new Promise((resolve) => setTimeout(resolve, options.ms ?? 1));
+        if (options.fail) throw new Error('failed');
+        return options.result ?? `result ${world.runs}`;
+      };
+      const dispatched = await tasks.dispatch(key, options.readOnly ?? true, () => ({ended: work()}));
+      const result = dispatched.source === 'cached' ? dispatched.result : await dispatched.started.ended;
+      return {source: dispatched.source, result};
+    };
+    return {world, run};
+  }
+
+  it('is one run while the first is at work, and both get its result', async () => {
+    const {run, world} = dedup();
+    const [first, second] = await Promise.all([run('k', {ms: 20}), run('k')]);
+    expect(world.runs).toBe(1);
+    expect([first.source, second.source]).toEqual(['run', 'joined']);
+    expect(second.result).toBe(first.result);
+  });
+
+  it('joins a writing run too, but is never given again after its end', async () => {
+    const {run} = dedup();
+    const [, second] = await Promise.all([run('k', {readOnly: false, ms: 20}), run('k', {readOnly: false})]);
+    expect(second.source).toBe('joined');
+    expect((await run('k', {readOnly: false})).source).toBe('run');
+  });
+
+  it('is given again within five minutes, and runs after them', async () => {
+    const {run, world} = dedup();
+    await run('k');
+    world.now += 5 * 60 * 1000;
+    expect((await run('k')).source).toBe('cached');
+    world.now += 1;
+    expect((await run('k')).source).toBe('run');
+  });
+
+  it('runs again when the workspace has changed since it began', async () => {
+    const {run, world} = dedup();
+    const running = run('k', {ms: 20});
+    world.workspace = 'changed while it ran';
+    await running;
+    expect((await run('k')).source).toBe('run');
+  });
+
+  it('runs again at once after a failure or an empty result', async () => {
+    const {run} = dedup();
+    await expect(run('k', {fail: true})).rejects.toThrow('failed');
+    expect((await run('k', {result: ''})).source).toBe('run');
+    expect((await run('k')).source).toBe('run');
+    expect((await run('k')).source).toBe('cached');
+  });
+
+  it('keeps 50, drops the oldest ended one, and never one that runs', async () => {
+    const {run, world} = dedup();
+    const running = run('running', {ms: 200});
+    for (let index = 0; index < 50; index += 1) await run(`k${index}`);
+    expect((await run('k0')).source).toBe('run');
+    expect((await run('k49')).source).toBe('cached');
+    const joined = run('running');
+    expect((await joined).source).toBe('joined');
+    await running;
+    expect(world.runs).toBe(52);
+  });
+
+  it('is one run when two ask at once for a result that no longer holds', async () => {
+    const {run, world} = dedup();
+    await run('k');
+    world.workspace = 'b';
+    const sources = (await Promise.all([run('k', {ms: 20}), run('k')])).map(({source}) => source);
+    expect(sources.sort()).toEqual(['joined', 'run']);
+    expect(world.runs).toBe(2);
+  });
+});

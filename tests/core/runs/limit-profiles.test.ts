@@ -1,0 +1,62 @@
+import {describe, expect, it} from 'vitest';
+import {type Complexity, complexityOf, gradedTurns, profileLimits} from '../../../src/core/runs/limit-profiles.ts';
+
+const grades: readonly Complexity[] = ['simple', 'moderate', 'complex'];
+
+describe('the graded profile', () => {
+  it.each([
+    ['explore', [4, 8, 12]],
+    ['coder', [8, 15, 23]],
+    ['plan', [5, 10, 15]],
+    ['code-review', [6, 12, 18]],
+    ['doc-reader', [3, 6, 9]],
+  ])('gives %s %j turns for a prompt of 200 characters', (agent, turns) => {
+    expect(grades.map((grade) => gradedTurns(agent, grade, 200))).toEqual(turns);
+  });
+
+  it('weighs the length, from 3 to 30 turns', () => {
+    expect(gradedTurns('explore', 'simple', 50)).toBe(3);
+    expect(gradedTurns('coder', 'complex', 700)).toBe(30);
+    expect(gradedTurns('coder', 'complex', 100_000)).toBe(30);
+  });
+
+  it.each([
+    ['explore', 30],
+    ['code-review', 60],
+    ['coder', 90],
+    ['code', 90],
+    ['anything', 60],
+  ])('gives %s %d seconds', (agent, seconds) => {
+    expect(profileLimits('graded', agent, 'x', false).timeoutSeconds).toBe(seconds);
+  });
+});
+
+describe('the standard profile', () => {
+  it('gives 50 turns, and time by the kind of agent', () => {
+    expect(profileLimits('standard', 'explore', 'x', false)).toEqual({maxTurns: 50, timeoutSeconds: 300});
+    expect(profileLimits('standard', 'code', 'x', false)).toEqual({maxTurns: 50, timeoutSeconds: 900});
+    expect(profileLimits('standard', 'explore', 'x', true)).toEqual({maxTurns: 50, timeoutSeconds: 1800});
+  });
+});
+
+describe('the complexity of a task', () => {
+  it.each([
+    ['find auth files', 'simple'],
+    ['列出所有文件', 'simple'],
+    ['найти файлы', 'simple'],
+    ['chercher les fichiers', 'simple'],
+    ['проанализировать модуль', 'complex'],
+    ['Найди файлы', 'simple'],
+    ['审计代码', 'complex'],
+    ['Спроектируй модуль', 'complex'],
+    ['Analyser le code', 'complex'],
+    ['1. a 2. b 3. c', 'complex'],
+    ['find all the places, then design a better one', 'complex'],
+    ['implement login', 'moderate'],
+    ['bump to 1.2.3.4', 'moderate'],
+    ['fix widget target thread', 'moderate'],
+    [`find it ${'x'.repeat(100)}`, 'moderate'],
+  ])('of %j is %s', (prompt, complexity) => {
+    expect(complexityOf(prompt)).toBe(complexity);
+  });
+});

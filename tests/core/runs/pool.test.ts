@@ -1,0 +1,160 @@
+import {readdirSync} from 'node:fs';
+import {describe, expect, it} from 'vitest';
+import {Pool} from '../../../src/core/runs/pool.ts';
+import {house, until} from '../manager-fixture.ts';
+import {ScriptedModel, say} from '../scripted-model.ts';
+
+describe('the pool', () => {
+  function pool(most: number) {
+    const world = {now: 0};
+    const order: string[] = [];
+    const made = new Pool(most, () => world.now);
+    const finish = new Map<string, () => void>();
+    const run = (id: string, options: {background?: boolean; signal?: AbortSignal} = {}) =>
+      made.run(
+        {id, background: options.background ?? false, signal: options.signal ?? new AbortController().signal},
+        () => {
+          order.push(id);
+          return new Promise<string>((resolve) => finish.set(id, () => resolve(id)));
+        },
+      );
+    return {world, order, made, run, finish};
+  }
+
+  it('takes the foreground before the background, each first in, first out', async () => {
+    const {run, order, finish} = pool(1);
+    const all = [run('a'), run('b1', {background: true}), run('b2', {background: true}), run('f1'), run('f2')];
+    for (const id of ['a', 'f1', 'f2', 'b1', 'b2']) {
+      await until(() => finish.has(id));
+      finish.get(id)!();
+    }
+    await Promise.all(all);
+    expect(order).toEqual(['a', 'f1', 'f2', 'b1', 'b2']);
+  });
+
+  it('lets one that waits go behind when it is sent to the background', async () => {
+    const {run, made, order, finish} = pool(1);
+    const all = [run('a'), run('b'), run('c')];
+    made.toBackground('b');
+    made.toBackground('a');
+    for (const id of ['a', 'c', 'b']) {
+      await until(() => finish.has(id));
+      finish.get(id)!();
+    }
+    await Promise.all(all);
+    expect(order).toEqual(['a', 'c', 'b']);
+  });
+
+  it('ends one that is stopped while it waits at once, without a slot', async () => {
+    const {run, order, finish} = pool(1);
+    const abort = new AbortController();
+    void run('a');
+    const waiting = run('b', {signal: abort.signal});
+    abort.abort();
+    finish.get('b')!();
+    expect(await waiting).toBe('b');
+    expect(order).toEqual(['a', 'b']);
+  });
+
+  it('is halved by an overload, never below one, and grows back by one for each run that ends well', () => {
+    const {made, world} = pool(8);
+    made.overloaded();
+    expect(made.slots).toBe(4);
+    // The others that hear of the same overload.
+    made.overloaded();
+    expect(made.slots).toBe(4);
+    for (const slots of [2, 1, 1]) {
+      world.now += 1_000;
+      made.overloaded();
+      expect(made.slots).toBe(slots);
+    }
+    for (let ends = 0; ends < 20; ends += 1) made.endedWell();
+    expect(made.slots).toBe(8);
+  });
+});
+
+describe('runs in the pool', () => {
+  it('that are told 429 leave fewer slots to the others', async () => {
+    const {manager, spawn} = house({maxConcurrent: 4});
+    let atWork = 0;
+    let most = 0;
+    const busy = (index: number) => {
+      const model = new ScriptedModel([say(`answer ${index}`)]);
+      const reply = model.reply.bind(model);
+      model.reply = async (request, onProgress) => {
+        atWork += 1;
+        if (index >= 4) most = Math.max(most, atWork);
+        if (index === 0) onProgress({type: 'retry', waitMs: 1, reason: '429', attempt: 1});
+        await new Promise((resolve) => setTimeout(resolve, index < 4 ? 20 : 40));
+        atWork -= 1;
+        return reply(request, onProgress);
+      };
+      return model;
+    };
+    await Promise.all(Array.from({length: 8}, (_, index) => spawn(busy(index))));
+    expect(most).toBeLessThanOrEqual(4);
+    expect(manager.count()).toBe(0);
+  });
+
+  it('of a size that has to be found out wait for it, once', async () => {
+    let asked = 0;
+    const size = async () => {
+      asked += 1;
+      return 2;
+    };
+    const {spawn, events} = house({maxConcurrent: size});
+    await Promise.all([1, 2, 3].map((index) => spawn(new ScriptedModel([say(`answer ${index}`)]))));
+    await spawn(new ScriptedModel([say('later')]));
+    expect(asked).toBe(1);
+    const starts = events.flatMap((event) => (event.type === 'run_start' ? [event.queued] : []));
+    expect(starts).toEqual([false, false, true, false]);
+  });
+
+  it('10 spawns are 10 ids, count() is 10, and after stopAll() 0', async () => {
+    const {manager, spawn} = house({maxConcurrent: 4});
+    const all = Promise.all(Array.from({length: 10}, () => spawn(new ScriptedModel([{hang: true}]))));
+    expect(manager.count()).toBe(10);
+    expect(new Set(manager.list().map(({runId}) => runId)).size).toBe(10);
+    await manager.stopAll();
+    expect(manager.count()).toBe(0);
+    expect((await all).every(({result}) => result.outcome === 'stopped')).toBe(true);
+  });
+
+  it('200 at once keep their order, and never more at work than there are slots', async () => {
+    const {manager, spawn, events} = house({maxConcurrent: 8});
+    const results = await Promise.all(
+      Array.from({length: 200}, (_, index) => spawn(new ScriptedModel([say(`answer ${index}`)]))),
+    );
+    expect(results.map(({result}) => result.text)).toEqual(results.map((_, index) => `answer ${index}`));
+    let atWork = 0;
+    let most = 0;
+    for (const event of events) {
+      if (event.type === 'run_state' && event.state === 'processing') most = Math.max(most, ++atWork);
+      if (event.type === 'run_end') atWork -= 1;
+    }
+    expect(most).toBe(8);
+    expect(manager.list()).toHaveLength(200);
+  });
+
+  it('hold no file open while they wait', async () => {
+    const {manager, spawn} = house({maxConcurrent: 1});
+    const open = () => readdirSync('/proc/self/fd').length;
+    const before = open();
+    const all = Array.from({length: 100}, () => spawn(new ScriptedModel([{hang: true}])));
+    await until(() => manager.find('100').state === 'processing');
+    expect(open() - before).toBeLessThan(20);
+    await manager.stopAll();
+    await Promise.all(all);
+  });
+
+  it('that wait end at once when they are stopped, though the slots stay taken', async () => {
+    const {manager, spawn} = house({maxConcurrent: 1});
+    void spawn(new ScriptedModel([{hang: true}]));
+    const waiting = spawn(new ScriptedModel([say('never')]));
+    const [, second] = manager.list();
+    await manager.stop(second!.runId);
+    expect((await waiting).result.outcome).toBe('stopped');
+    expect(manager.count()).toBe(1);
+    await manager.stopAll();
+  });
+});

@@ -1,0 +1,44 @@
+import {describe, expect, test} from 'vitest';
+import {formatDuration, type ProgressState, progressLine, taskHeader} from '../../../src/core/runs/progress-line.ts';
+
+const run: ProgressState = {
+  agent: 'explore',
+  description: 'explore codebase',
+  state: 'running',
+  tools: 5,
+  durationMs: 3200,
+};
+
+describe('a progress line', () => {
+  test.each<[Partial<ProgressState>, string]>([
+    [{}, '  [explore] explore codebase ... 5 tools, 3.2s'],
+    [{tools: 1}, '  [explore] explore codebase ... 1 tool, 3.2s'],
+    [{tools: 0, durationMs: 0}, '  [explore] explore codebase ... 0 tools, 0.0s'],
+    [{state: 'queued'}, '  [explore] explore codebase ... queued'],
+    [{state: 'success', tools: 8, durationMs: 5100}, '  [explore] explore codebase - done (8 tools, 5.1s)'],
+    [{state: 'error', reason: 'server down'}, '  [explore] explore codebase - failed: server down (5 tools, 3.2s)'],
+    [{state: 'error'}, '  [explore] explore codebase - failed (5 tools, 3.2s)'],
+    [{state: 'timeout', reason: 'x'}, '  [explore] explore codebase - timed out (5 tools, 3.2s)'],
+    [{state: 'stopped'}, '  [explore] explore codebase - stopped (5 tools, 3.2s)'],
+    [{state: 'limit', reason: '50 turns'}, '  [explore] explore codebase - limit reached: 50 turns (5 tools, 3.2s)'],
+  ])('of %o reads %s', (change, line) => {
+    expect(progressLine({...run, ...change})).toBe(line);
+  });
+
+  test('stays one line and shows control characters', () => {
+    expect(taskHeader('two\nlines\x1b[31m')).toBe('> Task: two lines␛[31m');
+    const line = progressLine({...run, state: 'error', description: 'a\r\nb', reason: 'x\ny\u202e'});
+    expect(line).toBe('  [explore] a b - failed: x y\\u202E (5 tools, 3.2s)');
+  });
+});
+
+test.each([
+  [0, '0.0s'],
+  [3240, '3.2s'],
+  [59_900, '59.9s'],
+  [59_960, '1m00s'],
+  [125_000, '2m05s'],
+  [3_725_000, '62m05s'],
+])('%d ms read %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});

@@ -1,0 +1,75 @@
+import {describe, expect, it} from 'vitest';
+import {systemClock} from '../../../src/core/turn/deadline.ts';
+import {FakeClock} from '../fake-clock.ts';
+import {house, until} from '../manager-fixture.ts';
+import {ScriptedModel, say} from '../scripted-model.ts';
+
+const MINUTE = 60_000;
+
+describe('the archive', () => {
+  function archiving(archiveAfterMinutes: number) {
+    const clock = new FakeClock();
+    return {clock, ...house({house: {clock}, options: {archiveAfterMinutes}})};
+  }
+
+  it('takes a run 60 minutes after its end, never one at work', async () => {
+    const {clock, spawn, manager} = archiving(60);
+    const {runId} = await spawn(new ScriptedModel([say('x')]), {timeoutSeconds: 0});
+    void spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 0, background: true});
+    clock.advance(60 * MINUTE - 1);
+    expect(manager.get(runId)?.state).toBe('idle');
+    clock.advance(1);
+    expect(manager.get(runId)).toMatchObject({state: 'removed', transcript: expect.stringContaining('.deleted.')});
+    clock.advance(1_000 * MINUTE);
+    expect(manager.find('1').state).toBe('processing');
+    await manager.stopAll();
+  });
+
+  it('counts anew from the end of a run that went on', async () => {
+    const {clock, spawn, manager} = archiving(1.5);
+    const {runId} = await spawn(new ScriptedModel([say('x')]));
+    clock.advance(MINUTE);
+    manager.send(runId, 'and?');
+    clock.advance(MINUTE);
+    await manager.waitAll();
+    clock.advance(MINUTE);
+    expect(manager.get(runId)?.state).toBe('idle');
+    clock.advance(MINUTE / 2);
+    expect(manager.get(runId)?.state).toBe('removed');
+  });
+
+  it('stays empty with 0 minutes', async () => {
+    const {clock, spawn, manager} = archiving(0);
+    const {runId} = await spawn(new ScriptedModel([say('x')]));
+    clock.advance(100_000 * MINUTE);
+    expect(manager.get(runId)?.state).toBe('idle');
+    expect(manager.archiveTime(manager.find(runId))).toBeUndefined();
+  });
+});
+
+describe('wall time by the clock', () => {
+  it('ends a run at 100 %, whatever its model does; the time in the queue does not count', async () => {
+    const clock = new FakeClock();
+    const {spawn, manager} = house({house: {clock}, maxConcurrent: 1});
+    const first = spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 30});
+    const second = spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 30});
+    await until(() => manager.find('2').state === 'processing');
+    clock.advance(29_999);
+    expect(manager.count()).toBe(2);
+    clock.advance(1);
+    expect((await first).result).toMatchObject({outcome: 'timeout', text: 'half', durationMs: 30_000});
+    await until(() => manager.find('1').state === 'processing');
+    expect(manager.count()).toBe(1);
+    clock.advance(30_000);
+    expect((await second).result).toMatchObject({outcome: 'timeout', durationMs: 30_000});
+  });
+
+  it('is never over at once because it is very long', async () => {
+    let fired = false;
+    systemClock.setTimer(() => {
+      fired = true;
+    }, 1e12);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(fired).toBe(false);
+  });
+});

@@ -1,0 +1,156 @@
+import {describe, expect, it} from 'vitest';
+import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import {limitsOf} from '../../../src/core/runs/limit-profiles.ts';
+import {toolsFor} from '../../../src/core/subagent.ts';
+import {createTokenBudget} from '../../../src/core/turn/token-budget.ts';
+import {ModelError} from '../../../src/core/util/errors.ts';
+import {house} from '../manager-fixture.ts';
+import {tool} from '../run-fixture.ts';
+import {call, calls, type Line, ScriptedModel, say} from '../scripted-model.ts';
+
+const looking: Line = calls(call('look', {}));
+/** Each reply of the scripted model counts 15 tokens. */
+const endless = () => new ScriptedModel((request) => (request.mayCallTools ? looking : say('what I have')));
+
+describe('limits that somebody named', () => {
+  const task = {prompt: 'implement login'};
+  const settings = {profile: 'graded' as const, agents: {}};
+
+  it('profile graded: explore 30 s, code-review 60 s, coder 90 s, other 60 s', () => {
+    const seconds = ['explore', 'code-review', 'coder', 'writer'].map(
+      (name) => limitsOf(settings, {name}, task).timeoutSeconds,
+    );
+    expect(seconds).toEqual([30, 60, 90, 60]);
+  });
+
+  it('come from the Task call, else the definition, else the settings, else the profile', () => {
+    const named = {...settings, agents: {writer: {maxTurns: 7, timeoutSeconds: 70}}};
+    expect(limitsOf(named, {name: 'writer'}, task)).toEqual({maxTurns: 7, timeoutSeconds: 70});
+    expect(limitsOf(named, {name: 'writer', maxTurns: 8}, task)).toEqual({maxTurns: 8, timeoutSeconds: 70});
+    const asked = {...task, timeoutSeconds: 1, maxTokens: 5000};
+    expect(limitsOf(named, {name: 'writer', maxTurns: 8}, asked)).toEqual({
+      ...{maxTurns: 8, timeoutSeconds: 1, maxTokens: 5000},
+    });
+  });
+
+  it.each(['in the same process', 'after a restart'])('hold also for a run that goes on, %s', async (when) => {
+    const first = house({tools: [tool('look')], model: endless()});
+    const {runId} = await first.spawn(endless(), {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
+    const model = endless();
+    const later = when === 'after a restart' ? house({home: first.home, tools: [tool('look')], model}) : first;
+    if (later !== first) later.manager.restore(new Set());
+    later.manager.send(runId, 'and now?');
+    await later.manager.waitAll();
+    expect(later.manager.get(runId)).toMatchObject({round: 2, outcome: 'limit', result: {turns: 2}});
+    expect(later.manager.get(runId)?.limits).toEqual({maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
+  });
+
+  it('timeout_seconds 0 = none, whatever the profile says', () => {
+    expect(limitsOf(settings, {name: 'explore'}, {...task, timeoutSeconds: 0}).timeoutSeconds).toBe(0);
+  });
+
+  it('are 1800 s for a background run of the standard profile', () => {
+    const standard = {...settings, profile: 'standard' as const};
+    expect(limitsOf(standard, {name: 'explore'}, {...task, background: true}).timeoutSeconds).toBe(1800);
+  });
+
+  it('of an agent called constructor are its own', () => {
+    expect(limitsOf(settings, {name: 'constructor'}, task)).toEqual({maxTurns: 8, timeoutSeconds: 60});
+  });
+});
+
+describe('the limit of turns', () => {
+  it('one last turn without tools, outcome limit, the answer kept', async () => {
+    const model = endless();
+    const {spawn} = house({tools: [tool('look')]});
+    const agent = {...AGENT_TYPES.explore!, tools: ['look']};
+    const {result, report} = await spawn(model, {agent, maxTurns: 4});
+    expect(result).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
+    expect(model.requests.map((request) => request.mayCallTools)).toEqual([true, true, true, false]);
+    expect(report).toMatch(/^The run did not finish: limit reached: 4 turns\.\nWhat it had by then:\nwhat I have/);
+  });
+});
+
+describe('the limit of tokens', () => {
+  const agent = {...AGENT_TYPES.explore!, tools: ['look']};
+
+  it('is told at 90 %, cut at 100 %, and named', async () => {
+    const model = endless();
+    const {spawn} = house({tools: [tool('look')]});
+    const {result} = await spawn(model, {agent, maxTokens: 100});
+    // Six calls are 90 tokens: the seventh is the report.
+    expect(result).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 7, text: 'what I have'});
+    expect(model.requests.at(-1)).toMatchObject({mayCallTools: false, maxOutputTokens: 10});
+  });
+
+  it('runs no tool when a reply has used it up', async () => {
+    const {spawn} = house({tools: [tool('look')]});
+    const {result} = await spawn(new ScriptedModel([looking]), {agent, maxTokens: 12});
+    expect(result).toMatchObject({outcome: 'limit', limit: '12 tokens', turns: 1});
+    expect(result.tools.map((record) => record.isError)).toEqual([true]);
+  });
+
+  it('of a child is set aside from what its parent has left, and given back', async () => {
+    const parent = createTokenBudget(100);
+    const {spawn} = house();
+    const run = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
+    expect(parent.left).toBe(40);
+    const second = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
+    expect(parent.left).toBe(0);
+    await Promise.all([run, second]);
+    expect(parent.left).toBe(70);
+  });
+
+  it('is half of what the parent has left for a child that names none', () => {
+    const parent = createTokenBudget(100);
+    expect(parent.setAside().budget.limit).toBe(50);
+    expect(createTokenBudget().setAside().budget.left).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('the idle time', () => {
+  it('is named in the outcome, and what came by then is returned', async () => {
+    const idle = new ModelError('idle', 'no byte from the model for 120 s', {retryable: true});
+    const {report, result} = await house().spawn(new ScriptedModel([{fail: idle, partial: 'half of it'}]));
+    expect(result).toMatchObject({outcome: 'timeout', timeout: 'timed out: no byte from the model for 120 s'});
+    expect(report).toContain('timed out: no byte from the model for 120 s (EXECUTION_TIMEOUT)');
+    expect(report).toContain('half of it');
+  });
+});
+
+describe('a run that the model server fails', () => {
+  it('by 429 or a broken stream gives back its partial work and the reason, and is no success', async () => {
+    for (const [kind, words] of [
+      ['rate_limit', 'too many requests (429)'] as const,
+      ['stream', 'it broke off'] as const,
+    ]) {
+      const fail = new ModelError(kind, words, {retryable: true});
+      const model = new ScriptedModel([looking, {fail, partial: 'found a.ts:1 and'}]);
+      const agent = {...AGENT_TYPES.explore!, tools: ['look']};
+      const {result, report} = await house({tools: [tool('look')]}).spawn(model, {agent});
+      expect(result).toMatchObject({outcome: 'error', error: words, text: 'found a.ts:1 and', turns: 1});
+      expect(report).toContain(`The run did not finish: ${words}`);
+    }
+  });
+});
+
+describe('two runs in one process with different limits', () => {
+  it("do not see each other's", async () => {
+    const {spawn} = house({tools: [tool('look')]});
+    const agent = {...AGENT_TYPES.explore!, tools: ['look']};
+    const [two, five] = await Promise.all([2, 5].map((maxTurns) => spawn(endless(), {agent, maxTurns})));
+    expect([two!.result.turns, five!.result.turns]).toEqual([2, 5]);
+  });
+});
+
+describe('the tools of subagents', () => {
+  const base = ['bash', 'read_file', 'write_file', 'grep'].map((name) => tool(name));
+  const names = (rules: {allow?: string[]; deny: string[]}) =>
+    toolsFor({...AGENT_TYPES.code!, tools: '*'}, base, rules).map(({name}) => name);
+
+  it('are limited by the settings: deny wins, allow is allow-only', () => {
+    expect(names({deny: []})).toEqual(['bash', 'read_file', 'write_file', 'grep']);
+    expect(names({deny: ['bash']})).toEqual(['read_file', 'write_file', 'grep']);
+    expect(names({allow: ['bash', 'grep'], deny: ['bash']})).toEqual(['grep']);
+  });
+});

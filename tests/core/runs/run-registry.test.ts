@@ -1,0 +1,18 @@
+import {expect, test} from 'vitest';
+import {house} from '../manager-fixture.ts';
+import {ScriptedModel, say} from '../scripted-model.ts';
+
+test('a run is named by its place, or by the beginning of its id, also where that is all digits', async () => {
+  const {manager, spawn} = house();
+  const first = '98247512-0000-4000-8000-000000000001';
+  const second = '98240000-0000-4000-8000-000000000002';
+  await spawn(new ScriptedModel([say('a')]), {runId: first, prompt: 'a'});
+  await spawn(new ScriptedModel([say('b')]), {runId: second, prompt: 'b'});
+  const found = ['1', '#2', '982475', '98247512', '9824000', first].map((name) => manager.find(name).runId);
+  expect(found).toEqual([second, first, first, first, second, first]);
+  expect(() => manager.find('9824')).toThrow('Ambiguous run id prefix: 9824');
+  expect(() => manager.find('98')).toThrow('Invalid subagent index: 98');
+  expect(() => manager.find('#982475')).toThrow('Invalid subagent index: 982475');
+  expect(() => manager.find('7777777')).toThrow('Invalid subagent index: 7777777');
+  expect(() => manager.find('77777777')).toThrow('Unknown subagent id: 77777777');
+});

@@ -1,0 +1,121 @@
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import {WorkspaceFingerprint} from '../../../src/storage/workspace-fingerprint.ts';
+import {emptyFolder} from '../../support/workspace.ts';
+import {house} from '../manager-fixture.ts';
+import {ScriptedModel, say} from '../scripted-model.ts';
+
+async function sourceAndText(dispatched: Awaited<ReturnType<ReturnType<typeof house>['dispatch']>>) {
+  const {result} = dispatched.source === 'cached' ? dispatched.result : await dispatched.started.ended;
+  return [dispatched.source, result.text];
+}
+
+describe('the same task twice, through the manager', () => {
+  it('same agent and prompt while it runs → one model run, both calls get the result', async () => {
+    const {dispatch, manager} = house();
+    const model = new ScriptedModel([say('here')]);
+    const both = await Promise.all([dispatch(model), dispatch(model, {prompt: '  find\n it'})]);
+    expect(await Promise.all(both.map(sourceAndText))).toEqual([
+      ['run', 'here'],
+      ['joined', 'here'],
+    ]);
+    expect(model.requests).toHaveLength(1);
+    expect(manager.list()).toHaveLength(1);
+  });
+
+  it('in the background first and then awaited: one run', async () => {
+    const {dispatch, manager} = house();
+    const model = new ScriptedModel([say('here')]);
+    const first = await dispatch(model, {background: true});
+    const second = await dispatch(model);
+    expect(await Promise.all([first, second].map(sourceAndText))).toEqual([
+      ['run', 'here'],
+      ['joined', 'here'],
+    ]);
+    expect(manager.list()).toHaveLength(1);
+  });
+
+  it('after it ended, nothing changed → cached, no model call; a changed file → runs again', async () => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    await folder.write('a.ts', 'one');
+    const fingerprint = new WorkspaceFingerprint(folder.path);
+    const {dispatch} = house({options: {fingerprint: () => fingerprint.take()}});
+    const model = new ScriptedModel([say('first'), say('second')]);
+    expect(await sourceAndText(await dispatch(model))).toEqual(['run', 'first']);
+    expect(await sourceAndText(await dispatch(model))).toEqual(['cached', 'first']);
+    writeFileSync(path.join(folder.path, 'a.ts'), 'two');
+    expect(await sourceAndText(await dispatch(model))).toEqual(['run', 'second']);
+  });
+
+  it('in the background: a run of its own that says it again, without a model call, and is announced', async () => {
+    const {dispatch, inbox, manager} = house();
+    const model = new ScriptedModel([say('here')]);
+    const first = await sourceAndText(await dispatch(model));
+    const again = await dispatch(model, {background: true});
+    expect([first, again.source, model.requests.length]).toEqual([['run', 'here'], 'run', 1]);
+    await manager.waitAll();
+    const [letter] = inbox.take();
+    expect(letter?.text).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
+    expect(manager.list().map(({background, outcome}) => [background, outcome])).toEqual([
+      [false, 'success'],
+      [true, 'success'],
+    ]);
+  });
+
+  it('another isolation is another task', async () => {
+    const {dispatch} = house();
+    const model = new ScriptedModel([say('here')]);
+    const first = await dispatch(model);
+    const second = await dispatch(model, {isolation: 'worktree'});
+    expect([first.source, second.source]).toEqual(['run', 'run']);
+    expect((await sourceAndText(second))[1]).toBe('');
+  });
+
+  it('"Read README.md" and "read readme.md" both run, also at the same moment', async () => {
+    const {dispatch} = house();
+    const model = new ScriptedModel([say('a'), say('b')]);
+    const both = await Promise.all(['Read README.md', 'read readme.md'].map((prompt) => dispatch(model, {prompt})));
+    expect(both.map(({source}) => source)).toEqual(['run', 'run']);
+  });
+
+  it('a failed, stopped or empty one runs again at once', async () => {
+    const {dispatch, manager} = house();
+    const sources: string[] = [];
+    for (const model of [
+      new ScriptedModel([]),
+      new ScriptedModel([{content: []}]),
+      new ScriptedModel([{hang: true}]),
+    ]) {
+      const dispatched = await dispatch(model);
+      sources.push(dispatched.source);
+      if (model === undefined || dispatched.source === 'cached') continue;
+      if (manager.count() > 0) setTimeout(() => void manager.stopAll(), 20);
+      await dispatched.started.ended;
+    }
+    expect(sources).toEqual(['run', 'run', 'run']);
+    expect(await sourceAndText(await dispatch(new ScriptedModel([say('at last')])))).toEqual(['run', 'at last']);
+  });
+
+  it('one that is being stopped is not joined', async () => {
+    const {dispatch, manager} = house();
+    await dispatch(new ScriptedModel([{hang: true}]));
+    const stopped = manager.stopAll();
+    expect(await sourceAndText(await dispatch(new ScriptedModel([say('anew')])))).toEqual(['run', 'anew']);
+    await stopped;
+  });
+
+  it('a second dispatch also joins a writing run; after its end it runs again', async () => {
+    const {dispatch} = house();
+    const agent = AGENT_TYPES.code!;
+    const model = new ScriptedModel([say('a'), say('b')]);
+    const both = await Promise.all([dispatch(model, {agent}), dispatch(model, {agent})]);
+    expect(await Promise.all(both.map(sourceAndText))).toEqual([
+      ['run', 'a'],
+      ['joined', 'a'],
+    ]);
+    expect(await sourceAndText(await dispatch(model, {agent}))).toEqual(['run', 'b']);
+  });
+});
