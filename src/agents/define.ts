@@ -1,7 +1,9 @@
 /** From the fields of a file to an agent that can be dispatched. */
+
 import type {AgentDefinition} from '../core/agent-types.ts';
+import {isNotYet, notYet} from '../core/util/not-yet.ts';
 import {type Place, type ProblemList, quote, START} from '../core/util/problem.ts';
-import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn, NOT_YET} from './schema.ts';
+import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
 /** Where the fields stand; entries of lists as `tools.0`. */
@@ -96,8 +98,8 @@ function checkEngines(
   for (const key of Object.keys(fields) as AgentKey[]) {
     if (fields[key] === undefined) continue;
     // Nobody misses the engine of what is not trusted.
-    if (NOT_YET.has(key) && !isHeldBack(key, widening)) {
-      problems.warn('not-yet', at(key), `${key} is not yet available and is ignored`);
+    if (isNotYet('definitions', key) && !isHeldBack(key, widening)) {
+      problems.warn('not-yet', at(key), `${notYet(key)} and is ignored`);
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Names of tools in definitions: ours, those of other programs, and why some give nothing. */
 
 import {nearest, slipOf} from '../core/util/nearest.ts';
+import {NOT_YET_AVAILABLE, notYet} from '../core/util/not-yet.ts';
 import {toolName} from '../core/util/tool-names.ts';
 
 /** Base tools of the contract, for completion in editors and for names that a release has not yet. */
@@ -89,9 +90,9 @@ export function fateOf(written: string, toolNames: readonly string[]): ToolFate 
     return {kind: 'dispatching', written, reason: 'subagents never have Task, only the main agent dispatches'};
   }
   if (name.startsWith('mcp__')) {
-    return {kind: 'unavailable', written, reason: 'tools of MCP servers are not yet available'};
+    return {kind: 'unavailable', written, reason: `tools of MCP servers are ${NOT_YET_AVAILABLE}`};
   }
-  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: 'it is not yet available'};
+  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: notYet('it')};
   if (WITHOUT_COUNTERPART.includes(name)) {
     return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }

@@ -1,6 +1,8 @@
 /** The one schema of an agent definition: TypeScript type, JSON Schema and error texts all come from it. */
+
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
+import {isNotYet} from '../core/util/not-yet.ts';
 import {kindOf} from '../core/util/problem.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 
@@ -161,15 +163,6 @@ export type AgentKey = keyof AgentFile;
 
 export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKey[];
 
-/** Fields of the contract whose engine comes with a later release. An entry goes when its engine is there. */
-export const NOT_YET: ReadonlySet<AgentKey> = new Set([
-  'thinking',
-  'maxBudgetUsd',
-  'contextTokens',
-  'apiKeyEnv',
-  'outputSchema',
-]);
-
 /** A wrong value in these is a warning: the agent works without them. */
 export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);
 
@@ -196,7 +189,7 @@ export function agentJsonSchema(toolNames: readonly string[] = STANDARD_TOOLS): 
 }
 
 function withAvailability(key: string, field: unknown): unknown {
-  if (!NOT_YET.has(key as AgentKey)) return field;
+  if (!isNotYet('definitions', key)) return field;
   const {description, ...rest} = asObject(field);
   return {description: `${description} Not yet available: it is ignored.`, ...rest};
 }

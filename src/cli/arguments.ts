@@ -7,6 +7,7 @@ import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts'
 import {readRule} from '../core/permissions/rules/rule.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {nearest} from '../core/util/nearest.ts';
+import {isNotYet, notYet} from '../core/util/not-yet.ts';
 import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
 import {kebab, sortWords} from './argument-words.ts';
 import {currentFolder} from './current-folder.ts';
@@ -31,9 +32,6 @@ export interface Subcommand {
   readonly sure: boolean;
   readonly template?: string;
 }
-
-/** In the contract, with an engine that comes later. */
-const LATER = ['fallbackModel', 'maxBudgetUsd', 'forkSession', 'fanOut', 'jsonSchema'];
 
 /** What subcommands take, and what only they take. */
 const ONLY_SUBCOMMANDS: ReadonlySet<string> = new Set(['json', 'yes', 'template']);
@@ -158,7 +156,7 @@ function assertTogether(flags: Readonly<Record<string, unknown>>, subcommand: Su
 
 function unknownFlag(name: string): never {
   const flag = name.length === 1 ? `-${name}` : `--${kebab(name)}`;
-  if (LATER.includes(name)) throw new UsageError(`${flag} is not yet available`);
+  if (isNotYet('flags', name)) throw new UsageError(notYet(flag));
   throw new UsageError(
     `Unknown flag ${flag} (did you mean --${kebab(nearest(name, Object.keys(FLAGS))!)}?). --help lists them`,
   );

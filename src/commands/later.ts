@@ -1,10 +1,9 @@
-/** Commands that the contract names and this release has not: they say so. /help does not list them. */
+/** Commands that this release does not have yet: they say so. /help does not list them. */
 import type {Command} from '../core/session.ts';
+import {NOT_YET, NOT_YET_AVAILABLE, notYet} from '../core/util/not-yet.ts';
 
-const NAMES = 'compact context cost resume export fanout init memory mcp';
-
-export const laterCommands: readonly Command[] = NAMES.split(' ').map((name) => ({
+export const laterCommands: readonly Command[] = NOT_YET.commands.map((name) => ({
   name,
-  description: 'not yet available',
-  run: () => ({ok: false, text: `/${name} is not yet available.`}),
+  description: NOT_YET_AVAILABLE,
+  run: () => ({ok: false, text: `${notYet(`/${name}`)}.`}),
 }));

@@ -1,8 +1,10 @@
 /** The sandbox that the settings ask for. */
+
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
 import type {Confinement} from '../core/contract/access.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {notYet} from '../core/util/not-yet.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
 
@@ -46,7 +48,7 @@ export async function confinementOf(
   const status = await sandbox.status();
   if (status.available) {
     const isOff = status.kind === 'Seatbelt' && (settings.sandbox?.allowedHosts ?? []).length > 0;
-    const warning = 'sandbox.allowedHosts is not yet available on macOS: held commands have no network';
+    const warning = `${notYet('sandbox.allowedHosts')} on macOS: confined commands have no network`;
     return {confinement: 'workspace-write', ...(isOff && {warning})};
   }
   const why = `${status.reason}: ${status.remedy}`;

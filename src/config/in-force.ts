@@ -1,10 +1,12 @@
 /** What is in force here and why, for people to read: each setting's value and where it comes from. */
+
 import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {OWN_KEYS} from '../core/secrets/secret-names.ts';
+import {NOT_YET, notYet} from '../core/util/not-yet.ts';
 import {isModelConfigured} from './environment.ts';
 import {allSettings, type SettingAbout} from './json-schema.ts';
-import {isAmong, NEVER_SHOWN, NOT_YET, NOT_YET_VARIABLES, pathText} from './keys.ts';
+import {isAmong, NEVER_SHOWN, pathText} from './keys.ts';
 import type {LayerName, Leaf} from './layers.ts';
 import {type LoadedSettings, loadSettings, type SettingsPlaces} from './settings.ts';
 
@@ -53,11 +55,9 @@ export function settingsInForce(places: SettingsPlaces, env: Variables): InForce
   const redactor = new Redactor(knownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(shown(value)) as T;
   const settings = allSettings()
-    .filter(({path}) => !isAmong(path, NOT_YET))
+    .filter(({path}) => !isAmong(path, NOT_YET.settings))
     .flatMap((about) => inForce(about, origins, env));
-  const unused = NOT_YET_VARIABLES.filter((name) => env[name]).map(
-    (name) => `${name} is not yet available and is ignored`,
-  );
+  const unused = NOT_YET.variables.filter((name) => env[name]).map((name) => `${notYet(name)} and is ignored`);
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
     environment: clean([...OWN_KEYS, ...PLAIN].map((name) => ({name, value: variable(name, env)}))),

@@ -1,7 +1,9 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
+
 import {z} from 'zod';
 import {nearest, slipOf} from '../core/util/nearest.ts';
-import {ABOUT_THE_FILE, NOT_YET, pathText} from './keys.ts';
+import {NOT_YET} from '../core/util/not-yet.ts';
+import {ABOUT_THE_FILE, pathText} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
 export const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
@@ -29,7 +31,7 @@ export function settingsJsonSchema(): Record<string, unknown> {
       jsonSchema.description = `${description} Default: ${defaultText}.`;
     },
   });
-  for (const key of NOT_YET) {
+  for (const key of NOT_YET.settings) {
     const schema = objectAt(rest as JsonSchema, key.split('.').slice(0, -1))?.properties?.[key.split('.').at(-1)!];
     if (typeof schema === 'object') schema.description = `${schema.description} Not yet available: it is ignored.`;
   }

@@ -1,21 +1,5 @@
 /** What holds for keys beyond their values. Keys are written with dots; all that lies below is meant too. */
 
-/** In the contract, with an engine that comes with a later release. An entry goes when its engine is there. */
-export const NOT_YET: readonly string[] = [
-  'fallback',
-  'providers',
-  'pricing',
-  'hooks',
-  'mcpServers',
-  'verify',
-  'fanOut',
-  'thinking',
-  'contextTokens',
-];
-
-/** Variables of the contract with an engine that comes with a later release. */
-export const NOT_YET_VARIABLES: readonly string[] = ['MINI_CC_FAN_OUT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-
 /** In a project's files these could run code or send data elsewhere: they wait for trust in its directory. */
 export const NEEDS_TRUST: readonly string[] = [
   'providers',

@@ -1,11 +1,13 @@
 /** Settings: read in layers, checked, merged, frozen. */
+
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {NOT_YET, notYet} from '../core/util/not-yet.ts';
 import {formatProblem} from '../core/util/problem.ts';
-import {NEEDS_TRUST, NOT_YET, pathText} from './keys.ts';
+import {NEEDS_TRUST, pathText} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, layLayers, treeOf} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';
@@ -113,11 +115,11 @@ function dropUntrusted({values}: SettingsFile, file: string, trusts: Trusts = ()
 }
 
 function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string[]): void {
-  for (const key of NOT_YET) {
+  for (const key of NOT_YET.settings) {
     const keys = key.split('.');
     if (!remove(values, keys)) continue;
     const {line, column} = tree?.keyPlace(keys) ?? {line: 1, column: 1};
-    warnings.push(`${file}:${line}:${column}: ${pathText(keys)} is not yet available and is ignored`);
+    warnings.push(`${file}:${line}:${column}: ${notYet(pathText(keys))} and is ignored`);
   }
 }
 

@@ -1,7 +1,9 @@
 /** `--output-format stream-json`: one object a line, in Claude Code's shapes. */
+
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Session} from '../core/session.ts';
+import {NOT_YET_AVAILABLE} from '../core/util/not-yet.ts';
 
 export function initObject(session: Session): Record<string, unknown> {
   const {cwd, sessionId, tools, model, permissionMode, commands, agents} = session.info;
@@ -13,7 +15,7 @@ export function initObject(session: Session): Record<string, unknown> {
     tools,
     model,
     permissionMode,
-    slash_commands: commands.filter(({description}) => description !== 'not yet available').map(({name}) => name),
+    slash_commands: commands.filter(({description}) => description !== NOT_YET_AVAILABLE).map(({name}) => name),
     agents,
     uuid: randomUUID(),
   };

@@ -4,11 +4,11 @@ import {
   agentFileSchema,
   agentJsonSchema,
   freeName,
-  NOT_YET,
   normalName,
   SCHEMA_ID,
 } from '../../src/agents/schema.ts';
 import {nearest, slipOf} from '../../src/core/util/nearest.ts';
+import {isNotYet} from '../../src/core/util/not-yet.ts';
 import {placeAt, quote} from '../../src/core/util/problem.ts';
 
 test('the JSON Schema tells editors each field, which are required, and that there are no others', () => {
@@ -30,7 +30,7 @@ test('the JSON Schema tells editors each field, which are required, and that the
   expect(Object.keys(properties)).toEqual(AGENT_KEYS);
   expect(AGENT_KEYS.filter((key) => !properties[key]?.description)).toEqual([]);
   expect(AGENT_KEYS.filter((key) => properties[key]?.description?.includes('Not yet available'))).toEqual(
-    AGENT_KEYS.filter((key) => NOT_YET.has(key)),
+    AGENT_KEYS.filter((key) => isNotYet('definitions', key)),
   );
 });
 

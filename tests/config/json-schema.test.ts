@@ -1,8 +1,9 @@
 import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
-import {ADDS_UP, NEEDS_TRUST, NOT_YET, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
+import {ADDS_UP, NEEDS_TRUST, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
 import {settingsSchema} from '../../src/config/schema.ts';
+import {NOT_YET} from '../../src/core/util/not-yet.ts';
 
 describe('the JSON Schema of settings', () => {
   const schema = settingsJsonSchema();
@@ -29,7 +30,7 @@ describe('the JSON Schema of settings', () => {
   it('says what is not yet available', () => {
     const properties = schema.properties as Record<string, {description?: string}>;
     const later = Object.keys(properties).filter((key) => properties[key]?.description?.includes('Not yet available'));
-    expect(later.toSorted()).toEqual(NOT_YET.toSorted());
+    expect(later.toSorted()).toEqual(NOT_YET.settings.toSorted());
   });
 
   it('accepts what settings accept and refuses what they refuse', () => {
@@ -61,7 +62,7 @@ describe('the JSON Schema of settings', () => {
 
 it('the rules of keys are about keys that are there', () => {
   const known = allSettings().map(({path}) => path.join('.'));
-  for (const key of [...NOT_YET, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
+  for (const key of [...NOT_YET.settings, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
     expect(
       known.some((each) => each === key || each.startsWith(`${key}.`)),
       key,

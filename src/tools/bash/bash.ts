@@ -1,4 +1,5 @@
 /** Runs a command in bash, in the directory that the agent's last command ended in. */
+
 import {stat} from 'node:fs/promises';
 import {z} from 'zod';
 import type {Workspace} from '../../core/contract/access.ts';
@@ -6,6 +7,7 @@ import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {CutOff} from '../../core/turn/run-ending.ts';
 import {messageOf} from '../../core/util/errors.ts';
+import {NOT_YET, notYet} from '../../core/util/not-yet.ts';
 import {errorResult} from '../../core/util/tool-result.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {hints, startOf} from '../held-shell.ts';
@@ -53,9 +55,8 @@ async function runBash(
   sandbox: Sandbox,
   processes: ProcessGroups,
 ): Promise<ToolResult> {
-  if (/^true$/i.test(String(given.background))) {
-    return errorResult('background is not yet available. Nothing was run.');
-  }
+  const later = NOT_YET.bash.find((key) => /^true$/i.test(String(given[key])));
+  if (later) return errorResult(`${notYet(later)}. Nothing was run.`);
   const {workspace, signal} = context;
   if (signal.aborted) return errorResult(`${interrupted(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];

@@ -1,4 +1,5 @@
 /** `Task`: the main agent's way to its subagents. */
+
 import {z} from 'zod';
 import type {AgentCatalog} from '../../core/agent-types.ts';
 import type {Model} from '../../core/contract/model.ts';
@@ -7,6 +8,7 @@ import type {Isolation} from '../../core/contract/worktree.ts';
 import {acceptedWords} from '../../core/runs/manager-options.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {NOT_YET, notYet} from '../../core/util/not-yet.ts';
 import {textResult} from '../../core/util/tool-result.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
@@ -32,9 +34,6 @@ interface TaskInput {
   readonly isolation?: Isolation | undefined;
 }
 
-/** In the contract, with an engine that comes later. */
-const LATER = ['thinking'];
-
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
   let schema: {readonly names: string; readonly input: ReturnType<typeof schemaFor>} | undefined;
   return {
@@ -58,9 +57,8 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         input,
         deps.agents.list().map((agent) => agent.name),
       );
-      const later = LATER.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
-      if (later)
-        throw new MiniCcError('TASK_INPUT', `${later} is not yet available: leave it out. Nothing was dispatched.`);
+      const later = NOT_YET.task.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
+      if (later) throw new MiniCcError('TASK_INPUT', `${notYet(later)}: leave it out. Nothing was dispatched.`);
       return repaired;
     },
     async run(input, context) {

@@ -1,0 +1,61 @@
+/**
+ * What the documentation names and this release does not have yet. This is the one list: an entry goes when the thing
+ * works. Using one of these is never ignored in silence.
+ */
+export const NOT_YET = {
+  /** Of the command line, in camel case. */
+  flags: [
+    'inputFormat',
+    'fallbackModel',
+    'maxBudgetUsd',
+    'forkSession',
+    'systemPrompt',
+    'settingSources',
+    'tools',
+    'effort',
+    'mcpConfig',
+    'strictMcpConfig',
+    'permissionPromptTool',
+    'noSessionPersistence',
+    'maxThinkingTokens',
+    'allowDangerouslySkipPermissions',
+    'awaitInitialize',
+    'takeOver',
+    'fanOut',
+    'jsonSchema',
+  ],
+  /** Slash commands. */
+  commands: ['compact', 'context', 'cost', 'resume', 'export', 'fanout', 'init', 'memory', 'mcp'],
+  /** Keys of settings files, written with dots. An entry covers everything below it. */
+  settings: [
+    'fallback',
+    'providers',
+    'pricing',
+    'hooks',
+    'mcpServers',
+    'verify',
+    'fanOut',
+    'thinking',
+    'contextTokens',
+  ],
+  /** Environment variables. */
+  variables: ['MINI_CC_FAN_OUT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+  /** Keys of agent definitions. */
+  definitions: ['thinking', 'maxBudgetUsd', 'contextTokens', 'apiKeyEnv', 'outputSchema'],
+  /** Inputs of the Task tool. */
+  task: ['thinking'],
+  /** Inputs of the bash tool. */
+  bash: ['background'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** The words that every message about such a thing has. */
+export const NOT_YET_AVAILABLE = 'not yet available';
+
+export function isNotYet(kind: keyof typeof NOT_YET, name: string): boolean {
+  return (NOT_YET[kind] as readonly string[]).includes(name);
+}
+
+/** `--fan-out is not yet available` */
+export function notYet(name: string): string {
+  return `${name} is ${NOT_YET_AVAILABLE}`;
+}
