@@ -3,13 +3,13 @@ import {existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync} from 'no
 import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
-import {createSandbox} from '../../src/sandbox/index.ts';
 import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {hasSandbox} from '../support/sandbox.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import {home, project, serve} from './fixture.ts';
 
-const usable = (await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status()).available;
+const usable = await hasSandbox();
 
 /** Print mode, where nobody can be asked; the model calls bash once. */
 async function bashUnder(sandbox: string, input: object, {isMissing = false} = {}) {

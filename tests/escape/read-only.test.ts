@@ -1,10 +1,11 @@
 /** A read-only agent tries to get out: nothing changes, nothing is sent, nothing stays, no key is seen. */
 import {afterAll, describe, expect, test} from 'vitest';
+import {hasSandbox} from '../support/sandbox.ts';
 import {openArena} from './arena.ts';
 import {attemptAll, type Conditions} from './attempt.ts';
-import {ATTEMPTS, isHeldHere} from './attempts.ts';
+import {ATTEMPTS} from './attempts.ts';
 
-const usable = await isHeldHere();
+const usable = await hasSandbox();
 const arena = await openArena();
 afterAll(() => arena.close());
 

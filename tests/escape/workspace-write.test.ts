@@ -1,10 +1,11 @@
 /** An agent that may write its workspace tries to get out of it, or to gain power over git and mini-cc in it. */
 import {afterAll, describe, expect, test} from 'vitest';
+import {hasSandbox} from '../support/sandbox.ts';
 import {openArena} from './arena.ts';
 import {attemptAll, type Conditions} from './attempt.ts';
-import {ATTEMPTS, isHeldHere} from './attempts.ts';
+import {ATTEMPTS} from './attempts.ts';
 
-const usable = await isHeldHere();
+const usable = await hasSandbox();
 const arena = await openArena();
 afterAll(() => arena.close());
 

@@ -17,9 +17,10 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
+import {hasSandbox} from '../support/sandbox.ts';
 import {type Fixture, fixture, isRunning, until} from '../tools/fixture.ts';
 
-const usable = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
+const usable = await hasSandbox();
 
 /** A read-only agent with a home of its own, and a function that runs its commands. */
 function confined(
@@ -40,7 +41,7 @@ function confined(
   return {...outer, workspace, home, sandbox, run};
 }
 
-describe.runIf(usable.available)('a confined command', () => {
+describe.runIf(usable)('a confined command', () => {
   test('reads the workspace and has its environment', async () => {
     const {run, put} = confined();
     put({'a.txt': 'hello'});
@@ -262,7 +263,7 @@ describe.runIf(usable.available)('a confined command', () => {
   });
 });
 
-test.runIf(usable.available)('confinement costs little', async () => {
+test.runIf(usable)('confinement costs little', async () => {
   const {run, call, workspace, root} = confined();
   const free = createBash(createSandbox({home: '/x', miniCcHome: '/x'}), new ProcessGroups());
   const median = async (once: () => Promise<unknown>) => {

@@ -15,9 +15,10 @@ import {describe, expect, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {ProcessGroups} from '../../src/tools/process-groups.ts';
+import {hasSandbox} from '../support/sandbox.ts';
 import {fixture, isRunning, until} from '../tools/fixture.ts';
 
-const usable = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
+const usable = await hasSandbox();
 
 interface Place {
   readonly root?: (base: string) => string;
@@ -53,7 +54,7 @@ function repository(folder: string) {
   return git;
 }
 
-describe.runIf(usable.available)('a command that may write the workspace', () => {
+describe.runIf(usable)('a command that may write the workspace', () => {
   test('writes there and in further roots, and nowhere else', async () => {
     const {run, root, base, home} = held({extraRoots: (folder) => [join(folder, 'outside')]});
     const {text} = await run(`mkdir -p src && echo hi > src/a.txt && touch ${base}/outside/b.txt && echo done`);
@@ -255,7 +256,7 @@ describe.runIf(usable.available)('a command that may write the workspace', () =>
   });
 });
 
-describe.runIf(usable.available)('placeholders', () => {
+describe.runIf(usable)('placeholders', () => {
   test('are not made where nothing can be made, neither by mini-cc nor by the command', async () => {
     // Nobody can write there, not even root.
     const {run} = held({root: () => '/sys/kernel/mm'});

@@ -1,0 +1,12 @@
+/** Whether tests of the real sandbox can run on this machine. */
+import {createSandbox} from '../../src/sandbox/index.ts';
+
+/**
+ * False where there is no sandbox, so that a contributor's machine skips these tests.
+ * @throws Error on CI (`CI` is set), where the file must fail and not be skipped: nobody would see it.
+ */
+export async function hasSandbox(): Promise<boolean> {
+  const status = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
+  if (!status.available && process.env.CI) throw new Error(`CI must run the tests of the sandbox: ${status.reason}`);
+  return status.available;
+}
