@@ -1,12 +1,13 @@
-/** The whole screen: what is finished above, printed once; the live part below, always lower than the window. */
+/** The whole screen: finished items above, each printed once; the live part below, always lower than the window. */
 import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
 import {type ComponentType, useEffect, useMemo, useState, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
-import {type Controller, currentQuestion} from './controller.ts';
+import type {Controller} from './controller.ts';
 import {useExternalEditor} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
+import {currentQuestion} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
 import type {MarkdownProps} from './text/markdown.tsx';
 
@@ -26,11 +27,12 @@ export function App({controller}: AppProps) {
   usePaste((text) => pasteText(controller, text));
 
   const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
-  const askId = currentQuestion(ui, local).question?.id;
+  const {question} = currentQuestion(ui, local);
+  const askId = question?.id;
   useEffect(() => controller.questionShown(askId), [controller, askId]);
   useEffect(() => controller.printed(finished.length), [controller, finished.length]);
 
-  useExternalEditor(currentQuestion(ui, local).question, controller.answer);
+  useExternalEditor(controller, question);
 
   const layout = liveLayout({ui, local, columns, rows});
   const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;
@@ -53,20 +55,20 @@ export function App({controller}: AppProps) {
   );
 }
 
-/** Text of the model waits for the markdown renderer, and what follows waits for the text. */
+/** The items up to the first text of the model, until the markdown renderer is loaded: the order must not change. */
 function printable(finished: readonly FinishedItem[], isReady: boolean): readonly FinishedItem[] {
   if (isReady) return finished;
   const first = finished.findIndex((item) => item.kind === 'markdown' || item.kind === 'announcement');
   return first < 0 ? finished : finished.slice(0, first);
 }
 
-/** `isReady` says that finished text can be drawn: with the renderer, or without it if it can't be loaded. */
+/** `isReady`: text can be drawn, with the renderer, or without it when it could not be loaded. */
 interface LoadedMarkdown {
   readonly isReady: boolean;
   readonly Markdown: ComponentType<MarkdownProps> | undefined;
 }
 
-/** Loads the markdown renderer once it is wanted: nothing of it is needed for the first frame. */
+/** Loads the markdown renderer after the first frame, which does not need it. */
 function useMarkdown(isWanted: boolean): LoadedMarkdown {
   const [loaded, setLoaded] = useState<LoadedMarkdown>({isReady: false, Markdown: undefined});
   useEffect(() => {

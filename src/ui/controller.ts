@@ -1,57 +1,25 @@
 /**
- * What the person does becomes the session's verbs; what the session tells becomes the screen's state. React draws
- * both cells and decides nothing.
+ * What the person does becomes verbs of the session; what the session emits becomes the state of the screen. React
+ * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
-
-import type {Answer, Question} from '../core/contract/events.ts';
-import type {FrontEndSession} from '../core/contract/session.ts';
+import type {AgentEventBody, Answer, Question} from '../core/contract/events.ts';
+import type {FrontEndSession, SubmitResult} from '../core/contract/session.ts';
 import {messageOf} from '../core/util/errors.ts';
 import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
-import {type CommandSearch, loadFuzzySearch, prefixSearch} from './input/completion.ts';
-import {createEditor, type EditorState, edit, expandedText, submitted} from './input/editor.ts';
-import {focusOn, type QuestionFocus} from './input/question-keys.ts';
-import {type Cell, createCell} from './state/cell.ts';
-import {createEarlyQuestions} from './state/early-questions.ts';
+import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
+import {createEditor, edit, expandedText, submitted} from './input/editor.ts';
+import {focusOn} from './input/question-keys.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {addText, forgetPrinted} from './state/finished-items.ts';
-import type {PanelMark} from './state/panel.ts';
+import {type Cell, createCell, isWorking, type LocalState} from './state/local-state.ts';
 import {addPrompt, openSession, printQuestion, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
-import {INITIAL_STATE, type UiState} from './state/ui-state.ts';
+import {INITIAL_STATE, type SubagentRun, type UiState} from './state/ui-state.ts';
 import {screenLine} from './text/screen-text.ts';
-
-/** What is the screen's own: typed text, marks and hints. Nothing of it is the core's. */
-export interface LocalState {
-  readonly editor: EditorState;
-  /** What was typed to the main agent, while the editor is an opened run's. */
-  readonly aside: EditorState | undefined;
-  /** The person is in the panel under the prompt. */
-  readonly panel: PanelMark | undefined;
-  /** Which line of the completion list is marked. */
-  readonly selected: number;
-  /** The text for which the person closed the completion list. */
-  readonly dismissed: string | undefined;
-  readonly focus: QuestionFocus | undefined;
-  /** Questions answered here, until the core says so. */
-  readonly answered: readonly string[];
-  /** A word in the status line that goes away by itself. */
-  readonly hint: string;
-  readonly showTodos: boolean;
-  /** Sent before the session was there. */
-  readonly waiting: readonly string[];
-  /** Prompts whose turn has not ended. */
-  readonly inFlight: number;
-  /** Commands that have not ended, e.g. one that waits for a draft. */
-  readonly commands: number;
-  readonly isLeaving: boolean;
-  /** Counts up to make Ink draw the live part again. */
-  readonly repaints: number;
-  readonly search: CommandSearch;
-}
 
 export interface ControllerOptions {
   readonly history?: readonly string[];
-  /** Called for every prompt that is sent, for a history that lasts. */
+  /** Called for each prompt that is sent, to keep it in a history on disk. */
   readonly onSubmit?: (text: string) => void;
   readonly onLeave: (exitCode: number) => void;
   readonly onRepaint: () => void;
@@ -59,237 +27,271 @@ export interface ControllerOptions {
   readonly now?: () => number;
 }
 
-export interface Controller {
-  readonly ui: Cell<UiState>;
+/** How long the warning about running agents is shown: a second press within this time stops them. Milliseconds. */
+const STOP_AND_LEAVE_MS = 5_000;
+
+/** How many printed items keep their text before it is freed. */
+const MAX_PRINTED = 200;
+
+export class Controller {
+  readonly ui: Cell<UiState> = createCell(INITIAL_STATE);
   readonly local: Cell<LocalState>;
   readonly now: () => number;
-  readonly change: (change: Partial<LocalState>) => void;
-  readonly open: (session: FrontEndSession) => void;
-  readonly submit: (text: string) => void;
-  /** Sends what is typed, if anything is. */
-  readonly submitEditor: () => void;
-  /** Shows one run's transcript; what is typed goes to that run until `closeRun`. */
-  readonly openRun: (runId: string) => void;
-  readonly closeRun: () => void;
-  /** The awaited subagents go on, and the turn goes on without them. */
-  readonly background: () => void;
-  /** The next permission mode: Shift+Tab. */
-  readonly turnMode: () => void;
-  readonly answer: (askId: string, answer: Answer) => void;
-  /** Asks the person, also before there is a session; `withdrawn` when they leave instead. */
-  readonly ask: (question: Question) => Promise<Answer | 'withdrawn'>;
-  /** @returns false when there was nothing to interrupt. */
-  readonly interrupt: () => boolean;
-  readonly hint: (text: string, ms: number) => void;
-  readonly repaint: () => void;
-  readonly leave: (exitCode: number) => void;
-  /** The person wants to leave: with agents at work they are named, and it is asked once more. */
-  readonly askToLeave: () => void;
-  /** The agents that leaving has stopped, in one line; empty when there were none. */
-  readonly stoppedRuns: () => string;
-  /** The question on the screen has changed: keys are its own after a moment. */
-  readonly questionShown: (askId: string | undefined) => void;
-  /** The window has no room for the question: it is printed, once. */
-  readonly printQuestion: (askId: string) => void;
-  readonly printed: (count: number) => void;
-  readonly loadSearch: () => void;
-}
+  readonly #options: ControllerOptions;
+  readonly #pump = createEventPump((events) => this.ui.set(events.reduce(reduce, this.ui.get())));
+  /** Questions from before the session was open, by id: this class answers them itself. */
+  readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
+  #session: FrontEndSession | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #hintTimer: NodeJS.Timeout | undefined;
+  #stoppedRuns: readonly SubagentRun[] = [];
+  /** The runs that the last warning before leaving named. */
+  #warnedRuns = '';
+  #freedItems = 0;
+  #printedQuestion = '';
 
-/** How the hint begins that names them. */
-export const AT_WORK = 'at work: ';
-/** In which a second wish to leave stops what is at work. Milliseconds. */
-const LEAVE_ANYWAY_MS = 5_000;
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.now = options.now ?? (() => performance.now());
+    this.local = createCell<LocalState>({
+      editor: createEditor(options.history),
+      mainEditor: undefined,
+      panel: undefined,
+      selected: 0,
+      dismissed: undefined,
+      focus: undefined,
+      answered: [],
+      hint: '',
+      armed: undefined,
+      showTodos: true,
+      unsent: [],
+      runningPrompts: 0,
+      runningCommands: 0,
+      isLeaving: false,
+      repaints: 0,
+      search: prefixSearch,
+    });
+  }
 
-/** How many printed items may keep their text before it is freed. */
-const PRINTED_KEPT = 200;
+  change(part: Partial<LocalState>): void {
+    this.local.set({...this.local.get(), ...part});
+  }
 
-export function createController(options: ControllerOptions): Controller {
-  const {onSubmit, onLeave, onRepaint} = options;
-  const now = options.now ?? (() => performance.now());
-  const ui = createCell<UiState>(INITIAL_STATE);
-  const local = createCell<LocalState>({
-    editor: createEditor(options.history),
-    aside: undefined,
-    panel: undefined,
-    selected: 0,
-    dismissed: undefined,
-    focus: undefined,
-    answered: [],
-    hint: '',
-    showTodos: true,
-    waiting: [],
-    inFlight: 0,
-    commands: 0,
-    isLeaving: false,
-    repaints: 0,
-    search: prefixSearch,
-  });
-  const pump = createEventPump((events) => ui.set(events.reduce(reduce, ui.get())));
-  const early = createEarlyQuestions(ui);
-  let session: FrontEndSession | undefined;
-  let unsubscribe: (() => void) | undefined;
-  let hintTimer: NodeJS.Timeout | undefined;
-  let freed = 0;
-  let stopped = '';
-  let printedQuestion = '';
+  // The session
 
-  const change = (part: Partial<LocalState>) => local.set({...local.get(), ...part});
+  /** The session is open: what was sent before goes to it now. */
+  open(session: FrontEndSession): void {
+    const {isLeaving, unsent} = this.local.get();
+    if (isLeaving) return;
+    this.#session = session;
+    this.ui.set(openSession(this.ui.get(), session.info));
+    this.#unsubscribe = session.subscribe(this.#pump.push);
+    this.change({unsent: []});
+    for (const text of unsent) void this.#send(session, text);
+  }
 
-  /** @param shown what the scrollback tells of it, where that is not the text itself; `''`: nothing */
-  const send = async (to: FrontEndSession, text: string, shown = text) => {
-    pump.flush();
+  // Enter
+
+  /** Sends what is typed, if anything is: to the opened run, else to the main agent. */
+  submitEditor(): void {
+    const {editor} = this.local.get();
+    const text = expandedText(editor).trim();
+    if (text === '') return;
+    this.change({editor: submitted(editor), selected: 0, dismissed: undefined});
+    const run = openedRun(this.ui.get());
+    if (run && this.#session) {
+      const shown = `[${run.agent}] ${run.description}: ${text}`;
+      void this.#send(this.#session, `/subagents send ${run.agentId} ${text}`, shown);
+      return;
+    }
+    this.submit(text);
+    try {
+      this.#options.onSubmit?.(text);
+    } catch (error) {
+      this.hint(`Could not save this prompt in the history: ${screenLine(messageOf(error))}`, 4000);
+    }
+  }
+
+  /** Sends a prompt or a slash command; before the session is open it waits. */
+  submit(text: string): void {
+    if (this.#session) void this.#send(this.#session, text);
+    else this.change({unsent: [...this.local.get().unsent, text]});
+  }
+
+  /** Sends a text and follows it to its end. @param shown what is printed for it; `''` for nothing */
+  async #send(session: FrontEndSession, text: string, shown = text): Promise<void> {
+    this.#pump.flush();
     const isCommand = isCommandLine(text);
-    const isIdle = !ui.get().busy && local.get().inFlight === 0;
-    // What waits in the core's queue is shown there, and here when it is taken up.
-    if (shown !== '' && (isCommand || isIdle)) ui.set(addPrompt(ui.get(), to.redactor.text(shown)));
-    const counted = isCommand ? 'commands' : 'inFlight';
-    change({[counted]: local.get()[counted] + 1});
-    const result = await to.submit(text);
-    change({[counted]: local.get()[counted] - 1});
-    pump.flush();
-    if (result.type === 'command' && result.exit) askToLeave();
-    if (result.type === 'command' && result.input !== undefined && local.get().editor.text === '') {
-      change({editor: edit(local.get().editor, {type: 'paste', text: result.input})});
+    const isIdle = !this.ui.get().busy && this.local.get().runningPrompts === 0;
+    // A prompt in the session's queue is shown as queued, and is printed when the session delivers it.
+    if (shown !== '' && (isCommand || isIdle)) this.ui.set(addPrompt(this.ui.get(), session.redactor.text(shown)));
+    const counter = isCommand ? 'runningCommands' : 'runningPrompts';
+    this.change({[counter]: this.local.get()[counter] + 1});
+    const result = await session.submit(text);
+    this.change({[counter]: this.local.get()[counter] - 1});
+    this.#pump.flush();
+    if (result.type === 'command') this.#endCommand(result);
+    // Around a typed Task no model writes: the text that its agent returned is the answer.
+    else if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
+      this.ui.set(addText(this.ui.get(), result.result.text));
     }
-    // No model wrote around a Task that was typed: what its agent found is the answer.
-    if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
-      ui.set(addText(ui.get(), result.result.text));
+  }
+
+  #endCommand({exit, input}: SubmitResult & {type: 'command'}): void {
+    if (exit) this.askToLeave('Ctrl+D');
+    const {editor} = this.local.get();
+    if (input !== undefined && editor.text === '') this.change({editor: edit(editor, {type: 'paste', text: input})});
+  }
+
+  // Esc and Ctrl+C
+
+  /** Interrupts the turn or the command under way. @returns false when there was none. */
+  interrupt(): boolean {
+    if (!isWorking(this.ui.get(), this.local.get())) return false;
+    this.#session?.abort();
+    return true;
+  }
+
+  // Shift+Tab and Ctrl+B
+
+  /** Switches to the next permission mode. */
+  nextMode(): void {
+    if (this.#session) void this.#send(this.#session, '/mode next', '');
+  }
+
+  /** Sends the awaited subagents to the background: the turn goes on without their results. */
+  detachRuns(): void {
+    if (this.#session) void this.#send(this.#session, '/background', '');
+  }
+
+  // Questions
+
+  /** The person answered a question. */
+  answer(askId: string, answer: Answer): void {
+    this.change({answered: [...this.local.get().answered.slice(-20), askId], focus: undefined});
+    const resolve = this.#earlyQuestions.get(askId);
+    if (!resolve) {
+      this.#session?.answer(askId, answer);
+      return;
     }
-  };
+    this.#earlyQuestions.delete(askId);
+    this.#reduceOwn({type: 'ask_end', askId, answer: answer.choice});
+    resolve(answer);
+  }
 
-  const submit = (text: string) => {
-    if (session) void send(session, text);
-    else change({waiting: [...local.get().waiting, text]});
-  };
+  /** Asks the person before the session is open. @returns `withdrawn` when the person left without an answer. */
+  ask(question: Question): Promise<Answer | 'withdrawn'> {
+    this.#reduceOwn({type: 'ask', question});
+    return new Promise((resolve) => this.#earlyQuestions.set(question.id, resolve));
+  }
 
-  const leave = (exitCode: number) => {
-    if (local.get().isLeaving) return;
-    stopped = runsAtWork()
-      .map(({agent, description}) => `  [${agent}] ${description} - stopped`)
-      .join('\n');
-    clearTimeout(hintTimer);
-    unsubscribe?.();
-    pump.stop();
-    early.withdraw();
-    change({isLeaving: true});
-    onLeave(exitCode);
-  };
+  #reduceOwn(body: AgentEventBody): void {
+    this.ui.set(reduce(this.ui.get(), {...body, agentId: 'mini-cc', seq: 0, at: 0}));
+  }
 
-  const runsAtWork = () => ui.get().subagents.filter((run) => !hasEnded(run));
+  /** Another question is on the screen, or none: it takes keys after a moment. */
+  questionShown(askId: string | undefined): void {
+    const question = this.ui.get().questions.find(({id}) => id === askId);
+    if (this.local.get().focus?.id === question?.id) return;
+    this.change({focus: question && focusOn(question, this.now())});
+  }
 
-  const askToLeave = () => {
-    const names = runsAtWork().map(({agent, description}) => `[${agent}] ${description}`);
-    const warning = `${AT_WORK}${names.join(', ')} · again to stop and leave`;
-    if (names.length === 0 || local.get().hint === warning) leave(0);
-    else hint(warning, LEAVE_ANYWAY_MS);
-  };
+  /** The window is too low for the question: it is printed above, once. */
+  printQuestion(askId: string): void {
+    if (askId === this.#printedQuestion) return;
+    this.#printedQuestion = askId;
+    this.ui.set(printQuestion(this.ui.get(), askId));
+  }
 
-  const hint = (text: string, ms: number) => {
-    clearTimeout(hintTimer);
-    change({hint: text});
-    hintTimer = text === '' ? undefined : setTimeout(() => change({hint: ''}), ms);
-  };
+  // The transcript of one run
 
-  return {
-    ui,
-    local,
-    now,
-    change,
-    submit,
-    hint,
-    leave,
-    askToLeave,
-    ask: early.ask,
-    stoppedRuns: () => stopped,
-    open: (opened) => {
-      if (local.get().isLeaving) return;
-      session = opened;
-      ui.set(openSession(ui.get(), opened.info));
-      unsubscribe = opened.subscribe(pump.push);
-      const {waiting} = local.get();
-      change({waiting: []});
-      for (const text of waiting) void send(opened, text);
-    },
-    submitEditor: () => {
-      const {editor} = local.get();
-      const text = expandedText(editor).trim();
-      if (text === '') return;
-      change({editor: submitted(editor), selected: 0, dismissed: undefined});
-      const run = openedRun(ui.get());
-      if (run && session) {
-        void send(session, `/subagents send ${run.agentId} ${text}`, `[${run.agent}] ${run.description}: ${text}`);
-        return;
-      }
-      submit(text);
-      try {
-        onSubmit?.(text);
-      } catch (error) {
-        hint(`this prompt is not in the history: ${screenLine(messageOf(error))}`, 4000);
-      }
-    },
-    openRun: (runId) => {
-      pump.flush();
-      ui.set(openRun(ui.get(), runId));
-      change({panel: undefined, aside: local.get().aside ?? local.get().editor, editor: createEditor()});
-    },
-    closeRun: () => {
-      const {aside, editor} = local.get();
-      ui.set(closeRun(ui.get()));
-      // A message that was not sent is not lost: Ctrl+Y brings it back.
-      if (aside) change({aside: undefined, editor: {...aside, killed: expandedText(editor) || aside.killed}});
-    },
-    background: () => {
-      if (session) void send(session, '/background', '');
-    },
-    turnMode: () => {
-      if (session) void send(session, '/mode next', '');
-    },
-    answer: (askId, answer) => {
-      change({answered: [...local.get().answered.slice(-20), askId], focus: undefined});
-      if (!early.answer(askId, answer)) session?.answer(askId, answer);
-    },
-    interrupt: () => {
-      const {inFlight, commands} = local.get();
-      if (!ui.get().busy && inFlight === 0 && commands === 0) return false;
-      session?.abort();
-      return true;
-    },
-    repaint: () => {
-      onRepaint();
-      change({repaints: local.get().repaints + 1});
-    },
-    questionShown: (askId) => {
-      const question = ui.get().questions.find(({id}) => id === askId);
-      if (local.get().focus?.id === question?.id) return;
-      change({focus: question && focusOn(question, now())});
-    },
-    printQuestion: (askId) => {
-      if (askId === printedQuestion) return;
-      printedQuestion = askId;
-      ui.set(printQuestion(ui.get(), askId));
-    },
-    printed: (count) => {
-      if (count - freed < PRINTED_KEPT) return;
-      freed = count;
-      ui.set(forgetPrinted(ui.get(), count));
-    },
-    loadSearch: () => {
-      if (local.get().search !== prefixSearch) return;
-      // The prefix search does until then, and if it never comes.
-      void loadFuzzySearch().then(
-        (search) => change({search}),
-        () => hint('commands are matched by their beginning', 2000),
-      );
-    },
-  };
-}
+  /** Shows the end of a run's transcript; what is typed goes to that run until `closeRun`. */
+  openRun(runId: string): void {
+    this.#pump.flush();
+    this.ui.set(openRun(this.ui.get(), runId));
+    const {mainEditor, editor} = this.local.get();
+    this.change({panel: undefined, mainEditor: mainEditor ?? editor, editor: createEditor()});
+  }
 
-/**
- * The question that the person can answer now, and how many wait in all. After an answer there is none until the core
- * has taken it: the next one comes with its detail printed.
- */
-export function currentQuestion(ui: UiState, local: LocalState) {
-  const first = ui.questions[0];
-  const isAnswered = first !== undefined && local.answered.includes(first.id);
-  return {question: isAnswered ? undefined : first, count: ui.questions.length};
+  closeRun(): void {
+    const {mainEditor, editor} = this.local.get();
+    this.ui.set(closeRun(this.ui.get()));
+    if (!mainEditor) return;
+    // A message that was typed but not sent: Ctrl+Y brings it back.
+    const killed = expandedText(editor) || mainEditor.killed;
+    this.change({mainEditor: undefined, editor: {...mainEditor, killed}});
+  }
+
+  // Leaving
+
+  /** Leaves, but with agents running it first names them and waits for a second press. @param key what to press again */
+  askToLeave(key: 'Ctrl+C' | 'Ctrl+D'): void {
+    const runs = this.#runningAgents();
+    const names = runs.map(({agent, description}) => `[${agent}] ${description}`).join(', ');
+    const isConfirmed = this.local.get().armed === 'stop and leave' && names === this.#warnedRuns;
+    if (runs.length === 0 || isConfirmed) {
+      this.leave(0);
+      return;
+    }
+    this.#warnedRuns = names;
+    const [agents, them] = runs.length === 1 ? ['1 agent', 'it'] : [`${runs.length} agents`, 'them'];
+    const warning = `${agents} running. Press ${key} again to stop ${them} and quit. ${names}`;
+    this.hint(warning, STOP_AND_LEAVE_MS, 'stop and leave');
+  }
+
+  leave(exitCode: number): void {
+    if (this.local.get().isLeaving) return;
+    this.#stoppedRuns = this.#runningAgents();
+    clearTimeout(this.#hintTimer);
+    this.#unsubscribe?.();
+    this.#pump.stop();
+    for (const resolve of this.#earlyQuestions.values()) resolve('withdrawn');
+    this.#earlyQuestions.clear();
+    this.change({isLeaving: true});
+    this.#options.onLeave(exitCode);
+  }
+
+  /** The runs that leaving has stopped. */
+  get stoppedRuns(): readonly SubagentRun[] {
+    return this.#stoppedRuns;
+  }
+
+  #runningAgents(): SubagentRun[] {
+    return this.ui.get().subagents.filter((run) => !hasEnded(run));
+  }
+
+  // The screen
+
+  /** Shows a line in place of the status line. @param armed what pressing the same key again does meanwhile */
+  hint(text: string, ms: number, armed?: LocalState['armed']): void {
+    clearTimeout(this.#hintTimer);
+    this.change({hint: text, armed});
+    this.#hintTimer = setTimeout(() => this.clearHint(), ms);
+  }
+
+  clearHint(): void {
+    clearTimeout(this.#hintTimer);
+    this.change({hint: '', armed: undefined});
+  }
+
+  repaint(): void {
+    this.#options.onRepaint();
+    this.change({repaints: this.local.get().repaints + 1});
+  }
+
+  /** Ink has printed the first `count` finished items. */
+  printed(count: number): void {
+    if (count - this.#freedItems < MAX_PRINTED) return;
+    this.#freedItems = count;
+    this.ui.set(forgetPrinted(this.ui.get(), count));
+  }
+
+  /** Loads the fuzzy search of commands, once. Until then, and if it fails, the beginning of the name decides. */
+  loadSearch(): void {
+    if (this.local.get().search !== prefixSearch) return;
+    void loadFuzzySearch().then(
+      (search) => this.change({search}),
+      () => this.hint('Fuzzy search is not available: commands match by the beginning of their names.', 2000),
+    );
+  }
 }

@@ -1,18 +1,18 @@
 /**
- * The REPL as a front end of a session. This module is light: the header is on the screen before what draws the rest
- * is loaded, and the first frame before there is a session.
+ * The REPL, a front end of a session. This module loads fast: it prints the header before it loads the screen, and the
+ * first frame is drawn before the session is open.
  */
 import type {ReplOptions} from './screen.tsx';
 import {screenLine} from './text/screen-text.ts';
 
-/** Runs until the person leaves. @returns the exit code: 0, 1 for a failure, 2 when the session was asked wrongly. */
+/** Runs until the person leaves. @returns the exit code: 0, 1 for a failure, 2 for a wrong option or setting. */
 export async function startRepl(options: ReplOptions): Promise<number> {
-  // The screen reports a failed session; until it can, nobody else must.
+  // The screen reports a session that failed; until it is loaded, Node must not report it as unhandled.
   options.session.catch(() => undefined);
-  // Ink's colours come from chalk, which asks for FORCE_COLOR alone.
+  // Ink takes its colours from chalk, which reads only FORCE_COLOR.
   if (process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   try {
-    // Over what was typed, and echoed, before the terminal was ours.
+    // Written over anything that was typed and echoed before this program started.
     process.stdout.write(`\r\u001b[K${headerText(options, !process.env.NO_COLOR)}`);
     const {runScreen} = await withoutDataFetch(() => import('./screen.tsx'));
     return await runScreen(options);
@@ -28,7 +28,7 @@ interface HeaderInfo {
   readonly offline: boolean;
 }
 
-/** The first lines on the screen. @param color false where `NO_COLOR` is set. */
+/** The first lines on the screen. @param color false when `NO_COLOR` is set */
 export function headerText({version, cwd, offline}: HeaderInfo, color: boolean): string {
   const paint = (code: string, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const model = offline ? ' · offline model (rule-based)' : '';
@@ -41,9 +41,9 @@ export function headerText({version, cwd, offline}: HeaderInfo, color: boolean):
 }
 
 /**
- * Ink's layout engine reads its wasm by `fetch` of a data: URI and decodes it by itself where that fails. Node's
- * `fetch` would load its whole HTTP client for it: a sixth of the start-up. So that one request fails at once;
- * all others, of whoever asks meanwhile, go their way.
+ * Makes the `fetch` of a binary data: URI fail while `work` runs; other requests pass. Ink's layout engine fetches its
+ * wasm so, and decodes it without `fetch` when that fails. Node's `fetch` would load its whole HTTP client, which takes a
+ * sixth of the start-up time.
  */
 async function withoutDataFetch<T>(work: () => Promise<T>): Promise<T> {
   const real = globalThis.fetch;
@@ -55,7 +55,7 @@ async function withoutDataFetch<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    // Whoever replaced it meanwhile keeps what he put there.
+    // Do not undo a replacement that other code made meanwhile.
     if (globalThis.fetch === quiet) globalThis.fetch = real;
   }
 }

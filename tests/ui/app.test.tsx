@@ -221,7 +221,7 @@ describe('leaving with agents at work', () => {
     session.emit(...task('a', 'look around'));
     await screen.shows('[explore] look around');
     screen.type(CTRL_D);
-    await screen.shows('at work: [explore] look around · again to stop and leave');
+    await screen.shows('1 agent running. Press Ctrl+D again to stop it and quit. [explore] look around');
     screen.type(CTRL_D);
     expect(await exit).toBe(0);
     await screen.shows('  [explore] look around - stopped');

@@ -1,17 +1,17 @@
 import {Box, Text} from 'ink';
-import type {Command} from '../input/completion.ts';
+import type {CommandInfo} from '../state/local-state.ts';
 import {cutText} from '../text/wrap.ts';
 
 export const MAX_COMPLETION_ROWS = 6;
 
 interface CompletionProps {
-  readonly commands: readonly Command[];
+  readonly commands: readonly CommandInfo[];
   readonly selected: number;
   readonly rows: number;
   readonly columns: number;
 }
 
-/** Slash commands that fit what is typed. */
+/** The slash commands that match what is typed. */
 export function CompletionList({commands, selected, rows, columns}: CompletionProps) {
   const marked = Math.min(selected, commands.length - 1);
   const first = Math.max(0, Math.min(marked - Math.floor(rows / 2), commands.length - rows));

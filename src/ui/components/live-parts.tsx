@@ -1,8 +1,7 @@
 import {Text} from 'ink';
 import {useEffect, useState} from 'react';
-import {currentQuestion, type LocalState} from '../controller.ts';
-import type {Command} from '../input/completion.ts';
-import {offeredCommands} from '../input/key-router.ts';
+import {offeredCommands} from '../input/completion.ts';
+import {type CommandInfo, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import {modeOf, type SubagentRun, type UiState} from '../state/ui-state.ts';
@@ -21,7 +20,7 @@ import {LiveSubagents} from './subagent-lines.tsx';
 import {TodoList} from './todo-list.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
 
-/** Idle times are told in seconds. */
+/** Idle times are shown in seconds. */
 const IDLE_TICK_MS = 1000;
 
 interface LayoutInput {
@@ -36,7 +35,7 @@ export interface LiveLayout {
   readonly tail: readonly string[];
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
-  readonly commands: readonly Command[];
+  readonly commands: readonly CommandInfo[];
   readonly queued: readonly {readonly id: string; readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
   /** The run whose transcript stands where the turn's parts stand otherwise. */
@@ -51,7 +50,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const isPromptEmpty = local.editor.text === '';
   const asked = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
   const commands = asked ? [] : offeredCommands(ui, local);
-  const queued = [...ui.queued, ...local.waiting.map((text, index) => ({id: `waiting ${index}`, text}))];
+  const queued = [...ui.queued, ...local.unsent.map((text, index) => ({id: `unsent ${index}`, text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
   const panel = panelOf(ui, local, view !== undefined || commands.length > 0);
@@ -172,10 +171,6 @@ function tipOf(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): s
   if (marked !== undefined) return 'Enter opens · Esc back';
   const canEnter = local.editor.text === '' && !ui.openedRun && ui.subagents.some((run) => !hasEnded(run));
   return canEnter ? 'Down: agents' : '';
-}
-
-function isWorking(ui: UiState, local: LocalState): boolean {
-  return ui.busy || local.inFlight > 0 || local.commands > 0;
 }
 
 /** Live parts that will be finished below a blank row stand below one already. */

@@ -1,30 +1,35 @@
-/** Where a key goes: the keys that always mean the same, then a question, then the completion list, then the editor. */
+/**
+ * Where a key goes. These are tried in order, and the first that uses the key takes it:
+ *
+ * 1. keys that always mean the same: Shift+Tab and Ctrl+B, C, D, L, T
+ * 2. the question on the screen (`question-keys.ts`)
+ * 3. the list of slash commands under the prompt
+ * 4. the panel of runs and the opened run (`panel-keys.ts`)
+ * 5. the editor of the prompt (`keys.ts`, `editor.ts`)
+ *
+ * So Enter answers the question, or takes the marked command, or opens the marked run, or sends what is typed. Esc
+ * refuses the question, or closes the list, or leaves the panel or the opened run, or interrupts the turn; twice when
+ * idle it goes back to an earlier prompt.
+ */
 import type {Key} from 'ink';
 import {oneLine} from '../../core/util/one-line.ts';
-import {AT_WORK, type Controller, currentQuestion, type LocalState} from '../controller.ts';
-import {hasAwaitedWork, openedRun} from '../state/subagent-store.ts';
-import type {UiState} from '../state/ui-state.ts';
-import {type Command, commandQuery} from './completion.ts';
+import type {Controller} from '../controller.ts';
+import {type CommandInfo, currentQuestion} from '../state/local-state.ts';
+import {hasAwaitedWork} from '../state/subagent-store.ts';
+import {commandQuery, offeredCommands} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
-import {editorAction, type KeyPress, keysOf} from './keys.ts';
+import {editorAction, type KeyPress, parseKeys} from './keys.ts';
 import {pressPanel} from './panel-keys.ts';
 import {questionKey} from './question-keys.ts';
 
-export const LEAVE_HINT = 'press Ctrl+C again to leave';
-/** Milliseconds in which the second Ctrl+C leaves. */
-const LEAVE_MS = 2000;
-export const REWIND_HINT = 'press Esc again to go back to an earlier prompt';
-/** Milliseconds in which the second Esc rewinds. */
-const REWIND_MS = 2000;
+/** How long a second Ctrl+C leaves, and a second Esc rewinds. Milliseconds. */
+const PRESS_AGAIN_MS = 2000;
 
 /** @param width columns of the prompt's rows */
 export function pressKeys(controller: Controller, input: string, key: Key, width: number): void {
-  for (const press of keysOf(input, key)) {
-    const {local} = controller;
-    if (local.get().isLeaving) return;
-    const isLeaveKey = press.ctrl && press.text === 'c';
-    if (!isLeaveKey && local.get().hint === LEAVE_HINT) controller.hint('', 0);
-    if (press.name !== 'escape' && local.get().hint === REWIND_HINT) controller.hint('', 0);
+  for (const press of parseKeys(input, key)) {
+    if (controller.local.get().isLeaving) return;
+    disarm(controller, press);
     if (pressControl(controller, press)) continue;
     if (pressQuestion(controller, press)) continue;
     if (pressCompletion(controller, press)) continue;
@@ -34,42 +39,41 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
 }
 
 export function pasteText(controller: Controller, text: string): void {
-  const {focus, editor} = controller.local.get();
-  if (controller.local.get().panel) controller.change({panel: undefined});
+  const {focus, editor, panel} = controller.local.get();
+  if (panel) controller.change({panel: undefined});
   const action: EditorAction = {type: 'paste', text};
   if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: oneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
 }
 
-/** The commands offered under the prompt; empty when the list is closed. */
-export function offeredCommands(ui: UiState, local: LocalState): readonly Command[] {
-  // What is typed in an opened run is a message to it.
-  if (openedRun(ui)) return [];
-  const query = commandQuery(local.editor);
-  if (query === undefined || !ui.session || local.dismissed === local.editor.text || local.focus?.note) return [];
-  return local.search(query, ui.session.commands);
+/** Another key than the one to press again takes the hint away. */
+function disarm(controller: Controller, press: KeyPress): void {
+  const {armed} = controller.local.get();
+  const isCtrlC = press.ctrl && press.text === 'c';
+  if (armed === 'leave' && !isCtrlC) controller.clearHint();
+  if (armed === 'rewind' && press.name !== 'escape') controller.clearHint();
 }
 
 function pressControl(controller: Controller, press: KeyPress): boolean {
-  // A mode that settles the question on the screen is one way to answer it.
+  // Also while a question is shown: the new mode may answer it.
   if (press.name === 'tab' && press.shift) {
-    controller.turnMode();
+    controller.nextMode();
     return true;
   }
   if (!press.ctrl) return false;
   const {ui, local} = controller;
   switch (press.text) {
     case 'b':
-      // Without agents to send away it moves the cursor.
+      // Without agents to send to the background it moves the cursor.
       if (!hasAwaitedWork(ui.get()) || local.get().focus?.note) return false;
-      controller.background();
+      controller.detachRuns();
       return true;
     case 'c':
-      pressInterrupt(controller);
+      pressCtrlC(controller);
       return true;
     case 'd':
       if (local.get().editor.text !== '' || local.get().focus?.note) return false;
-      controller.askToLeave();
+      controller.askToLeave('Ctrl+D');
       return true;
     case 'l':
       controller.repaint();
@@ -82,15 +86,16 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
   }
 }
 
-function pressInterrupt(controller: Controller): void {
-  const {local} = controller;
+/** Interrupts the turn, else clears what is typed, else leaves when pressed twice. */
+function pressCtrlC(controller: Controller): void {
   if (controller.interrupt()) return;
-  if (local.get().editor.text !== '') {
-    controller.change({editor: edit(local.get().editor, {type: 'set', text: ''}), dismissed: undefined});
-  } else if (local.get().hint === LEAVE_HINT || local.get().hint.startsWith(AT_WORK)) {
-    controller.askToLeave();
+  const {editor, armed} = controller.local.get();
+  if (editor.text !== '') {
+    controller.change({editor: edit(editor, {type: 'set', text: ''}), dismissed: undefined});
+  } else if (armed === 'leave' || armed === 'stop and leave') {
+    controller.askToLeave('Ctrl+C');
   } else {
-    controller.hint(LEAVE_HINT, LEAVE_MS);
+    controller.hint('press Ctrl+C again to leave', PRESS_AGAIN_MS, 'leave');
   }
 }
 
@@ -121,9 +126,9 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
       return true;
     case 'tab':
     case 'return': {
-      const isTyped = ({name}: Command) => `/${name}` === editor.text;
-      const isWhole = isTyped(offered[selected]!) || (selected === 0 && offered.some(isTyped));
-      if (press.name === 'return' && isWhole) return false;
+      const isTyped = ({name}: CommandInfo) => `/${name}` === editor.text;
+      const isComplete = isTyped(offered[selected]!) || (selected === 0 && offered.some(isTyped));
+      if (press.name === 'return' && isComplete) return false;
       controller.change({editor: edit(editor, {type: 'set', text: `/${offered[selected]!.name} `}), selected: 0});
       return true;
     }
@@ -132,43 +137,48 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
   }
 }
 
-/** Interrupts what is at work; twice when idle, with nothing typed, goes back to an earlier prompt. */
-function pressEscape(controller: Controller): void {
-  const {ui, local} = controller;
-  if (controller.interrupt() || local.get().editor.text !== '' || !ui.get().session) return;
-  if (local.get().hint !== REWIND_HINT) {
-    controller.hint(REWIND_HINT, REWIND_MS);
-    return;
-  }
-  controller.hint('', 0);
-  controller.submit('/rewind');
-}
-
 function pressEditor(controller: Controller, press: KeyPress, width: number): void {
-  const {local} = controller;
-  const {editor} = local.get();
+  const {editor} = controller.local.get();
   if (press.name === 'escape') {
     pressEscape(controller);
     return;
   }
   if (press.name === 'return' && !press.shift && !press.meta) {
-    if (editor.text[editor.cursor - 1] === '\\') {
-      const stepped = edit(editor, {type: 'backspace'});
-      controller.change({editor: edit(stepped, {type: 'insert', text: '\n'})});
-    } else {
-      controller.submitEditor();
-    }
+    pressEnter(controller);
     return;
   }
   const action = editorAction(press, width);
   if (!action) return;
   const next = edit(editor, action);
   const isChanged = next.text !== editor.text;
-  // Up and Down go on through the history, also past a command: no list opens on it.
+  // Up and Down recall earlier prompts. A recalled command opens no list: the next Up must go on through the history.
   const isRecalled = action.type === 'up' || action.type === 'down';
   controller.change({
     editor: next,
     ...(isChanged && {selected: 0, dismissed: isRecalled ? next.text : undefined}),
   });
   if (isChanged && commandQuery(next) !== undefined) controller.loadSearch();
+}
+
+/** Sends what is typed; after a backslash it starts a new line instead. */
+function pressEnter(controller: Controller): void {
+  const {editor} = controller.local.get();
+  if (editor.text[editor.cursor - 1] !== '\\') {
+    controller.submitEditor();
+    return;
+  }
+  const withoutBackslash = edit(editor, {type: 'backspace'});
+  controller.change({editor: edit(withoutBackslash, {type: 'insert', text: '\n'})});
+}
+
+/** Interrupts the turn. When idle with nothing typed, the second Esc goes back to an earlier prompt. */
+function pressEscape(controller: Controller): void {
+  const {ui, local} = controller;
+  if (controller.interrupt() || local.get().editor.text !== '' || !ui.get().session) return;
+  if (local.get().armed !== 'rewind') {
+    controller.hint('press Esc again to go back to an earlier prompt', PRESS_AGAIN_MS, 'rewind');
+    return;
+  }
+  controller.clearHint();
+  controller.submit('/rewind');
 }

@@ -1,4 +1,4 @@
-/** Keys as the parts of the screen take them, from what Ink hands on. */
+/** Turns the input that Ink gives into key presses, and key presses into actions of the editor. */
 import type {Key} from 'ink';
 import type {EditorAction} from './editor.ts';
 
@@ -26,30 +26,30 @@ export interface KeyPress {
 
 const ESCAPE: KeyPress = {name: 'escape', text: '', ctrl: false, meta: false, shift: false};
 
-/** Ends of lines in one chunk beyond which it was pasted, in a terminal that does not say so. */
-const MOST_TYPED_LINES = 3;
+/** A chunk with more line ends was pasted, in a terminal without bracketed paste. */
+const MAX_TYPED_LINES = 3;
 
 /**
- * One chunk of input may hold several keys, when somebody types faster than the program reads: then each Enter is the
- * key. Many lines at once were pasted where there is no bracketed paste: then only the Enter at the end is.
+ * One chunk of input may contain several keys, when the person types faster than the program reads: then each line end
+ * is the Enter key. Many lines at once were pasted without bracketed paste: then only the last line end is the key.
  */
-export function keysOf(input: string, key: Key): KeyPress[] {
+export function parseKeys(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
-  const name = nameOf(key);
+  const name = getName(key);
   const {ctrl, meta, shift} = key;
-  // Esc twice, faster than the program reads.
+  // Two quick presses of Esc come as one chunk.
   if (name === 'escape' && meta) return [ESCAPE, ESCAPE];
   if (name !== undefined) return [{name, text: '', ctrl, meta, shift}];
   if (key.super || key.hyper || input === '') return [];
   if (ctrl || meta) return [{name: 'text', text: input, ctrl, meta, shift}];
-  // Tabs of a pasted text are text.
-  const isPasted = (input.match(/\r\n?|\n/g)?.length ?? 0) > MOST_TYPED_LINES;
+  // Tabs in a pasted text are text.
+  const isPasted = (input.match(/\r\n?|\n/g)?.length ?? 0) > MAX_TYPED_LINES;
   const parts = input.match(isPasted ? /\r\n?|[^\0-\x08\x0b-\x1f]+|[\0-\x1f]/g : /\r\n?|[^\0-\x1f]+|[\0-\x1f]/g) ?? [];
-  return parts.map((part, index) => keyOfPart(part, !isPasted || index === parts.length - 1));
+  return parts.map((part, index) => parsePart(part, !isPasted || index === parts.length - 1));
 }
 
-/** @param isTyped a line end in it is the Enter key */
-function keyOfPart(part: string, isTyped: boolean): KeyPress {
+/** @param isTyped a line end is the Enter key */
+function parsePart(part: string, isTyped: boolean): KeyPress {
   const plain = {ctrl: false, meta: false, shift: false};
   if (part.startsWith('\r')) return {name: isTyped ? 'return' : 'text', text: isTyped ? '' : '\n', ...plain};
   if (part === '\t') return {name: 'tab', text: '', ...plain};
@@ -60,7 +60,7 @@ function keyOfPart(part: string, isTyped: boolean): KeyPress {
   return {name: 'text', text: part, ...plain};
 }
 
-function nameOf(key: Key): KeyPress['name'] | undefined {
+function getName(key: Key): KeyPress['name'] | undefined {
   if (key.return) return 'return';
   if (key.escape) return 'escape';
   if (key.tab) return 'tab';
@@ -97,7 +97,7 @@ const ALT_LETTERS: Readonly<Record<string, EditorAction>> = {
 };
 
 /**
- * What a key does to the text; undefined for a key that is none of the editor's, such as Enter without a modifier.
+ * The editor's action for a key; undefined for a key that does not edit, such as Enter without a modifier.
  * @param width columns of the editor's rows, for Up and Down
  */
 export function editorAction(press: KeyPress, width: number): EditorAction | undefined {

@@ -1,14 +1,15 @@
 /**
- * Keys of the panel and of an opened run. Down in an empty prompt goes to the panel, Up and Esc back; Enter opens the
- * marked run. Whatever is typed is the prompt's: the panel never holds it back.
+ * Keys of the panel of runs and of an opened run. Down in an empty prompt goes to the panel, Up and Esc go back to the
+ * prompt; Enter opens the marked run. All other keys leave the panel and go to the prompt.
  */
-import type {Controller, LocalState} from '../controller.ts';
+import type {Controller} from '../controller.ts';
+import type {LocalState} from '../state/local-state.ts';
 import {markAt, markedIndex, panelRuns} from '../state/panel.ts';
 import {openedRun} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
 import type {KeyPress} from './keys.ts';
 
-/** @returns false when the key is none of the panel's. */
+/** @returns false when the panel does not use the key. */
 export function pressPanel(controller: Controller, press: KeyPress): boolean {
   const ui = controller.ui.get();
   const local = controller.local.get();
@@ -21,7 +22,7 @@ export function pressPanel(controller: Controller, press: KeyPress): boolean {
 }
 
 function enter(controller: Controller, ui: UiState, {editor}: LocalState): boolean {
-  // Down goes through the history first.
+  // Down goes through the history of prompts first.
   if (editor.text !== '' || editor.historyAt < editor.history.length) return false;
   const panel = markAt(panelRuns(ui, true), 0);
   if (!panel) return false;

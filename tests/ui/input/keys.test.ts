@@ -1,6 +1,6 @@
 import type {Key} from 'ink';
 import {expect, test} from 'vitest';
-import {editorAction, keysOf} from '../../../src/ui/input/keys.ts';
+import {editorAction, parseKeys} from '../../../src/ui/input/keys.ts';
 
 const NO_KEY: Key = {
   upArrow: false,
@@ -26,7 +26,9 @@ const NO_KEY: Key = {
 };
 
 const pressed = (input: string, key: Partial<Key> = {}) =>
-  keysOf(input, {...NO_KEY, ...key}).map(({name, text, ctrl}) => (ctrl ? `^${text}` : name === 'text' ? text : name));
+  parseKeys(input, {...NO_KEY, ...key}).map(({name, text, ctrl}) =>
+    ctrl ? `^${text}` : name === 'text' ? text : name,
+  );
 
 test('several keys in one chunk are several keys', () => {
   expect(pressed('hello\r')).toEqual(['hello', 'return']);
@@ -58,5 +60,5 @@ test.each<[string, Partial<Key>, unknown]>([
   ['', {pageUp: true}, undefined],
   ['q', {ctrl: true}, undefined],
 ])('%j with %o does %o', (input, key, action) => {
-  expect(keysOf(input, {...NO_KEY, ...key}).map((press) => editorAction(press, 80))).toEqual([action]);
+  expect(parseKeys(input, {...NO_KEY, ...key}).map((press) => editorAction(press, 80))).toEqual([action]);
 });

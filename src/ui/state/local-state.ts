@@ -1,0 +1,81 @@
+/** What belongs to the screen alone: typed text, marks and hints. The core knows nothing of it. */
+import type {SessionInfo} from '../../core/contract/events.ts';
+import type {EditorState} from '../input/editor.ts';
+import type {QuestionFocus} from '../input/question-keys.ts';
+import type {PanelMark} from './panel.ts';
+import type {UiState} from './ui-state.ts';
+
+export type CommandInfo = SessionInfo['commands'][number];
+/** Best match first; an empty query matches all commands. */
+export type CommandSearch = (query: string, commands: readonly CommandInfo[]) => readonly CommandInfo[];
+
+export interface LocalState {
+  readonly editor: EditorState;
+  /** The editor of the main prompt, while `editor` writes a message to an opened run. */
+  readonly mainEditor: EditorState | undefined;
+  /** The marked row of the panel; undefined while the keys do not go to the panel. */
+  readonly panel: PanelMark | undefined;
+  /** The marked row of the completion list. */
+  readonly selected: number;
+  /** The typed text for which the person closed the completion list. */
+  readonly dismissed: string | undefined;
+  readonly focus: QuestionFocus | undefined;
+  /** Ids of questions that were answered here; the session has not confirmed the newest of them yet. */
+  readonly answered: readonly string[];
+  /** Shown in place of the status line for a moment. */
+  readonly hint: string;
+  /** What the key that the hint names does when it is pressed again while the hint is shown. */
+  readonly armed: 'leave' | 'stop and leave' | 'rewind' | undefined;
+  readonly showTodos: boolean;
+  /** Prompts that were sent before the session was open. */
+  readonly unsent: readonly string[];
+  /** Prompts whose turn has not ended. */
+  readonly runningPrompts: number;
+  /** Slash commands that have not ended, for example one that waits for a draft of the model. */
+  readonly runningCommands: number;
+  readonly isLeaving: boolean;
+  /** Each increase makes Ink draw the live part again. */
+  readonly repaints: number;
+  readonly search: CommandSearch;
+}
+
+/**
+ * The question that the person can answer now, and how many wait in all. After an answer there is none until the
+ * session has confirmed it: the detail of the next question is printed first.
+ */
+export function currentQuestion(ui: UiState, local: LocalState) {
+  const first = ui.questions[0];
+  const isAnswered = first !== undefined && local.answered.includes(first.id);
+  return {question: isAnswered ? undefined : first, count: ui.questions.length};
+}
+
+/** A turn or a command is under way. */
+export function isWorking(ui: UiState, local: LocalState): boolean {
+  return ui.busy || local.runningPrompts > 0 || local.runningCommands > 0;
+}
+
+/** One value that can be read, replaced and watched. React subscribes to it. */
+export interface Cell<T> {
+  readonly get: () => T;
+  readonly set: (value: T) => void;
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+export function createCell<T>(initial: T): Cell<T> {
+  let current = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => current,
+    set: (value) => {
+      if (Object.is(value, current)) return;
+      current = value;
+      for (const listener of listeners) listener();
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
