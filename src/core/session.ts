@@ -133,6 +133,20 @@ export class Session implements FrontEndSession {
     return {type: 'turn', result: (await this.#settled()) ?? first};
   }
 
+  /** The main agent's run, as the next turn would be. For programs that call `runAgent` themselves. */
+  createRun(signal: AbortSignal): AgentRun {
+    return {
+      ...this.#parts.run,
+      model: this.#model,
+      history: this.#conversation.history,
+      output: this.#conversation.output,
+      inbox: this.#inbox,
+      limits: this.#headless?.limitsLeft ?? this.#limits,
+      tokens: createTokenBudget(),
+      signal,
+    };
+  }
+
   answer(askId: string, answer: Answer): void {
     this.#parts.questions.answer(askId, answer);
   }
@@ -217,7 +231,7 @@ export class Session implements FrontEndSession {
   #wake(): void {
     if (this.#turn || this.#closed || this.#stopping > 0 || !this.#inbox.wakes) return;
     if (this.#headless && !this.#headless.mayWake) return;
-    void this.#begin((signal) => runAgent(this.#runWith(signal)));
+    void this.#begin((signal) => runAgent(this.createRun(signal)));
   }
 
   /** Where nobody types on: all background runs and turns have ended. Undefined elsewhere, and without any turn. */
@@ -271,23 +285,10 @@ export class Session implements FrontEndSession {
     for (const letter of this.#inbox.take('announcement')) this.#appendUser(letter.text);
     this.#conversation.history.prompt(text);
     this.#emit({type: 'message', role: 'user', content: text});
-    const run = this.#runWith(signal);
+    const run = this.createRun(signal);
     const task = parseTypedTask(text);
     if (!task) return runAgent(run);
     return runTypedTask(task, run, (callId) => this.runs.findLast((record) => record.callId === callId));
-  }
-
-  #runWith(signal: AbortSignal): AgentRun {
-    return {
-      ...this.#parts.run,
-      model: this.#model,
-      history: this.#conversation.history,
-      output: this.#conversation.output,
-      inbox: this.#inbox,
-      limits: this.#headless?.limitsLeft ?? this.#limits,
-      tokens: createTokenBudget(),
-      signal,
-    };
   }
 
   get #limits(): Limits {

@@ -5,8 +5,8 @@ import {mkdir, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {MiniCcError, UsageError} from '../../src/library/index.ts';
-import {SubagentManager, type SubagentManagerConfig} from '../../src/library/subagent-manager-facade.ts';
+import {MiniCcError, SubagentManager, UsageError} from '../../src/library/index.ts';
+import type {SubagentManagerConfig} from '../../src/library/public.d.ts';
 import {repairTaskInput} from '../../src/tools/task/task-input.ts';
 import {environmentOfAPerson, makeHome} from '../support/environment.ts';
 import {hangBeforeHeaders, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
@@ -190,7 +190,7 @@ describe('the built package', () => {
 
   it('runs the example of the README, which is that of the docstring, offline', async () => {
     const example = exampleIn('README.md');
-    expect(example).toBe(exampleIn('src/library/subagent-manager-facade.ts'));
+    expect(example).toBe(exampleIn('src/library/public.d.ts'));
     const {stdout, stderr} = await runProgram(example);
     expect(stderr).toBe('');
     expect(stdout).toContain('src/greet.ts');

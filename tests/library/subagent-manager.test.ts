@@ -1,7 +1,8 @@
 /** The library call: what a program asks for, and what it is given back. */
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {SubagentManager, type SubagentManagerConfig} from '../../src/library/subagent-manager-facade.ts';
+import {SubagentManager} from '../../src/library/index.ts';
+import type {SubagentManagerConfig} from '../../src/library/public.d.ts';
 import {makeHome} from '../support/environment.ts';
 import {callTool, hangBeforeHeaders, say, startMessagesServer} from '../support/messages-server.ts';
 import {turnOf} from '../support/request-facts.ts';

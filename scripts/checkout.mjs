@@ -1,0 +1,160 @@
+// The state of this checkout: which Node runs it, whether its packages fit the lock file, whether dist/ was built from
+// the sources as they are now. `npm start` asks this each time, so the usual answer costs a few stats and two reads.
+import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+
+/** The oldest Node that the program runs on, as `engines` in package.json says. */
+const OLDEST_NODE = [22, 12];
+
+/** What the bundle is made of, beside the folders in BUNDLED_FOLDERS. */
+const BUNDLED_FILES = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'scripts/bundle.mjs',
+  'scripts/manifest.mjs',
+];
+/** The agents of this repository are bundled as templates. */
+const BUNDLED_FOLDERS = ['src', '.mini-cc/agents'];
+
+/** @param {string} version e.g. `process.versions.node` */
+export function nodeIsNewEnough(version) {
+  const [major, minor] = version.split('.').map(Number);
+  return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+}
+
+/**
+ * The Node to run the program with: the current one where it is new enough, else the one among the packages.
+ * @param {string} root
+ * @returns {string | undefined} undefined when there is neither
+ */
+export function findNode(root) {
+  if (nodeIsNewEnough(process.versions.node)) return process.execPath;
+  const packaged = path.join(root, 'node_modules', 'node', 'bin', 'node');
+  return existsSync(packaged) ? packaged : undefined;
+}
+
+/**
+ * True when the installed packages are those of package-lock.json. A stamp in node_modules remembers the last answer;
+ * when either lock file was changed since, the two are compared by content.
+ * @param {string} root
+ * @returns {boolean}
+ */
+export function packagesFit(root) {
+  const stamp = path.join(root, 'node_modules', '.mini-cc-stamp');
+  const now = describeInstallation(root);
+  if (now === undefined) return false;
+  if (readIfThere(stamp) === now) return true;
+  if (!lockFilesAgree(root)) return false;
+  writeStamp(stamp, now);
+  return true;
+}
+
+function writeStamp(stamp, text) {
+  try {
+    writeFileSync(stamp, text);
+  } catch (error) {
+    // The checkout belongs to another user: without a stamp each start compares the lock files.
+    if (error.code !== 'EACCES' && error.code !== 'EROFS') throw error;
+  }
+}
+
+/** Undefined when no installation was ever completed: npm writes its own lock file last. */
+function describeInstallation(root) {
+  const wanted = statSync(path.join(root, 'package-lock.json'));
+  const installed = statSync(path.join(root, 'node_modules', '.package-lock.json'), {throwIfNoEntry: false});
+  if (installed === undefined) return undefined;
+  // Packages with native parts differ by platform: a folder that two machines share fits only one of them.
+  const facts = [process.platform, process.arch, wanted.mtimeMs, wanted.size, installed.mtimeMs, installed.size];
+  return facts.join(' ');
+}
+
+function lockFilesAgree(root) {
+  const wanted = readPackages(path.join(root, 'package-lock.json'));
+  const installed = readPackages(path.join(root, 'node_modules', '.package-lock.json'));
+  return Object.entries(wanted).every(([folder, want]) => {
+    if (folder === '') return true;
+    const have = installed[folder];
+    // Packages for other platforms are optional and are not installed.
+    if (have === undefined) return want.optional === true || want.devOptional === true;
+    return have.version === want.version && have.integrity === want.integrity;
+  });
+}
+
+function readPackages(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
+}
+
+/**
+ * One line for each input of the bundle: path, time of change, size. The whole list is the stamp of a build, so that
+ * added files, deleted files and files set back to an older version count as changes too.
+ * @param {string} root
+ * @returns {string}
+ */
+export function listInputs(root) {
+  const lines = BUNDLED_FILES.map((file) => describeFile(root, file));
+  const folders = BUNDLED_FOLDERS.filter((folder) => existsSync(path.join(root, folder)));
+  while (folders.length > 0) {
+    const folder = folders.pop();
+    for (const entry of readdirSync(path.join(root, folder), {withFileTypes: true})) {
+      const file = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(file);
+      else lines.push(describeFile(root, file));
+    }
+  }
+  return `${lines.sort().join('\n')}\n`;
+}
+
+function describeFile(root, file) {
+  const stats = statSync(path.join(root, file), {throwIfNoEntry: false});
+  return stats === undefined ? `${file} missing` : `${file} ${stats.mtimeMs} ${stats.size}`;
+}
+
+/**
+ * @param {string} root
+ * @returns {boolean}
+ */
+export function distIsFresh(root) {
+  const stamp = readIfThere(distStamp(root));
+  return stamp !== undefined && existsSync(path.join(root, 'dist', 'cli.js')) && stamp === listInputs(root);
+}
+
+/**
+ * Records what dist/ was built from. The last step of a build.
+ * @param {string} root
+ * @param {string} inputs the list from before the build: a source that changes during the build makes the next start
+ *   build again
+ */
+export function stampDist(root, inputs) {
+  replaceFile(distStamp(root), inputs);
+}
+
+function distStamp(root) {
+  return path.join(root, 'dist', '.inputs');
+}
+
+/**
+ * Writes the file so that no other process ever reads half of it.
+ * @param {string} file
+ * @param {string | Uint8Array} content
+ * @param {number} [mode]
+ */
+export function replaceFile(file, content, mode = 0o644) {
+  mkdirSync(path.dirname(file), {recursive: true});
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, content, {mode});
+  renameSync(temporary, file);
+}
+
+/**
+ * @param {string} file
+ * @returns {string | undefined} the text of the file, undefined when it is missing
+ */
+export function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

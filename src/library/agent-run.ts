@@ -1,0 +1,122 @@
+/** One run of an agent for programs that call `runAgent` themselves, with tools and a model of their own. */
+import {randomUUID} from 'node:crypto';
+import {z} from 'zod';
+import {type AgentRun, runAgent} from '../core/agent-loop.ts';
+import type {AssistantBlock} from '../core/contract/messages.ts';
+import type {Model} from '../core/contract/model.ts';
+import type {Tool} from '../core/contract/tool.ts';
+import {CutOff} from '../core/turn/run-ending.ts';
+import {messageOf, UsageError} from '../core/util/errors.ts';
+import {NO_USAGE} from '../core/util/messages.ts';
+import {toolName} from '../core/util/tool-names.ts';
+import type * as shipped from './public.d.ts';
+import {checkCount, checkTimeout, isRunEvent, openSession} from './session.ts';
+import {checkTools} from './subtask.ts';
+
+export {runAgent};
+
+/** What `runAgent` needs, and the session that it belongs to. */
+export interface LibraryRun extends AgentRun {
+  readonly sessionId: string;
+  readonly transcript: string;
+  close(): Promise<void>;
+}
+
+export async function createAgentRun(options: shipped.AgentRunOptions): Promise<LibraryRun> {
+  const {prompt, model, agent_type: agent, tools, maxTurns, timeout, resume, signal, onEvent} = options;
+  const {allowedTools, disallowedTools} = options;
+  if (prompt.trim() === '') throw new UsageError('A run needs a prompt');
+  checkCount('maxTurns', maxTurns);
+  checkTimeout(timeout);
+  const own = (tools ?? []).filter((tool) => typeof tool !== 'string').map(toTool);
+  const session = await openSession(options, {
+    ...(typeof model === 'string' ? {model} : {}),
+    ...(agent === undefined ? {} : {agent}),
+    ...(resume === undefined ? {} : {which: {type: 'resume', id: resume}}),
+    ...(allowedTools === undefined ? {} : {allowedTools}),
+    ...(disallowedTools === undefined ? {} : {disallowedTools}),
+    limits: {
+      ...(maxTurns === undefined ? {} : {maxTurns}),
+      ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
+    },
+  });
+  try {
+    if (onEvent) session.subscribe((event) => isRunEvent(event) && onEvent(event));
+    const closing = new AbortController();
+    const run = session.createRun(AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]));
+    run.history.prompt(prompt);
+    return {
+      ...run,
+      ...(typeof model === 'object' ? {model: toModel(model)} : {}),
+      tools: [...selectTools(run.tools, tools, agent ?? 'mini-cc'), ...own],
+      sessionId: session.info.sessionId,
+      transcript: session.info.transcript,
+      close: async () => {
+        closing.abort(new CutOff('close'));
+        await session.close();
+      },
+    };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** The built-in tools that are asked for; without the tools of Task, which need a session that waits for subagents. */
+function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['tools'], agent: string): readonly Tool[] {
+  const offered = tools.filter(({name}) => !name.startsWith('Task'));
+  const names = asked?.filter((tool) => typeof tool === 'string');
+  if (names === undefined) return offered;
+  if (names.length > 0 || asked?.length === 0) {
+    checkTools(
+      agent,
+      names,
+      offered.map(({name}) => name),
+    );
+  }
+  return offered.filter(({name}) => names.map(toolName).includes(name));
+}
+
+function toTool({name, description, inputSchema, run}: shipped.CustomTool): Tool<Record<string, unknown>> {
+  return {
+    name,
+    description,
+    input: parseSchema(name, inputSchema),
+    title: () => '',
+    // What it may touch is up to the program: it is neither asked about nor refused.
+    access: () => [{kind: 'none'}],
+    run: async (input, {signal, workspace}) => ({content: await run(input, {signal, cwd: workspace.cwd})}),
+  };
+}
+
+function parseSchema(tool: string, schema: shipped.CustomTool['inputSchema']): z.ZodType<Record<string, unknown>> {
+  try {
+    const parsed = z.fromJSONSchema(schema);
+    if (parsed instanceof z.ZodObject) return parsed as z.ZodType<Record<string, unknown>>;
+  } catch (error) {
+    throw new UsageError(`The inputSchema of ${tool} is no JSON Schema: ${messageOf(error)}`, {cause: error});
+  }
+  throw new UsageError(`The inputSchema of ${tool} must be of type object`);
+}
+
+function toModel(model: shipped.CustomModel): Model {
+  return {
+    name: model.name,
+    offline: false,
+    local: false,
+    async reply({system, messages, tools, signal}, onProgress) {
+      const reply = await model.reply({system, messages, tools, signal});
+      const {content, usage} =
+        typeof reply === 'string' ? {content: [{type: 'text', text: reply}], usage: undefined} : reply;
+      for (const {type, text} of content) if (type === 'text' && text) onProgress({type: 'text', text});
+      return {
+        id: randomUUID(),
+        content: content as unknown as readonly AssistantBlock[],
+        stopReason: content.some(({type}) => type === 'tool_use') ? 'tool_use' : 'end_turn',
+        usage: {...NO_USAGE, ...usage},
+        model: model.name,
+        garbledInputs: new Map(),
+      };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** The session behind the library: `compose` with the configuration of a program instead of a command line. */
+import {homedir} from 'node:os';
+import path from 'node:path';
+import {compose, type SessionOptions} from '../compose.ts';
+import type {AgentEvent} from '../core/contract/events.ts';
+import type {Session} from '../core/session.ts';
+import {UsageError} from '../core/util/errors.ts';
+import type {RunEvent, SessionConfig} from './public.d.ts';
+
+/** Names of these variables decide which server and model answer: here the configuration decides, not the environment. */
+const SERVER_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
+
+/** Types of the events that programs see. The others are about the screen and the main agent's conversation. */
+const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
+  run_start: true,
+  run_active: true,
+  run_state: true,
+  text_delta: true,
+  thinking_delta: true,
+  message: true,
+  tool_start: true,
+  tool_progress: true,
+  tool_end: true,
+  notice: true,
+  retry: true,
+  run_end: true,
+};
+
+/** @throws UsageError for a configuration or settings that are wrong. */
+export async function openSession(config: SessionConfig, more: Partial<SessionOptions>): Promise<Session> {
+  const {apiKey, baseURL, debug = false, cwd = process.cwd(), home, permissionMode} = config;
+  const environment = Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.includes(name));
+  return compose({
+    ...{cwd, debug, interactive: false, which: {type: 'new'}},
+    env: {
+      ...Object.fromEntries(environment),
+      ...(apiKey ? {ANTHROPIC_API_KEY: apiKey} : {}),
+      ...(baseURL ? {ANTHROPIC_BASE_URL: baseURL} : {}),
+    },
+    home: home ?? process.env.MINI_CC_HOME ?? path.join(homedir(), '.mini-cc'),
+    // A timer would keep a program alive that does not close its session.
+    archiveAfterMinutes: 0,
+    ...(permissionMode === undefined ? {} : {permissionMode}),
+    ...more,
+  });
+}
+
+export function isRunEvent(event: AgentEvent): event is Extract<AgentEvent, {type: RunEvent['type']}> {
+  return Object.hasOwn(RUN_EVENTS, event.type);
+}
+
+/** @throws UsageError for a number of milliseconds that no timer can take. */
+export function checkTimeout(timeout: number | undefined): void {
+  if (timeout !== undefined && !(Number.isFinite(timeout) && timeout >= 0)) {
+    throw new UsageError(`timeout must be a number of milliseconds, or 0 for none, not ${String(timeout)}`);
+  }
+}
+
+/** @throws UsageError for a number that is not whole or below 1. */
+export function checkCount(name: string, count: number | undefined): void {
+  if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
+    throw new UsageError(`${name} must be a whole number from 1 on, not ${String(count)}`);
+  }
+}
