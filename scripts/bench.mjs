@@ -2,10 +2,10 @@
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {endLike, runChild} from './child.mjs';
-import {orSay, setUp} from './setup.mjs';
+import {orExit, setUp} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const node = await orSay(() => setUp(root));
+const node = await orExit(() => setUp(root));
 // The sources use TypeScript that is more than types to erase.
 const flags = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
 endLike(await runChild(node, [...flags, path.join(root, 'bench', 'run.ts'), ...process.argv.slice(2)]));

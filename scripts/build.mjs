@@ -1,11 +1,11 @@
-// npm run build: builds dist/ in any case.
+// npm run build: installs the packages where they are missing, and builds dist/ in any case.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {ensureBuilt, ensurePackages, orSay} from './setup.mjs';
+import {ensureBuilt, ensurePackages, orExit} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-await orSay(async () => {
+await orExit(async () => {
   await ensurePackages(root);
   await ensureBuilt(root, {force: true});
 });

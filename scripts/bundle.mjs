@@ -1,19 +1,20 @@
-// Bundles src/ into dist/ by rolldown: ESM, split chunks, minified. Needs the packages; scripts/build.mjs sees to that.
-// A program that is running loads chunks late, and a build may be interrupted: so new chunks are put beside the old ones,
-// the entries are moved over the old ones last, and chunks that nothing uses are removed a day later.
-import {readdirSync, rmSync, statSync, utimesSync} from 'node:fs';
+// Bundles src/ into dist/ by rolldown: ESM, split into chunks, minified; with the library's types and the notices of the
+// bundled packages. Needs the packages to be installed; scripts/build.mjs sees to that.
+// A running program loads chunks late, and a build may be interrupted: new chunks are written beside the old ones, the
+// entries replace the old ones last, and chunks that no entry uses any more are removed a day later.
+import {copyFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {rolldown} from 'rolldown';
-import {listInputs, stampDist, writeWhole} from './freshness.mjs';
-import {writeNotices} from './notices.mjs';
-import {readIfThere} from './packages.mjs';
+import {listInputs, readIfThere, replaceFile, stampDist} from './checkout.mjs';
+import {EXTERNAL} from './manifest.mjs';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
 /**
- * Ink loads its devtools only in development; the bundle must not reach for them. The filters spare a call from the
- * bundler into JavaScript for every other module: half of the time of a build.
+ * Ink loads its devtools in development only; the bundle leaves them out. The filters save the bundler a call into
+ * JavaScript for each other module, which is half of the time of a build.
  */
 const withoutDevtools = {
   name: 'without-devtools',
@@ -29,12 +30,11 @@ export async function bundle(root) {
     cwd: root,
     input: {cli: 'src/cli/index.ts', index: 'src/library/index.ts'},
     platform: 'node',
-    // jsonc-parser's main file loads its parts by names that a bundler can't follow; its module file does not.
+    // jsonc-parser's main file loads its parts by computed names, which a bundler can't follow; its module file does not.
     resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
-    // ripgrep finds its binary beside its own package.
-    external: ['@vscode/ripgrep'],
+    external: EXTERNAL,
     moduleTypes: {'.md': 'text'},
-    // Some packages are CommonJS and ask for their own file's name.
+    // Some packages are CommonJS and use the name of their own file.
     transform: {
       define: {
         'process.env.NODE_ENV': '"production"',
@@ -54,23 +54,24 @@ export async function bundle(root) {
   });
   await bundling.close();
   writeOutput(dist, output);
-  writeNotices(root, output);
+  writeTypes(root, dist);
+  replaceFile(path.join(dist, 'THIRD_PARTY_NOTICES.txt'), formatNotices(output));
   stampDist(root, inputs);
 }
 
 function writeOutput(dist, output) {
   const entriesLast = [...output].sort((a, b) => Number(a.isEntry ?? false) - Number(b.isEntry ?? false));
   for (const {fileName, code, source} of entriesLast) {
-    writeWhole(path.join(dist, fileName), code ?? source, fileName === 'cli.js' ? 0o755 : 0o644);
+    replaceFile(path.join(dist, fileName), code ?? source, fileName === 'cli.js' ? 0o755 : 0o644);
   }
   const names = output.map(({fileName}) => fileName);
   const list = path.join(dist, '.files');
-  retire(dist, new Set(names), new Set(readIfThere(list)?.split('\n')));
-  writeWhole(list, names.join('\n'));
+  retireChunks(dist, new Set(names), new Set(readIfThere(list)?.split('\n')));
+  replaceFile(list, names.join('\n'));
 }
 
-/** Chunks of the former build are marked as out of use from now; those that have been for a day are removed. */
-function retire(dist, current, former) {
+/** Chunks of the previous build get the time of now; those that were retired more than a day ago are removed. */
+function retireChunks(dist, current, previous) {
   const chunks = path.join(dist, 'chunks');
   if (statSync(chunks, {throwIfNoEntry: false}) === undefined) return;
   for (const name of readdirSync(chunks)) {
@@ -78,16 +79,55 @@ function retire(dist, current, former) {
     const file = path.join(chunks, name);
     const now = new Date();
     if (current.has(fileName)) continue;
-    if (former.has(fileName)) utimesSync(file, now, now);
+    if (previous.has(fileName)) utimesSync(file, now, now);
     else if (now.getTime() - statSync(file).mtimeMs > DAY_MS) rmSync(file);
   }
+}
+
+/** The same text twice: TypeScript reads a `.d.cts` file where a CommonJS program requires the package. */
+function writeTypes(root, dist) {
+  const types = path.join(root, 'src', 'library', 'public.d.ts');
+  for (const name of ['index.d.ts', 'index.d.cts']) copyFileSync(types, path.join(dist, name));
+}
+
+/**
+ * Name, version, licence and licence text of each package in the bundle: most licences ask that their text goes along.
+ * @param {readonly {moduleIds?: readonly string[]}[]} output what rolldown returned
+ */
+function formatNotices(output) {
+  const folders = new Set(output.flatMap(({moduleIds = []}) => moduleIds.map(getPackageFolder)));
+  folders.delete(undefined);
+  const notices = new Map([...folders].map((folder) => formatNotice(folder)));
+  const sorted = [...notices].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([, text]) => text);
+  const head = 'mini-cc contains the following packages.\n';
+  return [head, ...sorted].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The folder of the package that a module belongs to; undefined for our own modules. */
+function getPackageFolder(moduleId) {
+  return /^\0?(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\]/.exec(moduleId)?.[1];
+}
+
+/** @returns {[string, string]} a key that two copies of one version share, and the text */
+function formatNotice(folder) {
+  const {name, version, license, licenses, author, homepage} = JSON.parse(
+    readFileSync(path.join(folder, 'package.json'), 'utf8'),
+  );
+  const key = `${name} ${version}`;
+  const kind = license?.type ?? license ?? licenses?.map(({type}) => type).join(' or ') ?? 'licence not stated';
+  const texts = readdirSync(folder)
+    .filter((file) => LICENCE_FILE.test(file) && statSync(path.join(folder, file)).isFile())
+    .map((file) => readFileSync(path.join(folder, file), 'utf8').trim());
+  const by = author?.name ?? author ?? homepage ?? 'its contributors';
+  const body = texts.length > 0 ? texts.join('\n\n') : `(the package contains no licence text; by ${by})`;
+  return [key, `${key} (${kind})\n\n${body}\n`];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     await bundle(path.dirname(path.dirname(process.argv[1])));
   } catch (error) {
-    // The bundler's message shows the place; where in the bundler it was thrown helps nobody.
+    // The bundler's message shows the place in our sources; a stack trace of the bundler would not help.
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   }

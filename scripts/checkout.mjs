@@ -17,6 +17,9 @@ const BUNDLED_FILES = [
 /** The agents of this repository are bundled as templates. */
 const BUNDLED_FOLDERS = ['src', '.mini-cc/agents'];
 
+/** A step of set-up failed. The message is one line: what failed, and what the user can do. */
+export class SetupError extends Error {}
+
 /** @param {string} version e.g. `process.versions.node` */
 export function nodeIsNewEnough(version) {
   const [major, minor] = version.split('.').map(Number);

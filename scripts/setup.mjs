@@ -1,17 +1,24 @@
-// Sets a checkout up: packages as locked, dist/ as built from the sources. Runs on the Node that is preinstalled (16 or
-// newer), says everything on standard error, and does nothing where nothing is to be done.
-import {existsSync, writeSync} from 'node:fs';
+// Sets a checkout up: installs the locked packages, builds dist/ from the sources. Runs on the Node that is preinstalled
+// (16 or newer), writes its messages to standard error only, and does nothing where nothing is to be done.
+import {appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync} from 'node:fs';
 import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {distIsFresh, findNode, packagesFit, readIfThere, SetupError} from './checkout.mjs';
 import {runChild} from './child.mjs';
-import {distIsFresh} from './freshness.mjs';
+import {restoreManifest} from './manifest.mjs';
 import {environmentBeforeNpm} from './npm-environment.mjs';
-import {findNode, packagesFit} from './packages.mjs';
-import {withSetupLock} from './setup-lock.mjs';
 
-/** What went wrong in one line that a person can act on. */
-export class SetupError extends Error {}
+/** A lock without an owner's process id is left over from a crash when it is this old. */
+const NAMELESS_LOCK_MS = 5_000;
+/** No set-up takes this long: a process that still has the owner's id by then is another process. */
+const MAX_LOCK_MS = 15 * 60_000;
 
-/** Packages and dist/, both. @returns {Promise<string>} the Node to run with */
+/**
+ * Installs the packages and builds dist/, where needed.
+ * @param {string} root
+ * @returns {Promise<string>} the Node to run with
+ * @throws {SetupError}
+ */
 export async function setUp(root) {
   const node = await ensurePackages(root);
   await ensureBuilt(root);
@@ -19,16 +26,19 @@ export async function setUp(root) {
 }
 
 /**
- * Installs what is locked, if it is not there.
+ * Installs the locked packages, where they are missing.
+ * @param {string} root
  * @returns {Promise<string>} the Node to run with
  * @throws {SetupError}
  */
 export async function ensurePackages(root) {
+  // After an aborted `npm pack`.
+  restoreManifest(root);
   if (!packagesFit(root)) {
     await withSetupLock(
       root,
-      async (alsoOwnedBy) => packagesFit(root) || (await installPackages(root, alsoOwnedBy)),
-      sayWaiting,
+      async (addOwner) => packagesFit(root) || (await installPackages(root, addOwner)),
+      printWaiting,
     );
   }
   const node = findNode(root);
@@ -41,11 +51,11 @@ export async function ensurePackages(root) {
   return node;
 }
 
-async function installPackages(root, alsoOwnedBy) {
-  say('installing packages (first start)');
+async function installPackages(root, addOwner) {
+  printLine('installing packages (first start)');
   const [command, ...before] = findNpm(root);
   const env = environmentBeforeNpm(process.env, root);
-  // Building needs the development packages, also where NODE_ENV is production.
+  // The build needs the development packages, also where NODE_ENV is production.
   const args = [
     ...before,
     'ci',
@@ -56,14 +66,14 @@ async function installPackages(root, alsoOwnedBy) {
     '--loglevel=error',
   ];
   const options = {cwd: root, env, stdio: ['ignore', 2, 2]};
-  const {code, signal} = await runChild(command, args, options, alsoOwnedBy).catch((error) => {
+  const {code, signal} = await runChild(command, args, options, addOwner).catch((error) => {
     throw new SetupError(`npm could not be started (${error.message}). Install npm, then start again.`);
   });
   if (signal !== null) throw new SetupError(`installing packages was ended by ${signal}. The next start tries again.`);
   if (code !== 0) {
     throw new SetupError(
-      `installing packages failed (npm ci ended with ${code}; its reason stands above). ` +
-        'Mend that (is the npm registry in reach?) and start again.',
+      `installing packages failed: npm ci ended with exit code ${code}, its error is printed above. ` +
+        'Solve that (can you reach the npm registry?) and start again.',
     );
   }
   packagesFit(root);
@@ -77,7 +87,8 @@ function findNpm(root) {
 }
 
 /**
- * Builds dist/ where it is not what the sources are now.
+ * Builds dist/ where the sources have changed since the last build.
+ * @param {string} root
  * @param {{force?: boolean}} [options] `force` builds in any case
  * @throws {SetupError}
  */
@@ -87,40 +98,122 @@ export async function ensureBuilt(root, {force = false} = {}) {
     root,
     async () => {
       if (!force && distIsFresh(root)) return;
-      say('building');
+      printLine('building');
       const node = findNode(root);
-      // In a process of its own: the bundler's memory would stay with the program.
+      // In a process of its own: this one would keep the bundler's memory while the program runs.
       const bundle = path.join(root, 'scripts', 'bundle.mjs');
       const {code, signal} = await runChild(node, [bundle], {cwd: root, stdio: ['ignore', 2, 2]});
       if (signal !== null) throw new SetupError(`building was ended by ${signal}. The next start tries again.`);
-      if (code !== 0) throw new SetupError('building failed; the reason stands above.');
+      if (code !== 0) throw new SetupError('building failed; the error is printed above.');
     },
-    sayWaiting,
+    printWaiting,
   );
 }
 
-function sayWaiting() {
-  say('another start is setting up, waiting for it');
+/**
+ * Runs `work` while no other process sets up this checkout. A folder is the lock: `mkdir` either makes it or fails.
+ * @template T
+ * @param {string} root
+ * @param {(addOwner: (pid: number) => void) => Promise<T>} work each process that it adds owns the lock too: npm goes on
+ *   when only this process is killed
+ * @param {() => void} [onWait] called once when another process has the lock
+ * @returns {Promise<T>}
+ */
+export async function withSetupLock(root, work, onWait = () => undefined) {
+  // dist/ is ignored by git, and no command empties it as npm ci empties node_modules.
+  const lock = path.join(root, 'dist', '.setup-lock');
+  mkdirSync(path.dirname(lock), {recursive: true});
+  for (let waited = false; !takeLock(lock); waited = true) {
+    if (!waited) onWait();
+    await sleep(100);
+    removeStaleLock(lock);
+  }
+  try {
+    return await work((pid) => appendFileSync(ownersFile(lock), `${pid}\n`));
+  } finally {
+    rmSync(lock, {recursive: true, force: true});
+  }
 }
 
-/** One line on standard error. */
-export function say(line) {
+function takeLock(lock) {
+  try {
+    mkdirSync(lock);
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+  writeFileSync(ownersFile(lock), `${process.pid}\n`);
+  return true;
+}
+
+function removeStaleLock(lock) {
+  const owners = readIfThere(ownersFile(lock));
+  if (!isStale(lock, owners)) return;
+  // Renamed before it is removed, since only one of several waiting processes can rename it. If another process took
+  // the lock in between, the renamed folder is not the one that was judged stale, and is renamed back.
+  const renamed = `${lock}.${process.pid}`;
+  try {
+    renameSync(lock, renamed);
+  } catch (error) {
+    if (error.code === 'ENOENT') return;
+    throw error;
+  }
+  if (readIfThere(ownersFile(renamed)) === owners) rmSync(renamed, {recursive: true, force: true});
+  else renameSync(renamed, lock);
+}
+
+function ownersFile(lock) {
+  return path.join(lock, 'owners');
+}
+
+function isStale(lock, owners) {
+  const stats = statSync(lock, {throwIfNoEntry: false});
+  if (stats === undefined) return false;
+  const age = Date.now() - stats.mtimeMs;
+  const pids = owners?.match(/\d+/g) ?? [];
+  if (pids.length === 0) return age > NAMELESS_LOCK_MS;
+  return age > MAX_LOCK_MS || !pids.some((pid) => isAlive(Number(pid)));
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function printWaiting() {
+  printLine('another start is setting up, waiting for it');
+}
+
+/**
+ * One line on standard error.
+ * @param {string} line
+ */
+export function printLine(line) {
   try {
     writeSync(2, `mini-cc: ${line}\n`);
   } catch (error) {
-    // Nobody listens any more: what is to be done is done all the same.
+    // The reader of standard error has gone or is slow: set up without the message.
     if (error.code !== 'EPIPE' && error.code !== 'EAGAIN') throw error;
   }
 }
 
-/** Runs `work`; what set-up could not do becomes one line and exit code 1. */
-export async function orSay(work) {
+/**
+ * Runs `work`. A set-up error becomes one line and exit code 1.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function orExit(work) {
   try {
     return await work();
   } catch (error) {
-    // A full disk or a folder of someone else: the system's own words name the path.
+    // Of a full disk or a folder of another user the system's own message names the path.
     if (!(error instanceof SetupError) && error.syscall === undefined) throw error;
-    say(error.message);
-    process.exit(1);
+    printLine(error.message);
+    return process.exit(1);
   }
 }

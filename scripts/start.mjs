@@ -3,17 +3,16 @@
 // since npm puts node_modules/.bin first, and the program runs in this very process.
 import path from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
-import {distIsFresh} from './freshness.mjs';
+import {distIsFresh, findNode, nodeIsNewEnough, packagesFit} from './checkout.mjs';
 import {environmentBeforeNpm} from './npm-environment.mjs';
-import {findNode, nodeIsNewEnough, packagesFit} from './packages.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const cli = path.join(root, 'dist', 'cli.js');
 const args = process.argv.slice(2);
 
 if (!packagesFit(root) || !distIsFresh(root) || findNode(root) === undefined) {
-  const {orSay, setUp} = await import('./setup.mjs');
-  await orSay(() => setUp(root));
+  const {orExit, setUp} = await import('./setup.mjs');
+  await orExit(() => setUp(root));
 }
 
 // npm runs scripts in the package's folder, and says here where the user was.

@@ -5,11 +5,11 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {runChild} from './child.mjs';
-import {ensureBuilt, ensurePackages, orSay, SetupError, say} from './setup.mjs';
+import {ensureBuilt, ensurePackages, orExit, printLine, SetupError} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const vitestArgs = process.argv.slice(2);
-const node = await orSay(() => ensurePackages(root));
+const node = await orExit(() => ensurePackages(root));
 const counts = {passed: 0, failed: 0};
 
 if (vitestArgs.length === 0) {
@@ -25,7 +25,7 @@ async function step(name, work) {
   const began = performance.now();
   const passed = await work();
   count(passed ? 'passed' : 'failed', 1);
-  say(`${name} ${passed ? 'passed' : 'failed'} (${((performance.now() - began) / 1000).toFixed(1)}s)`);
+  printLine(`${name} ${passed ? 'passed' : 'failed'} (${((performance.now() - began) / 1000).toFixed(1)}s)`);
 }
 
 function count(outcome, by) {
@@ -47,7 +47,7 @@ async function builds() {
     return true;
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    say(error.message);
+    printLine(error.message);
     return false;
   }
 }
@@ -83,7 +83,7 @@ function countSkipped(tests) {
   if (!process.env.CI || vitestArgs.length > 0) return;
   for (const {status, fullName} of tests) {
     if (status === 'passed' || status === 'failed') continue;
-    say(`skipped on CI: ${fullName}`);
+    printLine(`skipped on CI: ${fullName}`);
     count('failed', 1);
   }
 }
@@ -92,7 +92,7 @@ function readReport(report) {
   try {
     return JSON.parse(readFileSync(report, 'utf8')).testResults;
   } catch (error) {
-    say(`vitest left no report (${error.message})`);
+    printLine(`vitest left no report (${error.message})`);
     return [];
   }
 }

@@ -4,10 +4,9 @@ import {mkdir, rm, utimes} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
-import {distIsFresh, listInputs, stampDist} from '../../scripts/freshness.mjs';
+import {distIsFresh, listInputs, nodeIsNewEnough, packagesFit, stampDist} from '../../scripts/checkout.mjs';
 import {environmentBeforeNpm} from '../../scripts/npm-environment.mjs';
-import {nodeIsNewEnough, packagesFit} from '../../scripts/packages.mjs';
-import {withSetupLock} from '../../scripts/setup-lock.mjs';
+import {withSetupLock} from '../../scripts/setup.mjs';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
 async function checkout(): Promise<Workspace> {
