@@ -1,10 +1,10 @@
-/** All agents that there are: built in, given at the start, of the project, of the user; which hides which. */
+/** All agents: built in, from `--agents`, from the project and from the user; which of them hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
-import type {ParsedAgent, Places} from './define.ts';
+import type {FieldPlaces, ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
-import {type AgentPlaces, agentFolders, type FileSource, isClaude, listAgentFiles} from './folders.ts';
+import {type AgentLocations, type FileSource, isClaude, listAgentFiles, listAgentFolders} from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
@@ -12,7 +12,7 @@ import {type MissingTool, resolveTools} from './tool-list.ts';
 
 export type AgentSource = 'built-in' | 'inline' | FileSource;
 
-/** What settings say of an agent by its name. */
+/** What the settings say about one agent (`agents.NAME`). */
 export interface AgentOverride {
   readonly model?: string | undefined;
   readonly maxTurns?: number | undefined;
@@ -20,16 +20,16 @@ export interface AgentOverride {
 }
 
 export interface ReadOptions {
-  /** The tools that there are. */
+  /** All tools. */
   readonly toolNames: readonly string[];
-  /** What the user trusts of the project's agents: without it they only narrow. */
+  /** Whether the user trusts what a project's agent asks for. Without trust it can only narrow permissions. */
   readonly trusts?: Trusts;
 }
 
-export interface CatalogOptions extends AgentPlaces, ReadOptions {
+export interface CatalogOptions extends AgentLocations, ReadOptions {
   /** The text of `--agents`: `{"name": {"description", "prompt", "tools", "model"}}`. */
   readonly extra?: string | undefined;
-  /** `agents` of the settings. They replace what built-in agents have, and fill what others leave open. */
+  /** `agents` of the settings. They replace values of built-in agents; other agents get them where they set none. */
   readonly overrides?: Readonly<Record<string, AgentOverride>> | undefined;
 }
 
@@ -38,13 +38,13 @@ export interface LoadedAgent {
   readonly source: AgentSource;
   /** A path; `--agents` for an inline one; undefined for a built-in one. */
   readonly file?: string;
-  /** The tools that it really has. */
+  /** The tools that the agent really has. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** Where the fields stand in the file. */
-  readonly places: Places;
-  /** Its file is broken by now: this is the last good definition. */
+  /** Where each field is in the file. */
+  readonly places: FieldPlaces;
+  /** The file is broken now: this is its last valid definition. */
   readonly stale?: true;
 }
 
@@ -52,7 +52,7 @@ export interface HiddenAgent {
   readonly name: string;
   readonly source: AgentSource;
   readonly file?: string;
-  /** What hides it. */
+  /** The agent that hides it. */
   readonly by: {readonly source: AgentSource; readonly file?: string};
 }
 
@@ -63,7 +63,7 @@ export interface LoadedCatalog {
   readonly problems: readonly Problem[];
 }
 
-/** What one file holds, or one entry of `--agents`. */
+/** One file, or one entry of `--agents`, after reading. */
 export interface SourceEntry extends SourceResult {
   readonly source: Exclude<AgentSource, 'built-in'>;
   readonly file: string;
@@ -72,7 +72,7 @@ export interface SourceEntry extends SourceResult {
 
 export const INLINE_LABEL = '--agents';
 
-export function inlineEntries(extra: string | undefined, {toolNames}: ReadOptions): SourceEntry[] {
+export function readInlineEntries(extra: string | undefined, {toolNames}: ReadOptions): SourceEntry[] {
   if (extra === undefined) return [];
   const results = parseInlineAgents(extra, INLINE_LABEL, {toolNames, dialect: 'json', mayWiden: () => true});
   return results.map((result) => ({...result, source: 'inline', file: INLINE_LABEL}));
@@ -91,8 +91,8 @@ export function readEntry(
   return {...result, source, file};
 }
 
-/** @param entries in order of precedence */
-export function assemble(
+/** @param entries in order of precedence: the first one with a name is used, it hides the others */
+export function buildCatalog(
   entries: readonly SourceEntry[],
   problems: readonly Problem[],
   {toolNames, overrides = {}}: Pick<CatalogOptions, 'toolNames' | 'overrides'>,
@@ -101,7 +101,7 @@ export function assemble(
   const hidden: HiddenAgent[] = [];
   const found = [...problems];
   for (const definition of Object.values(AGENT_TYPES)) {
-    agents.set(definition.name, builtIn({...definition, ...stated(overrides, definition.name)}, toolNames));
+    agents.set(definition.name, builtIn({...definition, ...getOverride(overrides, definition.name)}, toolNames));
   }
   for (const {agent, problems: own, source, file, stale} of entries) {
     found.push(...own);
@@ -114,7 +114,7 @@ export function assemble(
     }
     const by = {source: above.source, ...(above.file === undefined ? {} : {file: above.file})};
     hidden.push({name, source, file, by});
-    if (above.source === source) found.push(doubleName(name, agent, file, above.file));
+    if (above.source === source) found.push(createDuplicateProblem(name, agent, file, above.file));
   }
   return {agents: [...agents.values()], hidden, problems: found};
 }
@@ -124,7 +124,7 @@ function builtIn(definition: AgentDefinition, toolNames: readonly string[]): Loa
     tools: definition.tools === '*' ? '*' : [...definition.tools],
     readOnly: definition.readOnly,
   } as const;
-  // Its tools are right by construction; where some are switched off, that is no fault of the definition.
+  // The definition is valid by construction: tools that are switched off are no problem of its own.
   const {tools, missing} = resolveTools(
     fields,
     () => START,
@@ -137,7 +137,7 @@ function builtIn(definition: AgentDefinition, toolNames: readonly string[]): Loa
 function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
   const {definition, tools, missing, places} = agent;
   return {
-    definition: {...stated(overrides, definition.name), ...definition},
+    definition: {...getOverride(overrides, definition.name), ...definition},
     tools,
     missing,
     readOnly: definition.readOnly,
@@ -145,8 +145,8 @@ function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
   };
 }
 
-/** The overrides of an agent without those that are undefined. */
-function stated(overrides: CatalogOptions['overrides'] = {}, name: string): Partial<AgentDefinition> {
+/** The overrides of an agent, without undefined values. */
+function getOverride(overrides: CatalogOptions['overrides'] = {}, name: string): Partial<AgentDefinition> {
   if (!Object.hasOwn(overrides, name)) return {};
   const {model, maxTurns, timeoutSeconds} = overrides[name]!;
   return {
@@ -156,7 +156,7 @@ function stated(overrides: CatalogOptions['overrides'] = {}, name: string): Part
   };
 }
 
-function doubleName(name: string, agent: ParsedAgent, file: string, first: string | undefined): Problem {
+function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, first: string | undefined): Problem {
   const list = new ProblemList(file);
   list.warn(
     'double-name',
@@ -166,16 +166,16 @@ function doubleName(name: string, agent: ParsedAgent, file: string, first: strin
   return list.all[0]!;
 }
 
-const OF_PROJECT: ReadonlySet<FileSource> = new Set(['project', 'claude-project']);
-/** Files without these words are not parsed: most have none. */
-const ASKS = /permissionMode|apiKeyEnv/;
+const PROJECT_SOURCES: ReadonlySet<FileSource> = new Set(['project', 'claude-project']);
+/** Only files with one of these words are parsed. Most have none. */
+const WIDENING_WORDS = /permissionMode|apiKeyEnv/;
 
-/** What the agents of a project ask for beyond what the user has allowed. */
-export function agentClaims(places: AgentPlaces): Claim[] {
-  return agentFolders(places)
-    .filter(({source}) => OF_PROJECT.has(source))
+/** What the project's agents ask for beyond what the user has allowed. */
+export function listAgentClaims(locations: AgentLocations): Claim[] {
+  return listAgentFolders(locations)
+    .filter(({source}) => PROJECT_SOURCES.has(source))
     .flatMap((folder) => listAgentFiles(folder).files)
-    .filter(({file}) => ASKS.test(readDefinitionFile(file, {lossy: true}).text ?? ''))
+    .filter(({file}) => WIDENING_WORDS.test(readDefinitionFile(file, {lossy: true}).text ?? ''))
     .flatMap(({folder, file}) => {
       const {agent} = readEntry(folder.source, file, {toolNames: STANDARD_TOOLS});
       return agent?.widening.map(({key, value}) => ({file, key, value})) ?? [];

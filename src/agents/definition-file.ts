@@ -1,4 +1,4 @@
-/** Reads the text of a definition, whatever lies at its path. */
+/** Reads the text of a definition file, and formats one as mini-cc writes it. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {type Problem, ProblemList, placeAt, START} from '../core/util/problem.ts';
 import {whyUnreadable} from '../core/util/unreadable.ts';
@@ -12,27 +12,31 @@ export type FileText =
   | {readonly text?: undefined; readonly problems: readonly Problem[]};
 
 /**
- * The file as UTF-8 without its byte order mark. Never throws: what cannot be read is a problem.
- * @param options.lossy bytes that are not UTF-8 become U+FFFD with a warning; otherwise they are an error
+ * Reads the file as UTF-8 without its byte order mark. Never throws: a file that cannot be read is a problem.
+ * @param options.lossy true: bytes that are not UTF-8 become U+FFFD, with a warning; false: they are an error
  */
 export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): FileText {
   const problems = new ProblemList(file);
-  const bytes = bytesOf(file, problems);
+  const bytes = readBytes(file, problems);
   if (bytes === undefined) return {problems: problems.all};
   const text = decode(bytes, problems, options.lossy);
   return text === undefined ? {problems: problems.all} : {text, problems: problems.all};
 }
 
-function bytesOf(file: string, problems: ProblemList): Buffer | undefined {
+function readBytes(file: string, problems: ProblemList): Buffer | undefined {
   let handle: number | undefined;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    // Without O_NONBLOCK, opening a named pipe would wait until a process writes into it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const about = fstatSync(handle);
-    if (about.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
-    else if (!about.isFile()) problems.error('unreadable', START, 'is not a regular file');
-    else if (about.size > MAX_SIZE) {
-      problems.error('too-large', START, `has ${(about.size / MAX_SIZE).toFixed(1)} MB, at most 1 MB is read`);
+    const stat = fstatSync(handle);
+    if (stat.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
+    else if (!stat.isFile()) problems.error('unreadable', START, 'is not a regular file');
+    else if (stat.size > MAX_SIZE) {
+      problems.error(
+        'too-large',
+        START,
+        `has ${(stat.size / MAX_SIZE).toFixed(1)} MB: a definition may have at most 1 MB`,
+      );
     } else return readFileSync(handle);
   } catch (error) {
     problems.error('unreadable', START, whyUnreadable(file, error, 'is not there'));
@@ -47,22 +51,22 @@ function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | 
     problems.error('encoding', START, 'is UTF-16: save it as UTF-8');
     return undefined;
   }
-  // TextDecoder takes the byte order mark off.
+  // TextDecoder removes the byte order mark.
   const text = new TextDecoder('utf-8').decode(bytes);
   try {
     new TextDecoder('utf-8', {fatal: true}).decode(bytes);
     return text;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const place = placeAt(text, firstReplaced(bytes, text));
-    if (lossy) problems.warn('encoding', place, 'is not UTF-8 here: what cannot be read is replaced');
+    const place = placeAt(text, findFirstReplaced(bytes, text));
+    if (lossy) problems.warn('encoding', place, 'is not UTF-8 here: these bytes are replaced');
     else problems.error('encoding', place, 'is not UTF-8 here: save it as UTF-8');
     return lossy ? text : undefined;
   }
 }
 
-/** The offset of the first U+FFFD that the bytes do not hold themselves. */
-function firstReplaced(bytes: Buffer, text: string): number {
+/** The offset of the first U+FFFD that the decoder put in; the file may contain the character itself too. */
+function findFirstReplaced(bytes: Buffer, text: string): number {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let byte = start;
   for (let offset = 0; offset < text.length; ) {
@@ -76,17 +80,17 @@ function firstReplaced(bytes: Buffer, text: string): number {
 }
 
 /** From `.mini-cc/agents/NAME.json`. */
-export const SCHEMA_ADDRESS = '../agent.schema.json';
+const SCHEMA_ADDRESS = '../agent.schema.json';
 
-export function definitionText(fields: AgentFile): string {
+export function formatDefinition(fields: AgentFile): string {
   const all: AgentFile = {...fields, $schema: fields.$schema ?? SCHEMA_ADDRESS, version: FORMAT_VERSION};
   const lines = AGENT_KEYS.filter((key) => all[key] !== undefined).map(
-    (key) => `  ${JSON.stringify(key)}: ${valueText(all[key])}`,
+    (key) => `  ${JSON.stringify(key)}: ${formatValue(all[key])}`,
   );
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-function valueText(value: unknown): string {
+function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((entry) => JSON.stringify(entry)).join(', ')}]`;
   return JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
 }

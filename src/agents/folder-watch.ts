@@ -1,13 +1,13 @@
-/** Calls back soon after something changed in folders, which need not exist yet. Costs nothing while nothing changes. */
+/** Watches folders, which need not exist yet, and calls back soon after a change in one of them. */
 import {type FSWatcher, readdirSync, statSync, watch} from 'node:fs';
 import path from 'node:path';
 
-/** Milliseconds: an editor's save is several changes. */
-const SETTLE = 50;
+/** Milliseconds to wait after a change: when an editor saves a file, several changes follow one another. */
+const SETTLE_MS = 50;
 
 interface Target {
   readonly directory: string;
-  /** Only this entry counts: the way to a folder that is not there. */
+  /** Only changes of this entry matter: it is on the path to a folder that does not exist yet. */
   readonly only?: string;
 }
 
@@ -35,9 +35,9 @@ export class FolderWatch {
     this.#watchers.clear();
   }
 
-  /** Watches what is there by now and nothing else. */
+  /** Watches the folders that exist now, and stops watching the others. */
   #arm(): void {
-    const wanted = new Map(this.#folders.flatMap(targetsOf).map((target) => [keyOf(target), target]));
+    const wanted = new Map(this.#folders.flatMap(listTargets).map((target) => [getTargetKey(target), target]));
     for (const [key, watcher] of this.#watchers) {
       if (wanted.has(key)) continue;
       watcher.close();
@@ -54,7 +54,7 @@ export class FolderWatch {
       watcher.on('error', () => this.#drop(key));
       this.#watchers.set(key, watcher);
     } catch (error) {
-      // Gone meanwhile, or the system has no watch left: then the change is seen with the next question instead.
+      // The folder was deleted meanwhile, or the system has no watch left: the next question sees the change instead.
       if (!(error instanceof Error)) throw error;
     }
   }
@@ -70,13 +70,13 @@ export class FolderWatch {
       if (!this.#running) return;
       this.#arm();
       this.#onChange();
-    }, SETTLE);
+    }, SETTLE_MS);
     this.#timer.unref();
   }
 }
 
-/** The folder and those in it; where it is missing, its nearest ancestor that is there. */
-function targetsOf(folder: string): Target[] {
+/** The folder and its subfolders; when it does not exist, its nearest ancestor that does. */
+function listTargets(folder: string): Target[] {
   if (isDirectory(folder)) return [{directory: folder}, ...subfolders(folder).map((directory) => ({directory}))];
   let only = folder;
   while (path.dirname(only) !== only) {
@@ -98,8 +98,8 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** A folder that was deleted and made anew is another one, though its path is the same. */
-function keyOf({directory, only = ''}: Target): string {
+/** With the inode: a folder that was deleted and created again is another one at the same path. */
+function getTargetKey({directory, only = ''}: Target): string {
   return JSON.stringify([directory, only, statSync(directory, {throwIfNoEntry: false})?.ino]);
 }
 
@@ -107,7 +107,7 @@ function isDirectory(folder: string): boolean {
   try {
     return statSync(folder, {throwIfNoEntry: false})?.isDirectory() ?? false;
   } catch (error) {
-    // ENOTDIR on the way, or no right to look: nothing to watch there.
+    // A file on the path (ENOTDIR), or no permission: there is nothing to watch.
     if (error instanceof Error) return false;
     throw error;
   }

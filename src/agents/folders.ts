@@ -7,9 +7,9 @@ import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
 
-export interface AgentPlaces {
+export interface AgentLocations {
   readonly cwd: string;
-  /** The user's home, with `.claude` in it. */
+  /** The user's home, which contains `.claude`. */
   readonly home: string;
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
   readonly miniCcHome: string;
@@ -20,17 +20,17 @@ export interface AgentFolder {
   readonly path: string;
 }
 
-/** Those above hide what has the same name below. */
-export function agentFolders({cwd, home, miniCcHome}: AgentPlaces): AgentFolder[] {
+/** In order of precedence: an agent of an earlier folder hides one with the same name in a later folder. */
+export function listAgentFolders({cwd, home, miniCcHome}: AgentLocations): AgentFolder[] {
   const user = path.join(miniCcHome, 'agents');
   const claudeUser = path.join(home, '.claude', 'agents');
   const project = path.join(cwd, '.mini-cc', 'agents');
   const claudeProject = path.join(cwd, '.claude', 'agents');
-  // Started in the home directory, the folders of the project are those of the user.
+  // When mini-cc starts in the home directory, the project's folders are the user's.
   return [
-    ...(sameFolder(project, user) ? [] : [{source: 'project', path: project} as const]),
+    ...(isSameFolder(project, user) ? [] : [{source: 'project', path: project} as const]),
     {source: 'user', path: user},
-    ...(sameFolder(claudeProject, claudeUser) ? [] : [{source: 'claude-project', path: claudeProject} as const]),
+    ...(isSameFolder(claudeProject, claudeUser) ? [] : [{source: 'claude-project', path: claudeProject} as const]),
     {source: 'claude-user', path: claudeUser},
   ];
 }
@@ -42,7 +42,7 @@ export function isClaude(source: FileSource): boolean {
 export interface ListedFile {
   readonly folder: AgentFolder;
   readonly file: string;
-  /** Changes whenever the file does, within what the file system's clock can tell. */
+  /** Changes when the file does, as far as the clock of the file system can show it. */
   readonly stamp: string;
   /** Milliseconds since 1970. */
   readonly changedAt: number;
@@ -50,24 +50,24 @@ export interface ListedFile {
 
 export interface Listing {
   readonly files: readonly ListedFile[];
-  /** The folder and those in it that are read too. */
+  /** The folder and its subfolders that are read too. */
   readonly folders: readonly string[];
   readonly problems: readonly Problem[];
 }
 
-/** Files in the order of their paths. A folder that is not there is an empty one. Never throws. */
+/** Lists files in the order of their paths. A folder that does not exist is empty. Never throws. */
 export function listAgentFiles(folder: AgentFolder): Listing {
   const files: ListedFile[] = [];
   const folders: string[] = [];
   const problems: Problem[] = [];
   const visit = (directory: string, depth: number): void => {
-    const entries = entriesOf(directory, problems);
+    const entries = readEntries(directory, problems);
     if (entries === undefined) return;
     folders.push(directory);
     for (const entry of entries) {
       const file = path.join(directory, entry.name);
-      const kind = kindOf(entry, folder.source);
-      if (kind === 'agent') files.push({folder, file, ...stampOf(file)});
+      const kind = classifyEntry(entry, folder.source);
+      if (kind === 'agent') files.push({folder, file, ...getStamp(file)});
       else if (kind === 'folder' && depth < MAX_DEPTH) visit(file, depth + 1);
       else if (kind !== 'folder' && kind !== undefined) warn(file, kind, problems);
     }
@@ -76,33 +76,33 @@ export function listAgentFiles(folder: AgentFolder): Listing {
   return {files, folders, problems};
 }
 
-/** Collections of `.claude/agents` sort their files into folders; deeper than this nobody does. */
+/** Collections of `.claude/agents` sort their files into subfolders. Deeper ones are not read. */
 const MAX_DEPTH = 5;
 
-/** Endings of files that somebody may take for definitions. */
+/** Extensions of files that a person may believe to be definitions. */
 const LOOKALIKE = /\.(?:json|jsonc|json5|ya?ml|toml|md|markdown)$/i;
-const ABOUT_THE_FOLDER = /^(?:README|CHANGELOG|LICENSE)\b/i;
+const README_FILE = /^(?:README|CHANGELOG|LICENSE)\b/i;
 
-/** What to do with an entry; other texts are warnings. */
-function kindOf(entry: Dirent, source: FileSource): 'agent' | 'folder' | (string & {}) | undefined {
-  // Also what editors leave beside a file that is open.
+/** How to treat an entry. Any other text is a warning about it; undefined means that it is skipped. */
+function classifyEntry(entry: Dirent, source: FileSource): 'agent' | 'folder' | (string & {}) | undefined {
+  // Hidden files: also those that editors put beside an open file.
   if (entry.name.startsWith('.')) return undefined;
   const ending = isClaude(source) ? '.md' : '.json';
   if (entry.name.endsWith(ending)) return 'agent';
   if (isClaude(source)) {
     if (entry.isDirectory()) return 'folder';
     return entry.isSymbolicLink() && isFolder(path.join(entry.parentPath, entry.name))
-      ? 'is a link to a folder: such are not followed'
+      ? 'is a link to a folder: links to folders are not followed'
       : undefined;
   }
-  if (entry.isDirectory()) return 'is a folder: agents lie beside each other, not in folders';
-  if (LOOKALIKE.test(entry.name) && !ABOUT_THE_FOLDER.test(entry.name)) {
-    return 'is not read: the file of an agent ends in .json';
+  if (entry.isDirectory()) return 'is a folder: agent files are not read from subfolders';
+  if (LOOKALIKE.test(entry.name) && !README_FILE.test(entry.name)) {
+    return 'is not read: the name of an agent file ends in .json';
   }
   return undefined;
 }
 
-function entriesOf(directory: string, problems: Problem[]): Dirent[] | undefined {
+function readEntries(directory: string, problems: Problem[]): Dirent[] | undefined {
   try {
     return readdirSync(directory, {withFileTypes: true}).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
@@ -123,33 +123,33 @@ function warn(file: string, message: string, problems: Problem[]): void {
   problems.push(...list.all);
 }
 
-function stampOf(file: string): {stamp: string; changedAt: number} {
-  const about = statOf(file);
-  if (about === undefined) return {stamp: 'unreadable', changedAt: 0};
-  const {mtimeNs, ctimeNs, size, ino, mode} = about;
+function getStamp(file: string): {stamp: string; changedAt: number} {
+  const stat = statFollowingLinks(file);
+  if (stat === undefined) return {stamp: 'unreadable', changedAt: 0};
+  const {mtimeNs, ctimeNs, size, ino, mode} = stat;
   return {stamp: `${mtimeNs} ${ctimeNs} ${size} ${ino} ${mode}`, changedAt: Number(mtimeNs / 1_000_000n)};
 }
 
-/** Links are followed. Undefined for one that leads nowhere, or in a circle. */
-function statOf(file: string): BigIntStats | undefined {
+/** Undefined for a broken or circular link. */
+function statFollowingLinks(file: string): BigIntStats | undefined {
   try {
     return statSync(file, {bigint: true, throwIfNoEntry: false});
   } catch (error) {
-    // Whatever it is, reading the file will meet it again and name it.
+    // Reading the file meets the same error, and reports it.
     if (error instanceof Error) return undefined;
     throw error;
   }
 }
 
 function isFolder(file: string): boolean {
-  return statOf(file)?.isDirectory() ?? false;
+  return statFollowingLinks(file)?.isDirectory() ?? false;
 }
 
-function sameFolder(a: string, b: string): boolean {
-  return resolved(a) === resolved(b);
+function isSameFolder(a: string, b: string): boolean {
+  return resolveLinks(a) === resolveLinks(b);
 }
 
-function resolved(folder: string): string {
+function resolveLinks(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {

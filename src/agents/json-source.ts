@@ -1,4 +1,4 @@
-/** Agents as JSON: files of `.mini-cc/agents` and the text of `--agents`. Comments and trailing commas are read. */
+/** Agents as JSON: files of `.mini-cc/agents` and the text of `--agents`. Comments and trailing commas are allowed. */
 import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';
@@ -7,14 +7,14 @@ import {nearest} from '../core/util/nearest.ts';
 import {type Place, type Problem, ProblemList, placeAt, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
-import {AGENT_KEYS, agentFileSchema, normalName, SOFT_KEYS} from './schema.ts';
+import {AGENT_KEYS, agentFileSchema, SOFT_KEYS, toAgentName} from './schema.ts';
 
 export interface SourceResult {
   readonly agent?: ParsedAgent;
   readonly problems: readonly Problem[];
 }
 
-/** Names that people and other programs give to our keys. */
+/** Other names for our keys that people and programs use, in small letters without separators. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   systemprompt: 'prompt',
   instructions: 'prompt',
@@ -33,7 +33,7 @@ export function readJsonAgent(file: string, options: DefineOptions): SourceResul
   return text === undefined ? {problems} : parseJsonAgent(text, file, options);
 }
 
-/** @param file its name without `.json` must be the agent's name, if it ends so */
+/** @param file for messages; when it ends in `.json`, the rest of its name must be the agent's name */
 export function parseJsonAgent(text: string, file: string, options: DefineOptions): SourceResult {
   const problems = new ProblemList(file);
   const root = parseRoot(text.replace(/^\uFEFF/, ''), problems);
@@ -42,13 +42,18 @@ export function parseJsonAgent(text: string, file: string, options: DefineOption
   const expected = file.endsWith('.json') ? path.basename(file, '.json') : undefined;
   if (agent && expected !== undefined && agent.fields.name !== expected) {
     const place = agent.places.get('name') ?? START;
-    problems.error('file-name', place, `name ${quote(agent.fields.name)} is not that of the file`, quote(expected));
+    problems.error(
+      'file-name',
+      place,
+      `name ${quote(agent.fields.name)} differs from the name of the file`,
+      quote(expected),
+    );
     return {problems: problems.all};
   }
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 
-/** `{"name": {"description", "prompt", "tools", …}, …}`. Without `tools` an agent gets all, as in Claude Code. */
+/** Parses `{"NAME": {"description", "prompt", "tools", …}, …}`. An agent without `tools` gets all, as in Claude Code. */
 export function parseInlineAgents(text: string, label: string, options: DefineOptions): SourceResult[] {
   const problems = new ProblemList(label);
   const root = parseRoot(text, problems);
@@ -63,17 +68,17 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
     const fields = new JsonFields(text, value, own);
     const name = fields.values.name ?? key.value;
     if (name !== key.value) {
-      own.error('file-name', fields.placeOf('name'), `name ${quote(name)} is not its key`, quote(key.value));
+      own.error('file-name', fields.getPlace('name'), `name ${quote(name)} differs from its key`, quote(key.value));
     }
-    fields.supply('name', key.value, placeAt(text, key.offset));
-    fields.supply('tools', '*', place);
+    fields.addDefault('name', key.value, placeAt(text, key.offset));
+    fields.addDefault('tools', '*', place);
     const agent = parseAgent(fields, options);
     return agent ? {agent, problems: own.all} : {problems: own.all};
   });
   return results.length > 0 ? results : [{problems: problems.all}];
 }
 
-/** The members of one object with their places. A key that stands twice counts where it stands last. */
+/** The members of one object, and where they are in the text. Of a key that appears twice, the last one is used. */
 class JsonFields {
   /** Without prototype, so that `__proto__` and `constructor` are keys like any other. */
   readonly values: Record<string, unknown> = Object.create(null);
@@ -90,7 +95,7 @@ class JsonFields {
       const name = String(key.value);
       const place = placeAt(text, key.offset);
       if (this.keyPlaces.has(name))
-        problems.warn('double-key', place, `${quote(name)} stands twice: the last one counts`);
+        problems.warn('double-key', place, `${quote(name)} appears twice: the last one is used`);
       this.keyPlaces.set(name, place);
       if (!value) continue;
       this.values[name] = getNodeValue(value);
@@ -101,14 +106,14 @@ class JsonFields {
     }
   }
 
-  supply(key: string, value: unknown, place: Place): void {
+  addDefault(key: string, value: unknown, place: Place): void {
     if (key in this.values) return;
     this.values[key] = value;
     this.places.set(key, place);
     this.keyPlaces.set(key, place);
   }
 
-  placeOf(key: string): Place {
+  getPlace(key: string): Place {
     return this.places.get(key) ?? this.places.get('') ?? START;
   }
 }
@@ -119,18 +124,22 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
   const absent = new Set(['name', 'description', 'tools', 'prompt'].filter((key) => !(key in fields.values)));
   const missing = new Set(absent);
   for (const [key, place] of fields.keyPlaces) {
-    if (isKnown(key)) values[key] = fields.values[key];
+    if (isKnownKey(key)) values[key] = fields.values[key];
     else reportUnknownKey(key, place, missing, problems);
   }
-  for (const key of missing) problems.error('missing', fields.placeOf(''), `${quote(key)} is missing`);
-  const checked = checkFields(values, (key) => fields.placeOf(key), problems, absent);
+  for (const key of missing) problems.error('missing', fields.getPlace(''), `${quote(key)} is missing`);
+  const checked = checkFields(values, (key) => fields.getPlace(key), problems, absent);
   return checked && defineAgent(checked, fields.places, options, problems);
 }
 
-/** The fields that the schema accepts; undefined when one that counts is wrong. `reported` are named already. */
+/**
+ * Checks values against the schema.
+ * @param reported keys whose absence is reported already
+ * @returns undefined when a field has an error; a wrong value in one of `SOFT_KEYS` is only a warning
+ */
 export function checkFields(
   values: Record<string, unknown>,
-  placeOf: (key: string) => Place,
+  getPlace: (key: string) => Place,
   problems: ProblemList,
   reported: ReadonlySet<string> = new Set(),
 ): z.infer<typeof agentFileSchema> | undefined {
@@ -138,12 +147,12 @@ export function checkFields(
   if (parsed.success) return problems.failed ? undefined : parsed.data;
   const without = {...values};
   for (const issue of parsed.error.issues) {
-    const {path: issuePath, message} = deepest(issue);
+    const {path: issuePath, message} = findDeepestIssue(issue);
     const key = String(issuePath[0] ?? '');
     if (reported.has(key) && !(key in values)) continue;
-    const place = placeOf(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
+    const place = getPlace(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
     const where = issuePath.length > 1 ? `${key}, entry ${Number(issuePath[1]) + 1}` : key;
-    const meant = key === 'name' && typeof values.name === 'string' ? normalName(values.name) : undefined;
+    const meant = key === 'name' && typeof values.name === 'string' ? toAgentName(values.name) : undefined;
     if (!SOFT_KEYS.has(key))
       problems.error(message === 'is missing' ? 'missing' : 'wrong-value', place, `${where}: ${message}`, meant);
     else {
@@ -154,30 +163,30 @@ export function checkFields(
   return problems.failed ? undefined : agentFileSchema.parse(without);
 }
 
-/** In a union, the branch that came furthest says best what is wrong. */
-function deepest(issue: z.core.$ZodIssue): {readonly path: readonly PropertyKey[]; readonly message: string} {
+/** The issue of the union branch that matched the value best: its message says most. */
+function findDeepestIssue(issue: z.core.$ZodIssue): {readonly path: readonly PropertyKey[]; readonly message: string} {
   if (issue.code !== 'invalid_union') return issue;
   const inner = issue.errors
     .flat()
-    .map(deepest)
+    .map(findDeepestIssue)
     .filter((each) => each.path.length > 0)
     .toSorted((a, b) => b.path.length - a.path.length)[0];
   return inner ? {path: [...issue.path, ...inner.path], message: inner.message} : issue;
 }
 
-function isKnown(key: string): boolean {
+function isKnownKey(key: string): boolean {
   return (AGENT_KEYS as readonly string[]).includes(key);
 }
 
-/** An unknown key that stands for a missing one says so in one error; any other is a warning. */
+/** One error when the unknown key was probably meant as a missing one; otherwise a warning. */
 function reportUnknownKey(key: string, place: Place, missing: Set<string>, problems: ProblemList): void {
-  const meant = knownKeyFor(key);
+  const meant = findKnownKey(key);
   if (meant !== undefined && missing.delete(meant)) {
     problems.error('missing', place, `${quote(meant)} is missing, and ${quote(key)} is an unknown key`, meant);
   } else problems.warn('unknown-key', place, `unknown key ${quote(key)} is ignored`, meant);
 }
 
-function knownKeyFor(key: string): string | undefined {
+function findKnownKey(key: string): string | undefined {
   const folded = key.replace(/[-_\s]/g, '').toLowerCase();
   return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : nearest(key, AGENT_KEYS);
 }

@@ -1,10 +1,9 @@
-/** Names of tools in definitions: ours, those of other programs, and why some give nothing. */
-
+/** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
 import {nearest, slipOf} from '../core/util/nearest.ts';
 import {NOT_YET_AVAILABLE, notYet} from '../core/util/not-yet.ts';
 import {toolName} from '../core/util/tool-names.ts';
 
-/** Base tools of the contract, for completion in editors and for names that a release has not yet. */
+/** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
 export const STANDARD_TOOLS: readonly string[] = [
   'bash',
   'read_file',
@@ -16,16 +15,16 @@ export const STANDARD_TOOLS: readonly string[] = [
   'web_fetch',
 ];
 
-/** Change files. bash does not count: in a read-only agent the operating system holds it. */
+/** Tools that change files. bash is not among them: the sandbox confines the bash of a read-only agent. */
 export const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 
-/** Reach the network, which no read-only agent does. */
+/** Tools that use the network. No read-only agent has them. */
 export const NETWORK_TOOLS: ReadonlySet<string> = new Set(['web_fetch']);
 
-/** Dispatching is for the main agent alone. */
+/** Only the main agent may dispatch. */
 const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop']);
 
-/** Tools of Claude Code whose work one of ours does, beside the aliases that hold everywhere. */
+/** Tools of Claude Code that one of ours replaces, beside the aliases that are valid everywhere. */
 const COUNTERPARTS: Readonly<Record<string, string>> = {
   MultiEdit: 'edit_file',
   LS: 'glob',
@@ -51,7 +50,7 @@ const WITHOUT_COUNTERPART: readonly string[] = [
   'ToolSearch',
 ];
 
-/** Names whose spelling in capitals or small letters differs from ours. */
+/** Known names: a definition may write them in other capital or small letters. */
 const SPELLINGS: readonly string[] = [
   ...STANDARD_TOOLS,
   ...Object.keys(COUNTERPARTS),
@@ -59,8 +58,8 @@ const SPELLINGS: readonly string[] = [
   ...['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob', 'TodoWrite', 'WebFetch', 'Agent', 'Task'],
 ];
 
-/** What became of one entry of a tool list. */
-export type ToolFate =
+/** The tool that one entry of a tool list names, or why it names none. */
+export type ResolvedToolName =
   | {readonly kind: 'known'; readonly written: string; readonly name: string; readonly pattern?: string}
   | {readonly kind: 'dispatching'; readonly written: string; readonly reason: string}
   | {readonly kind: 'unavailable'; readonly written: string; readonly reason: string}
@@ -68,20 +67,20 @@ export type ToolFate =
       readonly kind: 'unknown';
       readonly written: string;
       readonly reason: string;
-      /** The nearest tool, however far. */
+      /** The nearest tool, also when it is far. */
       readonly meant?: string;
-      /** It is so near that it must be a slip. */
+      /** The nearest tool is so near that the entry must be a misspelling. */
       readonly slip: boolean;
     };
 
-/** Tools that a subagent can have, of those there are. */
-export function subagentTools(toolNames: readonly string[]): readonly string[] {
+/** The tools that a subagent can have. */
+export function withoutDispatchTools(toolNames: readonly string[]): readonly string[] {
   return toolNames.filter((name) => !DISPATCHING.has(name));
 }
 
-/** `written` as someone put it into a list: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y`. */
-export function fateOf(written: string, toolNames: readonly string[]): ToolFate {
-  const available = subagentTools(toolNames);
+/** @param written as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y`. @param toolNames all tools */
+export function resolveToolName(written: string, toolNames: readonly string[]): ResolvedToolName {
+  const available = withoutDispatchTools(toolNames);
   const [, bare = written, pattern] =
     /^([^()]*)(?:\((.*)\))?$/s.exec(written.trim())?.map((part) => part?.trim()) ?? [];
   const name = ourName(bare, available);

@@ -1,33 +1,33 @@
-/** Looks at agents as a careful colleague would: what they really have, and what their words promise beyond it. */
+/** Lint for agents: the tools that they really have, vague descriptions, and prompts that do not fit the tools. */
 import path from 'node:path';
 import {type Place, type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
-import {fateOf, WRITING_TOOLS} from './known-tools.ts';
+import {resolveToolName, WRITING_TOOLS} from './known-tools.ts';
 import type {MissingTool} from './tool-list.ts';
 
 export interface AgentLint {
   readonly name: string;
   readonly source: AgentSource;
   readonly file?: string;
-  /** False for a file that is broken and never was in order. */
+  /** False for a broken file without a last valid definition, and for a hidden agent. */
   readonly usable: boolean;
-  /** The tools that it really has. */
+  /** The tools that the agent really has. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** Those of its file first, in the order of their places. */
+  /** In the order of their places in the file. */
   readonly findings: readonly Problem[];
 }
 
 export interface LintResult {
   readonly agents: readonly AgentLint[];
-  /** Of folders, and of files that are no agents. */
+  /** About folders, and about files that are not agents. */
   readonly others: readonly Problem[];
 }
 
-/** @param toolNames all tools that there are */
+/** @param toolNames all tools */
 export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[]): LintResult {
-  const problems = catalog.problems.map(strict);
+  const problems = catalog.problems.map(toLintSeverity);
   const seen = new Set<Problem>();
   const take = (wanted: (problem: Problem) => boolean): Problem[] => {
     const found = problems.filter((problem) => !seen.has(problem) && wanted(problem));
@@ -35,7 +35,7 @@ export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[])
     return found;
   };
   const usable = catalog.agents.map((agent) => {
-    // All inline agents share one label, so their problems stay together below.
+    // All inline agents share one file label, so their problems go to `others`.
     const own = agent.source === 'inline' ? [] : take(({file}) => file === agent.file);
     return lintAgent(agent, own, toolNames);
   });
@@ -49,13 +49,13 @@ export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[])
   const unusable = broken.map((file): AgentLint => {
     const name = path.basename(file).replace(/\.(?:json|md)$/, '');
     const findings = take((problem) => problem.file === file);
-    return {name, source: sourceOf(file), file, usable: false, tools: [], missing: [], readOnly: false, findings};
+    return {name, source: guessSource(file), file, usable: false, tools: [], missing: [], readOnly: false, findings};
   });
   return {agents: [...usable, ...hidden, ...unusable], others: take(() => true)};
 }
 
-/** Unknown keys are errors here: whoever lints wants to know. */
-function strict(problem: Problem): Problem {
+/** In lint, unknown keys are errors. */
+function toLintSeverity(problem: Problem): Problem {
   return problem.rule === 'unknown-key' ? {...problem, severity: 'error'} : problem;
 }
 
@@ -74,32 +74,33 @@ function isBrokenFile({file, severity}: Problem): boolean {
   return severity === 'error' && /\.(?:json|md)$/.test(file);
 }
 
-function sourceOf(file: string): AgentSource {
+function guessSource(file: string): AgentSource {
   return file.endsWith('.md') ? 'claude-project' : 'project';
 }
 
-/** Characters. Descriptions of all agents are part of every request. */
-const LONG = 2000;
+/** Characters. The descriptions of all agents are part of every request. */
+const MAX_DESCRIPTION = 2000;
 
-/** Words that could stand in the description of any agent. */
-const SAYS_NOTHING = new Set(
+/** Words that fit in the description of any agent. */
+const GENERIC_WORDS = new Set(
   `a an and any all are as at be best better by can custom do does everything expert for from general generic good great
   help helper helpful helps i in is it its me my need needs new of on or our purpose skilled smart specialist stuff
   subagent tasks task that the things this thing to use used useful user users uses using various very want wants when
   which who with work works you your agent agents assistant ai`.split(/\s+/),
 );
 
+/** Can the main model choose the agent by this description? */
 function lintDescription(description: string, place: Place, problems: ProblemList): void {
-  const words = wordsOf(description);
-  const telling = new Set(words.filter((word) => !SAYS_NOTHING.has(word) && !/^[a-z0-9]$/.test(word)));
-  if (words.length < 3 || telling.size < 2) {
+  const words = splitWords(description);
+  const specific = new Set(words.filter((word) => !GENERIC_WORDS.has(word) && !/^[a-z0-9]$/.test(word)));
+  if (words.length < 3 || specific.size < 2) {
     problems.warn(
       'vague-description',
       place,
-      'description is too vague to choose this agent by: say for which work it is, and what it gives back',
+      'description is too vague: say for which work this agent is, and what it gives back',
     );
   }
-  if (description.length > LONG) {
+  if (description.length > MAX_DESCRIPTION) {
     const tokens = Math.round(description.length / 4);
     problems.warn(
       'long-description',
@@ -109,19 +110,19 @@ function lintDescription(description: string, place: Place, problems: ProblemLis
   }
 }
 
-/** Also of languages that set no spaces. */
-function wordsOf(text: string): string[] {
-  const segments = new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, LONG));
+/** Works for languages without spaces too. */
+function splitWords(text: string): string[] {
+  const segments = new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, MAX_DESCRIPTION));
   return [...segments].filter(({isWordLike}) => isWordLike).map(({segment}) => segment.toLowerCase());
 }
 
 /** Characters. */
-const SHORT = 40;
-/** Characters of a sentence that are looked at. */
-const SENTENCE = 400;
+const MIN_PROMPT = 40;
+/** Characters of a sentence that are checked. */
+const MAX_SENTENCE = 400;
 
 const NEGATED = /\b(?:never|not|cannot|without|instead of|rather than|nor|no)\b|n['’]t\b/i;
-/** Somebody else is to do it. */
+/** The agent only talks about it, and does not do it itself. */
 const SUGGESTED = /\b(?:how|suggest|recommend|propose|report|describe|explain|list|ask|should be)\w*\b/i;
 
 const WRITE =
@@ -139,17 +140,14 @@ const FORBIDS_WRITING =
 const TOOL_WORDS =
   /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
+/** Does the prompt promise what the tools cannot do, or forbid what they can? Guesses by English words: warnings only. */
 function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Place, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;
-  if (prompt.trim().length < SHORT) {
-    problems.warn(
-      'short-prompt',
-      place,
-      'prompt is too short to work by: say how to work, what to check, how to report',
-    );
+  if (prompt.trim().length < MIN_PROMPT) {
+    problems.warn('short-prompt', place, 'prompt is too short: say how to work, what to check and how to report');
   }
-  const sentences = sentencesOf(prompt);
+  const sentences = splitSentences(prompt);
   const asked = sentences.filter((sentence) => !NEGATED.test(sentence));
   const runs = tools.includes('bash');
   const writes = tools.some((name) => WRITING_TOOLS.has(name));
@@ -166,7 +164,7 @@ function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Pla
   const forbids = sentences.find((sentence) => FORBIDS_WRITING.test(sentence));
   if (forbids !== undefined && !readOnly && (writes || runs)) {
     const able = tools.filter((name) => name === 'bash' || WRITING_TOOLS.has(name)).join(', ');
-    const how = 'with "readOnly": true the system sees to it';
+    const how = 'with "readOnly": true the sandbox enforces this';
     problems.warn('forbids-writing', place, `prompt says "${cut(forbids)}", but it has ${able}: ${how}`);
   }
   lintToolWords(asked, agent, toolNames, place, problems);
@@ -181,20 +179,20 @@ function lintToolWords(
 ): void {
   const words = new Set(sentences.flatMap((sentence) => sentence.match(TOOL_WORDS) ?? []));
   for (const word of words) {
-    const fate = fateOf(word, toolNames);
-    if (fate.kind === 'known' ? tools.includes(fate.name) : fate.kind === 'dispatching') continue;
-    const why = fate.kind === 'known' ? 'it is not among its tools' : fate.reason;
-    problems.warn('missing-tool', place, `prompt speaks of ${word}, which the agent does not have: ${why}`);
+    const tool = resolveToolName(word, toolNames);
+    if (tool.kind === 'known' ? tools.includes(tool.name) : tool.kind === 'dispatching') continue;
+    const why = tool.kind === 'known' ? 'it is not among its tools' : tool.reason;
+    problems.warn('missing-tool', place, `prompt mentions ${word}, which the agent does not have: ${why}`);
   }
 }
 
-function sentencesOf(text: string): string[] {
+function splitSentences(text: string): string[] {
   return text
     .split(/[.!?;:](?=\s)|\n/)
     .map((sentence) =>
       sentence
         .replace(/^[\s>#*\-\d.)]+/, '')
-        .slice(0, SENTENCE)
+        .slice(0, MAX_SENTENCE)
         .trim(),
     )
     .filter((sentence) => sentence !== '');

@@ -1,20 +1,20 @@
-/** Writes and deletes the files of agents in `.mini-cc/agents`. Nothing else is ever written or deleted. */
+/** Writes and deletes agent files in `.mini-cc/agents`, and the schema beside them. It writes and deletes nothing else. */
 import {link, lstat, mkdir, readFile, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
-import {codeOf} from '../core/util/file-errors.ts';
+import {codeOf, orAbsent} from '../core/util/file-errors.ts';
 import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
 import {slipOf} from '../core/util/nearest.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
 import type {LoadedCatalog} from './catalog.ts';
-import {definitionText} from './definition-file.ts';
+import {formatDefinition} from './definition-file.ts';
 import {
   type AgentFile,
   agentFileSchema,
-  agentJsonSchema,
+  createAgentSchema,
   FORMAT_VERSION,
   isAgentName,
   isBuiltIn,
@@ -23,16 +23,16 @@ import {
 } from './schema.ts';
 
 export interface SaveOptions {
-  /** Replaces what is there. */
+  /** Replaces an existing file. */
   readonly overwrite: boolean;
 }
 
 /**
- * Whole or not at all. The schema for editors is put beside the folder.
- * @param folder `.mini-cc/agents` of the project or the user; made if it is not there
- * @returns the file
- * @throws UsageError for a definition that is wrong or a name that is built in
- * @throws MiniCcError `EXISTS` without `overwrite`, `NOT_OURS` for a link, a folder, or a format newer than this program
+ * Writes the file whole or not at all, and the schema for editors beside the folder.
+ * @param folder `.mini-cc/agents` of the project or the user; created when it does not exist
+ * @returns the path of the file
+ * @throws UsageError for an invalid definition or a built-in name
+ * @throws MiniCcError `EXISTS` without `overwrite`, `NOT_OURS` for a link, a folder, or a newer format
  */
 export async function saveAgent(fields: AgentFile, folder: string, {overwrite}: SaveOptions): Promise<string> {
   assertName(fields.name);
@@ -43,88 +43,97 @@ export async function saveAgent(fields: AgentFile, folder: string, {overwrite}: 
     throw new UsageError(`${fields.name}: ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const file = path.join(folder, `${fields.name}.json`);
-  if (overwrite) await assertOurs(file);
+  if (overwrite) await assertReplaceable(file);
   await mkdir(folder, {recursive: true});
   await saveSchema(path.join(folder, '..', 'agent.schema.json'));
-  const text = definitionText(parsed.data);
+  const text = formatDefinition(parsed.data);
   if (overwrite) await writeFileAtomic(file, text);
   else await writeNew(file, text);
   return file;
 }
 
-/** A link fails where the name is taken, so that nothing is replaced and nobody sees half of a file. */
+/** By a hard link: it fails when the file exists, so that it replaces nothing, and readers never see half a file. */
 async function writeNew(file: string, text: string): Promise<void> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`);
   await writeFile(draft, text);
   try {
     await link(draft, file);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new MiniCcError('EXISTS', `${file} is there already`, {cause: error});
-    if (!WITHOUT_LINKS.has(codeOf(error))) throw error;
-    // A file system without hard links: exclusive, though a reader may see half of it for a moment.
+    if (codeOf(error) === 'EEXIST') throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
+    if (!NO_HARD_LINKS.has(codeOf(error))) throw error;
+    // On a file system without hard links, a reader may see half the file for a moment.
     await writeFile(file, text, {flag: 'wx'});
   } finally {
     await unlink(draft);
   }
 }
 
-const WITHOUT_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+/** Error codes of file systems without hard links. */
+const NO_HARD_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** @throws MiniCcError `NOT_OURS` */
-async function assertOurs(file: string): Promise<void> {
-  const about = await statOf(file);
-  if (about === undefined) return;
-  if (about.isSymbolicLink()) throw new MiniCcError('NOT_OURS', `${file} is a link: it is not written`);
-  if (!about.isFile()) throw new MiniCcError('NOT_OURS', `${file} is not a regular file: it is not written`);
-  const version = versionOf(await readFile(file, 'utf8'), file);
+async function assertReplaceable(file: string): Promise<void> {
+  const stat = await lstatIfThere(file);
+  if (stat === undefined) return;
+  if (stat.isSymbolicLink()) throw new MiniCcError('NOT_OURS', `${file} is a link: it is not written`);
+  if (!stat.isFile()) throw new MiniCcError('NOT_OURS', `${file} is not a regular file: it is not written`);
+  const version = readVersion(await readFile(file, 'utf8'), file);
   if (version > FORMAT_VERSION) {
-    throw new MiniCcError('NOT_OURS', `${file} is of format ${version}, newer than this mini-cc: it is not written`);
+    throw new MiniCcError(
+      'NOT_OURS',
+      `${file} has format ${version}, which is newer than this mini-cc: it is not written`,
+    );
   }
 }
 
-/** A broken file may be replaced: its format is not known. */
-function versionOf(text: string, file: string): number {
+/** The format of a file. A broken file counts as the current format, so it may be replaced. */
+function readVersion(text: string, file: string): number {
   const root = parseRoot(text, new ProblemList(file));
   const [, value] = (root ? propertiesOf(root) : []).find(([key]) => key.value === 'version') ?? [];
   return typeof value?.value === 'number' ? value.value : FORMAT_VERSION;
 }
 
-/** For editors, by `$schema`. A file of that name that is not ours stays as it is; so does one in another layout. */
+/** Writes the schema for editors, which `$schema` names, unless another program's file, or the same schema, is there. */
 async function saveSchema(file: string): Promise<void> {
-  const schema = agentJsonSchema();
-  const there = await textOf(file);
-  const root = there === undefined ? undefined : parseRoot(there, new ProblemList(file));
+  const schema = createAgentSchema();
+  const present = await readIfThere(file);
+  const root = present === undefined ? undefined : parseRoot(present, new ProblemList(file));
   const value = root && getNodeValue(root);
-  if (there !== undefined && (value?.$id !== SCHEMA_ID || isDeepStrictEqual(plain(value), plain(schema)))) return;
+  if (present !== undefined && (value?.$id !== SCHEMA_ID || isDeepStrictEqual(toPlainJson(value), toPlainJson(schema))))
+    return;
   await writeFileAtomic(file, `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/** As it is after writing and reading. */
-function plain(value: unknown): unknown {
+/** The value as it is after writing and reading it as JSON. */
+function toPlainJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Where agents of the project and of the user lie, in this order. */
+/** The agent folders of the project and of the user, in this order. */
 export type WritableFolders = readonly string[];
 
 /**
- * The file that `deleteAgent` would remove, to be shown in the question before it. Also of a broken definition.
- * @throws UsageError for what cannot be deleted, each by its own message
+ * The file that `deleteAgent` would remove, for the question before it; also the file of a broken definition.
+ * @throws UsageError when it cannot be deleted: the message says why
  */
-export async function deletableFile(name: string, catalog: LoadedCatalog, folders: WritableFolders): Promise<string> {
+export async function findDeletableFile(
+  name: string,
+  catalog: LoadedCatalog,
+  folders: WritableFolders,
+): Promise<string> {
   assertName(name);
   if (isBuiltIn(name)) throw new UsageError(`${name} is built in and cannot be deleted`);
   for (const folder of folders) {
     const file = path.join(folder, `${name}.json`);
-    const about = await statOf(file);
-    if (about?.isDirectory()) throw new UsageError(`${file} is a folder: it is not deleted`);
-    if (about) return file;
+    const stat = await lstatIfThere(file);
+    if (stat?.isDirectory()) throw new UsageError(`${file} is a folder: it is not deleted`);
+    if (stat) return file;
   }
   const agent = catalog.agents.find(({definition}) => definition.name === name);
   if (agent?.source === 'inline') throw new UsageError(`${name} comes from --agents: there is no file to delete`);
   if (agent) {
     throw new UsageError(
-      `${name} is in ${agent.file}: files of .claude are read, never written or deleted. Delete it yourself`,
+      `${name} is in ${agent.file}: mini-cc reads files of .claude, and never writes or deletes them. Delete it yourself`,
     );
   }
   const names = catalog.agents
@@ -135,9 +144,9 @@ export async function deletableFile(name: string, catalog: LoadedCatalog, folder
   throw new UsageError(`No agent ${name}. ${meant === undefined ? '' : `Did you mean ${meant}? `}${others}`);
 }
 
-/** @returns the file that is gone. @throws UsageError as `deletableFile` does */
+/** @returns the deleted file. @throws UsageError as `findDeletableFile` does */
 export async function deleteAgent(name: string, catalog: LoadedCatalog, folders: WritableFolders): Promise<string> {
-  const file = await deletableFile(name, catalog, folders);
+  const file = await findDeletableFile(name, catalog, folders);
   await unlink(file);
   return file;
 }
@@ -146,20 +155,11 @@ function assertName(name: string): void {
   if (!isAgentName(name)) throw new UsageError(`Not an agent name: ${quote(name)}. A name is ${NAME_RULE}`);
 }
 
-async function statOf(file: string) {
-  try {
-    return await lstat(file);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+/** Links are not followed. */
+async function lstatIfThere(file: string) {
+  return lstat(file).catch(orAbsent);
 }
 
-async function textOf(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+async function readIfThere(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(orAbsent);
 }

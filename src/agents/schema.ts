@@ -1,5 +1,4 @@
-/** The one schema of an agent definition: TypeScript type, JSON Schema and error texts all come from it. */
-
+/** The one schema of an agent definition: its TypeScript type, JSON Schema, error texts and names come from it. */
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
 import {isNotYet} from '../core/util/not-yet.ts';
@@ -11,7 +10,7 @@ export const NAME_RULE = 'lower-case letters, digits and hyphens, a letter first
 
 const MAX_LENGTH = 64;
 
-export const builtInNames: readonly string[] = Object.keys(AGENT_TYPES);
+export const BUILT_IN_NAMES: readonly string[] = Object.keys(AGENT_TYPES);
 
 export function isAgentName(name: string): boolean {
   return NAME_PATTERN.test(name);
@@ -21,11 +20,11 @@ export function isBuiltIn(name: string): boolean {
   return Object.hasOwn(AGENT_TYPES, name);
 }
 
-/** `Code Reviewer_v2` → `code-reviewer-v2`. Undefined when no letter of a–z is left to start with. */
-export function normalName(written: string): string | undefined {
+/** `Code Reviewer_v2` → `code-reviewer-v2`. Undefined when no letter from a to z is left to start with. */
+export function toAgentName(written: string): string | undefined {
   const name = written
     .normalize('NFKD')
-    // Accents, which NFKD has set apart from their letters.
+    // NFKD has separated the accents from their letters.
     .replace(/\p{Mark}/gu, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
@@ -36,9 +35,9 @@ export function normalName(written: string): string | undefined {
   return isAgentName(name) ? name : undefined;
 }
 
-/** The name itself, or with the first number that makes it free: `reviewer-2`. Built-in names are never free. */
-export function freeName(name: string, taken: Iterable<string>): string {
-  const all = new Set([...taken, ...builtInNames]);
+/** The name itself, or the name with the first number that no other agent has: `reviewer-2`. Built-in names are taken. */
+export function toUnusedName(name: string, taken: Iterable<string>): string {
+  const all = new Set([...taken, ...BUILT_IN_NAMES]);
   if (!all.has(name)) return name;
   for (let number = 2; ; number++) {
     const candidate = `${name.slice(0, MAX_LENGTH - `-${number}`.length)}-${number}`;
@@ -46,7 +45,7 @@ export function freeName(name: string, taken: Iterable<string>): string {
   }
 }
 
-/** The newest format that this program reads and the one that it writes. */
+/** The format that this program writes, and the newest one that it reads. */
 export const FORMAT_VERSION = 1;
 
 export const SCHEMA_ID = `urn:mini-cc:schema:agent:${FORMAT_VERSION}`;
@@ -67,7 +66,7 @@ export const COLORS = [
 
 type ErrorText = (issue: {readonly input: unknown}) => string;
 
-/** Zod gives the text to the issue of this field only; what the value was is part of it. */
+/** The error text of one field. It names the value that the file has. */
 function mustBe(what: string): {error: ErrorText} {
   return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${kindOf(input)}`)};
 }
@@ -104,7 +103,7 @@ export const agentFileSchema = z.object({
   prompt: text('text').meta({description: 'Its system prompt: how to work, what to check, how to report.'}),
   disallowedTools: toolList('a list of tool names')
     .optional()
-    .meta({description: 'Tools that it may not have, taken from "tools".'}),
+    .meta({description: 'Tools that it may not have, although "tools" lists them.'}),
   model: text('the name of a model')
     .optional()
     .meta({description: 'opus, sonnet, haiku, inherit, or the name of a model. Default: the main agent’s.'}),
@@ -136,17 +135,23 @@ export const agentFileSchema = z.object({
     .enum(['none', 'worktree'], mustBe('none or worktree'))
     .optional()
     .meta({description: 'worktree: each run works in its own git worktree.'}),
-  background: z.boolean(mustBe('true or false')).optional().meta({description: 'Nobody waits for its runs.'}),
+  background: z
+    .boolean(mustBe('true or false'))
+    .optional()
+    .meta({description: 'Its runs go to the background: the main agent does not wait for them.'}),
   permissionMode: z
     .enum(
       ['default', 'acceptEdits', 'plan', 'bypassPermissions'],
       mustBe('default, acceptEdits, plan or bypassPermissions'),
     )
     .optional()
-    .meta({description: 'What it may do unasked. In a project that is not trusted only plan and default count.'}),
+    .meta({
+      description:
+        'What it may do without a question. In a project that is not trusted only plan and default have an effect.',
+    }),
   apiKeyEnv: text('the name of an environment variable')
     .optional()
-    .meta({description: 'Environment variable with its own key. Counts for nothing in a project that is not trusted.'}),
+    .meta({description: 'Environment variable with its own key. Ignored in a project that is not trusted.'}),
   outputSchema: z
     .record(z.string(), z.unknown(), mustBe('a JSON Schema object'))
     .optional()
@@ -163,13 +168,13 @@ export type AgentKey = keyof AgentFile;
 
 export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKey[];
 
-/** A wrong value in these is a warning: the agent works without them. */
+/** A wrong value in one of these is a warning: the agent works without it. */
 export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);
 
-/** JSON Schema (draft 2020-12) for editors. `toolNames` are offered for completion; others stay allowed. */
-export function agentJsonSchema(toolNames: readonly string[] = STANDARD_TOOLS): Record<string, unknown> {
+/** JSON Schema (draft 2020-12) for editors. Editors offer `toolNames` for completion; other names are allowed. */
+export function createAgentSchema(toolNames: readonly string[] = STANDARD_TOOLS): Record<string, unknown> {
   const {$schema, properties = {}, ...rest} = z.toJSONSchema(agentFileSchema, {io: 'input'});
-  const name = {...asObject(properties.name), not: {enum: builtInNames}};
+  const name = {...asObject(properties.name), not: {enum: BUILT_IN_NAMES}};
   const list = {type: 'array', minItems: 1, items: {anyOf: [{enum: [...toolNames]}, {type: 'string'}]}};
   return {
     $schema,

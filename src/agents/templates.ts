@@ -1,4 +1,4 @@
-/** The agents of this repository's own `.mini-cc/agents`, bundled: examples, and templates wherever mini-cc is used. */
+/** The agents of this repository's own `.mini-cc/agents`, bundled with mini-cc as templates and examples. */
 import architect from '../../.mini-cc/agents/architect.json';
 import debuggerAgent from '../../.mini-cc/agents/debugger.json';
 import docReader from '../../.mini-cc/agents/doc-reader.json';
@@ -10,8 +10,8 @@ import {type AgentFile, agentFileSchema} from './schema.ts';
 
 const SHIPPED: readonly unknown[] = [architect, debuggerAgent, docReader, documenter, refactorer, reviewer, tester];
 
-/** By name, as files hold them. */
-export function templates(): Readonly<Record<string, AgentFile>> {
+/** The definitions by name. */
+export function getTemplates(): Readonly<Record<string, AgentFile>> {
   const definitions = SHIPPED.map((each) => agentFileSchema.parse(each));
   return Object.fromEntries(definitions.map((definition) => [definition.name, definition]));
 }

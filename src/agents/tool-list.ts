@@ -1,26 +1,31 @@
 /** Which tools an agent will really have, and why it lacks the others. */
-
 import {type Place, type ProblemList, quote} from '../core/util/problem.ts';
-import {fateOf, NETWORK_TOOLS, subagentTools, type ToolFate, WRITING_TOOLS} from './known-tools.ts';
+import {
+  NETWORK_TOOLS,
+  type ResolvedToolName,
+  resolveToolName,
+  WRITING_TOOLS,
+  withoutDispatchTools,
+} from './known-tools.ts';
 import type {AgentFile} from './schema.ts';
 
 /** A tool that an agent does not have. */
 export interface MissingTool {
-  /** As the definition writes it, or the name of a tool that it does not list. */
+  /** As the definition has it, or the name of a tool that it does not list. */
   readonly name: string;
   readonly reason: string;
   /** The nearest tool. */
   readonly meant?: string;
-  /** The definition asks for it. */
+  /** The definition lists it. */
   readonly listed: boolean;
 }
 
 export interface ResolvedTools {
-  /** In the order of the tools that there are. */
+  /** In the order of all tools. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** `"*"`, and nothing was taken away: also tools that come later. */
+  /** `"*"` without exceptions: tools that are added later are included. */
   readonly all: boolean;
 }
 
@@ -30,20 +35,20 @@ interface Options {
 }
 
 const WRITES = 'it writes, and the agent is read-only';
-const FETCHES = 'it reaches the network, and the agent is read-only';
+const FETCHES = 'it uses the network, and the agent is read-only';
 
 type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'>;
 type At = (key: string) => Place;
 
-/** An agent that ends without tools is an error in `problems`. */
+/** An agent without any tool is an error in `problems`. */
 export function resolveTools(fields: Fields, at: At, options: Options, problems: ProblemList): ResolvedTools {
   // `["*"]` is what some other programs write for `"*"`.
   const wantsAll = fields.tools === '*' || fields.tools.includes('*');
-  const available = subagentTools(options.toolNames);
+  const available = withoutDispatchTools(options.toolNames);
   const missing: MissingTool[] = [];
   const listed = wantsAll ? new Set(available) : listedTools(fields.tools, at, options, problems, missing);
   const disallowed = disallowedTools(fields, at, options, problems);
-  // `"*"` covers writing tools also where there are none at the moment.
+  // `"*"` includes writing tools, also when none exists at the moment.
   const writing = [...WRITING_TOOLS].filter((name) => (wantsAll || listed.has(name)) && !disallowed.has(name));
   const readOnly = fields.readOnly ?? (options.dialect === 'json' && writing.length === 0);
   const tools: string[] = [];
@@ -59,11 +64,12 @@ export function resolveTools(fields: Fields, at: At, options: Options, problems:
       problems.warn('read-only', at('readOnly'), `${name} is left out: ${FETCHES}${remedy}`);
     }
   }
-  if (tools.length === 0) problems.error('no-tools', at('tools'), `its tools come to nothing: ${reasons(missing)}`);
+  if (tools.length === 0)
+    problems.error('no-tools', at('tools'), `none of its tools can be used: ${formatReasons(missing)}`);
   return {tools, missing, readOnly, all: wantsAll && missing.length === 0};
 }
 
-/** What is listed and exists. The rest is named in `problems` and `missing`. */
+/** The listed tools that exist. The others are added to `problems` and `missing`. */
 function listedTools(
   tools: AgentFile['tools'],
   at: At,
@@ -74,40 +80,40 @@ function listedTools(
   const listed = new Set<string>();
   for (const [index, written] of [...tools].entries()) {
     const place = at(`tools.${index}`);
-    const fate = fateOf(written, options.toolNames);
-    if (fate.kind !== 'known') {
-      const meant = meantBy(fate, options);
-      missing.push({name: written, reason: fate.reason, listed: true, ...(meant === undefined ? {} : {meant})});
-      problems.warn(RULES[fate.kind], place, `tool ${quote(written)} is left out: ${fate.reason}`, meant);
+    const tool = resolveToolName(written, options.toolNames);
+    if (tool.kind !== 'known') {
+      const meant = getSuggestion(tool, options);
+      missing.push({name: written, reason: tool.reason, listed: true, ...(meant === undefined ? {} : {meant})});
+      problems.warn(RULES[tool.kind], place, `tool ${quote(written)} is left out: ${tool.reason}`, meant);
       continue;
     }
-    listed.add(fate.name);
-    if (fate.pattern === undefined) continue;
-    const instead = `the agent gets ${fate.name} as a whole, under the rules of permissions`;
-    problems.warn('tool-pattern', place, `${quote(written)}: patterns are not read here, ${instead}`);
+    listed.add(tool.name);
+    if (tool.pattern === undefined) continue;
+    const instead = `the agent gets the whole tool ${tool.name}, under the permission rules`;
+    problems.warn('tool-pattern', place, `${quote(written)}: patterns are ignored here, ${instead}`);
   }
   return listed;
 }
 
 const RULES = {unknown: 'unknown-tool', unavailable: 'unavailable-tool', dispatching: 'no-dispatch'} as const;
 
-/** A slip here would leave an agent a tool that it must not have, so that is an error. */
+/** A misspelling is an error here: it would leave the agent a tool that it must not have. */
 function disallowedTools(fields: Fields, at: At, options: Options, problems: ProblemList): Set<string> {
   const names = new Set<string>();
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
     const place = at(`disallowedTools.${index}`);
-    const fate = fateOf(written, options.toolNames);
-    if (fate.kind === 'known') {
-      names.add(fate.name);
-      if (fate.pattern === undefined) continue;
-      const instead = `${fate.name} is taken away as a whole`;
-      problems.warn('tool-pattern', place, `${quote(written)}: patterns are not read here, ${instead}`);
-    } else if (fate.kind === 'unknown') {
+    const tool = resolveToolName(written, options.toolNames);
+    if (tool.kind === 'known') {
+      names.add(tool.name);
+      if (tool.pattern === undefined) continue;
+      const instead = `the agent gets no ${tool.name} at all`;
+      problems.warn('tool-pattern', place, `${quote(written)}: patterns are ignored here, ${instead}`);
+    } else if (tool.kind === 'unknown') {
       const message = `disallowedTools: there is no tool ${quote(written)}`;
-      if (fate.slip) problems.error('unknown-tool', place, message, fate.meant);
-      else problems.warn('unknown-tool', place, message, meantBy(fate, options));
+      if (tool.slip) problems.error('unknown-tool', place, message, tool.meant);
+      else problems.warn('unknown-tool', place, message, getSuggestion(tool, options));
     }
-    // What is unavailable or dispatches is not there anyway.
+    // The agent does not get unavailable and dispatching tools anyway.
   }
   return names;
 }
@@ -125,12 +131,12 @@ function whyMissing(
   return undefined;
 }
 
-/** A tool of another program is seldom one of ours misspelt. */
-function meantBy(fate: ToolFate, {dialect}: Options): string | undefined {
-  return fate.kind === 'unknown' && (fate.slip || dialect === 'json') ? fate.meant : undefined;
+/** In a file for Claude Code, an unknown name is probably a tool of another program, not a misspelling of ours. */
+function getSuggestion(tool: ResolvedToolName, {dialect}: Options): string | undefined {
+  return tool.kind === 'unknown' && (tool.slip || dialect === 'json') ? tool.meant : undefined;
 }
 
-function reasons(missing: readonly MissingTool[]): string {
+function formatReasons(missing: readonly MissingTool[]): string {
   const listed = missing.filter((each) => each.listed);
   if (listed.length === 0) return 'there are none';
   return listed

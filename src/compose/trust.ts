@@ -2,7 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {agentClaims} from '../agents/catalog.ts';
+import {listAgentClaims} from '../agents/catalog.ts';
 import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type Standing} from '../config/trust.ts';
@@ -118,7 +118,7 @@ export function claimsOf(
   root: string,
   {claims}: Pick<LoadedSettings, 'claims'>,
 ): Claim[] {
-  return [...claims, ...agentClaims({cwd: root, home: homedir(), miniCcHome: home}), ...memoryClaims(root)];
+  return [...claims, ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}), ...memoryClaims(root)];
 }
 
 /** Who says `--trust` means also what was refused for good before. */

@@ -8,7 +8,7 @@ import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixtur
 
 const described = (text: string) => markdown(`description: ${text}`);
 
-test('with no folder at all there are the built-in agents, with the tools that they really have', async () => {
+test('without any agent folder, the catalogue has the built-in agents with the tools that they really have', async () => {
   const {options} = await agentWorkspace();
   const {agents, hidden, problems} = readCatalog(options);
   expect(agents.map(({definition, source, readOnly}) => [definition.name, source, readOnly])).toEqual([
@@ -20,7 +20,7 @@ test('with no folder at all there are the built-in agents, with the tools that t
   expect([hidden, problems]).toEqual([[], []]);
 });
 
-test('each source hides what has the same name below it, and that is recorded', async () => {
+test('an agent hides agents of the same name from sources of lower precedence, and the catalogue lists the hidden ones', async () => {
   const workspace = await agentWorkspace();
   const extra = json({same: {description: 'From the command line alone', prompt: 'Read the log.'}});
   const files = [
@@ -45,7 +45,7 @@ test('each source hides what has the same name below it, and that is recorded', 
   expect(without.hidden.map(({source}) => source)).toEqual(['user', 'claude-project', 'claude-user']);
 });
 
-test('a file that is wrong never hides the others', async () => {
+test('a broken file never hides other agents', async () => {
   const workspace = await agentWorkspace();
   const broken = await workspace.write(workspace.project, 'broken.json', '{\n  "name": "broken",\n  oops\n}');
   await workspace.write(workspace.project, 'fine.json', json(good('fine')));
@@ -58,7 +58,7 @@ test('a file that is wrong never hides the others', async () => {
   expect(problems.map(formatProblem)).toEqual([`${broken}:3:3: "oops" is no JSON: text stands in double quotes`]);
 });
 
-test('folders and links with the name of a definition, and files that look like one, are named', async () => {
+test('folders and links with the name of a definition, and files that look like one, are reported', async () => {
   const workspace = await agentWorkspace();
   const at = (name: string) => path.join(workspace.project, name);
   await mkdir(at('folder.json'), {recursive: true});
@@ -70,17 +70,17 @@ test('folders and links with the name of a definition, and files that look like 
   const {agents, problems} = readCatalog(workspace.options);
   expect(agents).toHaveLength(3);
   expect(problems.map(({file, message}) => `${path.basename(file)} ${message}`)).toEqual([
-    'Upper.JSON is not read: the file of an agent ends in .json',
-    'more is a folder: agents lie beside each other, not in folders',
-    'old.jsonc is not read: the file of an agent ends in .json',
-    'one.yaml is not read: the file of an agent ends in .json',
+    'Upper.JSON is not read: the name of an agent file ends in .json',
+    'more is a folder: agent files are not read from subfolders',
+    'old.jsonc is not read: the name of an agent file ends in .json',
+    'one.yaml is not read: the name of an agent file ends in .json',
     'folder.json is a folder, not a file',
     'link.json is a link to "gone", which is not there',
     'loop.json is a link that leads back to itself',
   ]);
 });
 
-test('a file where the folder should be is a problem of that path', async () => {
+test('a file in the place of an agent folder is reported', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(path.dirname(workspace.project), 'agents', 'not a folder');
   expect(readCatalog(workspace.options).problems.map(formatProblem)).toEqual([
@@ -88,7 +88,7 @@ test('a file where the folder should be is a problem of that path', async () => 
   ]);
 });
 
-test('agents for Claude are found in folders of folders, and the first of two with one name is used', async () => {
+test('agents for Claude are read from subfolders, and the first of two with the same name is used', async () => {
   const workspace = await agentWorkspace();
   const first = await workspace.write(
     workspace.claudeProject,
@@ -105,12 +105,12 @@ test('agents for Claude are found in folders of folders, and the first of two wi
   expect(agents.at(-1)?.file).toBe(first);
   expect(hidden).toMatchObject([{name: 'same', file: second, by: {file: first}}]);
   expect(problems.map(({message}) => message)).toEqual([
-    'is a link to a folder: such are not followed',
+    'is a link to a folder: links to folders are not followed',
     `another file has an agent same: ${first} is used, this one is not`,
   ]);
 });
 
-test('started in the home directory, the folders of the user are read once', async () => {
+test('when mini-cc starts in the home directory, the folders of the user are read once', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.user, 'mine.json', json(good('mine', {outputSchema: {}})));
   await workspace.write(
@@ -124,7 +124,7 @@ test('started in the home directory, the folders of the user are read once', asy
   expect(problems.map(({rule}) => rule)).toEqual(['not-yet']);
 });
 
-test('agents of a project may only narrow permissions, those of the user and of a trusted project more', async () => {
+test('agents of a project can only narrow permissions; agents of the user and of a trusted project can widen them', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'a.json', json(good('a', {permissionMode: 'bypassPermissions'})));
   expect(readCatalog(workspace.options).problems.map(({rule}) => rule)).toEqual(['untrusted']);
@@ -144,7 +144,7 @@ test('agents of a project may only narrow permissions, those of the user and of 
   expect(modes({...workspace.options, extra}).slice(3)).toEqual(['bypassPermissions', undefined, 'acceptEdits']);
 });
 
-test('settings replace the model and limits of built-in agents, and fill those of others', async () => {
+test('settings replace the model and limits of built-in agents, and supply those that other agents do not set', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'a.json', json(good('a', {model: 'opus'})));
   const overrides = {explore: {model: 'haiku', maxTurns: 9}, a: {model: 'haiku', timeoutSeconds: 5}, constructor: {}};
@@ -153,7 +153,7 @@ test('settings replace the model and limits of built-in agents, and fill those o
   expect(agents[3]?.definition).toMatchObject({model: 'opus', timeoutSeconds: 5});
 });
 
-test('what is wrong in --agents is named, and the right ones of it work', async () => {
+test('an error in --agents is reported, and the valid agents of --agents work', async () => {
   const {options} = await agentWorkspace();
   const extra =
     '{"good": {"description": "Reads logs for errors", "prompt": "Read."}, "explore": {"description": "x", "prompt": "y"}}';

@@ -12,17 +12,20 @@ async function file(content: string | Uint8Array) {
 
 const problemOf = (name: string, lossy = false) => readDefinitionFile(name, {lossy}).problems[0];
 
-test('a byte order mark is no part of the text', async () => {
+test('a byte order mark is not part of the text', async () => {
   expect(readDefinitionFile(await file('\uFEFF{}'), {lossy: false})).toEqual({text: '{}', problems: []});
 });
 
-test('a megabyte is read, more is not', async () => {
+test('a file of one megabyte is read, a larger one is not', async () => {
   expect(readDefinitionFile(await file('x'.repeat(1024 * 1024)), {lossy: false}).problems).toEqual([]);
   const large = await file('x'.repeat(1.5 * 1024 * 1024));
-  expect(problemOf(large)).toMatchObject({rule: 'too-large', message: 'has 1.5 MB, at most 1 MB is read'});
+  expect(problemOf(large)).toMatchObject({
+    rule: 'too-large',
+    message: 'has 1.5 MB: a definition may have at most 1 MB',
+  });
 });
 
-test('bytes that are not UTF-8 are named with their place', async () => {
+test('bytes that are not UTF-8 are reported with line and column', async () => {
   const name = await file(Buffer.concat([Buffer.from('{\n "\uFFFD é'), Buffer.from([0xe9, 0x22]), Buffer.from('}')]));
   expect(problemOf(name)).toMatchObject({severity: 'error', rule: 'encoding', line: 2, column: 6});
   expect(readDefinitionFile(name, {lossy: true})).toMatchObject({
@@ -32,7 +35,7 @@ test('bytes that are not UTF-8 are named with their place', async () => {
   expect(problemOf(await file(Buffer.from('\uFEFF{}', 'utf16le')))?.message).toBe('is UTF-16: save it as UTF-8');
 });
 
-test('folders, pipes, links that lead nowhere or in a circle, and what is not there say what they are', async () => {
+test('the problem says what the path is: a folder, a pipe, a broken or circular link, or a missing file', async () => {
   const {root} = await agentWorkspace();
   const at = (name: string) => path.join(root, name);
   await mkdir(at('folder.json'));
@@ -57,7 +60,7 @@ test('a link to a file is read', async () => {
   expect(readDefinitionFile(`${target}.link`, {lossy: false}).text).toBe('{}');
 });
 
-test('a file that may not be read says so', async () => {
+test('a file without read permission is reported', async () => {
   const name = await file('{}');
   await chmod(name, 0o000);
   const root = process.getuid?.() === 0;

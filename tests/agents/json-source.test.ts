@@ -8,14 +8,14 @@ const parse = (text: string, file = '/p/reviewer.json') => parseJsonAgent(text, 
 const lines = (text: string, file?: string) => parse(text, file).problems.map(formatProblem);
 const change = (fields: Record<string, unknown>) => json(good('reviewer', fields));
 
-test('the definition of the contract is read, and is read-only since no tool of it writes', () => {
+test('the example definition is read, and is read-only because none of its tools writes', () => {
   const {agent, problems} = parse(json({$schema: '../agent.schema.json', ...good()}));
   expect(problems).toEqual([]);
   expect(agent?.definition).toEqual({...good(), readOnly: true});
   expect(agent?.tools).toEqual(['bash', 'read_file']);
 });
 
-test('byte order mark, CRLF, comments and trailing commas are read', () => {
+test('byte order mark, CRLF, comments and trailing commas are allowed', () => {
   const text = `\uFEFF// for reviews\r\n${json(good())
     .replace(/\n/g, '\r\n')
     .replace(/"\r\n\}/, '", /* last */\r\n}')}\r\n`;
@@ -56,7 +56,7 @@ test('an unknown key is a warning with the nearest known one, and the agent work
   ]);
 });
 
-test('an unknown key that stands for a missing one is one error at its place', () => {
+test('an unknown key that is probably meant as a missing key is one error at its place', () => {
   const {tools, ...rest} = good();
   expect(lines(json({...rest, tool: tools}))).toEqual([
     '/p/reviewer.json:5:3: "tools" is missing, and "tool" is an unknown key (did you mean tools?)',
@@ -66,7 +66,7 @@ test('an unknown key that stands for a missing one is one error at its place', (
   ]);
 });
 
-test('each missing field is named', () => {
+test('each missing field is reported', () => {
   expect(lines('\n{}')).toEqual(
     ['name', 'description', 'tools', 'prompt'].map((key) => `/p/reviewer.json:2:1: "${key}" is missing`),
   );
@@ -93,15 +93,15 @@ test.each([
   expect(problems).toMatchObject([{severity: 'error', column, message}]);
 });
 
-test('a name that is none is refused with the one that was meant', () => {
+test('an invalid name is an error that suggests a valid one', () => {
   expect(lines(json(good('Code Reviewer')), '/p/code-reviewer.json')).toEqual([
     '/p/code-reviewer.json:2:11: name: "Code Reviewer" is no name for an agent: lower-case letters, digits and hyphens, a letter first, at most 64 (did you mean code-reviewer?)',
   ]);
 });
 
-test('a name that is not that of the file is an error', () => {
+test('a name that differs from the name of the file is an error', () => {
   expect(lines(json(good('helper')))).toEqual([
-    '/p/reviewer.json:2:11: name "helper" is not that of the file (did you mean "reviewer"?)',
+    '/p/reviewer.json:2:11: name "helper" differs from the name of the file (did you mean "reviewer"?)',
   ]);
 });
 
@@ -111,14 +111,14 @@ test.each(['explore', 'code', 'plan'])('%s is reserved', (name) => {
   ]);
 });
 
-test('names that objects inherit are names like any other', () => {
+test('names of inherited properties, such as constructor, are ordinary keys and tool names', () => {
   expect(parse(json(good('constructor')), '/p/constructor.json').agent?.definition.name).toBe('constructor');
   const {agent, problems} = parse(`{"__proto__": ${json(good())}}`);
   expect(agent).toBeUndefined();
   expect(problems.map(({message}) => message)).toContain('"tools" is missing');
 });
 
-test('unknown tools are warnings that name each with the nearest, and the agent works with the others', () => {
+test('each unknown tool is a warning with the nearest tool, and the agent works with the others', () => {
   const {agent, problems} = parse(change({tools: ['bash', 'reed_file', 'grp']}));
   expect(agent?.tools).toEqual(['bash']);
   expect(problems.map(formatProblem)).toEqual([
@@ -127,17 +127,17 @@ test('unknown tools are warnings that name each with the nearest, and the agent 
   ]);
 });
 
-test('tools that come to nothing are an error that names the unknown entries', () => {
+test('a tool list of which nothing can be used is an error that names the unknown entries', () => {
   const {agent, problems} = parse(change({tools: ['reed_file', 'Task']}));
   expect(agent).toBeUndefined();
   expect(problems.at(-1)).toMatchObject({
     severity: 'error',
     message:
-      'its tools come to nothing: "reed_file": there is no such tool, nearest is read_file; "Task": subagents never have Task, only the main agent dispatches',
+      'none of its tools can be used: "reed_file": there is no such tool, nearest is read_file; "Task": subagents never have Task, only the main agent dispatches',
   });
 });
 
-test('names that other programs give to tools are ours', () => {
+test('tool names of other programs are mapped to ours', () => {
   const written = ['Bash', 'view_file', 'Grep', 'Glob', 'Edit', 'create_file', 'MultiEdit', 'read', 'TodoWrite'];
   const {agent, problems} = parse(change({tools: written}));
   expect(problems).toEqual([]);
@@ -159,21 +159,21 @@ test('"*" gives all tools but Task, also in a list', () => {
   }
 });
 
-test('disallowed tools are taken away, and a slip among them is an error', () => {
+test('disallowed tools are removed, and a misspelled one is an error', () => {
   const {agent} = parse(change({tools: '*', disallowedTools: ['Write', 'edit_file']}));
   expect(agent?.definition).toMatchObject({tools: ['bash', 'read_file', 'grep', 'glob', 'todo_write'], readOnly: true});
   expect(lines(change({disallowedTools: ['bahs']}))[0]).toMatch(/there is no tool "bahs" \(did you mean bash\?\)$/);
   expect(parse(change({disallowedTools: ['bahs']})).agent).toBeUndefined();
 });
 
-test('a read-only agent gets no tool that writes, and is told so', () => {
+test('a read-only agent gets no writing tool, and a warning says so', () => {
   const {agent, problems} = parse(change({tools: ['read_file', 'write_file'], readOnly: true}));
   expect(agent?.tools).toEqual(['read_file']);
   expect(problems.map(({rule}) => rule)).toEqual(['read-only']);
   expect(parse(change({tools: '*', readOnly: true})).agent?.tools).not.toContain('write_file');
 });
 
-test('fields whose engine comes later are named and the agent works', () => {
+test('fields that are not yet available are warnings, and the agent works', () => {
   const later = {
     thinking: 'low',
     maxBudgetUsd: 0.5,
@@ -189,20 +189,20 @@ test('fields whose engine comes later are named and the agent works', () => {
   );
 });
 
-test('limits of tokens and background runs are part of the agent', () => {
+test('the token limit and background are part of the agent', () => {
   const {agent, problems} = parse(change({maxTokens: 9000, background: true}));
   expect(problems).toEqual([]);
   expect(agent?.definition).toMatchObject({maxTokens: 9000, background: true});
 });
 
-test('isolation by worktree is part of the agent', () => {
+test('isolation: worktree is part of the agent', () => {
   const {agent, problems} = parse(change({isolation: 'worktree'}));
   expect(problems).toEqual([]);
   expect(agent?.definition).toMatchObject({isolation: 'worktree'});
   expect(parse(change({isolation: 'none'})).agent?.definition).not.toHaveProperty('isolation');
 });
 
-test('what widens permissions counts for nothing in a project that is not trusted, what narrows them does', () => {
+test('in a project that is not trusted, a field that widens permissions is ignored, and one that narrows them is used', () => {
   const {agent, problems} = parseJsonAgent(
     change({permissionMode: 'bypassPermissions', apiKeyEnv: 'K'}),
     '/p/reviewer.json',
@@ -212,8 +212,8 @@ test('what widens permissions counts for nothing in a project that is not truste
     },
   );
   expect(problems.map(({message}) => message)).toEqual([
-    'permissionMode "bypassPermissions" counts for nothing: what this project asks for is not trusted (mini-cc --trust trusts it)',
-    'apiKeyEnv "K" counts for nothing: what this project asks for is not trusted (mini-cc --trust trusts it)',
+    'permissionMode "bypassPermissions" is ignored: this project is not trusted (mini-cc --trust trusts it)',
+    'apiKeyEnv "K" is ignored: this project is not trusted (mini-cc --trust trusts it)',
   ]);
   expect(agent?.definition).not.toHaveProperty('permissionMode');
   for (const permissionMode of ['plan', 'default']) {
@@ -222,7 +222,7 @@ test('what widens permissions counts for nothing in a project that is not truste
   }
 });
 
-test('a colour that there is not, a key that stands twice, and a newer format are warnings', () => {
+test('an unknown colour, a key that appears twice, and a newer format are warnings', () => {
   expect(parse(change({color: 'beige', version: 2}))).toMatchObject({
     agent: {definition: good()},
     problems: [{rule: 'wrong-value'}, {rule: 'newer-format'}],
@@ -231,7 +231,7 @@ test('a colour that there is not, a key that stands twice, and a newer format ar
   expect(parse(twice)).toMatchObject({agent: {tools: ['bash', 'read_file']}, problems: [{rule: 'double-key'}]});
 });
 
-test('inline agents have their key as name and all tools unless they list some', () => {
+test('an inline agent has its key as its name, and all tools unless it lists some', () => {
   const text = json({
     helper: {description: 'Helps to read logs', prompt: 'Read the log.'},
     other: {prompt: 5},
@@ -252,11 +252,11 @@ test('inline agents have their key as name and all tools unless they list some',
   });
 });
 
-test('control characters in a file reach a message only as escapes', () => {
+test('control characters of a file appear in messages only as escapes', () => {
   expect(lines(json({...good(), '\u001b[2J': 1}))[0]).toContain('unknown key "\\u001b[2J"');
 });
 
-test('500 random mutations of a good file never throw, and none is dropped in silence', () => {
+test('500 random mutations of a valid file never throw, and each one gives an agent or a problem', () => {
   const text = json({...good(), maxTurns: 20, model: 'haiku'});
   let seed = 20_240_601;
   const random = (below: number) => {

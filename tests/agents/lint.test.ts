@@ -20,7 +20,7 @@ async function rulesOf(fields: Record<string, unknown>) {
 const prompt = (text: string) => ({prompt: `${text} Work step by step, and report with path and line.`});
 const allTools = {tools: '*'};
 
-test('each agent is shown with its effective tools and the reason for each that is missing', async () => {
+test('lint shows the effective tools of each agent, and the reason for each missing tool', async () => {
   const workspace = await agentWorkspace();
   const file = await workspace.write(
     workspace.project,
@@ -50,19 +50,19 @@ test('each agent is shown with its effective tools and the reason for each that 
       {name: 'grep', reason: 'it is not in its tools', listed: false},
       {name: 'glob', reason: 'it is not in its tools', listed: false},
       {name: 'todo_write', reason: 'it is not in its tools', listed: false},
-      {name: 'web_fetch', reason: 'it reaches the network, and the agent is read-only', listed: true},
+      {name: 'web_fetch', reason: 'it uses the network, and the agent is read-only', listed: true},
     ],
   });
   expect(others).toEqual([]);
 });
 
-test('an agent that fetches and writes nothing is told how to get its network', async () => {
+test('a read-only agent that lists web_fetch gets a warning that says how to get it', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'reader.json', json(good('reader', {tools: ['read_file', 'WebFetch']})));
   const [agent] = lintAgents(readCatalog(workspace.options), TOOLS).agents.slice(-1);
   expect(agent).toMatchObject({name: 'reader', readOnly: true, tools: ['read_file']});
   expect(agent?.findings.map(({message}) => message)).toContain(
-    'web_fetch is left out: it reaches the network, and the agent is read-only ("readOnly": false gives it)',
+    'web_fetch is left out: it uses the network, and the agent is read-only ("readOnly": false gives it)',
   );
 });
 
@@ -86,13 +86,13 @@ test.each([
   expect(await rulesOf({description})).toEqual(vague ? ['vague-description'] : []);
 });
 
-test('a description that costs much in every request is named', async () => {
+test('a long description, which costs tokens in every request, is a warning', async () => {
   expect(await rulesOf({description: `Explains compiler errors. ${'Example of such an error. '.repeat(90)}`})).toEqual([
     'long-description',
   ]);
 });
 
-test('a prompt that one cannot work by is named', async () => {
+test('a prompt that is too short is a warning', async () => {
   expect(await rulesOf({prompt: 'Review code.'})).toEqual(['short-prompt']);
 });
 
@@ -111,7 +111,7 @@ test.each([
   expect(await rulesOf(prompt(text))).toEqual(promises ? ['promises-writing'] : []);
 });
 
-test('a prompt that runs commands needs bash', async () => {
+test('a prompt that runs commands is a warning when the agent has no bash', async () => {
   expect(await rulesOf({tools: ['read_file'], ...prompt('Run the tests.')})).toEqual(['promises-running']);
   expect(await rulesOf({tools: ['read_file'], ...prompt('Look at git log.')})).toEqual(['promises-running']);
   expect(await rulesOf({tools: ['read_file'], ...prompt('Never run the tests.')})).toEqual([]);
@@ -128,7 +128,7 @@ test.each([
   expect(await rulesOf(prompt(text))).toEqual([]);
 });
 
-test('an agent for Claude that says it is read-only has a Bash that may write, and lint says so', async () => {
+test('lint warns when the prompt of an agent for Claude says read-only, but its Bash may write', async () => {
   const workspace = await agentWorkspace();
   const body = 'Look for bugs. Never modify files, only report what you find with its place.';
   await workspace.write(
@@ -142,7 +142,7 @@ test('an agent for Claude that says it is read-only has a Bash that may write, a
   expect(finding?.message).toContain('but it has bash');
 });
 
-test('a prompt that speaks of tools which the agent lacks is named', async () => {
+test('a prompt that mentions a tool which the agent lacks is a warning', async () => {
   expect(await rulesOf(prompt('Change lines with edit_file.'))).toEqual(['missing-tool']);
   expect(await rulesOf(prompt('Look it up with WebSearch, else mcp__docs__find.'))).toEqual([
     'missing-tool',
@@ -151,7 +151,7 @@ test('a prompt that speaks of tools which the agent lacks is named', async () =>
   expect(await rulesOf({...allTools, ...prompt('Use edit_file for changes.')})).toEqual([]);
 });
 
-test('hidden and broken files are listed with their findings', async () => {
+test('lint lists hidden and broken files with their findings', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'helper.json', json(good('helper')));
   const hidden = await workspace.write(workspace.user, 'helper.json', json(good('helper')));

@@ -16,83 +16,83 @@ async function liveWorkspace(change: Partial<LiveCatalogOptions> = {}) {
       .list()
       .map(({name}) => name)
       .slice(3);
-  return {...workspace, live, names, notices, taken: () => notices.splice(0)};
+  return {...workspace, live, names, notices, takeNotices: () => notices.splice(0)};
 }
 
-test('an agent that is written, changed and deleted by hand is there, other and gone with the next question', async () => {
-  const {live, names, taken, write, project} = await liveWorkspace();
+test('the next call sees an agent that was created, changed or deleted by hand', async () => {
+  const {live, names, takeNotices, write, project} = await liveWorkspace();
   expect(names()).toEqual([]);
   const file = await write(project, 'reviewer.json', json(good()));
   expect(names()).toEqual(['reviewer']);
-  expect(taken()).toEqual(['new agent: reviewer']);
+  expect(takeNotices()).toEqual(['New agent reviewer.']);
   await writeFile(file, json(good('reviewer', {description: 'Reviews code for races'})));
   expect(live.get('reviewer')?.description).toBe('Reviews code for races');
-  expect(taken()).toEqual(['agent reviewer changed: the new definition holds from the next Task on']);
+  expect(takeNotices()).toEqual(['Agent reviewer changed. The next Task uses the new definition.']);
   await rm(file);
   expect(live.get('reviewer')).toBeUndefined();
-  expect(taken()).toEqual(['agent reviewer is gone']);
-  expect([names(), taken()]).toEqual([[], []]);
+  expect(takeNotices()).toEqual(['Deleted agent reviewer.']);
+  expect([names(), takeNotices()]).toEqual([[], []]);
 });
 
-test('a mode that a project’s agent is given while mini-cc runs counts for nothing, and that is said', async () => {
+test('a permission mode that is added to an agent of an untrusted project is ignored, with a notice', async () => {
   const trusts: LiveCatalogOptions['trusts'] = ({value}) => value === 'acceptEdits';
-  const {live, names, taken, write, project} = await liveWorkspace({trusts});
+  const {live, names, takeNotices, write, project} = await liveWorkspace({trusts});
   const file = await write(project, 'reviewer.json', json(good('reviewer', {permissionMode: 'acceptEdits'})));
   names();
-  taken();
+  takeNotices();
   expect(live.get('reviewer')?.permissionMode).toBe('acceptEdits');
   await writeFile(file, json(good('reviewer', {permissionMode: 'bypassPermissions'})));
   expect(live.get('reviewer')?.permissionMode).toBeUndefined();
-  expect(taken().join('\n')).toContain('permissionMode "bypassPermissions" counts for nothing');
+  expect(takeNotices().join('\n')).toContain('permissionMode "bypassPermissions" is ignored');
 });
 
-test('a broken edit keeps the last good definition in use and says so once, with line and column', async () => {
-  const {live, names, taken, write, project} = await liveWorkspace();
+test('after a broken edit the last valid definition stays in use, and one notice gives line and column', async () => {
+  const {live, names, takeNotices, write, project} = await liveWorkspace();
   const file = await write(project, 'reviewer.json', json(good()));
   names();
-  taken();
+  takeNotices();
   await writeFile(file, json(good()).replace('"tools": [', '"tools": bash ['));
   expect(live.get('reviewer')?.tools).toEqual(['bash', 'read_file']);
   expect(live.snapshot().agents.at(-1)).toMatchObject({stale: true, file});
-  const [notice, ...more] = taken();
+  const [notice, ...more] = takeNotices();
   expect(notice).toBe(
-    `agent reviewer changed and is broken, the last good one stays in use: ${file}:4:12: "bash" is no JSON: text stands in double quotes`,
+    `Agent reviewer is broken; its last valid definition stays in use: ${file}:4:12: "bash" is no JSON: text stands in double quotes`,
   );
   expect(more).toEqual([]);
   await writeFile(file, json(good()));
   expect(live.snapshot().agents.at(-1)?.stale).toBeUndefined();
-  expect(taken()).toEqual(['agent reviewer is in order again']);
+  expect(takeNotices()).toEqual(['Agent reviewer is valid again.']);
 });
 
-test('a definition that was never right is named and not used', async () => {
-  const {names, taken, write, project} = await liveWorkspace();
+test('a definition that was never valid is reported and not used', async () => {
+  const {names, takeNotices, write, project} = await liveWorkspace();
   names();
   const file = await write(project, 'reviewer.json', '{');
   expect(names()).toEqual([]);
-  expect(taken()).toEqual([`an agent is broken and cannot be used: ${file}:1:2: a closing } is missing`]);
+  expect(takeNotices()).toEqual([`This agent is broken and cannot be used: ${file}:1:2: a closing } is missing`]);
 });
 
-test('warnings of a new agent are part of its notice', async () => {
-  const {names, taken, write, user} = await liveWorkspace();
+test('the notice about a new agent includes its warnings', async () => {
+  const {names, takeNotices, write, user} = await liveWorkspace();
   names();
   const file = await write(user, 'reviewer.json', json(good('reviewer', {colour: 'red', tools: ['bash', 'reed']})));
   names();
-  expect(taken()).toEqual([
-    `new agent: reviewer; warning: ${file}:9:3: unknown key "colour" is ignored (did you mean color?) and 1 more`,
+  expect(takeNotices()).toEqual([
+    `New agent reviewer. Warning: ${file}:9:3: unknown key "colour" is ignored (did you mean color?) and 1 more`,
   ]);
 });
 
-test('when the file on top goes, the one below it is used, and that is said', async () => {
-  const {live, names, taken, write, project, claudeUser} = await liveWorkspace();
+test('when a file is deleted, the agent that it hid is used, with a notice', async () => {
+  const {live, names, takeNotices, write, project, claudeUser} = await liveWorkspace();
   const top = await write(project, 'reviewer.json', json(good()));
   const below = await write(claudeUser, 'reviewer.md', markdown('description: Reviews pull requests of the team'));
   names();
   await rm(top);
   expect(live.get('reviewer')?.tools).toBe('*');
-  expect(taken()).toEqual([`agent reviewer is now that of ${below}`]);
+  expect(takeNotices()).toEqual([`Agent reviewer now comes from ${below}.`]);
 });
 
-test('an edit of the same size at the same time is seen', async () => {
+test('an edit that changes neither size nor time of the file is seen', async () => {
   const {live, write, project} = await liveWorkspace();
   const seen: (number | undefined)[] = [];
   for (let turns = 1; turns <= 9; turns++) {
@@ -102,7 +102,7 @@ test('an edit of the same size at the same time is seen', async () => {
   expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('an edit that keeps size and time is seen by its other marks', async () => {
+test('a file that was replaced by one of the same size and time is seen', async () => {
   const {live, write, project} = await liveWorkspace();
   const past = new Date('2020-01-01');
   const file = await write(project, 'reviewer.json', json(good('reviewer', {maxTurns: 1})));
@@ -114,25 +114,25 @@ test('an edit that keeps size and time is seen by its other marks', async () => 
   expect(live.get('reviewer')?.maxTurns).toBe(2);
 });
 
-test('nothing is said about the agents that were there at the start', async () => {
-  const {names, taken, write, project} = await liveWorkspace();
+test('there is no notice about agents that exist at the start', async () => {
+  const {names, takeNotices, write, project} = await liveWorkspace();
   await write(project, 'reviewer.json', json(good()));
   await write(project, 'broken.json', '{');
   names();
-  expect(taken()).toEqual([]);
+  expect(takeNotices()).toEqual([]);
 });
 
-test('other tools change what agents have, without a notice', async () => {
+test('when the set of tools changes, agents get other tools without a notice', async () => {
   let tools = ['read_file'];
-  const {live, taken, write, project} = await liveWorkspace({toolNames: () => tools});
+  const {live, takeNotices, write, project} = await liveWorkspace({toolNames: () => tools});
   await write(project, 'reviewer.json', json(good()));
   expect(live.get('reviewer')?.tools).toEqual(['read_file']);
   tools = TOOLS;
   expect(live.get('reviewer')?.tools).toEqual(['bash', 'read_file']);
-  expect(taken()).toEqual([]);
+  expect(takeNotices()).toEqual([]);
 });
 
-test('as long as nothing changed the same object is given, and fifty files cost no two milliseconds', async () => {
+test('while nothing changes, each call returns the same object, in under 2 ms for fifty files', async () => {
   const {live, write, project} = await liveWorkspace();
   const past = new Date('2020-01-01');
   for (let index = 0; index < 50; index++) {
@@ -145,11 +145,11 @@ test('as long as nothing changed the same object is given, and fifty files cost 
     expect(live.snapshot()).toBe(first);
     return performance.now() - started;
   });
-  // The fastest of twenty: what it costs, not what else the machine does meanwhile.
+  // The fastest of twenty calls, so that other work of this machine does not matter.
   expect(Math.min(...times)).toBeLessThan(2);
 });
 
-test('a listener that asks the catalog finds the change in place', async () => {
+test('a listener that reads the catalogue sees the change that it is notified about', async () => {
   const found: (string | undefined)[] = [];
   const {live, names, write, project} = await liveWorkspace({
     onNotice: () => void found.push(live.get('reviewer')?.name),
@@ -160,20 +160,20 @@ test('a listener that asks the catalog finds the change in place', async () => {
   expect(found).toEqual(['reviewer']);
 });
 
-test('watching gives notices without a question, also for a folder that is made later and made anew', async () => {
-  const {live, taken, notices, write, project, options} = await liveWorkspace();
+test('while watching, notices come without a call, also for folders that are created later or created again', async () => {
+  const {live, takeNotices, notices, write, project, options} = await liveWorkspace();
   await mkdir(options.cwd, {recursive: true});
   live.watch();
   await write(project, 'reviewer.json', json(good()));
-  await vi.waitFor(() => expect(notices).toContain('new agent: reviewer'), {timeout: 5000});
-  taken();
+  await vi.waitFor(() => expect(notices).toContain('New agent reviewer.'), {timeout: 5000});
+  takeNotices();
   await rm(path.join(options.cwd, '.mini-cc'), {recursive: true});
-  await vi.waitFor(() => expect(notices).toContain('agent reviewer is gone'), {timeout: 5000});
-  taken();
+  await vi.waitFor(() => expect(notices).toContain('Deleted agent reviewer.'), {timeout: 5000});
+  takeNotices();
   await write(project, 'tester.json', json(good('tester')));
-  await vi.waitFor(() => expect(notices).toContain('new agent: tester'), {timeout: 5000});
+  await vi.waitFor(() => expect(notices).toContain('New agent tester.'), {timeout: 5000});
   live.close();
   await write(project, 'third.json', json(good('third')));
-  expect(notices).not.toContain('new agent: third');
+  expect(notices).not.toContain('New agent third.');
   expect(live.get('third')).toBeDefined();
 });

@@ -10,7 +10,7 @@ const read = (name: string) => readMarkdownAgent(path.join(folder, name), option
 const parse = (text: string, file = '/c/helper.md') => parseMarkdownAgent(text, file, options);
 const head = 'name: helper\ndescription: Explains error messages of the compiler';
 
-test('every fixture loads or says why not, and keeps its places inside the file', () => {
+test('every fixture loads or says why not, with places inside the file', () => {
   for (const name of readdirSync(folder)) {
     const {agent, problems} = read(name);
     if (name !== 'README.md') expect([name, agent !== undefined || problems.length > 0]).toEqual([name, true]);
@@ -22,7 +22,7 @@ test('every fixture loads or says why not, and keeps its places inside the file'
   }
 });
 
-test('fields and names of tools are mapped, and Bash may write unless the file says otherwise', () => {
+test('fields and tool names are mapped, and Bash may write unless the file says otherwise', () => {
   const {agent, problems} = read('api-reviewer.md');
   expect(problems).toEqual([]);
   expect(agent?.definition).toMatchObject({
@@ -41,13 +41,13 @@ test('an agent that names no tools gets all of them', () => {
   expect(read('all-hands.md')).toMatchObject({agent: {definition: {tools: '*', readOnly: false}}, problems: []});
 });
 
-test('new lines written as \\n in a description of one line are new lines', () => {
+test('\\n in a description of a single line is a new line', () => {
   const {agent, problems} = read('release-notes-writer.md');
   expect(agent?.definition.description).toContain('from the history.\n\n<example>\nContext: The user');
   expect(problems.every(({severity}) => severity === 'warning')).toBe(true);
 });
 
-test('a description with colons, which is no YAML, is read line by line with a warning', () => {
+test('a description with colons, which is not valid YAML, is read line by line with a warning', () => {
   const {agent, problems} = read('schema-migrator.md');
   expect(agent?.definition.description).toMatch(
     /^Plans database migrations\. Examples: <example>Context: .*<\/example>$/,
@@ -63,14 +63,14 @@ test('a description with colons, which is no YAML, is read line by line with a w
   );
 });
 
-test('a description over several lines without indentation is read whole, and the keys behind it too', () => {
+test('a description of several lines without indentation is read whole, and so are the keys after it', () => {
   const {agent, problems} = read('flaky-test-hunter.md');
   expect(agent?.definition.description).toMatch(/^Finds out why[\s\S]*user: "login[\s\S]*<\/example>$/);
   expect(agent?.definition).toMatchObject({tools: ['bash', 'read_file', 'grep'], color: 'orange'});
   expect(problems.map(({rule}) => rule)).toEqual(['yaml']);
 });
 
-test('tools without counterpart and unknown keys are named, not dropped in silence', () => {
+test('unsupported tools and unknown keys are warnings', () => {
   const {agent, problems} = read('notebook-analyst.md');
   expect(agent?.tools).toEqual(['read_file', 'edit_file', 'glob', 'todo_write']);
   expect(problems.map(({message}) => message)).toEqual([
@@ -81,7 +81,7 @@ test('tools without counterpart and unknown keys are named, not dropped in silen
   ]);
 });
 
-test('a name with capitals and spaces is made to fit, and Task is left out, each with a warning', () => {
+test('a name with capitals and spaces is made valid, and Task is left out, each with a warning', () => {
   const {agent, problems} = read('Team Lead_v2.md');
   expect(agent?.definition.name).toBe('team-lead-v2');
   expect(problems.map(({message}) => message)).toEqual([
@@ -90,12 +90,12 @@ test('a name with capitals and spaces is made to fit, and Task is left out, each
   ]);
 });
 
-test('without front matter a file is no agent, and says so unless it is a README', () => {
+test('a file without front matter is not an agent: a warning says so, except for a README', () => {
   expect(read('style-notes.md')).toMatchObject({problems: [{severity: 'warning', rule: 'no-front-matter'}]});
   expect(read('README.md')).toEqual({problems: []});
 });
 
-test('front matter without an end is an error', () => {
+test('front matter without its closing line is an error', () => {
   expect(read('never-closed.md')).toMatchObject({problems: [{severity: 'error', rule: 'syntax', line: 1, column: 1}]});
 });
 
@@ -106,27 +106,27 @@ test('byte order mark, CRLF, and patterns of tools are read', () => {
   expect(problems.map(({rule, line}) => [rule, line])).toEqual([['tool-pattern', 4]]);
 });
 
-test('tabs, and keys that have no counterpart, are read', () => {
+test('tabs and unsupported keys do not prevent reading', () => {
   const {agent, problems} = read('tabbed.md');
   expect(agent?.definition).toMatchObject({name: 'tabbed', tools: ['read_file', 'edit_file']});
-  expect(problems.map(({message}) => message)).toContain('hooks has no counterpart in mini-cc and is ignored');
+  expect(problems.map(({message}) => message)).toContain('hooks is not supported by mini-cc and is ignored');
 });
 
-test('readOnly counts where it is stated, and a mode counts for nothing in a project', () => {
+test('a stated readOnly is used, and the permission mode of an untrusted project is ignored', () => {
   const file = path.join(folder, 'guard.md');
   const {agent, problems} = readMarkdownAgent(file, {...options, mayWiden: () => false});
   expect(agent?.definition).toMatchObject({readOnly: true, maxTurns: 30});
   expect(problems.map(({rule}) => rule)).toEqual(['no-counterpart', 'untrusted']);
 });
 
-test('a name that is missing is that of the file', () => {
+test('an agent without a name gets the name of its file', () => {
   expect(parse(markdown('description: Explains error messages of the compiler'), '/c/Error Guide.md')).toMatchObject({
     agent: {definition: {name: 'error-guide'}},
-    problems: [{rule: 'name', message: 'name is missing: the file\'s name is taken, "error-guide"'}],
+    problems: [{rule: 'name', message: 'name is missing: the name of the file is used, "error-guide"'}],
   });
 });
 
-test('a name without a letter from a to z is refused', () => {
+test('a name without a letter from a to z is an error', () => {
   expect(parse(markdown('name: 评审\ndescription: 检查代码质量并报告问题'), '/c/评审.md').problems[0]).toMatchObject({
     severity: 'error',
     line: 2,
@@ -142,7 +142,10 @@ test.each([
   ['name: helper\ndescription: [a, b]', 'description: must be text, not a list'],
   [`${head}\ntools: []`, 'tools: must be a list of tool names, and is empty'],
   [`${head}\ntools: [5]`, 'tools, entry 1: must be the name of a tool, not 5'],
-  [`${head}\ntools: mcp__a__b`, 'its tools come to nothing: "mcp__a__b": tools of MCP servers are not yet available'],
+  [
+    `${head}\ntools: mcp__a__b`,
+    'none of its tools can be used: "mcp__a__b": tools of MCP servers are not yet available',
+  ],
   [`${head}\nmaxTurns: many`, 'maxTurns: must be a whole number from 1 to 400, not "many"'],
   [`${head}\nisolation: container`, 'isolation: must be none or worktree, not "container"'],
   ['name: plan\ndescription: Plans the work of a week', 'plan is built in: give this agent another name'],
@@ -168,7 +171,7 @@ test.each([
   expect(parse(markdown(`${head}\n${tools}`)).agent?.definition.tools).toEqual(expected);
 });
 
-test('a comment that cuts a description short is named', () => {
+test('a comment that cuts a description short is a warning', () => {
   const {agent, problems} = parse(
     markdown('name: helper\ndescription: Closes ticket #12 and its kin\nmodel: opus # fast'),
   );
@@ -176,7 +179,7 @@ test('a comment that cuts a description short is named', () => {
   expect(problems).toMatchObject([{severity: 'warning', rule: 'yaml', line: 3}]);
 });
 
-test('aliases without end, endless nesting and endless brackets neither throw nor hang', () => {
+test('endless aliases, nesting and brackets neither throw nor hang', () => {
   const bomb = Array.from(
     {length: 12},
     (_, level) => `a${level}: &a${level} [${`*a${level - 1},`.repeat(level ? 9 : 0)}]`,
@@ -194,7 +197,7 @@ test('aliases without end, endless nesting and endless brackets neither throw no
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-test('300 random mutations of a good file never throw, and none is dropped in silence', () => {
+test('300 random mutations of a valid file never throw, and each one gives an agent or a problem', () => {
   const text = readFileSync(path.join(folder, 'api-reviewer.md'), 'utf8');
   let seed = 7;
   const random = (below: number) => {

@@ -2,14 +2,14 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {deletableFile, deleteAgent, saveAgent} from '../../src/agents/save.ts';
-import {type AgentFile, agentJsonSchema} from '../../src/agents/schema.ts';
+import {deleteAgent, findDeletableFile, saveAgent} from '../../src/agents/save.ts';
+import {type AgentFile, createAgentSchema} from '../../src/agents/schema.ts';
 import {agentWorkspace, good, json, markdown, readCatalog} from './fixture.ts';
 
 const fields = (change: Record<string, unknown> = {}) => good('reviewer', change) as AgentFile;
 const fresh = {overwrite: false};
 
-test('what is saved is pretty, names its schema and format, and is read again as it was', async () => {
+test('a saved definition is formatted, names its schema and format, and is read again unchanged', async () => {
   const {project, options} = await agentWorkspace();
   const file = await saveAgent(fields({outputSchema: {type: 'object'}, model: 'haiku'}), project, fresh);
   expect(await readFile(file, 'utf8')).toBe(`{
@@ -32,10 +32,10 @@ test('what is saved is pretty, names its schema and format, and is read again as
   });
 });
 
-test('the schema that editors ask for lies where the file says, and another file of that name is left alone', async () => {
+test('the schema for editors is written where $schema says, and a foreign file of that name is left alone', async () => {
   const {project, user} = await agentWorkspace();
   const schema = path.join(await saveAgent(fields(), project, fresh), '..', '..', 'agent.schema.json');
-  expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(agentJsonSchema());
+  expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(createAgentSchema());
   const other = path.join(user, '..', 'agent.schema.json');
   await mkdir(user, {recursive: true});
   await writeFile(other, '{"mine": true}');
@@ -43,28 +43,28 @@ test('the schema that editors ask for lies where the file says, and another file
   expect(await readFile(other, 'utf8')).toBe('{"mine": true}');
 });
 
-test('nothing is replaced unless told, and then whole', async () => {
+test('an existing file is replaced only with overwrite, and then whole', async () => {
   const {project} = await agentWorkspace();
   const file = await saveAgent(fields(), project, fresh);
   const before = readFileSync(file, 'utf8');
   const changed = fields({description: 'Reviews code for races and locks'});
   await expect(saveAgent(changed, project, fresh)).rejects.toMatchObject({
     code: 'EXISTS',
-    message: `${file} is there already`,
+    message: `${file} exists already`,
   });
   expect([readFileSync(file, 'utf8'), readdirSync(project)]).toEqual([before, ['reviewer.json']]);
   await saveAgent(changed, project, {overwrite: true});
   expect(readFileSync(file, 'utf8')).toContain('races and locks');
 });
 
-test('of two that save one name at once, one is told that it is taken', async () => {
+test('when two saves use one name at the same time, one of them fails', async () => {
   const {project} = await agentWorkspace();
   const results = await Promise.allSettled([saveAgent(fields(), project, fresh), saveAgent(fields(), project, fresh)]);
   expect(results.map(({status}) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(readdirSync(project)).toEqual(['reviewer.json']);
 });
 
-test('names that leave the folder or are built in, and wrong definitions, are not saved', async () => {
+test('names that leave the folder, built-in names and invalid definitions are not saved', async () => {
   const {project, root} = await agentWorkspace();
   await expect(saveAgent(fields({name: '../escape'}), project, fresh)).rejects.toThrow(
     'Not an agent name: "../escape"',
@@ -76,7 +76,7 @@ test('names that leave the folder or are built in, and wrong definitions, are no
   expect(readdirSync(root)).toEqual([]);
 });
 
-test('a link, a folder and a newer format are not written over', async () => {
+test('a link, a folder and a file of a newer format are not overwritten', async () => {
   const {project, root, write} = await agentWorkspace();
   const precious = await write(root, 'precious', 'mine');
   await mkdir(path.join(project, 'tester.json'), {recursive: true});
@@ -88,19 +88,19 @@ test('a link, a folder and a newer format are not written over', async () => {
   expect(readFileSync(precious, 'utf8')).toBe('mine');
 });
 
-test('an agent of the project is deleted before one of the user, also when it is broken', async () => {
+test('the agent of the project is deleted before that of the user, also when it is broken', async () => {
   const workspace = await agentWorkspace();
   const folders = [workspace.project, workspace.user];
   const first = await workspace.write(workspace.project, 'reviewer.json', '{ broken');
   const second = await workspace.write(workspace.user, 'reviewer.json', json(good()));
   const remove = () => deleteAgent('reviewer', readCatalog(workspace.options), folders);
-  expect(await deletableFile('reviewer', readCatalog(workspace.options), folders)).toBe(first);
+  expect(await findDeletableFile('reviewer', readCatalog(workspace.options), folders)).toBe(first);
   expect([existsSync(first), await remove(), existsSync(first)]).toEqual([true, first, false]);
   expect(await remove()).toBe(second);
   await expect(remove()).rejects.toThrow('No agent reviewer. There are no agents to delete');
 });
 
-test('what cannot be deleted is refused, each by its own message, and nothing is removed', async () => {
+test('each reason why an agent cannot be deleted has its own message, and nothing is removed', async () => {
   const workspace = await agentWorkspace();
   const kept = [
     await workspace.write(workspace.root, 'package.json', '{}'),
@@ -127,7 +127,7 @@ test('what cannot be deleted is refused, each by its own message, and nothing is
     'No agent reviewr. Did you mean reviewer? Agents that can be deleted: reviewer',
   );
   expect(await refused('helper')).toBe(
-    `helper is in ${kept[2]}: files of .claude are read, never written or deleted. Delete it yourself`,
+    `helper is in ${kept[2]}: mini-cc reads files of .claude, and never writes or deletes them. Delete it yourself`,
   );
   expect(await refused('inline')).toBe('inline comes from --agents: there is no file to delete');
   expect(await refused('folder')).toContain('is a folder: it is not deleted');

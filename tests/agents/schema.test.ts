@@ -2,17 +2,17 @@ import {expect, test} from 'vitest';
 import {
   AGENT_KEYS,
   agentFileSchema,
-  agentJsonSchema,
-  freeName,
-  normalName,
+  createAgentSchema,
   SCHEMA_ID,
+  toAgentName,
+  toUnusedName,
 } from '../../src/agents/schema.ts';
 import {nearest, slipOf} from '../../src/core/util/nearest.ts';
 import {isNotYet} from '../../src/core/util/not-yet.ts';
 import {placeAt, quote} from '../../src/core/util/problem.ts';
 
-test('the JSON Schema tells editors each field, which are required, and that there are no others', () => {
-  const schema = agentJsonSchema(['bash', 'own_tool']);
+test('the JSON Schema has each field, the required ones, and allows no others', () => {
+  const schema = createAgentSchema(['bash', 'own_tool']);
   expect(schema).toMatchObject({
     $id: SCHEMA_ID,
     type: 'object',
@@ -34,16 +34,16 @@ test('the JSON Schema tells editors each field, which are required, and that the
   );
 });
 
-test('every field of the contract is known', () => {
+test('every documented field is in the schema', () => {
   const contract =
     'name description tools prompt disallowedTools model thinking maxTurns timeoutSeconds maxTokens maxBudgetUsd contextTokens readOnly isolation background permissionMode outputSchema color $schema version';
   expect(contract.split(' ').filter((key) => !(key in agentFileSchema.shape))).toEqual([]);
 });
 
-test('names are made to fit, and made free', () => {
+test('names are made valid, and unused', () => {
   expect(
     ['Code Reviewer', 'research_agent', 'XMLParser2', '2nd-look', 'Ärger', '评审', '--', 'a'.repeat(99)].map(
-      normalName,
+      toAgentName,
     ),
   ).toEqual([
     'code-reviewer',
@@ -55,11 +55,11 @@ test('names are made to fit, and made free', () => {
     undefined,
     'a'.repeat(64),
   ]);
-  expect(freeName('a', ['a', 'a-2'])).toBe('a-3');
-  expect(freeName('a'.repeat(64), ['a'.repeat(64)])).toBe(`${'a'.repeat(62)}-2`);
+  expect(toUnusedName('a', ['a', 'a-2'])).toBe('a-3');
+  expect(toUnusedName('a'.repeat(64), ['a'.repeat(64)])).toBe(`${'a'.repeat(62)}-2`);
 });
 
-test('the nearest word is found whatever its case and hyphens, and a slip is told from another word', () => {
+test('the nearest word is found regardless of case and hyphens, and a misspelling is distinguished from another word', () => {
   expect(nearest('max_turns', AGENT_KEYS)).toBe('maxTurns');
   expect(nearest('x', [])).toBeUndefined();
   expect(['bahs', 'bsh', 'Bash', 'zsh', 'Playwright'].map((word) => slipOf(word, ['bash', 'grep']))).toEqual([
@@ -71,7 +71,7 @@ test('the nearest word is found whatever its case and hyphens, and a slip is tol
   ]);
 });
 
-test('places count from 1, whatever ends a line', () => {
+test('lines and columns count from 1, with LF, CRLF and CR', () => {
   expect([0, 2, 3, 5, 7].map((offset) => placeAt('a\r\nb\nc\rd', offset))).toEqual([
     {line: 1, column: 1},
     {line: 2, column: 1},
@@ -81,7 +81,7 @@ test('places count from 1, whatever ends a line', () => {
   ]);
 });
 
-test('quoted text is short and has its control characters escaped', () => {
+test('quoted text is cut, and its control characters are escaped', () => {
   expect(quote('\u001b[2J')).toBe('"\\u001b[2J"');
   expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(59)}…"`);
 });

@@ -1,19 +1,19 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {definitionText} from '../../src/agents/definition-file.ts';
+import {formatDefinition} from '../../src/agents/definition-file.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
-import {agentJsonSchema} from '../../src/agents/schema.ts';
-import {templates} from '../../src/agents/templates.ts';
+import {createAgentSchema} from '../../src/agents/schema.ts';
+import {getTemplates} from '../../src/agents/templates.ts';
 import {agentWorkspace, readCatalog, TOOLS} from './fixture.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
-test('this repository has the seven agents that are shipped, and lint finds them clean', async () => {
+test('this repository has the seven agents that mini-cc ships, and lint finds nothing in them', async () => {
   const {options} = await agentWorkspace();
   const catalog = readCatalog({...options, cwd: root});
   const shipped = catalog.agents.filter(({source}) => source === 'project');
-  expect(shipped.map(({definition}) => definition.name)).toEqual(Object.keys(templates()).sort());
+  expect(shipped.map(({definition}) => definition.name)).toEqual(Object.keys(getTemplates()).sort());
   expect(shipped.filter(({readOnly}) => readOnly).map(({definition}) => definition.name)).toEqual([
     'architect',
     'doc-reader',
@@ -23,16 +23,18 @@ test('this repository has the seven agents that are shipped, and lint finds them
   expect([...agents.flatMap(({findings}) => findings), ...others]).toEqual([]);
 });
 
-test('the reviewer has the tools of the example that people know', () => {
-  expect(templates().reviewer).toMatchObject({tools: ['bash', 'read_file']});
-  expect(templates().reviewer?.description).toMatch(/^Code review expert focusing on code quality and improvements/);
+test('the reviewer has the tools of the documented example', () => {
+  expect(getTemplates().reviewer).toMatchObject({tools: ['bash', 'read_file']});
+  expect(getTemplates().reviewer?.description).toMatch(/^Code review expert focusing on code quality and improvements/);
 });
 
-test('each is written as mini-cc writes it, and beside them lies the schema as it is now', () => {
-  for (const [name, definition] of Object.entries(templates())) {
+test('each is formatted as mini-cc writes it, and the schema beside them is up to date', () => {
+  for (const [name, definition] of Object.entries(getTemplates())) {
     expect(readFileSync(path.join(root, '.mini-cc', 'agents', `${name}.json`), 'utf8')).toBe(
-      definitionText(definition),
+      formatDefinition(definition),
     );
   }
-  expect(JSON.parse(readFileSync(path.join(root, '.mini-cc', 'agent.schema.json'), 'utf8'))).toEqual(agentJsonSchema());
+  expect(JSON.parse(readFileSync(path.join(root, '.mini-cc', 'agent.schema.json'), 'utf8'))).toEqual(
+    createAgentSchema(),
+  );
 });

@@ -36,20 +36,20 @@ describe('agents in a running REPL', () => {
     });
     const terminal = await repl({server, cwd: workspace.path});
     const file = await workspace.write('.mini-cc/agents/reviewer.json', definition());
-    await terminal.waitFor('new agent: reviewer');
+    await terminal.waitFor('New agent reviewer.');
     await send(terminal, 'review one');
     await terminal.waitFor('[reviewer] review it - done');
     await idle(terminal);
 
     await workspace.write('.mini-cc/agents/reviewer.json', '{\n  "name": "reviewer",\n  "tools": [}');
-    await terminal.waitFor(/the last good one stays in use:\s+\S+reviewer\.json:3:13: /);
+    await terminal.waitFor(/its last valid definition stays in use:\s+\S+reviewer\.json:3:13: /);
     await send(terminal, 'review two');
     await terminal.waitFor((at) => at.text().split('[reviewer] review it - done').length === 3);
     await idle(terminal);
 
     const {rm} = await import('node:fs/promises');
     await rm(file);
-    await terminal.waitFor('agent reviewer is gone');
+    await terminal.waitFor('Deleted agent reviewer.');
     await send(terminal, 'Task(reviewer): review three');
     await terminal.waitFor('Invalid agent_type: "reviewer"');
   });

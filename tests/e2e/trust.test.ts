@@ -124,7 +124,7 @@ describe('an agent of a project', () => {
     const at = await place('{}');
     await at.write('.mini-cc/agents/fixer.json', fixer('bypassPermissions'));
     const before = await at.run('agents', 'lint', 'fixer');
-    expect(before.stdout).toMatch(/fixer\.json:1:\d+: .*permissionMode "bypassPermissions" counts for nothing/);
+    expect(before.stdout).toMatch(/fixer\.json:1:\d+: .*permissionMode "bypassPermissions" is ignored/);
     expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');
     expect(before.stderr).toContain('not trusted: .mini-cc/agents/fixer.json: permissionMode. To trust');
     const list = await at.run('agents', 'list', '--trust');

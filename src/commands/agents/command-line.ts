@@ -1,5 +1,5 @@
 /** `mini-cc agents list|show|create|delete|lint|schema`: the same without a REPL, for scripts. */
-import {agentJsonSchema} from '../../agents/schema.ts';
+import {createAgentSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
 import {createAgent} from './create.ts';
@@ -45,7 +45,7 @@ export async function runAgentsCommandLine(args: SubcommandArguments, desk: Agen
       return args.json ? {...printed(report.agents), exitCode: report.ok ? 0 : 2} : lintOutcome(report);
     }
     case 'schema':
-      return printed(agentJsonSchema(desk.toolNames));
+      return printed(createAgentSchema(desk.toolNames));
     default:
       throw new UsageError(`mini-cc agents ${args.verb}: there is ${VERBS}`);
   }
@@ -59,8 +59,8 @@ function lintOutcome({ok, text, agents}: LintReport): CommandLineOutcome {
 
 async function confirmedDelete(name: string, sure: boolean, desk: AgentsDesk): Promise<DeskResult> {
   if (sure) return deleteByName(name, true, desk);
-  const {deletableFile} = await import('../../agents/save.ts');
-  const file = await deletableFile(name, desk.snapshot(), desk.writableFolders);
+  const {findDeletableFile} = await import('../../agents/save.ts');
+  const file = await findDeletableFile(name, desk.snapshot(), desk.writableFolders);
   throw new UsageError(`this would remove ${desk.shownPath(file)}: say --yes`);
 }
 

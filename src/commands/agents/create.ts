@@ -2,12 +2,12 @@
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {definitionText} from '../../agents/definition-file.ts';
-import {draftPrompt, draftSchema, parseDraft} from '../../agents/draft.ts';
+import {formatDefinition} from '../../agents/definition-file.ts';
+import {createDraftPrompt, createDraftSchema, parseDraft} from '../../agents/draft.ts';
 import {parseJsonAgent} from '../../agents/json-source.ts';
 import {saveAgent} from '../../agents/save.ts';
 import type {AgentFile} from '../../agents/schema.ts';
-import {templates} from '../../agents/templates.ts';
+import {getTemplates} from '../../agents/templates.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {slipOf} from '../../core/util/nearest.ts';
 import {formatProblem} from '../../core/util/problem.ts';
@@ -39,7 +39,7 @@ export async function createAgent(options: CreateOptions, desk: AgentsDesk): Pro
     if (options.sure) return save(fields, desk);
     const answer = await desk.ask({
       title: 'save this agent?',
-      detail: [definitionText(fields).trimEnd(), '', ...checked.lines, ...notes].join('\n'),
+      detail: [formatDefinition(fields).trimEnd(), '', ...checked.lines, ...notes].join('\n'),
       detailType: 'text',
       options: [
         ...(checked.ok ? [{digit: 1, choice: 'save', label: `save as ${fields.name}.json`}] : []),
@@ -60,7 +60,7 @@ async function draft(text: string, desk: AgentsDesk): Promise<Drafted | DeskResu
   const wanted = text === '' ? await askWhatFor(desk) : text;
   if (wanted === undefined) return {ok: true, text: 'Dropped; nothing was saved.'};
   desk.say('Drafting the agent…');
-  const answer = await desk.complete(draftPrompt(wanted, desk.toolNames), draftSchema(desk.toolNames));
+  const answer = await desk.complete(createDraftPrompt(wanted, desk.toolNames), createDraftSchema(desk.toolNames));
   const parsed = parseDraft(answer, {toolNames: desk.toolNames, taken: taken(desk)});
   if (parsed.ok) return {fields: parsed.fields, notes: parsed.notes};
   return {ok: false, text: `${parsed.error} Try again with other words, or write the file by hand.`};
@@ -78,7 +78,7 @@ async function askWhatFor(desk: AgentsDesk): Promise<string | undefined> {
 }
 
 function fromTemplate(name: string, desk: AgentsDesk): Drafted | DeskResult {
-  const all = templates();
+  const all = getTemplates();
   const fields = Object.hasOwn(all, name) ? all[name] : undefined;
   if (!fields) {
     const meant = slipOf(name, Object.keys(all));
@@ -103,7 +103,7 @@ function readingOptions(desk: AgentsDesk) {
 /** What the agent will be once it is saved. */
 function check(fields: AgentFile, desk: AgentsDesk): {ok: boolean; lines: string[]} {
   const file = path.join(desk.projectFolder, `${fields.name}.json`);
-  const {agent, problems} = parseJsonAgent(definitionText(fields), file, readingOptions(desk));
+  const {agent, problems} = parseJsonAgent(formatDefinition(fields), file, readingOptions(desk));
   const found = problems.map((problem) => formatProblem({...problem, file: desk.shownPath(file)}));
   if (!agent) return {ok: false, lines: found};
   const held = agent.definition.readOnly ? 'read-only: its bash is held by the operating system' : 'may write';
@@ -115,7 +115,7 @@ async function edit(fields: AgentFile, desk: AgentsDesk): Promise<AgentFile | st
   const folder = await mkdtemp(path.join(tmpdir(), 'mini-cc-draft-'));
   const file = path.join(folder, `${fields.name}.json`);
   try {
-    await writeFile(file, definitionText(fields));
+    await writeFile(file, formatDefinition(fields));
     const opened = await desk.openEditor(file);
     if (opened !== true) return opened;
     // By another name than its file's: a draft may be renamed.

@@ -1,4 +1,4 @@
-import {deletableFile, deleteAgent} from '../../agents/save.ts';
+import {deleteAgent, findDeletableFile} from '../../agents/save.ts';
 import type {AgentsDesk, DeskResult} from './deps.ts';
 
 /**
@@ -8,7 +8,7 @@ import type {AgentsDesk, DeskResult} from './deps.ts';
  */
 export async function deleteByName(name: string, sure: boolean, desk: AgentsDesk): Promise<DeskResult> {
   if (name === '') return {ok: false, text: 'Which agent? /agents delete NAME'};
-  const file = await deletableFile(name, desk.snapshot(), desk.writableFolders);
+  const file = await findDeletableFile(name, desk.snapshot(), desk.writableFolders);
   if (!sure) {
     const answer = await desk.ask({
       title: `delete the agent ${name}?`,

@@ -1,10 +1,10 @@
 /** `/agents help`: the forms, and a file to begin with. */
-import {definitionText} from '../../agents/definition-file.ts';
-import {templates} from '../../agents/templates.ts';
+import {formatDefinition} from '../../agents/definition-file.ts';
+import {getTemplates} from '../../agents/templates.ts';
 import type {DeskResult} from './deps.ts';
 
 export function agentsHelp(): DeskResult {
-  const all = templates();
+  const all = getTemplates();
   return {
     ok: true,
     text: `Agents are JSON files in .mini-cc/agents/ (of the project) and ~/.mini-cc/agents/ (yours). An edit holds from
@@ -25,6 +25,6 @@ Optional: disallowedTools, model, maxTurns, timeoutSeconds, readOnly, color.
 
 .mini-cc/agents/reviewer.json, for example:
 
-${definitionText(all.reviewer!)}`,
+${formatDefinition(all.reviewer!)}`,
   };
 }
