@@ -19,7 +19,7 @@ export function App({controller}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const {columns, rows} = useWindowSize();
-  const isStill = useIsScreenReaderEnabled();
+  const isStatic = useIsScreenReaderEnabled();
   const {isReady, Markdown} = useMarkdown(ui.session !== undefined);
   const {setCursorPosition} = useCursor();
 
@@ -39,7 +39,7 @@ export function App({controller}: AppProps) {
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
-  setCursorPosition(local.isLeaving || isStill ? undefined : layout.cursor);
+  setCursorPosition(local.isLeaving || isStatic ? undefined : layout.cursor);
 
   return (
     <>
@@ -48,7 +48,7 @@ export function App({controller}: AppProps) {
       </Static>
       {!local.isLeaving && (
         <Box flexDirection="column">
-          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStill={isStill} />
+          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStatic={isStatic} />
         </Box>
       )}
     </>

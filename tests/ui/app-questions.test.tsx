@@ -46,7 +46,7 @@ describe('a question', () => {
     repl.screen.type('go\r');
     await repl.screen.shows('working');
     repl.session.emit({type: 'ask', question: question({detail: 'one\ntwo\nthree\nfour\nfive'})});
-    await repl.screen.shows('more rows, whole above');
+    await repl.screen.shows('more rows, shown in full above');
     for (const line of ['two', 'three', 'four', 'five']) {
       const lines = () => repl.screen.scrollback().split('\n');
       await until(() => lines().some((text) => text.trim() === line));

@@ -3,30 +3,30 @@ import {formatDuration} from '../../core/runs/progress-line.ts';
 import {cutText} from '../text/wrap.ts';
 
 const FRAMES = ['|', '/', '-', '\\'] as const;
-/** Milliseconds between two pictures of what moves. */
+/** How often moving parts are drawn. Milliseconds. */
 export const TICK_MS = 200;
 
 interface BusyProps {
   /** Both in milliseconds since the epoch. */
   readonly since: number;
   readonly now: number;
-  readonly isStill: boolean;
-  /** Subagents are awaited, and need not be. */
+  readonly isStatic: boolean;
+  /** Ctrl+B can send awaited subagents to the background. */
   readonly canBackground?: boolean;
-  /** A run is opened: there Esc goes back. */
-  readonly isElsewhere?: boolean;
+  /** The transcript of a run is shown: there Esc goes back. */
+  readonly isRunOpen?: boolean;
   readonly columns: number;
 }
 
-/** Says that the main agent is at work. Without motion for a screen reader, which would read every picture. */
-export function BusyLine({since, now, isStill, canBackground = false, isElsewhere = false, columns}: BusyProps) {
-  if (isStill)
+/** Shows that the main agent is working. Without motion for a screen reader, which would read each frame. */
+export function BusyLine({since, now, isStatic, canBackground = false, isRunOpen = false, columns}: BusyProps) {
+  if (isStatic)
     return (
-      <Text>{`Working.${isElsewhere ? '' : ' Esc interrupts.'}${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>
+      <Text>{`Working.${isRunOpen ? '' : ' Esc interrupts.'}${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>
     );
   const frame = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length];
   const time = formatDuration(Math.floor(Math.max(0, now - since) / 1000) * 1000).replace('.0s', 's');
-  const keys = ` working ${time}${isElsewhere ? '' : ' · Esc interrupts'}`;
+  const keys = ` working ${time}${isRunOpen ? '' : ' · Esc interrupts'}`;
   const more = `${keys} · Ctrl+B background`;
   return (
     <Text>

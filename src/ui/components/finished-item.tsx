@@ -1,13 +1,13 @@
 /** One finished item, drawn once into the terminal's scrollback. */
 import {Box, Text} from 'ink';
 import type {ComponentType, ReactNode} from 'react';
-import type {Announcement, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
+import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
 import type {MarkdownProps} from '../text/markdown.tsx';
 import {StyledText, Wrapped} from '../text/styled-text.tsx';
 import {namedSpans} from './agent-name.tsx';
 import {DiffText} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
-import {endingStyle, FinishedSubagents} from './subagent-lines.tsx';
+import {FinishedSubagents, getStateStyle} from './subagent-lines.tsx';
 import {ToolLine} from './tool-line.tsx';
 
 interface FinishedProps {
@@ -68,7 +68,7 @@ function SentPrompt({text, columns}: {readonly text: string; readonly columns: n
 }
 
 interface AnnouncementProps {
-  readonly announcement: Announcement;
+  readonly announcement: AnnouncementItem;
   readonly columns: number;
   readonly Markdown: FinishedProps['Markdown'];
 }
@@ -81,11 +81,11 @@ export function AnnouncementView({announcement, columns, Markdown}: Announcement
   const width = columns - INDENT;
   return (
     <Box flexDirection="column">
-      <StyledText spans={namedSpans(header, agent, endingStyle(state))} columns={columns} />
+      <StyledText spans={namedSpans(header, agent, getStateStyle(state))} columns={columns} />
       <Box paddingLeft={INDENT} flexDirection="column">
         <MarkdownText text={text} columns={width} Markdown={Markdown} />
         {more > 0 && <Text dimColor>{`… ${more} more ${more === 1 ? 'line' : 'lines'}: /subagents log ${runId}`}</Text>}
-        {notes !== '' && <Wrapped {...endingStyle(state)} text={notes} columns={width} />}
+        {notes !== '' && <Wrapped {...getStateStyle(state)} text={notes} columns={width} />}
       </Box>
     </Box>
   );

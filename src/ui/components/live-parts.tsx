@@ -4,7 +4,7 @@ import {offeredCommands} from '../input/completion.ts';
 import {type CommandInfo, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
-import {modeOf, type SubagentRun, type UiState} from '../state/ui-state.ts';
+import type {SubagentRun, UiState} from '../state/ui-state.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {screenText} from '../text/screen-text.ts';
 import type {StreamState} from '../text/stream-blocks.ts';
@@ -38,42 +38,42 @@ export interface LiveLayout {
   readonly commands: readonly CommandInfo[];
   readonly queued: readonly {readonly id: string; readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
-  /** The run whose transcript stands where the turn's parts stand otherwise. */
+  /** The opened run: its transcript is shown in place of the turn's parts. */
   readonly view: {readonly run: SubagentRun; readonly rows: readonly ViewRow[]} | undefined;
-  /** Where the terminal's cursor stands, from the top of the live part. */
+  /** The place of the terminal's cursor, from the top of the live part. */
   readonly cursor: {readonly x: number; readonly y: number};
 }
 
-/** How high each live part is, and where the cursor stands among them. Pure: drawing follows it exactly. */
+/** How many rows each live part gets, and where the cursor is. A pure function; `LiveParts` draws exactly this. */
 export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout {
   const {question, count} = currentQuestion(ui, local);
   const isPromptEmpty = local.editor.text === '';
-  const asked = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
-  const commands = asked ? [] : offeredCommands(ui, local);
+  const questionPart = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
+  const commands = questionPart ? [] : offeredCommands(ui, local);
   const queued = [...ui.queued, ...local.unsent.map((text, index) => ({id: `unsent ${index}`, text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
-  const panel = panelOf(ui, local, view !== undefined || commands.length > 0);
+  const panel = layoutPanel(ui, local, view !== undefined || commands.length > 0);
   const tail = view ? [] : tailRows(ui.stream, columns);
-  const lines = awaitedRuns(ui).length;
+  const awaited = awaitedRuns(ui).length;
   const given = shareRows(rows, {
     prompt: promptRows(local.editor, columns, rows).rows.length,
-    question: asked?.rows.length ?? 0,
+    question: questionPart?.rows.length ?? 0,
     status: 1,
-    busy: isWorking(ui, local) && !asked ? 1 : 0,
+    busy: isWorking(ui, local) && !questionPart ? 1 : 0,
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
     completion: Math.min(MAX_COMPLETION_ROWS, commands.length),
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
     queued: queued.length,
-    subagents: view || lines === 0 ? 0 : lines + 1,
+    subagents: view || awaited === 0 ? 0 : awaited + 1,
     tools: view ? 0 : runningToolRows(shownTools(ui)),
     todos: local.showTodos && ui.busy && !view ? ui.todos.length : 0,
     tail: tail.length,
   });
   const prompt = promptRows(local.editor, columns, given.prompt);
-  const over =
+  const rowsAbove =
     given.lead +
     given.view +
     given.tail +
@@ -83,15 +83,15 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     given.queued +
     given.gap +
     given.busy;
-  const note = asked?.cursor;
-  const hidden = (asked?.rows.length ?? 0) - given.question;
+  const note = questionPart?.cursor;
+  const hidden = (questionPart?.rows.length ?? 0) - given.question;
   const cursor = note
-    ? {x: note.column, y: over + Math.max(0, note.row - hidden)}
-    : {x: prompt.cursor.column, y: over + given.question + prompt.cursor.row};
+    ? {x: note.column, y: rowsAbove + Math.max(0, note.row - hidden)}
+    : {x: prompt.cursor.column, y: rowsAbove + given.question + prompt.cursor.row};
   return {
     given,
     tail: given.tail > 0 ? tail.slice(-given.tail) : [],
-    question: asked,
+    question: questionPart,
     prompt,
     commands,
     queued,
@@ -103,38 +103,38 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
 
 interface LiveProps extends Omit<LayoutInput, 'rows'> {
   readonly layout: LiveLayout;
-  readonly isStill: boolean;
+  readonly isStatic: boolean;
 }
 
-/** All that is not finished. Each part has exactly the rows that the layout gave it. */
-export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
+/** Everything that is not finished. Each part gets exactly the rows that the layout gave it. */
+export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
   const {given, tail, question, prompt, commands, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
   const isIdling = given.panel > 0 && panel.runs.some((run) => run.state === 'running');
-  const now = useNow(!isStill && (isMoving || isIdling), isMoving ? TICK_MS : IDLE_TICK_MS);
+  const now = useNow(!isStatic && (isMoving || isIdling), isMoving ? TICK_MS : IDLE_TICK_MS);
   return (
     <>
       {given.lead > 0 && <Text> </Text>}
-      {view && <RunView run={view.run} rows={view.rows} room={given.view} columns={columns} />}
+      {view && <RunView run={view.run} rows={view.rows} maxRows={given.view} columns={columns} />}
       <StreamTail rows={tail} />
       <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
       <LiveSubagents runs={awaited} rows={given.subagents} columns={columns} now={now} />
       {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} columns={columns} />}
       {given.queued > 0 && <QueuedPrompts prompts={queued} rows={given.queued} columns={columns} />}
       {given.gap > 0 && <Text> </Text>}
-      {question && <QuestionView rows={question.rows} room={given.question} />}
+      {question && <QuestionView rows={question.rows} maxRows={given.question} />}
       {given.busy > 0 && (
         <BusyLine
           since={ui.busySince || now}
           now={now}
-          isStill={isStill}
+          isStatic={isStatic}
           canBackground={hasAwaitedWork(ui)}
-          isElsewhere={view !== undefined}
+          isRunOpen={view !== undefined}
           columns={columns}
         />
       )}
-      <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? placeholderOf(view?.run, columns) : ''} />
+      <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
       {given.completion > 0 && (
         <CompletionList commands={commands} selected={local.selected} rows={given.completion} columns={columns} />
       )}
@@ -144,11 +144,11 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
       {given.status > 0 && (
         <StatusLine
           model={ui.session?.model ?? ''}
-          mode={modeOf(ui) ?? ''}
+          mode={ui.session?.permissionMode ?? ''}
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
           contextTokens={ui.contextTokens}
           hint={local.hint}
-          tip={tipOf(ui, local, panel)}
+          tip={getTip(ui, local, panel)}
           columns={columns}
         />
       )}
@@ -156,24 +156,24 @@ export function LiveParts({layout, ui, local, columns, isStill}: LiveProps) {
   );
 }
 
-/** What is marked, and nothing where something else has the keys. */
-function panelOf(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {
+/** The runs of the panel and the marked one; no runs while something else uses its keys. */
+function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {
   const runs = isHidden ? [] : panelRuns(ui, local.panel !== undefined);
   return {runs, marked: local.panel && runs.length > 0 ? markedIndex(runs, local.panel) : undefined};
 }
 
-function placeholderOf(run: SubagentRun | undefined, columns: number): string {
+function getPlaceholder(run: SubagentRun | undefined, columns: number): string {
   return run ? cutText(`message to [${run.agent}] ${run.description}`, promptWidth(columns)) : PLACEHOLDER;
 }
 
-/** The key that leads on, where there is one. */
-function tipOf(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): string {
+/** A key that is useful now; empty when there is none. */
+function getTip(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): string {
   if (marked !== undefined) return 'Enter opens · Esc back';
   const canEnter = local.editor.text === '' && !ui.openedRun && ui.subagents.some((run) => !hasEnded(run));
   return canEnter ? 'Down: agents' : '';
 }
 
-/** Live parts that will be finished below a blank row stand below one already. */
+/** A part that will be printed below a blank row is below a blank row while it is live too. */
 function hasLead(ui: UiState, tail: readonly string[], isViewing: boolean): boolean {
   if (ui.finished.length === 0) return false;
   if (isViewing) return true;
@@ -181,7 +181,7 @@ function hasLead(ui: UiState, tail: readonly string[], isViewing: boolean): bool
   return shownTools(ui).length > 0 || awaitedRuns(ui).length > 0;
 }
 
-/** A call that has dispatched a subagent is told by that one's line. */
+/** Without calls that have dispatched a subagent: the subagent's line is shown instead. */
 function shownTools(ui: UiState) {
   return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId));
 }
@@ -190,7 +190,7 @@ function shownTools(ui: UiState) {
 function tailRows(stream: StreamState, columns: number): string[] {
   const isFenced = stream.fence !== undefined || /^\s*(?:```|~~~)/.test(stream.tail);
   const code = stream.fence ? stream.tail : stream.tail.replace(/^.*\n?/, '');
-  // Code stands as it will when it is finished: moved in, without its fence.
+  // Code is shown as it will be printed: indented, without its fence.
   const text = screenText(isFenced ? code : stream.tail).replace(/\s+$/, '');
   if (text === '') return [];
   const indent = isFenced ? '  ' : '';
@@ -201,7 +201,7 @@ function StreamTail({rows}: {readonly rows: readonly string[]}) {
   return rows.length === 0 ? null : <Text wrap="truncate">{rows.join('\n')}</Text>;
 }
 
-/** Milliseconds since the epoch, kept up to date while `isActive`; at rest there is no timer. */
+/** The time in milliseconds since the epoch, kept up to date while `isActive`; else there is no timer. */
 function useNow(isActive: boolean, intervalMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -9,7 +9,7 @@ import {cutText} from '../text/wrap.ts';
 export const PROMPT_MARK = '> ';
 export const PLACEHOLDER = 'Ask about this project, or /help';
 
-/** What is typed as rows of the screen, and the cursor among them. */
+/** The typed text as rows of the screen, and the cursor in them. */
 export interface PromptRows {
   readonly rows: readonly string[];
   readonly cursor: {readonly row: number; readonly column: number};
@@ -20,17 +20,17 @@ export function promptWidth(columns: number): number {
   return Math.max(4, columns - PROMPT_MARK.length - 1);
 }
 
-/** The rows around the cursor, where there isn't room for all. */
-export function promptRows(editor: EditorState, columns: number, room: number): PromptRows {
+/** At most `maxRows` rows around the cursor. */
+export function promptRows(editor: EditorState, columns: number, maxRows: number): PromptRows {
   const {rows, cursor} = layoutText(editor, promptWidth(columns));
-  const first = Math.max(0, Math.min(cursor.row - Math.floor(room / 2), rows.length - room));
+  const first = Math.max(0, Math.min(cursor.row - Math.floor(maxRows / 2), rows.length - maxRows));
   return {
-    rows: rows.slice(first, first + room),
+    rows: rows.slice(first, first + maxRows),
     cursor: {row: cursor.row - first, column: cursor.column + PROMPT_MARK.length},
   };
 }
 
-/** `placeholder` stands there while nothing is typed. No frame: lines as wide as the window would be torn by resizing it. */
+/** `placeholder` is shown while nothing is typed. There is no frame: resizing would break lines as wide as the window. */
 export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; readonly placeholder: string}) {
   return (
     <Box flexDirection="column">
@@ -50,7 +50,7 @@ interface QueueProps {
   readonly columns: number;
 }
 
-/** What was sent during a turn and waits for its next step. */
+/** Prompts that were sent during a turn and wait for its next step. */
 export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
   const {shown, more} = firstRows(prompts, rows);
   return (

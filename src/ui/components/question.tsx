@@ -7,10 +7,10 @@ import {Wrapped} from '../text/styled-text.tsx';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {PatchLine, WrappedDiff} from './diff.tsx';
 
-/** Everything of a question as rows of the screen, so that its height is known before it is drawn. */
+/** A question as rows of the screen: its height must be known before it is drawn. */
 export interface QuestionRows {
   readonly rows: readonly Row[];
-  /** Where the word to the model is typed: its row and column. */
+  /** The place where the note to the model is typed. */
   readonly cursor: {readonly row: number; readonly column: number} | undefined;
 }
 
@@ -18,13 +18,13 @@ interface Row {
   readonly key: string;
   readonly text: string;
   readonly style: RowStyle;
-  /** Of a row of a diff: how its line begins. */
+  /** For a row of a diff: the beginning of its line. */
   readonly sign?: string;
 }
 
 type RowStyle = 'head' | 'detail' | 'diff' | 'option' | 'marked' | 'hint' | 'note';
 
-interface View {
+interface QuestionState {
   readonly question: Question;
   readonly count: number;
   readonly focus: QuestionFocus | undefined;
@@ -34,7 +34,7 @@ interface View {
 
 const NOTE_LABELS = {why: '    why: ', line: '  ? '};
 
-export function questionRows({question, count, focus, isPromptEmpty, columns}: View): QuestionRows {
+export function questionRows({question, count, focus, isPromptEmpty, columns}: QuestionState): QuestionRows {
   const rows: Row[] = [];
   const add = (style: RowStyle, lines: readonly string[], sign = '') => {
     for (const text of lines) rows.push({key: `${rows.length}`, text, style, sign});
@@ -42,17 +42,17 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
   const queue = count > 1 ? ` (1 of ${count})` : '';
   if (question.editor)
     return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
-  add('head', firstOf(wrapText(`${question.agent} asks: ${question.title}${queue}`, columns), MAX_HEAD_ROWS));
+  add('head', cutRows(wrapText(`${question.agent} asks: ${question.title}${queue}`, columns), MAX_HEAD_ROWS));
   const {detail, detailType} = question;
-  // A file or an address that the head ends with is not said twice.
-  const isSaid = detailType === 'text' && question.title.endsWith(detail.trim());
-  if (!isLongQuestion(question) && detail.trim() !== '' && !isSaid) {
+  // A path or an address at the end of the title is not shown twice.
+  const isInTitle = detailType === 'text' && question.title.endsWith(detail.trim());
+  if (!isLongQuestion(question) && detail.trim() !== '' && !isInTitle) {
     if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
     else for (const line of detail.split('\n')) add('diff', wrapText(line, columns - 2), line.slice(0, 2));
   }
   question.options.forEach(({digit, label}, index) => {
     const isMarked = focus?.marked === index && !focus.note;
-    // What a yes covers is read before it is given: it is not cut.
+    // An option is never cut: the person must be able to read what a yes allows.
     const [first = '', ...more] = wrapText(label, columns - 4);
     const lines = [`${isMarked ? '>' : ' '} ${digit} ${first}`, ...more.map((text) => `    ${text}`)];
     add(isMarked ? 'marked' : 'option', lines);
@@ -60,21 +60,20 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: V
   if (focus?.note) {
     const isLine = question.options.length === 0;
     const noteLabel = isLine ? NOTE_LABELS.line : NOTE_LABELS.why;
-    const room = Math.max(4, columns - noteLabel.length - 1);
-    const layout = layoutText(focus.note, room);
+    const layout = layoutText(focus.note, Math.max(4, columns - noteLabel.length - 1));
     const row = rows.length;
     add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
-    const hint = isLine ? 'Enter: done · Esc: drop it' : 'Enter: no · Esc: no, without a word';
+    const hint = isLine ? 'Enter: done · Esc: cancel' : 'Enter: no · Esc: no, without a reason';
     add('hint', [cutText(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
-  const keys = question.options.length === 0 ? 'type your answer · Esc: drop it' : chooserKeys(question, focus);
+  const keys = question.options.length === 0 ? 'type your answer · Esc: cancel' : chooserKeys(question, focus);
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
 }
 
-function firstOf(rows: readonly string[], count: number): readonly string[] {
+function cutRows(rows: readonly string[], count: number): readonly string[] {
   return rows.length <= count ? rows : [...rows.slice(0, count - 1), `${rows[count - 1]} …`];
 }
 
@@ -84,9 +83,9 @@ function chooserKeys(question: Question, focus: QuestionFocus | undefined): stri
   return isEnterOut ? `digit, or arrows · Enter or Esc: ${out}` : `digit, or arrows and Enter · Esc: ${out}`;
 }
 
-/** A question to the person. Where the window is too low, the detail gives way, and says so. */
-export function QuestionView({rows, room}: {readonly rows: QuestionRows['rows']; readonly room: number}) {
-  const shown = fitRows(rows, room);
+/** A question to the person. In a low window the detail is cut, and a row says so. */
+export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows']; readonly maxRows: number}) {
+  const shown = fitRows(rows, maxRows);
   return (
     <Box flexDirection="column">
       {shown.map(({key, text, style, sign = ''}) => (
@@ -96,20 +95,24 @@ export function QuestionView({rows, room}: {readonly rows: QuestionRows['rows'];
   );
 }
 
-function fitRows(rows: QuestionRows['rows'], room: number): QuestionRows['rows'] {
-  if (rows.length <= room) return rows;
+function fitRows(rows: QuestionRows['rows'], maxRows: number): QuestionRows['rows'] {
+  if (rows.length <= maxRows) return rows;
   const details = rows.filter(isDetail);
   const others = rows.length - details.length;
-  const kept = Math.max(0, room - others - 1);
-  const missing = {key: 'missing', text: `… ${details.length - kept} more rows, whole above`, style: 'detail'} as const;
-  const last = details[kept];
+  const shown = Math.max(0, maxRows - others - 1);
+  const missing = {
+    key: 'missing',
+    text: `… ${details.length - shown} more rows, shown in full above`,
+    style: 'detail',
+  } as const;
+  const last = details[shown];
   return rows
     .flatMap((row) => {
       if (!isDetail(row)) return [row];
       if (row === last) return [missing];
-      return details.indexOf(row) < kept ? [row] : [];
+      return details.indexOf(row) < shown ? [row] : [];
     })
-    .slice(-room);
+    .slice(-maxRows);
 }
 
 function isDetail({style}: {readonly style: RowStyle}): boolean {
@@ -145,7 +148,7 @@ function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
   }
 }
 
-/** A long command or diff, printed whole before the question. */
+/** A long command or diff, printed in full above the question. */
 export function QuestionDetail({question, columns}: {readonly question: Question; readonly columns: number}) {
   return (
     <Box flexDirection="column">

@@ -7,7 +7,7 @@ import {AgentName} from './agent-name.tsx';
 
 interface PanelProps {
   readonly runs: readonly SubagentRun[];
-  /** Undefined while the person is not in the panel. */
+  /** Undefined while the keys do not go to the panel. */
   readonly marked: number | undefined;
   readonly rows: number;
   readonly columns: number;
@@ -15,7 +15,7 @@ interface PanelProps {
   readonly now: number;
 }
 
-/** The runs in the background, a row each. */
+/** The runs of the panel, one row for each. */
 export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
   const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);
   return (
@@ -23,12 +23,12 @@ export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
       {shown.map((run, index) => {
         const isMarked = first + index === marked;
         const name = cutText(run.agent, Math.floor(columns / 3));
-        const room = columns - textWidth(name) - 5;
+        const width = columns - textWidth(name) - 5;
         return (
           <Text key={run.agentId} bold={isMarked} dimColor={!isMarked && hasEnded(run)}>
             <Text color="cyan">{isMarked ? '> ' : '  '}</Text>
             <AgentName name={name} />
-            {` ${panelText(run, room, now)}`}
+            {` ${panelText(run, width, now)}`}
           </Text>
         );
       })}

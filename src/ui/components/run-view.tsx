@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {stateWord} from '../state/panel.ts';
+import {formatState} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
 import type {TextStyle} from '../text/styled-text.tsx';
@@ -40,17 +40,17 @@ function lineRows(line: TailLine, columns: number): {text: string; style: TextSt
 interface ViewProps {
   readonly run: SubagentRun;
   readonly rows: readonly ViewRow[];
-  /** Rows that it has, with its header. */
-  readonly room: number;
+  /** Including the header. */
+  readonly maxRows: number;
   readonly columns: number;
 }
 
-/** One run as it works: its newest rows. Live, so that nothing of it stays when it is left. */
-export function RunView({run, rows, room, columns}: ViewProps) {
-  if (room <= 0) return null;
-  const shown = room > 1 ? rows.slice(1 - room) : [];
+/** The newest rows of an opened run. They are live, so that nothing of them stays when the run is closed. */
+export function RunView({run, rows, maxRows, columns}: ViewProps) {
+  if (maxRows <= 0) return null;
+  const shown = maxRows > 1 ? rows.slice(1 - maxRows) : [];
   const name = cutText(run.agent, Math.floor(columns / 3));
-  const ending = ` · ${stateWord(run)} · esc back`;
+  const ending = ` · ${formatState(run)} · esc back`;
   const label = cutText(run.description, Math.max(4, columns - textWidth(name) - 3 - textWidth(ending)));
   return (
     <Box flexDirection="column">

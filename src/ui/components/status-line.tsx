@@ -5,16 +5,16 @@ interface StatusProps {
   readonly model: string;
   readonly mode: string;
   readonly running: number;
-  /** Tokens in the main agent's window; 0 when not known. */
+  /** Tokens in the main agent's context window; 0 when not known. */
   readonly contextTokens: number;
-  /** Takes the line's place for a moment. */
+  /** Shown in place of the line, when not empty. */
   readonly hint: string;
-  /** A key worth knowing just now; the first to give way. */
+  /** A key that is useful now; it is left out first. */
   readonly tip?: string;
   readonly columns: number;
 }
 
-/** Model, mode and what runs. Where it is narrow, the last parts give way. */
+/** Mode, running agents and model. In a narrow window the last parts are left out. */
 export function StatusLine({model, mode, running, contextTokens, hint, tip = '', columns}: StatusProps) {
   if (hint !== '') return <Text color="yellow">{cutText(hint, columns)}</Text>;
   const parts = [
@@ -30,7 +30,7 @@ export function StatusLine({model, mode, running, contextTokens, hint, tip = '',
     if (textWidth(longer) > columns) break;
     line = longer;
   }
-  // Where nothing is asked any more, that is not to be overlooked.
+  // In this mode nothing is asked: it must be easy to see.
   if (mode === 'bypassPermissions' && line.startsWith(mode)) {
     return (
       <Text>

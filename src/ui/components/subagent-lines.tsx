@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
 import {type ProgressState, progressLine, taskHeader} from '../../core/runs/progress-line.ts';
-import {groupTitle, hasEnded, progressOf} from '../state/subagent-store.ts';
+import {groupTitle, hasEnded, toProgress} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
 import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
@@ -11,14 +11,14 @@ interface FinishedProps {
   readonly columns: number;
 }
 
-/** A group that has ended, for good: each run below its own header, as the contract words it. */
+/** Runs that have ended, printed once: each with a header and a line. */
 export function FinishedSubagents({runs, columns}: FinishedProps) {
   return (
     <Box flexDirection="column">
       {keyed(runs).map(({key, value: run}) => (
         <Box key={key} flexDirection="column">
           <Wrapped bold text={taskHeader(run.description)} columns={columns} />
-          <StyledText spans={namedSpans(progressLine(run), run.agent, endingStyle(run.state))} columns={columns} />
+          <StyledText spans={namedSpans(progressLine(run), run.agent, getStateStyle(run.state))} columns={columns} />
         </Box>
       ))}
     </Box>
@@ -33,31 +33,31 @@ interface LiveProps {
   readonly now: number;
 }
 
-/** Those at work, in order of dispatch, each with its own state. */
+/** The runs that the turn waits for, in order of dispatch, each with its own state. */
 export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
   if (runs.length === 0 || rows <= 0) return null;
-  const {shown, rest} = mostTelling(runs, rows - 1);
+  const {shown, rest} = chooseRuns(runs, rows - 1);
   return (
     <Box flexDirection="column">
       <Text bold>{cutText(taskHeader(groupTitle(runs)), columns)}</Text>
       {shown.map((run) => {
-        const progress = progressOf(run, now);
+        const progress = toProgress(run, now);
         const line = fittedLine(progress, columns) + (run.note && ` · ${run.note}`);
         return (
           <StyledText
             key={run.agentId}
-            spans={namedSpans(cutText(line, columns), run.agent, endingStyle(run.state))}
+            spans={namedSpans(cutText(line, columns), run.agent, getStateStyle(run.state))}
             columns={columns}
           />
         );
       })}
-      {rest.length > 0 && rows > 1 && <Text dimColor>{cutText(`  … ${counts(rest)}`, columns)}</Text>}
+      {rest.length > 0 && rows > 1 && <Text dimColor>{cutText(`  … ${formatCounts(rest)}`, columns)}</Text>}
     </Box>
   );
 }
 
-/** Where rows are short, those at work stay in sight; what is shown stands in the order of dispatch. */
-function mostTelling(runs: readonly SubagentRun[], rows: number) {
+/** When there are too few rows, running runs are shown first; the shown ones keep the order of dispatch. */
+function chooseRuns(runs: readonly SubagentRun[], rows: number) {
   if (runs.length <= rows) return {shown: runs, rest: []};
   const rank = (run: SubagentRun) => (run.state === 'running' ? 0 : run.state === 'queued' ? 1 : 2);
   const chosen = new Set(runs.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, rows - 1)));
@@ -65,19 +65,19 @@ function mostTelling(runs: readonly SubagentRun[], rows: number) {
 }
 
 /** `3 ended, 2 running, 12 queued` */
-function counts(runs: readonly SubagentRun[]): string {
-  const of = (words: string, belongs: (run: SubagentRun) => boolean) => {
-    const count = runs.filter(belongs).length;
-    return count === 0 ? [] : [`${count} ${words}`];
+function formatCounts(runs: readonly SubagentRun[]): string {
+  const count = (state: string, belongs: (run: SubagentRun) => boolean) => {
+    const number = runs.filter(belongs).length;
+    return number === 0 ? [] : [`${number} ${state}`];
   };
   return [
-    ...of('ended', hasEnded),
-    ...of('running', (run) => run.state === 'running'),
-    ...of('queued', (run) => run.state === 'queued'),
+    ...count('ended', hasEnded),
+    ...count('running', (run) => run.state === 'running'),
+    ...count('queued', (run) => run.state === 'queued'),
   ].join(', ');
 }
 
-/** The description gives way, so that state and counts stay in sight. */
+/** Cuts the description, so that state and counts are visible. */
 function fittedLine(run: ProgressState, columns: number): string {
   const line = progressLine(run);
   const excess = textWidth(line) - columns;
@@ -88,8 +88,8 @@ function fittedLine(run: ProgressState, columns: number): string {
   });
 }
 
-/** The colour of a run's state. */
-export function endingStyle(state: ProgressState['state']): TextStyle {
+/** The colour for the state of a run. */
+export function getStateStyle(state: ProgressState['state']): TextStyle {
   switch (state) {
     case 'success':
       return {color: 'green'};

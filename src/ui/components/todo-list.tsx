@@ -12,7 +12,7 @@ interface TodoProps {
   readonly columns: number;
 }
 
-/** The main agent's plan, a line each. */
+/** The main agent's todos, one line for each. */
 export function TodoList({todos, rows, columns}: TodoProps) {
   const {shown, more} = firstRows(todos, rows);
   return (

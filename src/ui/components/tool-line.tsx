@@ -5,10 +5,10 @@ import {Patch} from './diff.tsx';
 import {TodoList} from './todo-list.tsx';
 
 const MAX_ERROR_ROWS = 8;
-/** How many rows of its result a tool shows; of what is not named, three. */
+/** How many rows of its result a tool shows; others show three. */
 const PREVIEW_ROWS: Readonly<Record<string, number>> = {bash: 8, read_file: 0, todo_write: 0};
 
-/** `● bash npm test` and a few rows of what came of it. */
+/** `● bash npm test` and a few rows of the result. */
 export function ToolLine({tool, columns}: {readonly tool: FinishedTool; readonly columns: number}) {
   return (
     <Box flexDirection="column">
@@ -59,15 +59,15 @@ function Preview({text, rows, columns, isError = false}: PreviewProps) {
   );
 }
 
-/** Rows of the progress that a tool at work shows. */
+/** How many rows of its output a running tool shows. */
 const PROGRESS_ROWS = 3;
 
-/** Rows that the tools at work would like to have. */
+/** How many rows the running tools need. */
 export function runningToolRows(tools: readonly RunningTool[]): number {
   return tools.reduce((rows, tool) => rows + 1 + progressRows(tool).length, 0);
 }
 
-/** The main agent's tools at work, each with the end of what it printed. */
+/** The running tools of the main agent, each with the end of its output. */
 export function RunningTools({
   tools,
   rows,
@@ -81,7 +81,7 @@ export function RunningTools({
     {key: tool.callId, text: `● ${tool.tool} ${tool.title}`, isDim: false},
     ...progressRows(tool).map((text, index) => ({key: `${tool.callId}:${index}`, text: `  ${text}`, isDim: true})),
   ]);
-  // Where there is no room for all, the names go before what they print.
+  // When there are too few rows, only the names are shown.
   const shown = lines.length <= rows ? lines : lines.filter(({isDim}) => !isDim).slice(-rows);
   return (
     <Box flexDirection="column">

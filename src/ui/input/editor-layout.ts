@@ -1,6 +1,6 @@
-/** Where the editor's text lies on the screen: rows of at most `width` columns, and the cursor among them. */
+/** The editor's text as rows of the screen, and the place of the cursor in them. */
 import {screenText} from '../text/screen-text.ts';
-import {graphemesOf, textWidth} from '../text/wrap.ts';
+import {splitGraphemes, textWidth} from '../text/wrap.ts';
 
 export interface Cursor {
   readonly row: number;
@@ -11,17 +11,18 @@ export interface Cursor {
 export interface EditorLayout {
   readonly rows: readonly string[];
   readonly cursor: Cursor;
-  /** Every place that the cursor can be at, in the order of the text. */
+  /** All places where the cursor can be, in the order of the text. */
   readonly stops: readonly (Cursor & {readonly offset: number})[];
 }
 
-interface Laid {
+interface EditorText {
   readonly text: string;
   readonly cursor: number;
   readonly pastes: ReadonlyMap<string, string>;
 }
 
-export function layoutText({text, cursor, pastes}: Laid, width: number): EditorLayout {
+/** @param width columns of a row */
+export function layoutText({text, cursor, pastes}: EditorText, width: number): EditorLayout {
   const rows = [''];
   const stops: (Cursor & {offset: number})[] = [];
   let column = 0;
@@ -30,7 +31,7 @@ export function layoutText({text, cursor, pastes}: Laid, width: number): EditorL
     rows.push('');
     column = 0;
   };
-  for (const grapheme of graphemesOf(text)) {
+  for (const grapheme of splitGraphemes(text)) {
     const pasted = pastes.get(grapheme);
     const shown = pasted === undefined ? visible(grapheme) : pasteLabel(pasted);
     const columns = textWidth(shown);
@@ -44,21 +45,21 @@ export function layoutText({text, cursor, pastes}: Laid, width: number): EditorL
       column += columns;
     }
   }
-  // At the end of a full row the cursor stands on the next one.
+  // After a full row the cursor is on the next row.
   if (column >= width) newRow();
   stops.push({row: rows.length - 1, column, offset});
   const at = stops.find((stop) => stop.offset >= cursor) ?? stops.at(-1)!;
   return {rows, cursor: {row: at.row, column: at.column}, stops};
 }
 
-/** The offset nearest to a place: in its row, at its column or before. */
+/** The offset for a place on the screen: in its row, at its column or before. */
 export function offsetAt(layout: EditorLayout, target: Cursor): number {
   const inRow = layout.stops.filter((stop) => stop.row === target.row);
   const nearest = inRow.findLast((stop) => stop.column <= target.column) ?? inRow[0];
   return nearest?.offset ?? 0;
 }
 
-/** What a private character looks like: `[pasted 42 lines]`. */
+/** How a big paste is shown: `[pasted 42 lines]`. */
 export function pasteLabel(content: string): string {
   const lines = content.split('\n').length;
   return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${content.length} characters]`;

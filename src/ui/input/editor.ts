@@ -1,25 +1,25 @@
 /**
- * The text editor of the prompt, as a pure reducer. Positions are UTF-16 offsets at grapheme boundaries. A big paste
- * stands in the text as one private character, so that it moves and is deleted as a whole.
+ * The text editor of the prompt, as a pure reducer. Positions are UTF-16 offsets at grapheme boundaries. A big paste is
+ * one private-use character in the text, so that it is moved over and deleted as a whole.
  */
 import {type Cursor, layoutText, offsetAt} from './editor-layout.ts';
 
 export interface EditorState {
   readonly text: string;
   readonly cursor: number;
-  /** What each private character stands for. */
+  /** The pasted text of each private-use character. */
   readonly pastes: ReadonlyMap<string, string>;
-  /** What Ctrl+K, Ctrl+U and Ctrl+W took away last, for Ctrl+Y. */
+  /** The text that Ctrl+K, Ctrl+U or Ctrl+W removed last, for Ctrl+Y. */
   readonly killed: string;
-  /** The last action took text away: the next one's is joined to it. */
+  /** The last action was such a removal: text that the next one removes is joined to it. */
   readonly isKilling: boolean;
-  /** The column that Up and Down try to keep. */
+  /** The column that Up and Down return to after a shorter row. */
   readonly goal: number | undefined;
   /** Earlier prompts, oldest first. */
   readonly history: readonly string[];
-  /** Which of them is shown; `history.length` is what the person writes now. */
+  /** Which of them is shown; `history.length` is the text that the person writes now. */
   readonly historyAt: number;
-  /** What was being written when Up left for the history. */
+  /** The text that was being written when Up went to the history. */
   readonly draft: string;
 }
 
@@ -48,7 +48,7 @@ export type EditorAction =
 
 const BIG_PASTE_LINES = 10;
 const BIG_PASTE_CHARS = 1000;
-/** The first of the private characters; a prompt has room for some thousands of them. */
+/** The first private-use character of the last plane, which has 65,534 of them. */
 const FIRST_PASTE = 0x10_0000;
 const PASTE_MARKS = /[\u{100000}-\u{10fffd}]/gu;
 
@@ -76,7 +76,7 @@ export function edit(state: EditorState, action: EditorAction): EditorState {
     case 'paste':
       return paste(state, clean(action.text));
     case 'set':
-      return {...rest(state), text: action.text, cursor: action.text.length};
+      return {...reset(state), text: action.text, cursor: action.text.length};
     case 'left':
       return moveTo(state, before(text, cursor));
     case 'right':
@@ -113,12 +113,12 @@ export function edit(state: EditorState, action: EditorAction): EditorState {
   }
 }
 
-/** The text as it is sent: pastes whole. */
+/** The text as it is sent, with pastes in full. */
 export function expandedText(state: EditorState): string {
   return state.text.replace(PASTE_MARKS, (mark) => state.pastes.get(mark) ?? '');
 }
 
-/** The prompt was sent: it is history now, and the editor is empty. */
+/** The prompt was sent: it becomes the newest in the history, and the editor is empty. */
 export function submitted(state: EditorState): EditorState {
   const sent = expandedText(state);
   const isNew = sent.trim() !== '' && state.history.at(-1) !== sent;
@@ -127,7 +127,7 @@ export function submitted(state: EditorState): EditorState {
 
 function insert(state: EditorState, added: string): EditorState {
   const text = state.text.slice(0, state.cursor) + added + state.text.slice(state.cursor);
-  return {...rest(state), text, cursor: state.cursor + added.length};
+  return {...reset(state), text, cursor: state.cursor + added.length};
 }
 
 function paste(state: EditorState, content: string): EditorState {
@@ -136,17 +136,17 @@ function paste(state: EditorState, content: string): EditorState {
   return insert({...state, pastes: new Map(state.pastes).set(mark, content)}, mark);
 }
 
-/** Private characters of others can't be mistaken for ours; line ends are newlines. */
+/** Removes private-use characters, which would be taken for pastes; makes line ends newlines. */
 function clean(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(PASTE_MARKS, '');
 }
 
 function moveTo(state: EditorState, cursor: number): EditorState {
-  return {...rest(state), cursor};
+  return {...reset(state), cursor};
 }
 
 function remove(state: EditorState, from: number, to: number): EditorState {
-  return {...rest(state), text: state.text.slice(0, from) + state.text.slice(to), cursor: from};
+  return {...reset(state), text: state.text.slice(0, from) + state.text.slice(to), cursor: from};
 }
 
 function kill(state: EditorState, from: number, to: number): EditorState {
@@ -156,17 +156,17 @@ function kill(state: EditorState, from: number, to: number): EditorState {
   return {...remove(state, from, to), killed: state.isKilling ? joined : taken, isKilling: true};
 }
 
-/** What every action but a kill or a vertical move forgets. */
-function rest(state: EditorState): EditorState {
+/** Every action but a removal by a kill or a vertical move resets these. */
+function reset(state: EditorState): EditorState {
   return {...state, isKilling: false, goal: undefined};
 }
 
-/** Up and Down go over wrapped rows, and past the first and the last one through the history. */
+/** Up and Down move over wrapped rows; from the first and the last row they go through the history. */
 function moveRow(state: EditorState, step: 1 | -1, width: number): EditorState {
   const layout = layoutText(state, width);
   const target: Cursor = {row: layout.cursor.row + step, column: state.goal ?? layout.cursor.column};
   if (target.row < 0 || target.row >= layout.rows.length) return showHistory(state, state.historyAt + step);
-  return {...rest(state), cursor: offsetAt(layout, target), goal: target.column};
+  return {...reset(state), cursor: offsetAt(layout, target), goal: target.column};
 }
 
 function showHistory(state: EditorState, at: number): EditorState {
@@ -174,7 +174,7 @@ function showHistory(state: EditorState, at: number): EditorState {
   const isDraft = state.historyAt === state.history.length;
   const draft = isDraft ? state.text : state.draft;
   const text = at === state.history.length ? draft : clean(state.history[at]!);
-  return {...rest(state), text, cursor: text.length, historyAt: at, draft};
+  return {...reset(state), text, cursor: text.length, historyAt: at, draft};
 }
 
 function before(text: string, cursor: number): number {

@@ -1,10 +1,10 @@
-/** What was typed in a directory, kept across sessions: one JSON line a prompt in `<home>/history.jsonl`. */
+/** The prompts typed in a directory, kept across sessions: one JSON line for each in `<home>/history.jsonl`. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {appendPrivate} from '../../core/util/private-file.ts';
 
-/** Older prompts stay in the file and are not offered. */
-const OFFERED = 200;
+/** How many prompts are offered; older ones stay in the file. */
+const MAX_OFFERED = 200;
 
 export class PromptHistory {
   readonly #file: string;
@@ -16,7 +16,7 @@ export class PromptHistory {
     this.#file = path.join(home, 'history.jsonl');
   }
 
-  /** Oldest first; lines that cannot be read are left out. */
+  /** Oldest first, without lines that cannot be read. */
   read(): string[] {
     if (!existsSync(this.#file)) return [];
     const prompts: string[] = [];
@@ -24,7 +24,7 @@ export class PromptHistory {
       const entry = parse(line);
       if (entry?.cwd === this.cwd && prompts.at(-1) !== entry.prompt) prompts.push(entry.prompt);
     }
-    return prompts.slice(-OFFERED);
+    return prompts.slice(-MAX_OFFERED);
   }
 
   add(prompt: string): void {
@@ -39,7 +39,7 @@ function parse(line: string): {cwd: string; prompt: string} | undefined {
     const {cwd, prompt} = value;
     return typeof cwd === 'string' && typeof prompt === 'string' ? {cwd, prompt} : undefined;
   } catch (error) {
-    // A torn line of a crash, or the empty end of the file.
+    // A line that a crash cut off, or the empty end of the file.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -1,31 +1,31 @@
 /**
- * Which keys a question takes, as a pure function. It never takes keys that were meant for the prompt: none in its
- * first moments, none while something is typed there, unless the person went to it by Tab.
+ * Which keys a question uses, as a pure function. It must not use keys that were meant for the prompt: it uses none in
+ * its first 0.3 s, and none while text is typed in the prompt, unless the person went to the question by Tab.
  */
 import type {Answer, Question, QuestionOption} from '../../core/contract/events.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
 import {editorAction, type KeyPress} from './keys.ts';
 
-/** Milliseconds in which a question that has just come up takes no key. */
+/** How long a new question ignores keys. Milliseconds. */
 export const QUIET_MS = 300;
 
 export interface QuestionFocus {
   readonly id: string;
-  /** When it came to the screen, by a monotonic clock, in milliseconds. */
+  /** When it was shown first, by a monotonic clock, in milliseconds. */
   readonly shownAt: number;
-  /** The person went to it by Tab though something is typed in the prompt. */
+  /** The person went to it by Tab while text was typed in the prompt. */
   readonly isTaken: boolean;
-  /** Which option the arrows marked; nothing at first. */
+  /** The option that the arrows marked; none at first. */
   readonly marked: number | undefined;
-  /** The word that goes with an answer, while it is typed. */
+  /** The note to the model that goes with the answer, while it is typed. */
   readonly note: EditorState | undefined;
-  /** The answer that the word goes with. */
+  /** The answer that the note goes with. */
   readonly choice: string;
 }
 
 export interface QuestionStep {
   readonly focus: QuestionFocus;
-  /** False: the key is the prompt's. */
+  /** False: the question does not use the key. */
   readonly isHandled: boolean;
   readonly answer?: Answer;
 }
@@ -41,27 +41,27 @@ export function questionKey(
   {isPromptEmpty, now}: {readonly isPromptEmpty: boolean; readonly now: number},
 ): QuestionStep {
   if (focus.note) return noteKey(focus, focus.note, press, question);
-  const mine = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
-  const notMine: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
+  const used = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
+  const ignored: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
   if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: false};
-  if (press.name === 'tab' && !isPromptEmpty && !press.shift) return mine({isTaken: !focus.isTaken});
-  if (!isPromptEmpty && !focus.isTaken) return notMine;
+  if (press.name === 'tab' && !isPromptEmpty && !press.shift) return used({isTaken: !focus.isTaken});
+  if (!isPromptEmpty && !focus.isTaken) return ignored;
 
   switch (press.name) {
     case 'escape':
-      return {...mine(), answer: {choice: question.escape}};
+      return {...used(), answer: {choice: question.escape}};
     case 'up':
     case 'down':
-      if (question.options.length === 0) return mine();
-      return mine({marked: nextMark(focus.marked, question.options.length, press.name === 'up' ? -1 : 1)});
+      if (question.options.length === 0) return used();
+      return used({marked: nextMark(focus.marked, question.options.length, press.name === 'up' ? -1 : 1)});
     case 'return':
       if (focus.marked !== undefined) return choose(focus, question.options[focus.marked]);
-      return question.enter === undefined ? mine() : {...mine(), answer: {choice: question.enter}};
+      return question.enter === undefined ? used() : {...used(), answer: {choice: question.enter}};
     case 'text': {
       if (question.options.length === 0) {
         return noteKey({...focus, choice: 'text'}, createEditor(), press, question);
       }
-      if (!/^[1-9]$/.test(press.text)) return notMine;
+      if (!/^[1-9]$/.test(press.text)) return ignored;
       const digit = Number(press.text);
       return choose(
         focus,
@@ -69,7 +69,7 @@ export function questionKey(
       );
     }
     default:
-      return notMine;
+      return ignored;
   }
 }
 
@@ -80,16 +80,16 @@ function choose(focus: QuestionFocus, option: QuestionOption | undefined): Quest
   return {focus, isHandled: true, answer: {choice}};
 }
 
-function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress, asked: Question): QuestionStep {
-  if (press.name === 'escape') return {focus, isHandled: true, answer: {choice: asked.escape}};
+function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress, question: Question): QuestionStep {
+  if (press.name === 'escape') return {focus, isHandled: true, answer: {choice: question.escape}};
   if (press.name === 'return') {
     const {choice} = focus;
-    const word = expandedText(note).trim();
-    // A line that was asked for and left empty is no answer yet.
-    if (word === '' && choice === 'text') return {focus: {...focus, note: undefined}, isHandled: true};
-    return {focus, isHandled: true, answer: word === '' ? {choice} : {choice, note: word}};
+    const text = expandedText(note).trim();
+    // A question for a line of text needs one: an empty line is no answer.
+    if (text === '' && choice === 'text') return {focus: {...focus, note: undefined}, isHandled: true};
+    return {focus, isHandled: true, answer: text === '' ? {choice} : {choice, note: text}};
   }
-  // One row, wrapped nowhere: Up and Down have nowhere to go.
+  // The note is one row that is not wrapped: Up and Down do nothing.
   const action = press.name === 'up' || press.name === 'down' ? undefined : editorAction(press, 1000);
   return {focus: {...focus, note: action ? edit(note, action) : note}, isHandled: true};
 }

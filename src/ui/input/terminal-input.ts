@@ -1,17 +1,17 @@
 /**
- * What a terminal sends, mended before Ink reads it. Shift+Enter as xterm's `modifyOtherKeys` (also tmux with `extended-keys`) tells it is unknown to Ink, which would
- * drop it. It is read as the same key of the kitty protocol, which Ink knows.
+ * Translates terminal input before Ink reads it. Ink drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends
+ * too with `extended-keys`; it gets the same key in the kitty protocol instead.
  */
 
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
 
-/** The Enter of a line that was typed before the terminal was in raw mode comes as a new line. */
+/** An Enter that was typed before raw mode comes as a newline. */
 function withEarlyEnter(chunk: string): string {
   return chunk.replace(/\n$/, '\r');
 }
 
-/** The same stream, except for what `read` gives. */
+/** The same stream, with translated results of `read`. */
 export function terminalInput(stdin: NodeJS.ReadStream): NodeJS.ReadStream {
   let isFirst = true;
   const read = (size?: number): unknown => {
@@ -25,7 +25,7 @@ export function terminalInput(stdin: NodeJS.ReadStream): NodeJS.ReadStream {
     get: (target, name) => {
       if (name === 'read') return read;
       const value: unknown = Reflect.get(target, name);
-      // Methods keep their own object: a stream's private state is not reached through a proxy.
+      // Methods must run on the stream itself: a proxy cannot reach its private state.
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });

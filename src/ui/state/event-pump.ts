@@ -1,20 +1,20 @@
 /**
- * Brings events to the screen at most every 33 ms, the first of a burst at once. A model writes faster than a terminal
- * need repaint, so neighbouring pieces of text become one; no event is dropped and none overtakes another. What
- * subagents do is seen in a few rows: it can wait longer.
+ * Applies events to the state of the screen at most every 33 ms, the first event of a burst at once. Neighbouring deltas of
+ * text become one; no event is dropped, and their order is kept. Events of subagents change only a few rows, so they
+ * wait longer.
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
 
 export interface EventPump {
   readonly push: (event: AgentEvent) => void;
-  /** Applies what waits, now. */
+  /** Applies the waiting events now. */
   readonly flush: () => void;
-  /** Applies what waits and forgets its timer. */
+  /** Applies the waiting events and stops the timer. */
   readonly stop: () => void;
 }
 
 const FRAME_MS = 33;
-/** When the last events were of subagents alone. */
+/** The pause after events of subagents only. */
 const SUBAGENT_FRAME_MS = 100;
 
 export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
@@ -41,7 +41,7 @@ export function createEventPump(apply: (events: readonly AgentEvent[]) => void):
       if (joined) waiting[waiting.length - 1] = joined;
       else waiting.push(event);
       if (timer) return;
-      // The first event waits for the rest of this tick: a burst is one repaint.
+      // The first event waits until the end of this tick, so that a burst is one repaint.
       timer = setTimeout(tick, 0);
     },
     flush,

@@ -1,18 +1,18 @@
-/** The list of finished things: append-only, each printed once by Ink's `<Static>`. */
+/** The list of finished items: append-only, each printed once by Ink's `<Static>`. */
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import {announcementFields} from '../../core/runs/announcement.ts';
 import {type ProgressState, progressLine} from '../../core/runs/progress-line.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
 import {wrapText} from '../text/wrap.ts';
-import type {Announcement, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
+import type {AnnouncementItem, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
 
-/** Adds one finished thing. */
+/** Adds one item. */
 export function addItem(state: UiState, body: FinishedBody): UiState {
   return addItems(state, [body]);
 }
 
-/** Adds finished things in order; a blank line stands between those that don't belong together. */
+/** Adds items in order, with a blank line between items that do not belong together. */
 export function addItems(state: UiState, bodies: readonly (FinishedBody & {readonly continued?: boolean})[]): UiState {
   if (bodies.length === 0) return state;
   const finished = [...state.finished];
@@ -24,20 +24,20 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
   return {...state, finished};
 }
 
-/** Text of the main agent: the blocks that it finished, and the stream's new state. */
+/** Adds text of the main agent. @returns the new state of the stream, and the blocks that are finished now */
 export function feedText(state: UiState, text: string) {
   const {state: stream, blocks} = feedStream(state.stream, text);
   return {stream, items: blocks.map(markdownItem)};
 }
 
-/** A whole text at once. */
+/** Prints a whole text. */
 export function addText(state: UiState, text: string): UiState {
   const before = finishText(state);
   const {stream, items} = feedText(before, text);
   return finishText(addItems({...before, stream}, items));
 }
 
-/** What the model wrote so far is all there will be: the tail is printed. */
+/** The text of the model has ended: prints its tail. */
 export function finishText(state: UiState): UiState {
   if (state.stream === EMPTY_STREAM) return state;
   return addItems({...state, stream: EMPTY_STREAM}, finishStream(state.stream).map(markdownItem));
@@ -63,16 +63,19 @@ export function forgetPrinted(state: UiState, count: number): UiState {
 }
 
 const MAX_ROWS = 20;
-/** What a row of the screen is taken to hold; a narrow window makes more rows of it. */
+/** Columns of a row when the rows of a result are counted; a narrow window makes more rows. */
 const ROW_COLUMNS = 76;
 
-/** One that was restored knows no description when its run is gone. */
-type Announced = Omit<Extract<AgentEventBody, {type: 'announcement'}>, 'type' | 'description'> & {
+/** A restored announcement has no description when its run was removed. */
+type AnnouncementEvent = Omit<Extract<AgentEventBody, {type: 'announcement'}>, 'type' | 'description'> & {
   readonly description?: string;
 };
 
-/** @param run what the screen knows of it; nothing when it ended before this program was started */
-export function announcementItem(event: Announced, run: ProgressState | undefined): Announcement {
+/**
+ * The end of a background run as the person reads it: without its receipt, and not too long.
+ * @param run its last state on the screen; undefined when the run ended before this program started
+ */
+export function announcementItem(event: AnnouncementEvent, run: ProgressState | undefined): AnnouncementItem {
   const {result, notes} = announcementFields(event.text);
   const state = event.outcome;
   const agent = screenLine(event.agent);
@@ -85,33 +88,33 @@ export function announcementItem(event: Announced, run: ProgressState | undefine
     state,
     header,
     ...firstLines(screenText(result).trim()),
-    notes: notesOf(notes),
+    notes: formatNotes(notes),
   };
 }
 
-function notesOf(written: string): string {
+function formatNotes(written: string): string {
   const notes = screenText(written).trim();
   return notes === '- (none)' ? '' : notes;
 }
 
-/** About `MAX_ROWS` rows from the beginning, and how many are left. A block of code that was cut is closed. */
+/** About `MAX_ROWS` rows from the beginning, and how many more there are. A code block that is cut gets its end. */
 function firstLines(text: string): {text: string; more: number} {
   const lines = text.split('\n').map((line) => ({line, rows: wrapText(line, ROW_COLUMNS)}));
   const shown: string[] = [];
-  let room = MAX_ROWS;
+  let left = MAX_ROWS;
   for (const {line, rows} of lines) {
-    if (rows.length > room) {
-      // A paragraph in one line, as models write it, is cut within.
-      if (room > 2) {
-        shown.push(`${rows.slice(0, room).join(' ')}…`);
-        room = 0;
+    if (rows.length > left) {
+      // Models write a paragraph as one line: a long one is cut inside.
+      if (left > 2) {
+        shown.push(`${rows.slice(0, left).join(' ')}…`);
+        left = 0;
       }
       break;
     }
     shown.push(line);
-    room -= rows.length;
+    left -= rows.length;
   }
-  const more = lines.reduce((sum, {rows}) => sum + rows.length, 0) - (MAX_ROWS - room);
+  const more = lines.reduce((sum, {rows}) => sum + rows.length, 0) - (MAX_ROWS - left);
   const fences = shown.filter((line) => /^\s*```/.test(line)).length;
   if (more > 0 && fences % 2 === 1) shown.push('```');
   return {text: shown.join('\n').trimEnd(), more};

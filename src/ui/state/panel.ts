@@ -1,21 +1,25 @@
-/** The panel under the prompt: which runs it lists, which one is marked, and what a row says. */
+/** The panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {hasEnded} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 
-/** With the one that says how many are missing. */
+/** Including the row that says how many runs are not shown. */
 export const MAX_PANEL_ROWS = 5;
 
-/** The person is in the panel, and this run is marked. */
+/** The marked run, while the keys go to the panel. */
 export interface PanelMark {
   readonly runId: string;
-  /** Where it stood: when it has left, the mark stays at that place. */
+  /** Its place in the list: when the run is removed, the mark stays at this place. */
   readonly index: number;
 }
 
-/** Those at work first, then those that wait, then the ended; the newest first among each. Nothing unless a run works in the background; whoever goes to the panel finds all that are at work. */
+/**
+ * Running runs first, then queued ones, then ended ones; each with the newest first. Empty unless a background run has not
+ * ended.
+ * @param isEntered the keys go to the panel: then it lists awaited runs too
+ */
 export function panelRuns(ui: UiState, isEntered: boolean): readonly SubagentRun[] {
   const listed = ui.subagents.filter((run) => run.isBackground || (isEntered && !hasEnded(run)));
   return isEntered || listed.some((run) => !hasEnded(run)) ? listed.reverse().sort((a, b) => place(a) - place(b)) : [];
@@ -37,7 +41,7 @@ export function markAt(runs: readonly SubagentRun[], index: number): PanelMark |
   return run && {runId: run.agentId, index};
 }
 
-/** The part of the runs around the mark that has room; where some are missing, the last row says so. */
+/** The runs around the mark that fit into the rows; when some are not shown, the last row says so. */
 export function panelWindow(runs: readonly SubagentRun[], marked: number, rows: number) {
   if (runs.length <= rows) return {shown: runs, first: 0, more: 0};
   const count = Math.max(1, rows - 1);
@@ -45,12 +49,12 @@ export function panelWindow(runs: readonly SubagentRun[], marked: number, rows: 
   return {shown: runs.slice(first, first + count), first, more: rows > 1 ? runs.length - count : 0};
 }
 
-/** What stands after `[explore]`. Idle time, last tool and tokens give way in this order, then the label. */
+/** The text after `[explore]`. When it is too long, it loses idle time, last tool and tokens, in this order; then the label is cut. */
 export function panelText(run: SubagentRun, columns: number, now: number): string {
-  const must = ` · ${stateWord(run)} · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
+  const required = ` · ${formatState(run)} · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
   const label = cutText(run.description, Math.max(MAX_LABEL_COLUMNS, Math.floor(columns / 3)));
-  const room = columns - textWidth(must);
-  let text = (textWidth(label) <= room ? label : cutText(label, Math.max(4, room))) + must;
+  const labelWidth = columns - textWidth(required);
+  let text = (textWidth(label) <= labelWidth ? label : cutText(label, Math.max(4, labelWidth))) + required;
   for (const part of optionalParts(run, now)) {
     const longer = `${text} · ${part}`;
     if (textWidth(longer) > columns) break;
@@ -59,7 +63,7 @@ export function panelText(run: SubagentRun, columns: number, now: number): strin
   return cutText(text, columns);
 }
 
-/** Longer ones leave room for the rest, however wide the window is. */
+/** Longer labels are cut also in a wide window. */
 const MAX_LABEL_COLUMNS = 24;
 const MAX_TOOL_COLUMNS = 24;
 
@@ -72,8 +76,8 @@ function optionalParts(run: SubagentRun, now: number): string[] {
   ].filter((part) => part !== '');
 }
 
-/** `running`, or what it waits for; of an ended run how it ended, in a word. */
-export function stateWord(run: SubagentRun): string {
+/** `running`, or what the run waits for; for an ended run, how it ended. */
+export function formatState(run: SubagentRun): string {
   switch (run.state) {
     case 'queued':
     case 'stopped':

@@ -1,6 +1,6 @@
 /**
- * The end of what a subagent wrote and did, for the person who opens its run. Bounded, whatever the run brings: the
- * whole is in its transcript. Lines are safe for the screen; the message under way is made so when it is read.
+ * The end of what a subagent wrote and did, for the person who opens its run. Its size is bounded; the run's transcript
+ * has all of it. Lines are safe for the screen; the current message is made safe when it is read.
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
 import {textOf} from '../../core/util/messages.ts';
@@ -10,13 +10,13 @@ export interface TailLine {
   readonly kind: 'text' | 'sent' | 'note' | 'tool';
   readonly text: string;
   readonly callId?: string;
-  /** What came of a tool, in one line. */
+  /** The result of a tool call, in one line. */
   readonly result?: {readonly text: string; readonly isError: boolean};
 }
 
 export interface RunTail {
   readonly lines: readonly TailLine[];
-  /** The message that the model is writing. */
+  /** The message that the model is writing, not yet safe for the screen. */
   readonly open: string;
 }
 
@@ -30,7 +30,7 @@ export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
   switch (event.type) {
     case 'text_delta': {
       const open = tail.open + event.text;
-      // Cut now and then, not at each piece.
+      // Cut only sometimes, not at each delta.
       return {...tail, open: open.length > 2 * MAX_CHARS ? open.slice(-MAX_CHARS) : open};
     }
     case 'message': {
@@ -38,7 +38,7 @@ export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
       return addLines({...tail, open: ''}, textLines(tail.open || textOf(event.content)));
     }
     case 'retry':
-      // What was written so far will be written again.
+      // The model will write this message again.
       return {...tail, open: ''};
     case 'tool_start':
       return addLines(tail, [
@@ -55,7 +55,7 @@ export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
   }
 }
 
-/** All of it, with what the model is writing just now. */
+/** All lines, with the message that the model is writing. */
 export function tailLines(tail: RunTail): readonly TailLine[] {
   return tail.open === '' ? tail.lines : [...tail.lines, ...textLines(tail.open.slice(-MAX_CHARS))].slice(-MAX_LINES);
 }
@@ -83,7 +83,7 @@ function addLines(tail: RunTail, lines: readonly TailLine[]): RunTail {
   return lines.length === 0 ? tail : bounded({...tail, lines: [...tail.lines, ...lines]});
 }
 
-/** The newest lines that keep the bounds; of a line that is too long by itself, its end. */
+/** The newest lines within the bounds; when the last line alone is too long, its end. */
 function bounded(tail: RunTail): RunTail {
   let first = tail.lines.length;
   let left = MAX_CHARS;

@@ -1,6 +1,7 @@
 /**
- * The screen's state is a pure function of the events. Finished things go to the end of `finished` and stay as they
- * are; the rest is live. Text is made safe for the screen here, except the stream's tail, which its component does.
+ * The state of the screen, as a pure function of the session's events. Finished items are appended to `finished` and
+ * never change; the rest is live. Text is made safe for the screen here, except the tail of the stream, which is made
+ * safe when it is drawn.
  */
 
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
@@ -14,14 +15,14 @@ import {addItem, addItems, addText, announcementItem, feedText, finishText} from
 import {announceRun, forgetEndedRuns, reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
 import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
 
-/** Rows of a question's detail, at 40 columns, beyond which it is printed whole before the question. */
+/** A question whose detail has more rows at 40 columns is printed in full above the live part. */
 const MAX_DETAIL_ROWS = 6;
-/** Rows that a question's first line may take; a longer one is printed before as well. */
+/** A question whose title has more rows is printed in full too. */
 export const MAX_HEAD_ROWS = 3;
-/** Models word what their agents are called: the name must not push away what is asked. */
+/** A model chooses how its agents are called: a long name must not push the question off the screen. */
 const MAX_AGENT_COLUMNS = 50;
 const MAX_PROGRESS = 2000;
-/** Of a conversation that goes on, so many messages are shown again. */
+/** How many messages of a resumed conversation are shown again. */
 const MAX_RESTORED = 12;
 
 export function reduce(state: UiState, event: AgentEvent): UiState {
@@ -43,7 +44,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
         {kind: 'notice', level: 'warning', text: `not sent: ${screenText(event.text)}`},
       );
     case 'session':
-      return withSession(state, event.info);
+      return {...state, session: safeInfo(event.info)};
     case 'cleared':
       return {...forgetEndedRuns(finishText(state)), todos: [], contextTokens: 0, hasRun: false};
     case 'rewound':
@@ -52,12 +53,12 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return announceRun(state, event);
     case 'notice':
       return addItem(
-        // What a subagent says belongs to its transcript too.
+        // A subagent's notice is also part of its transcript.
         event.parent === undefined ? state : reduceSubagent(state, event),
         {
           kind: 'notice',
           level: event.level,
-          text: nameOf(state, event) + screenText(event.text),
+          text: agentPrefix(state, event) + screenText(event.text),
           ...(event.isDiff ? {isDiff: true} : {}),
         },
       );
@@ -77,7 +78,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     case 'message': {
       if (event.role === 'user') return state;
       const {usage} = event;
-      // A Task that was typed comes as a message that cost nothing.
+      // A typed Task comes as a message that used no tokens.
       const counted =
         usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
       const contextTokens = counted || state.contextTokens;
@@ -87,7 +88,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     }
     case 'retry': {
       const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
-      const again = state.hasStreamed ? ' · the answer begins again' : '';
+      const again = state.hasStreamed ? '. The answer starts over.' : '';
       return addItem(stopped, {
         kind: 'notice',
         level: 'warning',
@@ -114,22 +115,22 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
   }
 }
 
-/** The person's own words go to the screen as they are sent. */
+/** Prints a prompt of the person. */
 export function addPrompt(state: UiState, text: string): UiState {
   return addItem(finishText(state), {kind: 'prompt', text: screenText(text)});
 }
 
-/** The session is there: what it has to say, and the end of what was said before. */
+/** The session is open: prints its warnings and the end of a resumed conversation. */
 export function openSession(state: UiState, info: SessionInfo): UiState {
   const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
   return addRestored(addItems({...state, session: safeInfo(info)}, warned), info);
 }
 
-/** The end of what was said before, as it was said: prompts, announcements and answers. */
+/** Prints the end of a resumed conversation: prompts, announcements and answers. */
 function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
-  const said = restored.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
-  const shown = said.slice(-MAX_RESTORED);
-  const hidden = said.length - shown.length;
+  const messages = restored.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
+  const shown = messages.slice(-MAX_RESTORED);
+  const hidden = messages.length - shown.length;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
   return shown.reduce(
@@ -151,7 +152,7 @@ function addUserParts(state: UiState, text: string, descriptions: SessionInfo['r
   );
 }
 
-/** The history knows a run by its id alone. */
+/** Adds the run's description: the history has only its id. */
 function describe(
   part: MessagePart & {kind: 'announcement'},
   descriptions: SessionInfo['runDescriptions'],
@@ -172,7 +173,7 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
     dispatched: state.dispatched.filter((callId) => callId !== event.callId),
     todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
   };
-  // The subagent's line has told it already.
+  // The subagent's own line shows how the call ended.
   if (state.dispatched.includes(event.callId)) return next;
   const tool: FinishedTool = {
     tool: screenLine(event.tool),
@@ -198,19 +199,19 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
     case 'timeout':
       return addItem(next, {kind: 'notice', level: 'warning', text: reason || 'timed out'});
     default:
-      return wasTold(next, reason)
+      return isShown(next, reason)
         ? next
         : addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
   }
 }
 
-/** A Task that was typed wrongly says why in its own line. */
-function wasTold(state: UiState, reason: string): boolean {
+/** The reason is the last thing on the screen: a typed Task that was refused shows it in its own line. */
+function isShown(state: UiState, reason: string): boolean {
   const last = state.finished.at(-1);
   return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
 }
 
-/** The first question is the one shown; its detail is printed before it when it is long. */
+/** The first question is shown in the live part; a long one is printed in full above it. */
 function withQuestions(state: UiState, questions: readonly Question[]): UiState {
   const next = {...state, questions};
   const first = questions[0];
@@ -224,22 +225,18 @@ export function isLongQuestion({agent, title, detail}: Question): boolean {
   );
 }
 
-/** A question that the window has no room for is printed whole. */
+/** Prints a question in full, when the window is too low for it. */
 export function printQuestion(state: UiState, id: string): UiState {
   const question = state.questions.find((each) => each.id === id);
-  // A long one was printed when it came.
+  // A long question was printed when it came.
   return question && !isLongQuestion(question) ? addItem(finishText(state), {kind: 'detail', question}) : state;
 }
 
 function takeQueued(state: UiState, id: string): UiState {
   const prompt = state.queued.find((queued) => queued.id === id);
   const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
-  // A command was shown when it was sent.
+  // A command was printed when it was sent.
   return prompt && !isCommandLine(prompt.text) ? addItem(finishText(next), {kind: 'prompt', text: prompt.text}) : next;
-}
-
-function withSession(state: UiState, info: SessionInfo): UiState {
-  return {...state, session: safeInfo(info)};
 }
 
 function safeInfo(info: SessionInfo): SessionInfo {
@@ -270,8 +267,8 @@ function safeDisplay<T extends NonNullable<FinishedTool['display']>>(display: T)
   return {...display, todos: display.todos.map((todo) => ({...todo, content: screenLine(todo.content)}))};
 }
 
-/** `[explore] ` before what a subagent says; the main agent speaks for itself. */
-function nameOf(state: UiState, event: AgentEvent): string {
+/** `[explore] ` before a notice of a subagent; empty for the main agent. */
+function agentPrefix(state: UiState, event: AgentEvent): string {
   const run = event.parent === undefined ? undefined : state.subagents.find((one) => one.agentId === event.agentId);
   return run ? `[${run.agent}] ` : '';
 }

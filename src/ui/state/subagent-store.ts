@@ -1,6 +1,6 @@
 /**
- * The subagents' runs, in order of dispatch. Those that are awaited have a line each, and are printed when all of them
- * have ended. Those in the background outlive the turn, and leave when they are announced.
+ * The runs of subagents, in order of dispatch. An awaited run has a live line; the lines are printed when all awaited
+ * runs have ended. A background run has a row in the panel until its end is announced, also after the turn.
  */
 
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
@@ -21,7 +21,15 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   const next = {...state, subagents: state.subagents.with(index, changeRun(run, event))};
   switch (event.type) {
     case 'run_background':
-      return run.isBackground ? next : settleGroup(addItem(next, {kind: 'notice', level: 'info', text: leaving(run)}));
+      return run.isBackground
+        ? next
+        : settleGroup(
+            addItem(next, {
+              kind: 'notice',
+              level: 'info',
+              text: `[${run.agent}] ${run.description} · in the background`,
+            }),
+          );
     case 'run_end':
       if (!run.isBackground) return settleGroup(next);
       return run.isSilent && event.outcome === 'success'
@@ -35,8 +43,8 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
 function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
   const dispatched = event.callId ? [...state.dispatched, event.callId] : state.dispatched;
   const index = state.subagents.findIndex((run) => run.agentId === event.agentId);
-  // One that was ended and goes on keeps its place, and what it did.
-  const before = state.subagents[index] ?? (state.departed?.agentId === event.agentId ? state.departed : undefined);
+  // A run that had ended and goes on keeps its place and its transcript.
+  const before = state.subagents[index] ?? (state.removedRun?.agentId === event.agentId ? state.removedRun : undefined);
   const run: SubagentRun = {
     agentId: event.agentId,
     callId: event.callId,
@@ -55,9 +63,9 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     lastAt: event.at,
     tail: before?.tail ?? EMPTY_TAIL,
   };
-  const departed = before === state.departed ? undefined : state.departed;
+  const removedRun = before === state.removedRun ? undefined : state.removedRun;
   const subagents = index < 0 ? [...state.subagents, run] : state.subagents.with(index, run);
-  return {...state, dispatched, subagents, departed};
+  return {...state, dispatched, subagents, removedRun};
 }
 
 function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
@@ -86,7 +94,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
         durationMs: event.durationMs,
         reason: screenLine(event.reason ?? ''),
         note: '',
-        // A run's end counts it all, also of calls that brought no message.
+        // The end counts all tokens, also those of model calls that failed.
         tokens: Math.max(run.tokens, inputTokens(event.usage) + event.usage.output_tokens),
       };
     default:
@@ -94,29 +102,29 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
   }
 }
 
-/** A background run's end, told to the person. It leaves the panel. */
+/** Prints how a background run ended, and removes the run from the panel. */
 export function announceRun(state: UiState, event: AgentEvent & {type: 'announcement'}): UiState {
   const run = findRun(state, event.runId);
-  const announcement = announcementItem(event, run && progressOf(run, event.at));
+  const announcement = announcementItem(event, run && toProgress(run, event.at));
   const next = removeRuns(state, (one) => one.agentId === event.runId);
   return addItem(next, {kind: 'announcement', announcement});
 }
 
-/** Prints the group when all of it have ended, or when no turn awaits the rest. */
+/** Prints the awaited runs when all of them have ended, or when the turn that awaited them has ended. */
 function settleGroup(state: UiState): UiState {
   return !state.busy || awaitedRuns(state).every(hasEnded) ? settleSubagents(state) : state;
 }
 
-/** Prints the awaited ones that have ended. */
+/** Prints the awaited runs that have ended. */
 export function settleSubagents(state: UiState): UiState {
   const isOver = (run: SubagentRun) => !run.isBackground && hasEnded(run);
   const ended = state.subagents.filter(isOver);
   if (ended.length === 0) return state;
   const next = removeRuns(state, isOver);
-  return addItem(next, {kind: 'subagents', runs: ended.map((run) => progressOf(run, 0))});
+  return addItem(next, {kind: 'subagents', runs: ended.map((run) => toProgress(run, 0))});
 }
 
-/** In a new conversation nothing of the old one will be announced. */
+/** For a new conversation: ended runs of the old one will not be announced any more. */
 export function forgetEndedRuns(state: UiState): UiState {
   return removeRuns(state, (run) => run.isBackground && hasEnded(run));
 }
@@ -125,45 +133,47 @@ function removeRuns(state: UiState, isRemoved: (run: SubagentRun) => boolean): U
   const subagents = state.subagents.filter((run) => !isRemoved(run));
   if (subagents.length === state.subagents.length) return state;
   const opened = state.subagents.find((run) => run.agentId === state.openedRun);
-  return {...state, subagents, departed: opened && isRemoved(opened) ? opened : state.departed};
+  return {...state, subagents, removedRun: opened && isRemoved(opened) ? opened : state.removedRun};
 }
 
-/** Looks at one run's transcript. */
+/** Shows the transcript of one run. */
 export function openRun(state: UiState, runId: string): UiState {
-  return {...state, openedRun: runId, departed: undefined};
+  return {...state, openedRun: runId, removedRun: undefined};
 }
 
 export function closeRun(state: UiState): UiState {
-  return {...state, openedRun: undefined, departed: undefined};
+  return {...state, openedRun: undefined, removedRun: undefined};
 }
 
-/** The run whose transcript is looked at. */
+/** The run whose transcript is shown. */
 export function openedRun(state: UiState): SubagentRun | undefined {
   return state.openedRun === undefined ? undefined : findRun(state, state.openedRun);
 }
 
 function findRun(state: UiState, runId: string): SubagentRun | undefined {
-  const {departed} = state;
-  return state.subagents.find((run) => run.agentId === runId) ?? (departed?.agentId === runId ? departed : undefined);
+  const {removedRun} = state;
+  return (
+    state.subagents.find((run) => run.agentId === runId) ?? (removedRun?.agentId === runId ? removedRun : undefined)
+  );
 }
 
-/** Those that have a line each. */
+/** The runs that the turn waits for: each has a live line. */
 export function awaitedRuns(state: UiState): readonly SubagentRun[] {
   return state.subagents.filter((run) => !run.isBackground);
 }
 
-/** Awaited runs are at work: Ctrl+B has something to send to the background. */
+/** A run is awaited: Ctrl+B can send it to the background. */
 export function hasAwaitedWork(state: UiState): boolean {
   return state.busy && state.subagents.some((run) => !run.isBackground && !hasEnded(run));
 }
 
-/** What stands after `> Task: ` over the lines. */
+/** The text after `> Task: ` above the live lines. */
 export function groupTitle(runs: readonly {description: string}[]): string {
   return runs.length === 1 ? runs[0]!.description : `${runs.length} agents`;
 }
 
-/** A run as `progressLine` takes it; a run at work is measured up to `now`. */
-export function progressOf(run: SubagentRun, now: number): ProgressState {
+/** The run as `progressLine` takes it. @param now the end of the duration of a run that has not ended */
+export function toProgress(run: SubagentRun, now: number): ProgressState {
   return {
     agent: run.agent,
     description: run.description,
@@ -176,10 +186,6 @@ export function progressOf(run: SubagentRun, now: number): ProgressState {
 
 export function hasEnded(run: {readonly state: ProgressState['state']}): boolean {
   return run.state !== 'queued' && run.state !== 'running';
-}
-
-function leaving(run: SubagentRun): string {
-  return `[${run.agent}] ${run.description} · in the background`;
 }
 
 /** `retrying in 4s (429)` */

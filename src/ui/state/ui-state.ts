@@ -1,12 +1,12 @@
-/** What the screen shows, as data. `store.ts` makes it from events; components draw it. */
-import type {PermissionMode, Question, SessionInfo} from '../../core/contract/events.ts';
+/** What the screen shows, as data. `store.ts` makes it from events, components draw it. */
+import type {Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Outcome} from '../../core/contract/run-result.ts';
 import type {Todo, ToolDisplay} from '../../core/contract/tool-result.ts';
 import type {ProgressState} from '../../core/runs/progress-line.ts';
 import {EMPTY_STREAM, type StreamState} from '../text/stream-blocks.ts';
 import type {RunTail} from './run-tail.ts';
 
-/** One finished thing. It is printed once and never again; all its text is safe for the screen. */
+/** One finished item. It is printed once; all its text is safe for the screen. */
 export type FinishedItem = {readonly id: number; readonly gap: boolean} & FinishedBody;
 
 export type FinishedBody =
@@ -14,10 +14,10 @@ export type FinishedBody =
   | {readonly kind: 'markdown'; readonly text: string; readonly indent: number}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
   | {readonly kind: 'subagents'; readonly runs: readonly ProgressState[]}
-  | {readonly kind: 'announcement'; readonly announcement: Announcement}
+  | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly isDiff?: boolean}
   | {readonly kind: 'detail'; readonly question: Question}
-  /** Was printed: its text needn't be kept. */
+  /** Was printed, and its text was freed. */
   | {readonly kind: 'printed'};
 
 export type NoticeLevel = 'info' | 'warning' | 'error';
@@ -34,22 +34,22 @@ export interface RunningTool {
   readonly callId: string;
   readonly tool: string;
   readonly title: string;
-  /** The end of what it printed so far. */
+  /** The end of its output so far. */
   readonly progress: string;
 }
 
 /** How a background run ended, as the person reads it. */
-export interface Announcement {
+export interface AnnouncementItem {
   readonly runId: string;
   readonly agent: string;
   readonly state: Outcome;
   /** `[explore] look around - done (8 tools, 5.1s)` */
   readonly header: string;
-  /** The beginning of what it found, as markdown. */
+  /** The beginning of its result, as markdown. */
   readonly text: string;
-  /** How many lines of it are not shown. */
+  /** How many lines of the result are not shown. */
   readonly more: number;
-  /** What went wrong; empty when nothing did. */
+  /** What went wrong; empty when nothing went wrong. */
   readonly notes: string;
 }
 
@@ -61,22 +61,22 @@ export interface SubagentRun {
   readonly description: string;
   readonly state: ProgressState['state'];
   readonly tools: number;
-  /** When it began to work, in milliseconds since the epoch. */
+  /** When it began its work, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** Of an ended run. */
   readonly durationMs: number;
   readonly reason: string;
-  /** What it waits for just now, e.g. `retrying in 4s (429)`. */
+  /** What it waits for now, e.g. `retrying in 4s (429)`. */
   readonly note: string;
-  /** Nobody awaits it: it has a row of the panel instead of a line, and its end is announced. */
+  /** No turn waits for it: it has a row in the panel, and its end is announced. */
   readonly isBackground: boolean;
-  /** Its end is not to be announced: it said so itself. */
+  /** Its answer was `ANNOUNCE_SKIP`: its end is not announced. */
   readonly isSilent: boolean;
-  /** Both ways, with what was cached. */
+  /** Input with cached tokens, and output. */
   readonly tokens: number;
   /** Its newest tool call, e.g. `grep "foo"`. */
   readonly lastTool: string;
-  /** When it was last heard of, in milliseconds since the epoch. */
+  /** The time of its last event, in milliseconds since the epoch. */
   readonly lastAt: number;
   readonly tail: RunTail;
 }
@@ -87,31 +87,31 @@ export interface QueuedPrompt {
 }
 
 export interface UiState {
-  /** Append-only: Ink prints each once. */
+  /** Append-only: Ink prints each item once. */
   readonly finished: readonly FinishedItem[];
   readonly session: SessionInfo | undefined;
-  /** The main agent is at work. */
+  /** A turn of the main agent is under way. */
   readonly busy: boolean;
   /** When its turn began, in milliseconds since the epoch. */
   readonly busySince: number;
   readonly stream: StreamState;
-  /** Text of the message under way came by deltas, so that the whole message brings nothing new. */
+  /** Text of the current message came by deltas: the whole message brings nothing new. */
   readonly hasStreamed: boolean;
   readonly tools: readonly RunningTool[];
   /** In order of dispatch. */
   readonly subagents: readonly SubagentRun[];
-  /** The run whose transcript is looked at. */
+  /** Id of the run whose transcript is shown. */
   readonly openedRun: string | undefined;
-  /** That run, when it has left `subagents`: what it did stays on the screen until the person leaves it. */
-  readonly departed: SubagentRun | undefined;
-  /** Task calls under way that have dispatched a run: its line stands for the call. */
+  /** The opened run, when it was removed from `subagents`: it stays on the screen until the person closes it. */
+  readonly removedRun: SubagentRun | undefined;
+  /** Task calls under way that have dispatched a run: the run's line is shown instead of the call's. */
   readonly dispatched: readonly string[];
   readonly questions: readonly Question[];
   readonly queued: readonly QueuedPrompt[];
   readonly todos: readonly Todo[];
   /** Tokens in the main agent's window, as the last message counted them. */
   readonly contextTokens: number;
-  /** True when a turn was run: there is something to resume. */
+  /** A turn was run: the session can be resumed. */
   readonly hasRun: boolean;
 }
 
@@ -125,7 +125,7 @@ export const INITIAL_STATE: UiState = {
   tools: [],
   subagents: [],
   openedRun: undefined,
-  departed: undefined,
+  removedRun: undefined,
   dispatched: [],
   questions: [],
   queued: [],
@@ -133,7 +133,3 @@ export const INITIAL_STATE: UiState = {
   contextTokens: 0,
   hasRun: false,
 };
-
-export function modeOf(state: UiState): PermissionMode | undefined {
-  return state.session?.permissionMode;
-}

@@ -1,4 +1,4 @@
-/** Code in colours: highlight.js without a DOM. Loaded with the markdown renderer, after the first frame. */
+/** Colours code by highlight.js, without a DOM. Loaded with the markdown renderer, after the first frame. */
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import cpp from 'highlight.js/lib/languages/cpp';
@@ -15,7 +15,7 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
-/** A piece of code and what it is, e.g. `keyword`; an empty scope is plain. */
+/** A piece of code with its kind, e.g. `keyword`; an empty scope is plain text. */
 export interface CodeSpan {
   readonly text: string;
   readonly scope: string;
@@ -37,7 +37,7 @@ const LANGUAGES = {
   xml,
   yaml,
 };
-/** Beyond this, colours cost more than they give. */
+/** Longer code is not coloured, because it takes too long. Characters. */
 const MAX_CODE = 20_000;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -53,12 +53,12 @@ export function createHighlighter(): (code: string, language: string) => readonl
   for (const [name, language] of Object.entries(LANGUAGES)) instance.registerLanguage(name, language);
   return (code, language) => {
     if (code.length > MAX_CODE || !instance.getLanguage(language)) return [{text: code, scope: ''}];
-    return spansOf(instance.highlight(code, {language, ignoreIllegals: true}).value);
+    return parseSpans(instance.highlight(code, {language, ignoreIllegals: true}).value);
   };
 }
 
-/** highlight.js gives HTML of nothing but spans; the innermost one counts. */
-function spansOf(html: string): CodeSpan[] {
+/** Parses the HTML of highlight.js, which has only `span` elements; the innermost one gives the scope. */
+function parseSpans(html: string): CodeSpan[] {
   const spans: CodeSpan[] = [];
   const open: string[] = [];
   for (const [part] of html.matchAll(/<span class="([^"]*)">|<\/span>|[^<]+/g)) {

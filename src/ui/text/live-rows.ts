@@ -1,20 +1,20 @@
 /**
- * Shares the window's rows among the live parts. Their sum stays two below the window's height: a frame as high as the
- * window can't be redrawn without touching what was printed before, and one that begins in its first row is taken for
- * the whole screen by tmux, which puts a copy into its history whenever the frame is erased.
+ * Shares the rows of the window among the live parts. Their sum is at most the window's height less two: a frame as
+ * high as the window cannot be redrawn without touching the output above it, and tmux takes a frame that begins in the
+ * first row for the whole screen and copies it into its history each time it is erased.
  */
 export interface LiveRows {
   readonly prompt: number;
   readonly question: number;
   readonly status: number;
   readonly busy: number;
-  /** The blank row between what is finished and what is live. */
+  /** The blank row between the finished items and the live part. */
   readonly lead: number;
-  /** The blank row over the prompt. */
+  /** The blank row above the prompt. */
   readonly gap: number;
   readonly completion: number;
   readonly panel: number;
-  /** An opened run's transcript. */
+  /** The transcript of an opened run. */
   readonly view: number;
   readonly queued: number;
   readonly subagents: number;
@@ -23,7 +23,7 @@ export interface LiveRows {
   readonly tail: number;
 }
 
-/** Of the unfinished text at most so many rows are live, however high the window is. */
+/** How many rows of unfinished text are live at most. */
 const MAX_TAIL = 16;
 const MAX_TODOS = 10;
 
@@ -42,12 +42,12 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   const gap = take(wants.gap, left > 2 ? 1 : 0);
   const panel = take(wants.panel, Math.ceil(left / 2));
   const queued = take(wants.queued, Math.max(1, Math.floor(left / 3)));
-  // What was pushed out of the window does not come back when the run is left: a third is kept.
+  // Rows that are pushed out of the window do not come back when the run is closed: keep a third of the window.
   const view = take(
     wants.view,
     Math.min(Math.floor((windowRows * 2) / 3), wants.lead > 0 && left > 2 ? left - 1 : left),
   );
-  // Whatever many agents run, the text and the tools beside them keep a few rows.
+  // However many agents run, the text and the tools keep a few rows.
   const others = Math.min(4, wants.tail + wants.tools);
   const subagents = take(wants.subagents, Math.max(2, left - others));
   const tools = take(wants.tools, wants.tail > 0 ? left - 1 : left);
@@ -57,7 +57,7 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   return {lead, prompt, question, status, busy, gap, completion, panel, view, queued, subagents, tools, todos, tail};
 }
 
-/** The first of a list for so many rows; the last row says how many are missing. */
+/** The first items of a list that fit into the rows; when some are not shown, one row is left to say how many. */
 export function firstRows<T>(items: readonly T[], rows: number): {shown: readonly T[]; more: number} {
   if (items.length <= rows) return {shown: items, more: 0};
   const shown = items.slice(0, Math.max(0, rows - 1));

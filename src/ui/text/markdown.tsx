@@ -1,4 +1,4 @@
-/** Markdown as Ink elements. Loaded after the first frame; finished blocks wait for it. */
+/** Markdown as Ink elements. Loaded after the first frame; finished text waits for it. */
 import {Box, Text} from 'ink';
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 import type {ReactNode} from 'react';
@@ -30,7 +30,7 @@ const CODE_COLORS: Readonly<Record<string, string>> = {
   deletion: 'red',
 };
 
-/** @returns a component; the highlighter's languages are registered once for it. */
+/** Creates the component. The highlighter registers its languages once for it. */
 export function createMarkdown() {
   const highlight = createHighlighter();
 
@@ -80,7 +80,7 @@ export function createMarkdown() {
       case 'hr':
         return <Text dimColor>{'-'.repeat(Math.min(20, columns))}</Text>;
       default:
-        return <Wrapped text={'text' in token ? decoded(token.text) : token.raw} columns={columns} />;
+        return <Wrapped text={'text' in token ? decodeEntities(token.text) : token.raw} columns={columns} />;
     }
   }
 
@@ -133,7 +133,7 @@ const COLUMN_GAP = 2;
 function Table({table, columns}: {table: Tokens.Table; columns: number}) {
   const rows = [table.header, ...table.rows];
   const natural = table.header.map((_, index) => Math.max(3, ...rows.map((row) => textWidth(row[index]?.text ?? ''))));
-  const widths = fitted(natural, columns - COLUMN_GAP * (natural.length - 1));
+  const widths = fitWidths(natural, columns - COLUMN_GAP * (natural.length - 1));
   return (
     <Box flexDirection="column">
       {keyed(rows).map(({key, value: row}, rowIndex) => (
@@ -152,10 +152,10 @@ function Table({table, columns}: {table: Tokens.Table; columns: number}) {
   );
 }
 
-/** Takes from the widest column until all fit. */
-function fitted(natural: readonly number[], room: number): number[] {
+/** Makes the widest column narrower until all columns fit. */
+function fitWidths(natural: readonly number[], columns: number): number[] {
   const widths = [...natural];
-  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
+  let excess = widths.reduce((sum, width) => sum + width, 0) - columns;
   while (excess > 0) {
     const widest = widths.indexOf(Math.max(...widths));
     if (widths[widest]! <= 3) break;
@@ -165,7 +165,7 @@ function fitted(natural: readonly number[], room: number): number[] {
   return widths;
 }
 
-/** Inline markdown as pieces of text, each in the styles that are around it. */
+/** Inline markdown as pieces of text, each with the styles of the elements around it. */
 function inline(tokens: readonly Token[], style: TextStyle = {}): Span[] {
   return tokens.flatMap((token) => inlineSpans(token as MarkedToken, style));
 }
@@ -190,7 +190,7 @@ function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
     case 'br':
       return [{text: '\n', style}];
     case 'text':
-      return token.tokens ? inline(token.tokens, style) : [{text: decoded(token.text), style}];
+      return token.tokens ? inline(token.tokens, style) : [{text: decodeEntities(token.text), style}];
     case 'escape':
       return [{text: token.text, style}];
     default:
@@ -200,7 +200,7 @@ function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
 
 const ENTITIES: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'"};
 
-/** The few entities that models write; others stay as they are. None of them can make a control character. */
-function decoded(text: string): string {
+/** Decodes the few entities that models write; none of them gives a control character. Others stay as they are. */
+function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (_, name: string) => ENTITIES[name]!);
 }

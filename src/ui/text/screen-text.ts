@@ -1,6 +1,6 @@
 /**
- * What models, tools, files and names bring is text to be shown, never commands to the terminal.
- * Everything that comes from outside passes here before it reaches Ink.
+ * Makes text from models, tools, files and names safe for the screen: it is shown and never controls the terminal.
+ * All text from outside passes here before it reaches Ink.
  */
 
 import {showControls} from '../../core/util/control-characters.ts';
@@ -8,13 +8,13 @@ import {oneLine} from '../../core/util/one-line.ts';
 
 const TAB_STOP = 4;
 
-/** Keeps newlines, expands tabs, and shows what a terminal would obey. */
+/** Keeps newlines, expands tabs, and makes control characters visible. */
 export function screenText(text: string): string {
   const unified = text.includes('\r') ? text.replace(/\r+\n/g, '\n') : text;
   return showControls(unified.includes('\t') ? unified.split('\n').map(expandTabs).join('\n') : unified);
 }
 
-/** The same on one line: white space is folded. */
+/** The same in one line: each run of white space becomes one space. */
 export function screenLine(text: string): string {
   return screenText(oneLine(text));
 }

@@ -1,22 +1,22 @@
 /**
- * Cuts a streaming markdown text into blocks that are finished and can be printed for good, and a tail that is not.
- * What grows too long (a fence, a list, a paragraph) is cut at a newline; the next piece carries its state.
+ * Cuts a streaming markdown text into finished blocks, which are printed once, and a tail that still grows. A fence, a
+ * list or a paragraph that gets too long is cut at a newline; the state says how the next piece goes on.
  */
 
 export interface Block {
   readonly text: string;
-  /** Columns that the whole block is moved to the right: it continues something nested. */
+  /** By how many columns the block is indented: it continues something nested. */
   readonly indent: number;
-  /** True when it goes on from the block before: no blank line between them. */
+  /** The block continues the block before: there is no blank line between them. */
   readonly continued: boolean;
 }
 
 export interface StreamState {
-  /** Not yet finished, as it came. */
+  /** The unfinished text, unchanged. */
   readonly tail: string;
-  /** The fence that the tail is within, when it was opened in a block already cut off. */
+  /** The fence around the tail, when its opening line was in a block that was cut off. */
   readonly fence: Fence | undefined;
-  /** True after a cut within a list: indented lines still belong to it. */
+  /** A list was cut: indented lines still belong to it. */
   readonly nested: boolean;
   readonly continued: boolean;
 }
@@ -33,7 +33,7 @@ export const EMPTY_STREAM: StreamState = {tail: '', fence: undefined, nested: fa
 const MAX_FENCE_LINES = 20;
 const MAX_LIST_LINES = 12;
 const MAX_LINES = 40;
-/** A line without an end is cut here, at a space if there is one. */
+/** A longer line is cut at a space, or here when it has none. Characters. */
 const MAX_LINE = 2000;
 
 const FENCE = /^( *)(`{3,}|~{3,})([^`]*)$/;
@@ -41,14 +41,14 @@ const LIST_ITEM = /^ *(?:[-*+]|\d{1,9}[.)])(?: |$)/;
 const TABLE_RULE = /^\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$/;
 const HEADING = /^#{1,6} /;
 
-/** Adds text; gives back the blocks that it finished. */
+/** Adds text. @returns the new state, and the blocks that are finished now */
 export function feedStream(state: StreamState, text: string): {state: StreamState; blocks: Block[]} {
   const scan = new Scan({...state, tail: state.tail + text});
   scan.run();
   return {state: scan.rest(), blocks: scan.blocks};
 }
 
-/** The text has ended: what is left is the last block. */
+/** The text has ended: the tail becomes the last block. */
 export function finishStream(state: StreamState): Block[] {
   const scan = new Scan({...state, tail: `${state.tail}\n`});
   scan.run();
@@ -56,12 +56,12 @@ export function finishStream(state: StreamState): Block[] {
   return scan.blocks;
 }
 
-/** One walk over the tail, line by line. Mutable while it lasts, and no longer. */
+/** One pass over the tail, line by line. It is mutable, and used only for this pass. */
 class Scan {
   readonly blocks: Block[] = [];
   private lines: string[] = [];
   private fence: Fence | undefined;
-  /** The fence was opened in a block before this one. */
+  /** The opening line of the fence was in an earlier block. */
   private reopened: boolean;
   private nested: boolean;
   private continued: boolean;
@@ -94,7 +94,7 @@ class Scan {
     }
   }
 
-  /** What is not finished, with the state that it needs to go on. */
+  /** The state with the unfinished text. */
   rest(): StreamState {
     return {
       tail: [...this.lines, this.remaining].join('\n'),
@@ -104,7 +104,7 @@ class Scan {
     };
   }
 
-  /** @returns false when what follows must be seen first. */
+  /** @returns false when the next line must be known first. */
   private take(line: string, next: string): boolean {
     if (this.fence) {
       this.takeFenced(line);
@@ -173,7 +173,7 @@ class Scan {
     return this.lines.length >= MAX_LINES;
   }
 
-  /** What was gathered becomes a block. `goesOn`: the next one continues it. */
+  /** The collected lines become a block. @param goesOn the next block continues it */
   cut(goesOn: boolean): void {
     if (this.fence) {
       this.cutFence(goesOn);
@@ -189,7 +189,7 @@ class Scan {
     this.continued = goesOn;
   }
 
-  /** A piece of a fence is closed for the block, and opened again for what follows. */
+  /** Closes the fence at the end of the block; the next block opens it again. */
   private cutFence(goesOn: boolean): void {
     const fence = this.fence!;
     const indent = this.reopened ? fence.indent : 0;
@@ -208,7 +208,7 @@ class Scan {
 
   private cutLongLine(): void {
     const space = this.fence ? -1 : this.remaining.lastIndexOf(' ', MAX_LINE);
-    // Never between the halves of a surrogate pair.
+    // Do not cut between the halves of a surrogate pair.
     const hard = /[\ud800-\udbff]/.test(this.remaining[MAX_LINE - 1]!) ? MAX_LINE - 1 : MAX_LINE;
     const end = space > 0 ? space : hard;
     this.lines.push(this.remaining.slice(0, end));

@@ -13,7 +13,7 @@ export type TextStyle = Pick<
   'bold' | 'italic' | 'underline' | 'strikethrough' | 'dimColor' | 'color' | 'backgroundColor'
 >;
 
-/** Styled text with its own line breaks: Ink's would begin rows with the space that it broke at. */
+/** Styled text with line breaks of its own: Ink would begin a row with the space where it broke the line. */
 export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
   const rows = wrapRows(spans.map(({text}) => text).join(''), columns);
   return (
@@ -32,7 +32,7 @@ export function StyledText({spans, columns}: {readonly spans: readonly Span[]; r
   );
 }
 
-/** Text in one style, or none. */
+/** Wrapped text in one style. */
 export function Wrapped({text, columns, ...style}: {readonly text: string; readonly columns: number} & TextStyle) {
   return <StyledText spans={[{text, style}]} columns={columns} />;
 }
@@ -49,7 +49,7 @@ function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
   return cut;
 }
 
-/** For React: the place of a part that never moves is its key. */
+/** Pairs each value with its index as a key for React, for lists whose parts never move. */
 export function keyed<T>(values: readonly T[]): {readonly key: string; readonly value: T}[] {
   return values.map((value, index) => ({key: String(index), value}));
 }

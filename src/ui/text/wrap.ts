@@ -1,22 +1,22 @@
-/** Widths and line breaks as the terminal sees them: by graphemes and columns, not by characters. */
+/** Widths and line breaks in the terminal's own units: graphemes and columns, not characters. */
 import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
-/** Where every character is one column; measuring the rest costs a hundred times more. */
+/** Text in which each character takes one column; measuring other text takes a hundred times longer. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 export function textWidth(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-/** Some terminals draw such a sequence as one picture, others as several. */
+/** Parts of an emoji that some terminals draw as one picture and others as several. */
 const JOINED = /[\u200d\p{Emoji_Modifier}]/u;
 
-/** The columns that a text takes at most: a row that is thought too wide is broken early, and never by the terminal. */
+/** The most columns that a terminal may use for a text: then a row may be broken early, but never by the terminal. */
 export function rowWidth(text: string): number {
   if (!JOINED.test(text)) return textWidth(text);
   let width = 0;
-  for (const grapheme of graphemesOf(text)) {
+  for (const grapheme of splitGraphemes(text)) {
     const apart = [...grapheme].reduce((sum, character) => sum + textWidth(character), 0);
     width += Math.max(textWidth(grapheme), apart);
   }
@@ -24,12 +24,12 @@ export function rowWidth(text: string): number {
 }
 
 /** The graphemes of a text, in order. */
-export function* graphemesOf(text: string): Generator<string> {
+export function* splitGraphemes(text: string): Generator<string> {
   if (PLAIN.test(text)) yield* text;
   else for (const {segment} of graphemes.segment(text)) yield segment;
 }
 
-/** Breaks at spaces where there are any, within words where a word is too long. Always at least one row. */
+/** Breaks at spaces, and inside words that are too long. Returns at least one row. */
 export function wrapText(text: string, width: number): string[] {
   return wrapRows(text, width).map(({start, end, indent}) => ' '.repeat(indent) + text.slice(start, end));
 }
@@ -38,33 +38,35 @@ export function wrapText(text: string, width: number): string[] {
 export interface WrappedRow {
   readonly start: number;
   readonly end: number;
-  /** Spaces before it: a row that goes on stands under the beginning of its line. */
+  /** Spaces before the row: the second row of an indented line is indented too. */
   readonly indent: number;
 }
 
-/** The same as places in the text: styled text is cut there. Spaces at a break belong to no row. */
+/** The rows as offsets in the text, to cut styled text. Spaces at a break belong to no row. */
 export function wrapRows(text: string, width: number): WrappedRow[] {
-  const room = Math.max(1, width);
+  const columns = Math.max(1, width);
   const rows: WrappedRow[] = [];
   let at = 0;
   for (const line of text.split('\n')) {
-    if (rowWidth(line) <= room) rows.push({start: at, end: at + line.length, indent: 0});
-    else for (const {start, end, indent} of hung(line, room)) rows.push({start: at + start, end: at + end, indent});
+    if (rowWidth(line) <= columns) rows.push({start: at, end: at + line.length, indent: 0});
+    else
+      for (const {start, end, indent} of wrapIndented(line, columns))
+        rows.push({start: at + start, end: at + end, indent});
     at += line.length + 1;
   }
   return rows;
 }
 
-/** What goes on is indented as its line is, where that leaves room to read. */
-function hung(line: string, room: number): WrappedRow[] {
+/** The later rows of a line are indented like its first row, unless the indent is more than a third of the width. */
+function wrapIndented(line: string, width: number): WrappedRow[] {
   const lead = /^ */.exec(line)![0].length;
-  const indent = lead <= room / 3 ? lead : 0;
-  return wrapLine(line.slice(indent), room - indent).map(({start, end}, index) =>
+  const indent = lead <= width / 3 ? lead : 0;
+  return wrapLine(line.slice(indent), width - indent).map(({start, end}, index) =>
     index === 0 ? {start: 0, end: end + indent, indent: 0} : {start: start + indent, end: end + indent, indent},
   );
 }
 
-function wrapLine(line: string, room: number): {start: number; end: number}[] {
+function wrapLine(line: string, width: number): {start: number; end: number}[] {
   const rows: {start: number; end: number}[] = [];
   let start = 0;
   let at = 0;
@@ -75,16 +77,16 @@ function wrapLine(line: string, room: number): {start: number; end: number}[] {
     used = 0;
   };
   for (const word of line.split(/(?<= )(?=[^ ])/)) {
-    const width = rowWidth(word.trimEnd());
-    if (used > 0 && used + width > room) breakRow();
-    if (width <= room) {
+    const wordWidth = rowWidth(word.trimEnd());
+    if (used > 0 && used + wordWidth > width) breakRow();
+    if (wordWidth <= width) {
       at += word.length;
       used += rowWidth(word);
       continue;
     }
-    for (const grapheme of graphemesOf(word)) {
+    for (const grapheme of splitGraphemes(word)) {
       const columns = rowWidth(grapheme);
-      if (used > 0 && used + columns > room && grapheme !== ' ') breakRow();
+      if (used > 0 && used + columns > width && grapheme !== ' ') breakRow();
       at += grapheme.length;
       used += columns;
     }
@@ -93,12 +95,12 @@ function wrapLine(line: string, room: number): {start: number; end: number}[] {
   return rows;
 }
 
-/** The text in at most `width` columns; what is cut off is marked by `…`. */
+/** Cuts the text to at most `width` columns; a cut text ends with `…`. */
 export function cutText(text: string, width: number): string {
   if (rowWidth(text) <= width) return text;
   let cut = '';
   let used = 1;
-  for (const grapheme of graphemesOf(text)) {
+  for (const grapheme of splitGraphemes(text)) {
     used += rowWidth(grapheme);
     if (used > width) break;
     cut += grapheme;

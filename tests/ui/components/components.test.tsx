@@ -75,13 +75,13 @@ test('the header says that the offline model is rule-based, and is plain without
 });
 
 test('for a screen reader nothing moves', () => {
-  expect(drawn(<BusyLine since={0} now={5000} isStill columns={60} />)).toBe('Working. Esc interrupts.');
-  expect(drawn(<BusyLine since={0} now={5000} isStill={false} columns={60} />)).toBe('/ working 5s · Esc interrupts');
+  expect(drawn(<BusyLine since={0} now={5000} isStatic columns={60} />)).toBe('Working. Esc interrupts.');
+  expect(drawn(<BusyLine since={0} now={5000} isStatic={false} columns={60} />)).toBe('/ working 5s · Esc interrupts');
 });
 
 test('agents that are awaited can be sent to the background, and the line says how where it has room', () => {
-  const busy = {since: 0, now: 5000, isStill: false, canBackground: true};
+  const busy = {since: 0, now: 5000, isStatic: false, canBackground: true};
   expect(drawn(<BusyLine {...busy} columns={60} />)).toBe('/ working 5s · Esc interrupts · Ctrl+B background');
-  expect(drawn(<BusyLine {...busy} isElsewhere columns={60} />)).toBe('/ working 5s · Ctrl+B background');
+  expect(drawn(<BusyLine {...busy} isRunOpen columns={60} />)).toBe('/ working 5s · Ctrl+B background');
   expect(drawn(<BusyLine {...busy} columns={40} />)).toBe('/ working 5s · Esc interrupts');
 });

@@ -1,6 +1,6 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
-import {AGENT_COLORS, agentColor} from '../../../src/ui/components/agent-name.tsx';
+import {AGENT_COLORS, getAgentColor} from '../../../src/ui/components/agent-name.tsx';
 import {AnnouncementView} from '../../../src/ui/components/finished-item.tsx';
 import {RunPanel} from '../../../src/ui/components/run-panel.tsx';
 import {RunView, viewRows} from '../../../src/ui/components/run-view.tsx';
@@ -94,7 +94,7 @@ test('an opened run shows its newest rows below its header', () => {
   const rows = viewRows(run, 30);
   const lines = ['> look here', '● grep "x"', '  a.ts:1', 'I found it in the first file', 'that I read.', 'And'];
   expect(rows.map(({text}) => text)).toEqual(lines);
-  const view = (room: number) => drawn(<RunView run={run} rows={rows} room={room} columns={30} />);
+  const view = (maxRows: number) => drawn(<RunView run={run} rows={rows} maxRows={maxRows} columns={30} />);
   expect(view(10)).toBe(
     ['[explore] … · running · esc back', ...lines].join('\n').replace('[explore] …', '[explore] loo…'),
   );
@@ -133,7 +133,7 @@ describe('the colour of an agent', () => {
   });
 
   test('comes from its name alone, and differs among the built-in agents', () => {
-    expect(agentColor('explore')).toBe(agentColor('explore'));
-    expect(new Set(['explore', 'code', 'plan'].map(agentColor)).size).toBe(3);
+    expect(getAgentColor('explore')).toBe(getAgentColor('explore'));
+    expect(new Set(['explore', 'code', 'plan'].map(getAgentColor)).size).toBe(3);
   });
 });

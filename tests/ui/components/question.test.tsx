@@ -166,10 +166,10 @@ describe('on the screen', () => {
 
   test('in a low window the detail gives way, never the options', () => {
     const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
-    const {lastFrame} = render(<QuestionView rows={rows} room={8} />);
+    const {lastFrame} = render(<QuestionView rows={rows} maxRows={8} />);
     const frame = lastFrame() ?? '';
     expect(frame.split('\n')).toHaveLength(8);
-    expect(frame).toContain('… 3 more rows, whole above');
+    expect(frame).toContain('… 3 more rows, shown in full above');
     expect(frame).toContain('4 no, and say why');
   });
 });

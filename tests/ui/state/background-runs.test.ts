@@ -154,14 +154,14 @@ describe('an opened run', () => {
     const state = go(openRun(working, 'a'), ['a', tell.runEnd()], tell.announcement('a', 'x'));
     expect(state.subagents).toEqual([]);
     expect(openedRun(state)).toMatchObject({state: 'success', tail: {lines: [{text: 'first'}]}});
-    expect(closeRun(state)).toMatchObject({openedRun: undefined, departed: undefined});
+    expect(closeRun(state)).toMatchObject({openedRun: undefined, removedRun: undefined});
   });
 
   test('that was announced and goes on is followed further', () => {
     const ended = go(openRun(working, 'a'), ['a', tell.runEnd()], tell.announcement('a', 'x'));
     const state = go(ended, ['a', tell.started('look')], ['a', tell.said('second')]);
     expect(openedRun(state)).toMatchObject({state: 'running', tail: {lines: [{text: 'first'}, {text: 'second'}]}});
-    expect(state.departed).toBeUndefined();
+    expect(state.removedRun).toBeUndefined();
   });
 });
 

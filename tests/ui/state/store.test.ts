@@ -74,7 +74,7 @@ describe('text of the main agent', () => {
     const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '429', attempt: 1});
     expect(state.stream.tail).toBe('');
     expect(state.finished).toMatchObject([
-      {kind: 'notice', level: 'warning', text: 'retrying in 4s (429) · the answer begins again'},
+      {kind: 'notice', level: 'warning', text: 'retrying in 4s (429). The answer starts over.'},
     ]);
   });
 
