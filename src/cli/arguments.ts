@@ -1,31 +1,34 @@
-/** The command line: parsed by meow, checked here, every flag of the contract known by name. */
+/**
+ * The command line. meow parses it by the table of flags.ts, prints --help and --version, converts numbers and checks
+ * choices. Around it stands what meow has no option for: `toMeowWords` before it, `checkFlags` and the rest after it.
+ */
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import meow from 'meow';
+import {description, name, version} from '../../package.json';
 import type {SessionOptions} from '../compose.ts';
-import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
+import type {PermissionMode} from '../core/contract/events.ts';
 import {readRule} from '../core/permissions/rules/rule.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {messageOf, UsageError} from '../core/util/errors.ts';
 import {nearest} from '../core/util/nearest.ts';
 import {isNotYet, notYet} from '../core/util/not-yet.ts';
-import {OUTPUT_FORMATS, type OutputFormat} from '../print/print.ts';
-import {kebab, sortWords} from './argument-words.ts';
-import {currentFolder} from './current-folder.ts';
-import {debugVariable} from './debug-variable.ts';
+import type {OutputFormat} from '../print/print.ts';
+import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
+import {getCurrentFolder, isDebugSet} from './process.ts';
 
 export interface Arguments {
   readonly print: boolean;
   readonly prompt: string;
-  /** `mini-cc agents …`, `mini-cc sessions …`, `mini-cc doctor`: the verb and its words. */
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
-  /** For `compose`, but for what the surroundings decide. */
+  /** For `compose`, without what the process itself decides. */
   readonly session: Omit<SessionOptions, 'env' | 'home' | 'interactive'>;
 }
 
+/** `mini-cc agents …` and the like. */
 export interface Subcommand {
-  readonly name: 'agents' | 'sessions' | 'doctor';
+  readonly name: SubcommandName;
   readonly words: readonly string[];
   readonly json: boolean;
   /** `--yes` */
@@ -33,189 +36,239 @@ export interface Subcommand {
   readonly template?: string;
 }
 
-/** What subcommands take, and what only they take. */
-const ONLY_SUBCOMMANDS: ReadonlySet<string> = new Set(['json', 'yes', 'template']);
-const OF_SUBCOMMANDS: ReadonlySet<string> = new Set([
-  ...ONLY_SUBCOMMANDS,
-  ...['cwd', 'settings', 'agents', 'model', 'offline', 'debug', 'trust'],
-]);
-
-/** Several rules may follow one flag, as in Claude Code: a whole rule is no prompt. */
-const RULES = {
-  type: 'string',
-  isMultiple: true,
-  takesMore: (word: string) => /^\w+(?:\(.*\))?$/s.test(word) && !('wrong' in readRule(word)),
-} as const;
-
-const FLAGS = {
-  print: {type: 'boolean', shortFlag: 'p'},
-  outputFormat: {type: 'string'},
-  includePartialMessages: {type: 'boolean'},
-  verbose: {type: 'boolean'},
-  model: {type: 'string'},
-  offline: {type: 'boolean'},
-  permissionMode: {type: 'string'},
-  dangerouslySkipPermissions: {type: 'boolean'},
-  allowedTools: RULES,
-  disallowedTools: RULES,
-  maxTurns: {type: 'string'},
-  timeout: {type: 'string'},
-  continue: {type: 'boolean', shortFlag: 'c'},
-  resume: {type: 'string', shortFlag: 'r'},
-  sessionId: {type: 'string'},
-  appendSystemPrompt: {type: 'string'},
-  addDir: {type: 'string', isMultiple: true},
-  settings: {type: 'string'},
-  cwd: {type: 'string'},
-  trust: {type: 'boolean'},
-  debug: {type: 'boolean'},
-  agent: {type: 'string'},
-  agents: {type: 'string'},
-  // Of subcommands.
-  json: {type: 'boolean'},
-  yes: {type: 'boolean'},
-  template: {type: 'string'},
-} as const;
-
-/** @throws UsageError in one line that names the flag and what it takes. */
-export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): Arguments {
-  const words = sortWords(args, FLAGS, unknownFlag);
-  const {flags, input} = meow({
-    importMeta: import.meta,
-    argv: [...words.flags, '--', ...words.positional],
-    flags: FLAGS,
-    autoHelp: false,
-    autoVersion: false,
-    booleanDefault: undefined,
-    pkg: {},
-  });
-  const subcommand = flags.print ? undefined : subcommandOf(input, flags);
-  assertTogether(flags, subcommand);
-  const cwd = folder(flags.cwd ?? currentFolder());
-  const debug = flags.debug || debugVariable(env);
-  const mode = flags.dangerouslySkipPermissions ? 'bypassPermissions' : flags.permissionMode;
-  const maxTurns = wholeNumber('--max-turns', flags.maxTurns, 1);
-  const timeoutSeconds = wholeNumber('--timeout', flags.timeout, 1);
+/**
+ * Ends the process for --help and --version.
+ * @param currentFolder for tests
+ * @throws UsageError in one line that names the flag and what it takes
+ */
+export function parseArguments(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  currentFolder: () => string = getCurrentFolder,
+): Arguments {
+  const {flags, input} = parseFlags(args);
+  checkFlags(args);
+  const subcommand = flags.print ? undefined : getSubcommand(input, flags);
+  checkCombination(flags, subcommand);
+  const cwd = getFolder(last(flags.cwd), currentFolder);
+  // meow has checked both against the choices of the table.
+  const format = last(flags.outputFormat) as OutputFormat | undefined;
+  const mode = last(flags.permissionMode) as PermissionMode | undefined;
+  const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
+  const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
   return {
-    ...(subcommand ? {subcommand} : {}),
+    ...optional('subcommand', subcommand),
     print: flags.print ?? false,
     prompt: input.join(' '),
-    format: oneOf('--output-format', flags.outputFormat ?? 'text', OUTPUT_FORMATS),
+    format: format ?? 'text',
     verbose: flags.verbose ?? false,
     session: {
       cwd,
-      which: which(flags),
-      limits: {...(maxTurns ? {maxTurns} : {}), ...(timeoutSeconds ? {timeoutSeconds} : {})},
-      allowedTools: list(flags.allowedTools),
-      disallowedTools: list(flags.disallowedTools),
-      addDirs: (flags.addDir ?? []).map((dir) => folder(path.resolve(cwd, dir))),
+      which: getWhich(flags),
+      limits: {...optional('maxTurns', maxTurns), ...optional('timeoutSeconds', timeoutSeconds)},
+      allowedTools: (flags.allowedTools ?? []).flatMap(splitRules),
+      disallowedTools: (flags.disallowedTools ?? []).flatMap(splitRules),
+      addDirs: (flags.addDir ?? []).map((dir) => getFolder(dir, () => cwd)),
       offline: flags.offline ?? false,
       trust: flags.trust ?? false,
       rawStream: flags.includePartialMessages ?? false,
-      debug,
-      ...(mode === undefined
-        ? {}
-        : {permissionMode: oneOf<PermissionMode>('--permission-mode', mode, PERMISSION_MODES)}),
-      ...optional('model', flags.model),
-      ...optional('appendSystemPrompt', flags.appendSystemPrompt),
-      ...optional('settingsFile', flags.settings),
-      ...optional('agentsJson', flags.agents),
-      ...optional('agent', flags.agent),
+      debug: flags.debug || isDebugSet(env),
+      ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
+      ...optional('model', last(flags.model)),
+      ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
+      ...optional('settingsFile', last(flags.settings)),
+      ...optional('agentsJson', last(flags.agents)),
+      ...optional('agent', last(flags.agent)),
     },
   };
 }
 
-function subcommandOf(
-  [name, ...words]: readonly string[],
-  flags: {json?: boolean | undefined; yes?: boolean | undefined; template?: string | undefined},
-): Subcommand | undefined {
-  if (name !== 'agents' && name !== 'sessions' && name !== 'doctor') return undefined;
-  return {name, words, json: flags.json ?? false, sure: flags.yes ?? false, ...optional('template', flags.template)};
+type Flags = ReturnType<typeof parseFlags>['flags'];
+
+function parseFlags(args: readonly string[]) {
+  const parsed = parseByMeow(args);
+  if (parsed.flags.version) parsed.showVersion();
+  if (parsed.flags.help) parsed.showHelp(0);
+  return {flags: withoutMarks(parsed.flags), input: withoutMarks(parsed.input)};
 }
 
-/** What goes with what: a flag that would count for nothing is an error, not ignored. */
-function assertTogether(flags: Readonly<Record<string, unknown>>, subcommand: Subcommand | undefined): void {
-  const given = Object.keys(FLAGS).filter((name) => {
-    const value = flags[name];
-    return value !== undefined && !(Array.isArray(value) && value.length === 0);
-  });
-  const wrong = given.find((name) => (subcommand ? !OF_SUBCOMMANDS.has(name) : ONLY_SUBCOMMANDS.has(name)));
-  if (wrong) {
-    throw new UsageError(
-      subcommand
-        ? `--${kebab(wrong)} does not go with mini-cc ${subcommand.name}`
-        : `--${kebab(wrong)} goes with mini-cc agents, mini-cc sessions and mini-cc doctor`,
-    );
+function parseByMeow(args: readonly string[]) {
+  try {
+    return meow(helpText(), {
+      importMeta: import.meta,
+      pkg: {name, version, description},
+      argv: toMeowWords(args),
+      flags: FLAGS,
+      booleanDefault: undefined,
+    });
+  } catch (error) {
+    // One line for each flag with a wrong choice.
+    throw new UsageError(withoutMarks(messageOf(error)).split('\n')[0]!, {cause: error});
   }
-  const [one, other] = ['continue', 'resume', 'sessionId'].filter((name) => given.includes(name));
-  if (one && other) throw new UsageError(`--${kebab(one)} and --${kebab(other)} name different sessions: say one`);
-  if (flags.includePartialMessages && flags.outputFormat !== 'stream-json') {
+}
+
+/** `--name`, `--name=value`, `-n`. Anything else is text: `-5 apples`, `- be brief`. */
+const FLAG = /^--?([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
+/** No argument can contain it. */
+const MARK = '\0';
+
+/**
+ * Two things that meow has no option for. It takes any text that begins with a dash for a flag, `true` behind a switch
+ * for its value, and quotes off: such text is marked, so that it comes back as it was typed. And as in Claude Code
+ * several rules may follow one --allowed-tools, where meow wants the flag before each.
+ */
+function toMeowWords(args: readonly string[]): string[] {
+  const words: string[] = [];
+  let rules: {readonly flag: string; isEmpty: boolean} | undefined;
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') return [...words, ...args.slice(index)];
+    const [, flag, value] = FLAG.exec(arg) ?? [];
+    if (flag !== undefined) {
+      const isOfRules = ['allowedTools', 'disallowedTools'].includes(camelCase(flag));
+      rules = isOfRules ? {flag: `--${flag}`, isEmpty: value === undefined} : undefined;
+      words.push(
+        value === undefined ? arg : `${arg.slice(0, arg.length - value.length)}${marked(value, /^(?:["']|$)/)}`,
+      );
+    } else {
+      if (rules && !rules.isEmpty && isRule(arg)) words.push(rules.flag);
+      else if (!rules?.isEmpty) rules = undefined;
+      if (rules) rules.isEmpty = false;
+      words.push(marked(arg, /^(?:[-"']|true$|false$|$)/));
+    }
+  }
+  return words;
+}
+
+function marked(text: string, wouldChange: RegExp): string {
+  return wouldChange.test(text) ? `${MARK}${text}` : text;
+}
+
+function withoutMarks<T>(value: T): T;
+function withoutMarks(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(MARK, '');
+  if (Array.isArray(value)) return value.map((each) => withoutMarks(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutMarks(each)]));
+}
+
+/** A whole rule is no prompt. */
+function isRule(word: string): boolean {
+  return /^\w+(?:\(.*\))?$/s.test(word) && !('wrong' in readRule(word));
+}
+
+/**
+ * meow ends the process at an unknown flag without the flag that was meant, passes over a flag without its value and
+ * takes `--print=maybe` for false. Here each is an error.
+ */
+function checkFlags(args: readonly string[]): void {
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') return;
+    const [, typed, value] = FLAG.exec(arg) ?? [];
+    if (typed === undefined) continue;
+    const name = arg.startsWith('--') ? camelCase(typed) : longName(typed);
+    if (!Object.hasOwn(FLAGS, name)) throw unknownFlag(name);
+    const flag = FLAGS[name as FlagName];
+    if (flag.type === 'boolean') {
+      if (![undefined, 'true', 'false'].includes(value)) throw new UsageError(`${written(name)} takes no value`);
+    } else if (value === undefined) {
+      const next = args[index + 1];
+      if (next === undefined || next === '--' || FLAG.test(next)) throw withoutValue(name as FlagName);
+    }
+  }
+}
+
+function unknownFlag(name: string): UsageError {
+  const flag = name.length === 1 ? `-${name}` : written(name);
+  if (isNotYet('flags', name)) return new UsageError(notYet(flag));
+  const meant = written(nearest(name, Object.keys(FLAGS))!);
+  return new UsageError(`Unknown flag ${flag} (did you mean ${meant}?). --help lists them`);
+}
+
+function withoutValue(name: FlagName): UsageError {
+  if (name === 'resume') return new UsageError('--resume needs the id of a session; --continue takes the last one');
+  return new UsageError(`${written(name)} needs a value`);
+}
+
+function longName(short: string): string {
+  const found = Object.entries(FLAGS).find(([, flag]) => 'shortFlag' in flag && flag.shortFlag === short);
+  return found?.[0] ?? short;
+}
+
+function camelCase(flag: string): string {
+  return flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subcommand | undefined {
+  const found = SUBCOMMANDS.find((each) => each === word);
+  if (!found) return undefined;
+  const template = optional('template', last(flags.template));
+  return {name: found, words, json: flags.json ?? false, sure: flags.yes ?? false, ...template};
+}
+
+/** A flag that would have no effect is an error: it is not ignored. */
+function checkCombination(flags: Flags, subcommand: Subcommand | undefined): void {
+  const given = (Object.keys(FLAGS) as FlagName[]).filter((each) => {
+    const value = flags[each];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined;
+  });
+  const wrong = given.find((each) => !goesWith(each).includes(subcommand?.name ?? 'session'));
+  if (wrong && subcommand) throw new UsageError(`${written(wrong)} does not go with mini-cc ${subcommand.name}`);
+  if (wrong) {
+    const subcommands = goesWith(wrong).map((each) => `mini-cc ${each}`);
+    throw new UsageError(`${written(wrong)} goes with ${new Intl.ListFormat('en').format(subcommands)}`);
+  }
+  const [one, other] = (['continue', 'resume', 'sessionId'] as const).filter((each) => given.includes(each));
+  if (one && other) throw new UsageError(`${written(one)} and ${written(other)} name different sessions: give one`);
+  if (flags.includePartialMessages && last(flags.outputFormat) !== 'stream-json') {
     throw new UsageError('--include-partial-messages goes with --output-format stream-json');
   }
 }
 
-function unknownFlag(name: string): never {
-  const flag = name.length === 1 ? `-${name}` : `--${kebab(name)}`;
-  if (isNotYet('flags', name)) throw new UsageError(notYet(flag));
-  throw new UsageError(
-    `Unknown flag ${flag} (did you mean --${kebab(nearest(name, Object.keys(FLAGS))!)}?). --help lists them`,
-  );
-}
-
-function which(flags: {
-  continue?: boolean | undefined;
-  resume?: string | undefined;
-  sessionId?: string | undefined;
-}): SessionOptions['which'] {
-  if (flags.resume !== undefined) {
-    if (flags.resume === '') throw new UsageError('--resume needs the id of a session; --continue takes the last one');
-    return {type: 'resume', id: flags.resume};
-  }
+function getWhich(flags: Flags): SessionOptions['which'] {
+  const resume = last(flags.resume);
+  if (resume === '') throw withoutValue('resume');
+  if (resume !== undefined) return {type: 'resume', id: resume};
   if (flags.continue) return {type: 'continue'};
-  if (flags.sessionId === undefined) return {type: 'new'};
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(flags.sessionId)) {
-    throw new UsageError(`--session-id: not a UUID: ${JSON.stringify(flags.sessionId)}`);
+  const id = last(flags.sessionId);
+  if (id === undefined) return {type: 'new'};
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
+    throw new UsageError(`--session-id: not a UUID: ${JSON.stringify(id)}`);
   }
-  return {type: 'new', id: flags.sessionId.toLowerCase()};
+  return {type: 'new', id: id.toLowerCase()};
 }
 
-function oneOf<T extends string>(flag: string, value: string, values: readonly T[]): T {
-  const found = values.find((candidate) => candidate === value);
-  if (found === undefined) throw new UsageError(`${flag}: ${JSON.stringify(value)} is none of ${values.join(', ')}`);
-  return found;
+/** meow makes the number; NaN is what was none. */
+function wholeNumber(flag: FlagName, value: number | undefined): number | undefined {
+  if (value === undefined || (Number.isInteger(value) && value >= 1)) return value;
+  throw new UsageError(`${written(flag)} takes a whole number from 1 on`);
 }
 
-function wholeNumber(flag: string, value: string | undefined, least: number): number | undefined {
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isInteger(number) || number < least) {
-    throw new UsageError(`${flag}: ${JSON.stringify(value)} is no whole number from ${least} on`);
-  }
-  return number;
-}
-
-function folder(dir: string): string {
-  const absolute = path.resolve(dir);
-  if (!existsSync(absolute) || !statSync(absolute).isDirectory())
+/** @param base what a relative path begins at, and the folder when none is given */
+function getFolder(dir: string | undefined, base: () => string): string {
+  const absolute = dir !== undefined && path.isAbsolute(dir) ? path.resolve(dir) : path.resolve(base(), dir ?? '.');
+  if (!existsSync(absolute) || !statSync(absolute).isDirectory()) {
     throw new UsageError(`No such directory: ${absolute}`);
+  }
   return absolute;
 }
 
-/** Rules, apart by commas or white space; what stands in brackets is one. */
-function list(values: readonly string[] | undefined): string[] {
-  return (values ?? []).flatMap((value) => {
-    let depth = 0;
-    const rules = [''];
-    for (const letter of value) {
-      if (letter === '(') depth += 1;
-      if (letter === ')') depth -= 1;
-      if (depth <= 0 && /[\s,]/.test(letter)) rules.push('');
-      else rules.push(rules.pop() + letter);
-    }
-    return rules.filter((rule) => rule !== '');
-  });
+/** Rules are separated by commas or white space; what stands in brackets belongs to one rule. */
+function splitRules(value: string): string[] {
+  let depth = 0;
+  const rules = [''];
+  for (const letter of value) {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    if (depth <= 0 && /[\s,]/.test(letter)) rules.push('');
+    else rules.push(rules.pop() + letter);
+  }
+  return rules.filter((rule) => rule !== '');
 }
 
-function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {
-  return value === undefined ? {} : ({[key]: value} as Record<K, string>);
+function last<T>(values: readonly T[] | undefined): T | undefined {
+  return values?.at(-1);
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({[key]: value} as Record<K, V>);
 }

@@ -1,22 +1,17 @@
-/** Picks the front end, holds the signals, and turns how it ended into an exit code. */
-
+/** Picks the front end, and turns how it ended into an exit code. */
 import {showControls} from '../core/util/control-characters.ts';
 import {messageOf, UsageError} from '../core/util/errors.ts';
 import type {Arguments} from './arguments.ts';
-import {currentFolder} from './current-folder.ts';
-import {debugVariable} from './debug-variable.ts';
-import {environmentRedactor} from './environment-redactor.ts';
-import {shownOn} from './shown-on.ts';
-import type {Start} from './start.ts';
+import {createEnvironmentRedactor, isDebugSet, type Start} from './process.ts';
 
-/** Sets the exit code; prints one line for whatever went wrong. */
+/** Sets the exit code; prints one line for any error. */
 export async function main(start: Start): Promise<void> {
   ignoreClosedPipes();
-  const debug = start.args.includes('--debug') || debugVariable(process.env);
+  const debug = start.args.includes('--debug') || isDebugSet(process.env);
   const fail = (error: unknown) => {
-    const words = error instanceof UsageError ? error.message : `internal error: ${messageOf(error)}`;
+    const text = error instanceof UsageError ? error.message : `internal error: ${messageOf(error)}`;
     const stack = debug && error instanceof Error ? `${error.stack}\n` : '';
-    process.stderr.write(showControls(environmentRedactor(process.env).text(`mini-cc: ${words}\n${stack}`)));
+    process.stderr.write(showControls(createEnvironmentRedactor(process.env).text(`mini-cc: ${text}\n${stack}`)));
     return error instanceof UsageError ? 2 : 1;
   };
   process.on('uncaughtException', (error) => process.exit(fail(error)));
@@ -29,18 +24,8 @@ export async function main(start: Start): Promise<void> {
 
 async function run(start: Start): Promise<number> {
   const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
-  // A bare start is the common one: nothing to parse, so nothing to load for it.
+  // A bare start is the common one: there is nothing to parse, so meow is not loaded for it.
   if (start.args.length === 0 && terminal) return repl(start, undefined);
-  if (start.args[0] === 'config') {
-    const {runConfigCommand} = await import('./config-command.ts');
-    return runConfigCommand(start.args.slice(1), {
-      home: start.home,
-      cwd: currentFolder(),
-      env: process.env,
-      stdout: shownOn(process.stdout),
-      stderr: (line) => shownOn(process.stderr)(environmentRedactor(process.env).text(`${line}\n`)),
-    });
-  }
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
   if (parsed.subcommand) {
@@ -48,13 +33,8 @@ async function run(start: Start): Promise<number> {
     return runSubcommand(start, parsed, parsed.subcommand);
   }
   if (!parsed.print && terminal) return repl(start, parsed);
-  const {readPrompt} = await import('./standard-input.ts');
-  const prompt = await readPrompt(parsed.prompt);
-  if (prompt === '') {
-    throw new UsageError('no prompt, and no terminal for a REPL: type mini-cc -p "your question", or pipe it in');
-  }
   const {runPrint} = await import('./print-mode.ts');
-  return runPrint(start, parsed, prompt);
+  return runPrint(start, parsed);
 }
 
 async function repl(start: Start, parsed: Arguments | undefined): Promise<number> {
@@ -62,12 +42,12 @@ async function repl(start: Start, parsed: Arguments | undefined): Promise<number
   return runRepl(start, parsed);
 }
 
-/** Whoever reads our output may leave early (`| head -1`): then we are done, without a word. */
+/** The reader of our output may leave early (`| head -1`): then the work is done, and nothing is said about it. */
 function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(0);
-      // The terminal is gone; the signal that says so ends us.
+      // The terminal was closed; SIGHUP ends this process.
       if (error.code === 'EIO') return;
       throw error;
     });

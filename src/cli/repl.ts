@@ -4,24 +4,20 @@ import {isModelConfigured} from '../config/environment.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
-import {currentFolder} from './current-folder.ts';
-import {debugVariable} from './debug-variable.ts';
-import {environmentRedactor} from './environment-redactor.ts';
-import {onSignals} from './signals.ts';
-import type {Start} from './start.ts';
+import {createEnvironmentRedactor, getCurrentFolder, isDebugSet, onSignals, type Start} from './process.ts';
 
-/** @returns the exit code. The session is put together behind the first frame. */
+/** @returns the exit code. The session is composed after the first frame is on the screen. */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {
   const options = parsed?.session ?? {
-    cwd: currentFolder(),
+    cwd: getCurrentFolder(),
     which: {type: 'new' as const},
-    debug: debugVariable(process.env),
+    debug: isDebugSet(process.env),
   };
-  // What tools see is what the user set, not what the screen adds.
+  // Tools get the environment as the user set it, without what the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
-  // Until the session is there, which knows the settings too.
-  let redactor = environmentRedactor(env);
+  // Until the session exists: it also knows the keys that settings name.
+  let redactor = createEnvironmentRedactor(env);
   let ask: SessionOptions['ask'];
   let firstFrameShown: () => void = () => undefined;
   const firstFrame = new Promise<void>((resolve) => {
@@ -31,7 +27,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     await firstFrame;
     const {compose} = await import('../compose.ts');
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
-    // Compiled code is written at exit only, unless asked: a session that is killed should not slow the next start.
+    // Node writes its compile cache only at exit, unless asked: a session that is killed must not slow the next start.
     module.flushCompileCache?.();
     redactor = composed.redactor;
     return composed;
@@ -46,15 +42,15 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     redact: (text) => redactor.text(text),
     onSubmit: (text) => history.add(redactor.text(text)),
     onFirstFrame: firstFrameShown,
-    onAsk: (way) => {
-      ask = (question) => way({...question, detail: redactor.text(question.detail)});
+    onAsk: (askOnScreen) => {
+      ask = (question) => askOnScreen({...question, detail: redactor.text(question.detail)});
     },
-    onLeave: (way) => {
-      leave = way;
+    onLeave: (leaveScreen) => {
+      leave = leaveScreen;
     },
     ...(parsed?.prompt ? {initialPrompt: parsed.prompt} : {}),
   });
-  // By the screen's own way out, which gives the terminal back as it was.
+  // The screen itself leaves: it gives the terminal back as it was.
   onSignals(async (code) => {
     if (!leave) return (await session).close();
     leave(code);
@@ -63,7 +59,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const code = await left;
   await session.then(
     (opened) => opened.close(),
-    // The screen has said why there was none.
+    // The screen has shown why the session could not be composed.
     () => undefined,
   );
   return code;

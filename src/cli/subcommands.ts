@@ -1,33 +1,32 @@
-/** `mini-cc agents …`, `mini-cc sessions …` and `mini-cc doctor`: no session, no REPL. */
+/** `mini-cc agents …`, `sessions …`, `doctor` and `config …`: no session, no REPL. */
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
-import {environmentRedactor} from './environment-redactor.ts';
-import {shownOn} from './shown-on.ts';
-import type {Start} from './start.ts';
+import {createEnvironmentRedactor, createWriter, type Start} from './process.ts';
 
 /** @returns the exit code. @throws UsageError for bad usage */
 export async function runSubcommand(start: Start, parsed: Arguments, subcommand: Subcommand): Promise<number> {
   const options = {...parsed.session, env: process.env, home: start.home, interactive: false};
-  const [verb = '', ...words] = subcommand.words;
-  const args = {...subcommand, verb, words};
-  const {exitCode, stdout, stderr} = await outcomeOf(options, args);
-  const redactor = environmentRedactor(process.env);
-  shownOn(process.stdout)(redactor.text(stdout));
-  shownOn(process.stderr)(redactor.text(stderr));
+  const redactor = createEnvironmentRedactor(process.env);
+  const write = (stream: NodeJS.WriteStream, text: string) => createWriter(stream)(redactor.text(text));
+  const {exitCode, stdout, stderr} = await getOutcome(options, subcommand, (line) =>
+    write(process.stderr, `${line}\n`),
+  );
+  write(process.stdout, stdout);
+  write(process.stderr, stderr);
   return exitCode;
 }
 
-async function outcomeOf(options: SessionOptions, args: Subcommand & {readonly verb: string}) {
-  if (args.name === 'sessions') {
-    const {sessionsCommandLine} = await import('../compose/sessions.ts');
-    return sessionsCommandLine(options, args);
+async function getOutcome(options: SessionOptions, subcommand: Subcommand, say: (line: string) => void) {
+  const [verb = '', ...words] = subcommand.words;
+  const args = {...subcommand, verb, words};
+  switch (subcommand.name) {
+    case 'agents':
+      return (await import('../compose/agents.ts')).agentsCommandLine(options, args, say);
+    case 'sessions':
+      return (await import('../compose/sessions.ts')).sessionsCommandLine(options, args);
+    case 'doctor':
+      return (await import('../compose/doctor.ts')).doctorCommandLine(options, args);
+    case 'config':
+      return (await import('./config-command.ts')).configCommandLine(options, args);
   }
-  if (args.name === 'doctor') {
-    const {doctorCommandLine} = await import('../compose/doctor.ts');
-    return doctorCommandLine(options, args);
-  }
-  const {agentsCommandLine} = await import('../compose/agents.ts');
-  return agentsCommandLine(options, args, (line) =>
-    shownOn(process.stderr)(`${environmentRedactor(process.env).text(line)}\n`),
-  );
 }

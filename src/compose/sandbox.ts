@@ -1,5 +1,4 @@
 /** The sandbox that the settings ask for. */
-
 import {homedir} from 'node:os';
 import type {Settings} from '../config/settings.ts';
 import type {Confinement} from '../core/contract/access.ts';

@@ -1,5 +1,8 @@
+import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
+import {FLAGS, helpText, written} from '../../src/cli/flags.ts';
+import {NOT_YET} from '../../src/core/util/not-yet.ts';
 
 const parse = (...args: string[]) => parseArguments(args, {});
 
@@ -18,6 +21,31 @@ describe('the command line', () => {
     expect(parse('-p', 'x', '--append-system-prompt', '- be brief').session.appendSystemPrompt).toBe('- be brief');
     expect(parse('-p', 'x', '--append-system-prompt=--odd').session.appendSystemPrompt).toBe('--odd');
     expect(parse('-p', 'x', '--append-system-prompt=a=b\nc').session.appendSystemPrompt).toBe('a=b\nc');
+  });
+
+  it('keeps quotes, and values that are empty', () => {
+    expect(parse('-p', '"be brief"', "'x'").prompt).toBe(`"be brief" 'x'`);
+    expect(parse('-p', 'x', '--append-system-prompt="a" and "b"').session.appendSystemPrompt).toBe('"a" and "b"');
+    expect(parse('-p', 'x', '--append-system-prompt', '').session.appendSystemPrompt).toBe('');
+    expect(parse('-p', 'x', '--append-system-prompt=').session.appendSystemPrompt).toBe('');
+    expect(parse('-p', 'x', '--append-system-prompt', 'true').session.appendSystemPrompt).toBe('true');
+  });
+
+  it('takes switches with =true and =false', () => {
+    expect(parse('--print=true', '--verbose=false', 'x')).toMatchObject({print: true, verbose: false});
+  });
+
+  it('begins relative directories at the working directory', () => {
+    const at = (...args: string[]) => parseArguments(args, {}, () => import.meta.dirname).session;
+    expect(at().cwd).toBe(import.meta.dirname);
+    expect(at('--cwd', '..', '--add-dir', 'cli')).toMatchObject({
+      cwd: path.dirname(import.meta.dirname),
+      addDirs: [import.meta.dirname],
+    });
+    const gone = () => {
+      throw new Error('not asked for');
+    };
+    expect(parseArguments(['--cwd', import.meta.dirname], {}, gone).session.cwd).toBe(import.meta.dirname);
   });
 
   it('lets the last of a repeated flag win, and adds up lists', () => {
@@ -56,14 +84,36 @@ describe('the command line', () => {
     [['-x'], /Unknown flag -x/],
     [['--model'], /--model needs a value/],
     [['--print=maybe'], /takes no value/],
-    [['-p', 'x', '--json'], /--json goes with mini-cc agents, mini-cc sessions and mini-cc doctor/],
+    [['-p', 'x', '--json'], /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, and mini-cc config/],
     [['-p', 'x', '--template', 't'], /--template goes with mini-cc agents/],
     [['agents', 'list', '--output-format', 'json'], /--output-format does not go with mini-cc agents/],
     [['-c', '--resume', 'a'], /--continue and --resume name different sessions/],
     [['--resume', 'a', '--session-id', '3f2b8c1e-9d4a-4c6b-8e5f-0a1b2c3d4e5f'], /name different sessions/],
     [['-p', 'x', '--include-partial-messages'], /goes with --output-format stream-json/],
+    [['-p', 'x', '--output-format', 'yaml'], /Unknown value for flag `--output-format`: `yaml`\. Value must be one of/],
+    [['-p', 'x', '--permission-mode', 'ask', '-y'], /Unknown value for flag `--permission-mode`: `ask`/],
+    [['-p', 'x', '--max-turns', 'many'], /--max-turns takes a whole number from 1 on/],
+    [['-p', 'x', '--timeout', '0'], /--timeout takes a whole number from 1 on/],
+    [['-p', 'x', '--max-turns=-2.5'], /--max-turns takes a whole number from 1 on/],
+    [['-p', 'x', '--model', '--', 'y'], /--model needs a value/],
+    [['--toString'], /Unknown flag --to-string/],
+    [['--no-model'], /Unknown flag --no-model/],
+    [['doctor', '--yes'], /--yes does not go with mini-cc doctor/],
+    [['-r', ''], /--resume needs the id of a session/],
     [['--resume'], /--resume needs the id of a session/],
   ])('%j is bad usage', (args, words) => {
     expect(() => parse(...args)).toThrow(words);
+  });
+
+  it('says what is not yet available', () => {
+    for (const name of NOT_YET.flags)
+      expect(() => parse(written(name))).toThrow(`${written(name)} is not yet available`);
+  });
+
+  it('has one table, from which the help text lists every flag', () => {
+    const flags = helpText()
+      .match(/^ +(?:-\w, )?--[\w-]+/gm)
+      ?.map((line) => line.replace(/^.*--/, '--'));
+    expect(flags).toEqual(Object.keys(FLAGS).map(written));
   });
 });

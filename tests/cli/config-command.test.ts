@@ -1,20 +1,22 @@
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {runConfigCommand} from '../../src/cli/config-command.ts';
+import {parseArguments} from '../../src/cli/arguments.ts';
+import {configCommandLine} from '../../src/cli/config-command.ts';
+import {UsageError} from '../../src/core/util/errors.ts';
 import {type Places, PROJECT, places, USER} from '../config/fixture.ts';
 
-async function run(args: readonly string[], at: Places, env: Record<string, string> = {}) {
-  let stdout = '';
-  const stderr: string[] = [];
-  const code = await runConfigCommand(args, {
-    ...at,
-    env,
-    stdout: (text) => {
-      stdout += text;
-    },
-    stderr: (line) => void stderr.push(line),
-  });
-  return {code, stdout, stderr};
+/** As `main` does, in a directory of the test. */
+async function run(words: readonly string[], at: Places, env: Record<string, string> = {}) {
+  try {
+    const {session, subcommand} = parseArguments(['config', ...words], env, () => at.cwd);
+    const [verb = '', ...more] = subcommand!.words;
+    const args = {verb, words: more, json: subcommand!.json};
+    const {exitCode, stdout, stderr} = await configCommandLine({...session, home: at.home, env}, args);
+    return {code: exitCode, stdout, stderr: stderr.split('\n').slice(0, -1)};
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return {code: 2, stdout: '', stderr: [error.message]};
+  }
 }
 
 describe('mini-cc config show', () => {
@@ -59,9 +61,7 @@ describe('mini-cc config show', () => {
     expect(await run(['show'], at)).toEqual({
       code: 2,
       stdout: '',
-      stderr: [
-        `mini-cc: ${path.join(at.base, USER)}:1:17: unknown key "permissions.dney" (did you mean permissions.deny?)`,
-      ],
+      stderr: [`${path.join(at.base, USER)}:1:17: unknown key "permissions.dney" (did you mean permissions.deny?)`],
     });
   });
 });
@@ -79,17 +79,17 @@ describe('mini-cc config', () => {
     [[], 'say what to do'],
     [['sho'], 'unknown word "sho" (did you mean show?)'],
     [['show', 'model'], '"model" is too much'],
-    [['show', '--jsn'], 'unknown flag --jsn (did you mean --json?)'],
-    [['show', '-x'], 'unknown flag -x'],
+    [['show', '--jsn'], 'Unknown flag --jsn (did you mean --json?)'],
+    [['show', '-x'], 'Unknown flag -x'],
     [['show', '--json=1'], '--json takes no value'],
-    [['show', '--settings'], '--settings needs a path'],
+    [['show', '--settings'], '--settings needs a value'],
     [['show', '--cwd', '/nope'], 'No such directory: /nope'],
     [['schema', '--json'], 'schema takes no --json'],
     [['\u001B[31m'], 'unknown word'],
   ])('%j is wrong usage: one line, and 2', async (args, words) => {
     const {code, stdout, stderr} = await run(args, places({}));
     expect({code, stdout, lines: stderr.length}).toEqual({code: 2, stdout: '', lines: 1});
-    expect(stderr[0]).toMatch(/^mini-cc: [^\n\u001B]*$/);
+    expect(stderr[0]).toMatch(/^[^\n\u001B]*$/);
     expect(stderr[0]).toContain(words);
   });
 });

@@ -102,9 +102,12 @@ describe('a run that goes wrong', () => {
   });
 
   it.each([
-    [['--max-turns', 'many'], /--max-turns: "many" is no whole number/],
-    [['--output-format', 'yaml'], /--output-format: "yaml" is none of text, json, stream-json/],
-    [['--permission-mode', 'yolo'], /--permission-mode: "yolo" is none of/],
+    [['--max-turns', 'many'], /--max-turns takes a whole number from 1 on/],
+    [
+      ['--output-format', 'yaml'],
+      /Unknown value for flag `--output-format`: `yaml`\. Value must be one of: \[`text`, `json`, `stream-json`\]/,
+    ],
+    [['--permission-mode', 'yolo'], /Unknown value for flag `--permission-mode`: `yolo`/],
     [['--modle', 'x'], /Unknown flag --modle \(did you mean --model\?\)/],
     [['--fallback-model', 'x'], /--fallback-model is not yet available/],
     [['--max-budget-usd', '1'], /--max-budget-usd is not yet available/],

@@ -1,0 +1,111 @@
+/** The one table of flags: meow parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
+import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
+import type {OutputFormat} from '../print/print.ts';
+
+export const SUBCOMMANDS = ['agents', 'sessions', 'doctor', 'config'] as const;
+export type SubcommandName = (typeof SUBCOMMANDS)[number];
+
+/** What a flag may be used with. `session`: the REPL and print mode. */
+export type FlagUse = 'session' | SubcommandName;
+
+const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
+const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
+/** Subcommands that read agents and models as a session does. */
+const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor'];
+
+interface FlagText {
+  readonly help: string;
+  /** Default: the session alone. */
+  readonly goesWith?: readonly FlagUse[];
+  readonly shortFlag?: string;
+}
+
+function aSwitch(help: string, more: Omit<FlagText, 'help'> = {}) {
+  return {type: 'boolean', help, ...more} as const;
+}
+
+/** Takes a value. `isMultiple`: of a flag that is given twice the last value counts, where meow would refuse it. */
+function text(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
+  return {type: 'string', isMultiple: true, valueName, help, ...more} as const;
+}
+
+function oneOf<T extends string>(valueName: string, choices: readonly T[]) {
+  const list = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+  return {...text(valueName, list), choices: choices as T[]} as const;
+}
+
+function count(valueName: string, help: string) {
+  return {type: 'number', isMultiple: true, valueName, help} as const;
+}
+
+export const FLAGS = {
+  print: aSwitch('one answer, no REPL', {shortFlag: 'p'}),
+  outputFormat: oneOf<OutputFormat>('FORMAT', OUTPUT_FORMATS),
+  includePartialMessages: aSwitch('raw stream events too (stream-json)'),
+  verbose: aSwitch('tool calls on standard error'),
+  model: text('NAME', 'opus, sonnet, haiku, or any name that the server knows', {goesWith: WITH_MODEL}),
+  offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
+  permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES),
+  dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions'),
+  allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"'),
+  disallowedTools: text('A,B', 'rules that are refused'),
+  maxTurns: count('N', 'model calls at most'),
+  timeout: count('S', 'seconds at most'),
+  continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
+  resume: text('ID', 'go on with a session', {shortFlag: 'r'}),
+  sessionId: text('UUID', 'the id of the new session'),
+  appendSystemPrompt: text('TEXT', 'added to the system prompt'),
+  addDir: text('DIR', 'a further directory that may be read and written'),
+  settings: text('FILE', 'settings over all others', {goesWith: ANYWHERE}),
+  agent: text('NAME', 'run as that agent'),
+  agents: text('JSON', 'further agents: {"name": {"description", "prompt", "tools", "model"}}', {goesWith: WITH_MODEL}),
+  cwd: text('DIR', 'work there', {goesWith: ANYWHERE}),
+  trust: aSwitch("trust what this directory's settings and agents ask for, until it changes", {goesWith: WITH_MODEL}),
+  debug: aSwitch('log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)', {goesWith: ANYWHERE}),
+  json: aSwitch('of subcommands: JSON for scripts', {goesWith: SUBCOMMANDS}),
+  yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions']}),
+  template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
+  version: aSwitch('print the version', {shortFlag: 'v', goesWith: ANYWHERE}),
+  help: aSwitch('print this text', {shortFlag: 'h', goesWith: ANYWHERE}),
+} as const;
+
+export type FlagName = keyof typeof FLAGS;
+
+/** `maxTurns` → `--max-turns` */
+export function written(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+export function goesWith(name: FlagName): readonly FlagUse[] {
+  const flag: FlagText = FLAGS[name];
+  return flag.goesWith ?? ['session'];
+}
+
+/** What --help prints below the description of the program. */
+export function helpText(): string {
+  const rows = Object.entries(FLAGS).map(([name, flag]: [string, FlagText & {readonly valueName?: string}]) => {
+    const short = flag.shortFlag === undefined ? '' : `-${flag.shortFlag}, `;
+    return [`${short}${written(name)} ${flag.valueName ?? ''}`.trimEnd(), flag.help] as const;
+  });
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  return `${USAGE}
+Flags
+${rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
+
+Environment
+  ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL,
+  ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU}_MODEL, MINI_CC_HOME, MINI_CC_DEBUG, NO_COLOR
+
+Without a key or a server the built-in offline model answers.
+Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 143 by a signal.
+`;
+}
+
+const USAGE = `Usage
+  mini-cc [prompt]          the REPL
+  mini-cc -p [prompt]       one answer on standard output (also: piped standard input)
+  mini-cc agents …          list, show NAME, create TEXT, delete NAME, lint [NAME], schema (--json, --yes, --template)
+  mini-cc sessions …        list, show ID, export ID, delete ID (--json, --yes)
+  mini-cc doctor            what works here, and how to repair what does not (--json)
+  mini-cc config …          show (--json): what is in force and why; schema
+`;

@@ -1,0 +1,65 @@
+/** What the command line takes from its process: the working directory, the environment, output streams, signals. */
+import {homedir} from 'node:os';
+import {knownSecrets} from '../core/secrets/known-secrets.ts';
+import {Redactor} from '../core/secrets/redaction.ts';
+import {showControls} from '../core/util/control-characters.ts';
+import {UsageError} from '../core/util/errors.ts';
+
+/** What is known before anything is loaded. */
+export interface Start {
+  readonly args: readonly string[];
+  readonly version: string;
+  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  readonly home: string;
+}
+
+/** @throws UsageError when the directory was removed. */
+export function getCurrentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    const what = 'the working directory no longer exists: go to one that exists, or name one by --cwd';
+    throw new UsageError(what, {cause: error});
+  }
+}
+
+/** `MINI_CC_DEBUG` is set, and not to 0. */
+export function isDebugSet(env: NodeJS.ProcessEnv): boolean {
+  return !['', '0', undefined].includes(env.MINI_CC_DEBUG);
+}
+
+/** Without a session: removes what the environment alone shows to be a key. */
+export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
+  let folders = [homedir()];
+  try {
+    folders = [process.cwd(), ...folders];
+  } catch {
+    // The working directory was removed. The error that says so is printed through this redactor.
+  }
+  return new Redactor(knownSecrets(env, [], folders));
+}
+
+/** Writes to a stream. On a terminal control characters are made visible; files and pipes get the text as it is. */
+export function createWriter(stream: NodeJS.WriteStream): (text: string) => void {
+  return (text) => void stream.write(stream.isTTY ? showControls(text) : text);
+}
+
+const EXIT_CODES = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
+/** Longer than any tool needs to end. */
+const MAX_CLOSING_MS = 3_000;
+
+/**
+ * Signals end the work in order: tools and subagents first, then the transcript, then the process.
+ * @param close ends the session; called once, with the exit code. A second signal does not wait for it.
+ */
+export function onSignals(close: (code: number) => Promise<unknown>): void {
+  let closing = false;
+  for (const [signal, code] of Object.entries(EXIT_CODES)) {
+    process.on(signal, () => {
+      if (closing) process.exit(code);
+      closing = true;
+      setTimeout(() => process.exit(code), MAX_CLOSING_MS).unref();
+      void close(code).finally(() => process.exit(code));
+    });
+  }
+}
