@@ -2,7 +2,7 @@
 import {realpathSync} from 'node:fs';
 import type {SessionOptions} from '../compose/options.ts';
 import type {TrustInForce} from '../compose/trust.ts';
-import {type InForce, type SettingInForce, settingsInForce} from '../config/in-force.ts';
+import {type InForce, type SettingInForce, settingsInForce} from '../config/effective-settings.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';

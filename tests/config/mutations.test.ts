@@ -2,7 +2,7 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {settingsInForce} from '../../src/config/in-force.ts';
+import {settingsInForce} from '../../src/config/effective-settings.ts';
 import {loadSettings} from '../../src/config/settings.ts';
 import {UsageError} from '../../src/core/util/errors.ts';
 import {places, USER} from './fixture.ts';

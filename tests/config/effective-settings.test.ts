@@ -1,6 +1,6 @@
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {settingsInForce} from '../../src/config/in-force.ts';
+import {settingsInForce} from '../../src/config/effective-settings.ts';
 import {LOCAL, PROJECT, places, USER} from './fixture.ts';
 
 describe('what is in force', () => {
