@@ -1,9 +1,9 @@
-/** The whole screen over a fake session, and the way out of it after each test. */
+/** Runs the whole screen with a fake session, and leaves it after each test. */
 import {afterEach} from 'vitest';
 import type {FrontEndSession} from '../../src/core/contract/session.ts';
 import {type ReplOptions, runScreen} from '../../src/ui/screen.tsx';
 import {createFakeSession, type FakeSession} from './fake-session.ts';
-import {createScreen, type TestScreen} from './screen.ts';
+import {createFakeTerminal, type FakeTerminal} from './fake-terminal.ts';
 
 export const ESC = '\x1b';
 export const SHIFT_TAB = '\x1b[Z';
@@ -11,7 +11,7 @@ export const CTRL_C = '\x03';
 export const CTRL_D = '\x04';
 
 export interface Opened {
-  readonly screen: TestScreen;
+  readonly screen: FakeTerminal;
   readonly session: FakeSession;
   readonly exit: Promise<number>;
 }
@@ -23,7 +23,7 @@ export async function open(
   options: Partial<ReplOptions> & {columns?: number; rows?: number; opening?: Promise<FrontEndSession>} = {},
 ): Promise<Opened> {
   const {columns = 80, rows = 24, opening, ...rest} = options;
-  const screen = createScreen(columns, rows);
+  const screen = createFakeTerminal(columns, rows);
   const session = createFakeSession();
   const exit = runScreen(
     {session: opening ?? Promise.resolve(session), version: '1.2.3', cwd: '/home/me/project', offline: false, ...rest},
@@ -41,7 +41,7 @@ afterEach(async () => {
     void exit.then(() => {
       hasLeft = true;
     });
-    // A turn under way, then what is typed, then the hint, then out.
+    // Ctrl+C ends a turn, clears the prompt, shows the hint, and then leaves.
     while (!hasLeft) {
       screen.type(CTRL_C);
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,48 +1,48 @@
 import {describe, expect, test} from 'vitest';
 import {ESC, open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
-import * as tell from './runs-fixture.ts';
+import * as runs from './runs-fixture.ts';
 
 const UP = '\x1b[A';
 const DOWN = '\x1b[B';
 const CTRL_B = '\x02';
 
-/** A turn with one run in the background, and one that is awaited. */
+/** A turn with one background run and one awaited run. */
 async function working(options: Parameters<typeof open>[0] = {}) {
   const repl = await open(options);
   const {screen, session} = repl;
   screen.type('go\r');
   await screen.shows('working');
-  session.emit(tell.started('read the tests'), 'a');
-  session.emit(tell.background, 'a');
-  session.emit(tell.started('write the docs', 'code'), 'b');
-  session.emit(tell.toolStart('"foo"'), 'a');
-  session.emit(tell.toolEnd('"foo"', 'src/a.ts:1: foo'), 'a');
-  session.emit(tell.said('I read **all**.', 1200), 'a');
+  session.emit(runs.started('read the tests'), 'a');
+  session.emit(runs.background, 'a');
+  session.emit(runs.started('write the docs', 'code'), 'b');
+  session.emit(runs.toolStart('"foo"'), 'a');
+  session.emit(runs.toolEnd('"foo"', 'src/a.ts:1: foo'), 'a');
+  session.emit(runs.said('I read **all**.', 1200), 'a');
   await screen.shows('running · 1 tool');
   return repl;
 }
 
 describe('the panel', () => {
-  test('stands under the prompt while a run works in the background, also after the turn', async () => {
+  test('is shown under the prompt while a background run works, also after the turn', async () => {
     const {screen, session} = await working();
     expect(screen.window()).toMatch(
       /> Ask about.*\n {2}\[explore\] read the tests · running · 1 tool · 1\.2k tokens · grep "foo"\ndefault · 2 agents/,
     );
     expect(screen.window()).toContain('> Task: write the docs\n  [code] write the docs ... 0 tools');
-    session.emit(tell.runEnd(3), 'b');
+    session.emit(runs.runEnd(3), 'b');
     session.endTurn();
     await screen.lacks('working');
     await screen.shows('[explore] read the tests · running');
     await screen.shows('default · 1 agent · sonnet');
-    session.emit(tell.runEnd(8), 'a');
-    session.emit(tell.announcement('a', 'Found **it**.'));
+    session.emit(runs.runEnd(8), 'a');
+    session.emit(runs.announcement('a', 'Found **it**.'));
     await screen.lacks('[explore] read the tests · running');
     await screen.shows('[explore] read the tests - done (8 tools, 5.1s)\n  Found it.\n\n> Ask about');
     expect(screen.window()).not.toContain('Stats');
   });
 
-  test('is gone to by Down, and left by Up and by Esc, which interrupts nothing', async () => {
+  test('is entered by Down and left by Up or Esc, and that Esc does not interrupt the turn', async () => {
     const {screen, session} = await working();
     screen.type(DOWN);
     await screen.shows('> [code] write the docs · running');
@@ -59,7 +59,7 @@ describe('the panel', () => {
     expect(session.aborts()).toBe(0);
   });
 
-  test('holds back nothing that is typed', async () => {
+  test('passes typed text on to the prompt', async () => {
     const {screen} = await working();
     screen.type(DOWN);
     await screen.shows('> [code]');
@@ -72,7 +72,7 @@ describe('the panel', () => {
     expect(screen.window()).not.toContain('> [code]');
   });
 
-  test('comes after the history', async () => {
+  test('is entered by Down only after the end of the prompt history', async () => {
     const {screen} = await working({history: ['older']});
     screen.type(UP);
     await screen.shows(/^> go$/m);
@@ -86,7 +86,7 @@ describe('the panel', () => {
     await screen.shows('> [code]');
   });
 
-  test('gives way to a list and to a question', async () => {
+  test('gives its keys to the completion list and to a question', async () => {
     const {screen, session} = await working();
     screen.type('/');
     await screen.lacks('[explore] read the tests · running');
@@ -100,13 +100,13 @@ describe('the panel', () => {
     expect(screen.window()).not.toContain('> [code]');
   });
 
-  test('of many runs stays below a small window, whatever is shown besides', async () => {
+  test('of many runs fits a small window together with all other parts', async () => {
     const {screen, session} = await open({columns: 40, rows: 15});
     screen.type('go\r');
     await screen.shows('working');
     for (let index = 0; index < 40; index++) {
-      session.emit(tell.started(`explore part ${index} of it`), `s${index}`);
-      if (index % 2 === 0) session.emit(tell.background, `s${index}`);
+      session.emit(runs.started(`explore part ${index} of it`), `s${index}`);
+      if (index % 2 === 0) session.emit(runs.background, `s${index}`);
     }
     await screen.shows('… 16 more');
     await screen.shows(/… 18 running/);
@@ -129,13 +129,13 @@ describe('an opened run', () => {
     return repl;
   }
 
-  test('shows what it does, follows it, and leaves no trace when it is left', async () => {
+  test('shows its newest lines as they come, and nothing of them stays when it is closed', async () => {
     const {screen, session} = await opened();
     await screen.shows('esc back\n● grep "foo"\n  src/a.ts:1: foo\nI read **all**.\n');
     await screen.shows('> message to [explore] read the tests');
-    session.emit(tell.delta('Now the'), 'a');
+    session.emit(runs.delta('Now the'), 'a');
     await screen.shows('Now the');
-    session.emit(tell.delta(' sources.'), 'a');
+    session.emit(runs.delta(' sources.'), 'a');
     await screen.shows('Now the sources.');
     screen.type(ESC);
     await screen.shows('> Ask about');
@@ -147,7 +147,7 @@ describe('an opened run', () => {
     expect(session.aborts()).toBe(1);
   });
 
-  test('gets what is typed there, commands too; the main agent does not', async () => {
+  test('gets the typed text, slash commands too; the main agent does not get it', async () => {
     const {screen, session} = await opened();
     screen.type('/look at b.ts');
     await screen.shows('> /look at b.ts');
@@ -162,10 +162,10 @@ describe('an opened run', () => {
     await screen.shows('> unsent');
   });
 
-  test('can still be read when it has ended, and takes a message', async () => {
+  test('can be read after its end, and can get a message then', async () => {
     const {screen, session} = await opened();
-    session.emit(tell.runEnd(8), 'a');
-    session.emit(tell.announcement('a', 'All found.'));
+    session.emit(runs.runEnd(8), 'a');
+    session.emit(runs.announcement('a', 'All found.'));
     await screen.shows('[explore] read the tests · done · esc back');
     await screen.shows('All found.');
     screen.type('go on\r');
@@ -175,11 +175,11 @@ describe('an opened run', () => {
     await screen.lacks('esc back');
   });
 
-  test('fits a small window, with what is finished printed above it once', async () => {
+  test('fits a small window, and finished items are printed above it once', async () => {
     const {screen, session} = await opened({columns: 40, rows: 15});
-    for (let index = 0; index < 80; index++) session.emit(tell.said(`line ${index} ${'word '.repeat(10)}`), 'a');
+    for (let index = 0; index < 80; index++) session.emit(runs.said(`line ${index} ${'word '.repeat(10)}`), 'a');
     await screen.shows('line 79');
-    session.emit(tell.delta('Main **words**.\n\n'), 'main');
+    session.emit(runs.delta('Main **words**.\n\n'), 'main');
     await expect.poll(screen.scrollback).toContain('Main words.');
     expect(screen.window().split('\n').length).toBeLessThanOrEqual(15);
     screen.type(ESC);
@@ -198,7 +198,7 @@ describe('Ctrl+B', () => {
     await screen.shows('ran /background');
     expect(session.submitted).toEqual(['go', '/background']);
     expect(screen.scrollback()).not.toContain('> /background');
-    session.emit(tell.background, 'b');
+    session.emit(runs.background, 'b');
     await screen.shows('[code] write the docs · running');
     await screen.lacks('> Task: write the docs');
     screen.type(CTRL_B);
@@ -207,7 +207,7 @@ describe('Ctrl+B', () => {
     expect(session.submitted).toEqual(['go', '/background']);
   });
 
-  test('moves the cursor when there is none', async () => {
+  test('moves the cursor when no run is awaited', async () => {
     const {screen, session} = await open();
     screen.type('ac');
     await screen.shows('> ac');

@@ -28,20 +28,20 @@ describe('a question', () => {
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
   });
 
-  test('leaves Shift+Tab to the mode, which may settle it', async () => {
+  test('leaves Shift+Tab to the permission mode, which may answer it', async () => {
     const {screen, session} = await ask();
     screen.type(SHIFT_TAB);
     await screen.shows('ran /mode next');
     expect(session.submitted).toEqual(['go', '/mode next']);
     expect(session.answers).toEqual([]);
     expect(screen.window()).not.toContain('> /mode next');
-    // As terminals with the kitty protocol send it.
+    // Terminals with the kitty protocol send this.
     screen.type('\x1b[9;2u');
     await until(() => session.submitted.length === 3);
     expect(session.submitted.at(-1)).toBe('/mode next');
   });
 
-  test('is printed whole, once, where the window has no room for it', async () => {
+  test('is printed in full once when the window is too low for it', async () => {
     const repl = await open({rows: 10, columns: 60});
     repl.screen.type('go\r');
     await repl.screen.shows('working');
@@ -54,13 +54,13 @@ describe('a question', () => {
     }
   });
 
-  test('an agent named at length does not push away what it asks', async () => {
+  test('is shown also when the name of its agent is very long', async () => {
     const repl = await open();
     repl.session.emit({type: 'ask', question: question({agent: `[code] ${'tidy up '.repeat(50)}`})});
     await repl.screen.shows('… asks: run a command');
   });
 
-  test('takes nothing in its first moments: that goes to the prompt', async () => {
+  test('ignores keys in its first 0.3 s: they go to the prompt', async () => {
     const {screen, session} = await ask();
     screen.type('1');
     await screen.shows('> 1');
@@ -70,7 +70,7 @@ describe('a question', () => {
     expect(session.answers).toEqual([]);
   });
 
-  test('waits while something is typed, until Tab goes to it', async () => {
+  test('ignores keys while text is typed, until Tab goes to it', async () => {
     const {screen, session} = await ask({}, 'my words');
     screen.pass(QUIET_MS);
     screen.type('1');
@@ -83,7 +83,7 @@ describe('a question', () => {
     expect(screen.window()).toContain('> my words1');
   });
 
-  test('takes a word to the model with no', async () => {
+  test('takes a reason for the model with the answer no', async () => {
     const {screen, session} = await ask();
     screen.pass(QUIET_MS);
     screen.type('4');
@@ -97,7 +97,7 @@ describe('a question', () => {
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'no', note: 'use make'}}]);
   });
 
-  test('after the other: none is lost, a long diff is printed whole before it', async () => {
+  test('waits for the one before it, and a long diff is printed in full above it', async () => {
     const {screen, session} = await ask();
     const detail = Array.from({length: 60}, (_, index) => `+line ${index}`).join('\n');
     session.emit({type: 'ask', question: question({id: 'ask-2', title: 'edit a file', detail, detailType: 'diff'})});
@@ -119,7 +119,7 @@ describe('a question', () => {
 });
 
 describe('leaving', () => {
-  test('by Ctrl+C twice restores the terminal and says how to resume', async () => {
+  test('by two presses of Ctrl+C restores the terminal and says how to resume', async () => {
     const {screen, session, exit} = await open();
     screen.type('go\r');
     await screen.shows('working');
@@ -141,7 +141,7 @@ describe('leaving', () => {
     expect(screen.written().lastIndexOf('\x1b[?25h')).toBeGreaterThan(screen.written().lastIndexOf('\x1b[?25l'));
   });
 
-  test('needs Ctrl+D with nothing typed', async () => {
+  test('by Ctrl+D needs an empty prompt', async () => {
     const {screen, exit} = await open();
     screen.type('x');
     await screen.shows('> x');
@@ -153,7 +153,7 @@ describe('leaving', () => {
     expect(screen.scrollback()).not.toContain('Resume');
   });
 
-  test('by a command', async () => {
+  test('by /exit closes the session', async () => {
     const {screen, exit} = await open();
     screen.type('/exit');
     screen.type('\r');
@@ -163,7 +163,7 @@ describe('leaving', () => {
   test.each([
     [Object.assign(new Error('Unknown session: x'), {code: 'USAGE'}), 2],
     [new Error('disk full'), 1],
-  ])('is forced by a session that does not come: %s', async (error, code) => {
+  ])('happens when the session does not open: %s', async (error, code) => {
     const {promise, reject} = Promise.withResolvers<FrontEndSession>();
     const {screen, exit} = await open({opening: promise});
     reject(error);
@@ -174,7 +174,7 @@ describe('leaving', () => {
 });
 
 describe('the window', () => {
-  test('of a stream of 100,000 characters holds the end; the scrollback holds all of it, once', async () => {
+  test('shows the end of a stream of 100,000 characters, and the scrollback has all of it once', async () => {
     const {screen, session} = await open({columns: 80, rows: 24});
     screen.type('go\r');
     await screen.shows('working');
@@ -199,7 +199,7 @@ describe('the window', () => {
     expect(lines.filter((line) => line.includes('working'))).toEqual([]);
   });
 
-  test('keeps what was said when it is resized', async () => {
+  test('keeps the conversation when it is resized', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
     await screen.shows('working');

@@ -25,7 +25,7 @@ const runEnd = (tools: number): AgentEventBody => ({
 });
 
 describe('the prompt', () => {
-  test('is there before the session is; what is sent waits and is shown to wait', async () => {
+  test('is shown before the session is open; a prompt that is sent then is shown as queued', async () => {
     const {promise, resolve} = Promise.withResolvers<FrontEndSession>();
     const {screen, session} = await open({opening: promise});
     screen.type('explain this\r');
@@ -38,7 +38,7 @@ describe('the prompt', () => {
     await screen.shows('> explain this');
   });
 
-  test('shows what is typed, with the cursor after it, and sends it by Enter', async () => {
+  test('shows typed text with the cursor after it, and Enter sends it', async () => {
     const {screen, session} = await open();
     screen.type('héllo 漢字');
     const window = await screen.shows('> héllo 漢字');
@@ -67,7 +67,7 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual(['one\ntwo']);
   });
 
-  test('takes a big paste as one piece and sends it whole', async () => {
+  test('shows a big paste as one piece and sends it in full', async () => {
     const {screen, session} = await open();
     const content = Array.from({length: 42}, (_, index) => `line ${index}`).join('\n');
     screen.type(`\x1b[200~${content}\x1b[201~`);
@@ -77,7 +77,7 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual([content]);
   });
 
-  test('gives back what was sent before', async () => {
+  test('recalls earlier prompts', async () => {
     const sent: string[] = [];
     const {screen} = await open({history: ['older words'], onSubmit: (text) => sent.push(text)});
     screen.type('/help\r');
@@ -102,7 +102,7 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual(['/help']);
   });
 
-  test('closes the completion list by Esc, and does not interrupt by that', async () => {
+  test('closes the completion list by Esc, which does not interrupt the turn', async () => {
     const {screen, session} = await open();
     screen.type('/he');
     await screen.shows('> /help  lists');
@@ -113,7 +113,7 @@ describe('the prompt', () => {
 });
 
 describe('a turn', () => {
-  test('streams; what is finished stays as it is', async () => {
+  test('streams its answer, and finished text does not change', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
     await screen.shows('working');
@@ -126,7 +126,7 @@ describe('a turn', () => {
     expect(screen.scrollback()).toContain('> go\n\nTitle\n\nSome bold words.\n\n> Ask about');
   });
 
-  test('takes prompts meanwhile; they wait where one sees them', async () => {
+  test('shows prompts that are sent meanwhile as queued', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
     await screen.shows('working');
@@ -150,7 +150,7 @@ describe('a turn', () => {
     expect(session.submitted).toEqual(['go', 'again']);
   });
 
-  test('shows what an agent found for a Task that was typed', async () => {
+  test('prints the result of a typed Task as the answer', async () => {
     const {screen, session} = await open();
     screen.type('Task(explore): look\r');
     await screen.shows('working');
@@ -160,7 +160,7 @@ describe('a turn', () => {
     await screen.shows('[explore] look - done (2 tools, 5.1s)\n\nFound it.');
   });
 
-  test('shows each subagent on its line, in order, and keeps the lines', async () => {
+  test('shows each subagent on a line of its own, in order, and prints these lines at their end', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
     await screen.shows('working');
@@ -182,7 +182,7 @@ describe('a turn', () => {
     );
   });
 
-  test('of forty agents says how many more run, and stays below the window', async () => {
+  test('of forty agents says how many more run, and fits the window', async () => {
     const {screen, session} = await open({columns: 40, rows: 15});
     screen.type('go\r');
     await screen.shows('working');
@@ -193,7 +193,7 @@ describe('a turn', () => {
     expect(window.every((line) => line.length <= 40)).toBe(true);
   });
 
-  test('cannot move the cursor or set the title', async () => {
+  test('cannot move the cursor or set the title of the terminal', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
     await screen.shows('working');
@@ -213,8 +213,8 @@ describe('a turn', () => {
   });
 });
 
-describe('leaving with agents at work', () => {
-  test('names them and asks once more; then they are told as stopped', async () => {
+describe('leaving while agents run', () => {
+  test('names them and asks once more, then lists them as stopped', async () => {
     const {screen, session, exit} = await open({columns: 100});
     screen.type('go\r');
     await screen.shows('working');

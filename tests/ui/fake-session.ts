@@ -1,4 +1,4 @@
-/** A session as a script: events are what the test says, and the verbs are written down. */
+/** Fake session: the test emits its events, and calls of its verbs are recorded. */
 
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
 import type {FrontEndSession, SubmitResult} from '../../src/core/contract/session.ts';
@@ -30,11 +30,11 @@ export interface FakeSession extends FrontEndSession {
   readonly answers: {id: string; answer: Answer}[];
   readonly aborts: () => number;
   readonly closed: () => boolean;
-  /** Ends the turn that the last `submit` began. */
+  /** Ends the turn that the last `submit` started. */
   readonly endTurn: (outcome?: 'success' | 'stopped' | 'error', reason?: string, text?: string) => void;
 }
 
-/** Events as the core tags them: `main` has no parent, all others are its children. */
+/** Creates events with their tags, as the core does: `main` has no parent, all others are its children. */
 export function createEvents() {
   let seq = 0;
   return (body: AgentEventBody, agentId = 'main', at = 1_000_000): AgentEvent => {

@@ -1,11 +1,11 @@
-/** Back to an earlier prompt: Esc Esc, and what the screen does then. */
+/** Going back to an earlier prompt by two presses of Esc. */
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {Notice} from '../../src/ui/components/finished-item.tsx';
 import {CTRL_C, ESC, open} from './app-fixture.ts';
 
 describe('Esc Esc', () => {
-  test('opens /rewind when nothing is at work and nothing is typed', async () => {
+  test('sends /rewind when no turn runs and nothing is typed', async () => {
     const {screen, session} = await open();
     screen.type(ESC);
     await screen.shows('press Esc again to go back to an earlier prompt');
@@ -14,14 +14,14 @@ describe('Esc Esc', () => {
     expect(session.submitted).toEqual(['/rewind']);
   });
 
-  test('counts as two also when both come at once', async () => {
+  test('works also when both presses come in one chunk of input', async () => {
     const {screen, session} = await open();
     screen.type(ESC + ESC);
     await screen.shows('> /rewind');
     expect(session.submitted).toEqual(['/rewind']);
   });
 
-  test('is no rewind while something is typed, nor with another key in between', async () => {
+  test('does not rewind while text is typed, nor with another key in between', async () => {
     const {screen, session} = await open();
     screen.type('x');
     await screen.shows('> x');
@@ -39,7 +39,7 @@ describe('Esc Esc', () => {
     expect(session.submitted).toEqual([]);
   });
 
-  test('interrupts a turn, and does not rewind it', async () => {
+  test('interrupts a turn and does not rewind', async () => {
     const {screen, session} = await open();
     screen.type('work\r');
     await screen.shows('> work');
@@ -54,7 +54,7 @@ describe('Esc Esc', () => {
 describe('a diff in a notice', () => {
   const diff = 'it changed 1 file.\n\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n same\n-old\n+new';
 
-  test('has all its lines, wrapped where they are long', () => {
+  test('shows all its lines, and long ones are wrapped', () => {
     const frame = render(<Notice level="info" text={diff} isDiff columns={40} />).lastFrame() ?? '';
     expect(frame).toBe(diff);
     const long = render(<Notice level="info" text={`@@\n+${'x'.repeat(30)}`} isDiff columns={20} />).lastFrame() ?? '';

@@ -1,4 +1,4 @@
-/** Subagents' runs and what they tell, for tests. */
+/** Runs of subagents and their events, for tests. */
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Outcome} from '../../src/core/contract/run-result.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';

@@ -6,6 +6,7 @@
 
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
 import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
+import {inputTokens} from '../../core/runs/receipt.ts';
 import {textOf} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
@@ -77,23 +78,16 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     }
     case 'message': {
       if (event.role === 'user') return state;
-      const {usage} = event;
       // A typed Task comes as a message that used no tokens.
-      const counted =
-        usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
-      const contextTokens = counted || state.contextTokens;
+      const contextTokens = inputTokens(event.usage) + event.usage.output_tokens || state.contextTokens;
       const text = state.hasStreamed ? '' : textOf(event.content);
       const {stream, items} = feedText(state, text);
       return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};
     }
     case 'retry': {
       const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
-      const again = state.hasStreamed ? '. The answer starts over.' : '';
-      return addItem(stopped, {
-        kind: 'notice',
-        level: 'warning',
-        text: retryText(event.waitMs, event.reason) + again,
-      });
+      const text = retryText(event.waitMs, event.reason) + (state.hasStreamed ? '. The answer starts over.' : '');
+      return addItem(stopped, {kind: 'notice', level: 'warning', text});
     }
     case 'tool_start':
       return {...finishText(state), tools: [...state.tools, startedTool(event)]};

@@ -20,16 +20,11 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   if (!run) return state;
   const next = {...state, subagents: state.subagents.with(index, changeRun(run, event))};
   switch (event.type) {
-    case 'run_background':
-      return run.isBackground
-        ? next
-        : settleGroup(
-            addItem(next, {
-              kind: 'notice',
-              level: 'info',
-              text: `[${run.agent}] ${run.description} · in the background`,
-            }),
-          );
+    case 'run_background': {
+      if (run.isBackground) return next;
+      const text = `[${run.agent}] ${run.description} · in the background`;
+      return settleGroup(addItem(next, {kind: 'notice', level: 'info', text}));
+    }
     case 'run_end':
       if (!run.isBackground) return settleGroup(next);
       return run.isSilent && event.outcome === 'success'

@@ -22,7 +22,7 @@ describe('a tool line', () => {
     expect(frame.at(-1)).toBe('  … 23 more lines');
   });
 
-  test('shows what went wrong, of any tool', () => {
+  test('shows the error of any tool', () => {
     const failed = {...tool, tool: 'read_file', isError: true, preview: 'No such file: x'};
     expect(drawn(<ToolLine tool={failed} columns={60} />)).toContain('No such file: x');
   });
@@ -35,7 +35,7 @@ describe('a tool line', () => {
     expect(frame).not.toContain('+++ a');
   });
 
-  test('at work gives its progress up before its name', () => {
+  test('of a running tool loses its output before its name', () => {
     const tools = [1, 2, 3].map((n) => ({callId: `c${n}`, tool: 'bash', title: `run ${n}`, progress: 'a\nb\nc\nd\n'}));
     expect(drawn(<RunningTools tools={tools} rows={12} columns={40} />).split('\n')).toHaveLength(12);
     expect(drawn(<RunningTools tools={tools} rows={3} columns={40} />)).toBe(
@@ -44,20 +44,20 @@ describe('a tool line', () => {
   });
 });
 
-test('a diff hides no line of its hunks, whatever it looks like', () => {
+test('a diff shows all lines of its hunks, also those that look like file names', () => {
   expect(drawn(<Patch patch={'--- a\n+++ b\n@@ -1,2 +1,1 @@\n--- drop table x\n+++ y'} />)).toBe(
     '@@ -1,2 +1,1 @@\n--- drop table x\n+++ y',
   );
   expect(drawn(<Patch patch={'--- only this'} />)).toBe('--- only this');
 });
 
-test('where it is narrow a subagent keeps its state and counts', () => {
+test('in a narrow window the line of a subagent keeps state and counts', () => {
   const run = subagentRun({description: 'read all the tests there are', tools: 5});
   const frame = drawn(<LiveSubagents runs={[run]} rows={3} columns={40} now={3200} />);
   expect(frame.split('\n')[1]).toBe('  [explore] read all … ... 5 tools, 3.2s');
 });
 
-test('the status line leaves its last parts out where it is narrow', () => {
+test('in a narrow window the status line leaves out its last parts', () => {
   const status = {model: 'claude-sonnet-4', mode: 'acceptEdits', running: 3, contextTokens: 12_345, hint: ''};
   expect(drawn(<StatusLine {...status} columns={80} />)).toBe(
     'acceptEdits · 3 agents · claude-sonnet-4 · context 12.3k',
@@ -66,7 +66,7 @@ test('the status line leaves its last parts out where it is narrow', () => {
   expect(drawn(<StatusLine {...status} columns={30} />)).toBe('acceptEdits · 3 agents');
 });
 
-test('the header says that the offline model is rule-based, and is plain without colours', () => {
+test('the header says that the offline model is rule-based, and has no escape sequences without colours', () => {
   const header = {version: '1.0.0', cwd: '/x\u001b[2J', offline: true};
   expect(headerText(header, false)).toBe(
     'mini-cc 1.0.0 · offline model (rule-based)\n/x␛[2J\n/help lists commands and keys\n',
@@ -79,7 +79,7 @@ test('for a screen reader nothing moves', () => {
   expect(drawn(<BusyLine since={0} now={5000} isStatic={false} columns={60} />)).toBe('/ working 5s · Esc interrupts');
 });
 
-test('agents that are awaited can be sent to the background, and the line says how where it has room', () => {
+test('the busy line names the key that sends awaited agents to the background, in a wide window', () => {
   const busy = {since: 0, now: 5000, isStatic: false, canBackground: true};
   expect(drawn(<BusyLine {...busy} columns={60} />)).toBe('/ working 5s · Esc interrupts · Ctrl+B background');
   expect(drawn(<BusyLine {...busy} isRunOpen columns={60} />)).toBe('/ working 5s · Ctrl+B background');

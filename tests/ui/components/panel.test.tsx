@@ -14,7 +14,7 @@ const drawn = (element: React.JSX.Element) => render(element).lastFrame() ?? '';
 const busy = subagentRun({description: 'read the tests', tools: 5, tokens: 1200, lastTool: 'grep "foo"'});
 
 describe('a row of the panel', () => {
-  test('tells all where it has room', () => {
+  test('shows all its parts in a wide window', () => {
     expect(drawn(<RunPanel runs={[busy]} marked={0} rows={5} columns={100} now={3400} />)).toBe(
       '> [explore] read the tests · running · 5 tools · 1.2k tokens · grep "foo" · idle 3s',
     );
@@ -31,7 +31,7 @@ describe('a row of the panel', () => {
     expect(textWidth(shown)).toBeLessThanOrEqual(columns);
   });
 
-  test('says what it waits for, and how it ended', () => {
+  test('says what the run waits for, and how it ended', () => {
     expect(panelText({...busy, note: 'retrying in 4s (429)'}, 60, 0)).toContain('· retrying in 4s (429) ·');
     expect(panelText({...busy, state: 'queued', tools: 0, tokens: 0}, 60, 0)).toBe(
       'read the tests · queued · 0 tools · grep "foo"',
@@ -46,12 +46,12 @@ describe('the panel', () => {
   );
   const ui = {...INITIAL_STATE, subagents: runs};
 
-  test('lists background runs, newest first; entered, all that are at work', () => {
+  test('lists background runs, newest first; when it is entered, awaited runs too', () => {
     expect(panelRuns(ui, false).map(({agentId}) => agentId)).toEqual(['r7', 'r6', 'r5', 'r4', 'r3', 'r2', 'r1']);
     expect(panelRuns(ui, true).at(-1)?.agentId).toBe('r0');
   });
 
-  test('has those at work before those that wait, and these before the ended', () => {
+  test('lists running runs before queued ones, and ended ones last', () => {
     const states = ['queued', 'running', 'success', 'running', 'queued'] as const;
     const mixed = states.map((state, index) => subagentRun({agentId: `${state}${index}`, state, isBackground: true}));
     expect(panelRuns({...ui, subagents: mixed}, false).map(({agentId}) => agentId)).toEqual([
@@ -59,20 +59,20 @@ describe('the panel', () => {
     ]);
   });
 
-  test('is not there when nothing works in the background', () => {
+  test('is empty when no background run works', () => {
     const ended = runs.slice(1, 3).map((run) => ({...run, state: 'success' as const}));
     expect(panelRuns({...ui, subagents: ended}, false)).toEqual([]);
     expect(panelRuns({...ui, subagents: [runs[0]!]}, false)).toEqual([]);
   });
 
-  test('has five rows at most and says how many are missing', () => {
+  test('has five rows at most and says how many runs are not shown', () => {
     const lines = drawn(<RunPanel runs={runs} marked={undefined} rows={5} columns={60} now={0} />).split('\n');
     expect(lines).toHaveLength(5);
     expect(lines[0]).toBe('  [explore] part 0 · running · 0 tools');
     expect(lines.at(-1)).toBe('  … 4 more');
   });
 
-  test('follows the mark, and keeps its place when the marked run has left', () => {
+  test('shows the rows around the mark, which keeps its place when the marked run is removed', () => {
     expect(panelWindow(runs, 6, 5)).toMatchObject({first: 3, more: 4});
     expect(panelWindow(runs, 7, 1)).toMatchObject({first: 7, more: 0});
     expect(markedIndex(runs, {runId: 'r3', index: 1})).toBe(3);
@@ -102,7 +102,7 @@ test('an opened run shows its newest rows below its header', () => {
   expect(view(1).split('\n')).toHaveLength(1);
 });
 
-test('an announcement is its header, its text, what is missing and what went wrong', () => {
+test('an announcement shows its header, its text, how much is not shown, and what went wrong', () => {
   const announcement = {
     runId: 'r1',
     agent: 'explore',
@@ -132,7 +132,7 @@ describe('the colour of an agent', () => {
     expect(1.05 / (luminance(color) + 0.05)).toBeGreaterThan(3.5);
   });
 
-  test('comes from its name alone, and differs among the built-in agents', () => {
+  test('depends only on its name, and differs among the built-in agents', () => {
     expect(getAgentColor('explore')).toBe(getAgentColor('explore'));
     expect(new Set(['explore', 'code', 'plan'].map(getAgentColor)).size).toBe(3);
   });

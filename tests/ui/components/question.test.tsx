@@ -23,7 +23,7 @@ function step(key: KeyPress, focus: QuestionFocus = focusOn(asked, START), isPro
   return questionKey(focus, asked, key, {isPromptEmpty, now: START + after});
 }
 
-/** Presses one key after the other. */
+/** Presses the keys one after another. */
 function steps(...keys: KeyPress[]): QuestionStep {
   let last: QuestionStep = {focus: focusOn(asked, START), isHandled: false};
   for (const key of keys) last = step(key, last.focus);
@@ -38,17 +38,17 @@ describe('a question', () => {
     expect(step(digit(key)).answer).toEqual({choice});
   });
 
-  test('does not answer to the digit of an option that it does not offer, nor gives it to the prompt', () => {
+  test('ignores the digit of an option that it does not offer, and the prompt does not get it', () => {
     expect(step(digit('3'))).toMatchObject({isHandled: true});
     expect(step(digit('3')).answer).toBeUndefined();
   });
 
-  test('has nothing marked at first: Enter alone answers nothing', () => {
+  test('has nothing marked at first: Enter alone does not answer it', () => {
     expect(step(press('return'))).toMatchObject({isHandled: true});
     expect(step(press('return')).answer).toBeUndefined();
   });
 
-  test('that says what Enter means takes it so while nothing is marked, and says it', () => {
+  test('with an answer for Enter takes it while nothing is marked, and names it', () => {
     const careful = question({enter: 'no'});
     const focus = focusOn(careful, START);
     const enter = (at: number, isPromptEmpty = true) =>
@@ -73,7 +73,7 @@ describe('a question', () => {
     expect(step(press('escape')).answer).toEqual({choice: 'no'});
   });
 
-  test('takes a word to the model with no', () => {
+  test('takes a reason for the model with the answer no', () => {
     const noted = steps(digit('4'), press('text', 'use '), press('text', 'make'), press('return'));
     expect(noted.answer).toEqual({choice: 'no', note: 'use make'});
     expect(steps(digit('4')).answer).toBeUndefined();
@@ -81,13 +81,13 @@ describe('a question', () => {
     expect(steps(digit('4'), press('text', 'x'), press('escape')).answer).toEqual({choice: 'no'});
   });
 
-  test('takes no key in its first moments', () => {
+  test('ignores keys in its first 0.3 s', () => {
     for (const key of [digit('1'), press('return'), press('escape'), press('down'), press('tab')]) {
       expect(step(key, undefined, true, QUIET_MS - 1)).toMatchObject({isHandled: false});
     }
   });
 
-  test('takes no key while something is typed, until Tab goes to it', () => {
+  test('ignores keys while text is typed, until Tab goes to it', () => {
     for (const key of [digit('1'), press('return'), press('escape'), press('up')]) {
       expect(step(key, undefined, false)).toMatchObject({isHandled: false});
     }
@@ -102,10 +102,10 @@ describe('a question', () => {
   });
 });
 
-describe('on the screen', () => {
+describe('a question on the screen', () => {
   const view = {count: 3, focus: undefined, isPromptEmpty: true, columns: 60};
 
-  test('names the agent, shows the command and numbers the options as everywhere', () => {
+  test('names the agent, shows the command and numbers the options', () => {
     const {rows} = questionRows({...view, question: question({agent: '[code] fix it'})});
     expect(rows.map(({text}) => text)).toEqual([
       '[code] fix it asks: run a command (1 of 3)',
@@ -117,13 +117,13 @@ describe('on the screen', () => {
     ]);
   });
 
-  test('offers 3 only when it is offered', () => {
+  test('has a third option only when it is offered', () => {
     const options = [...asked.options, {digit: 3, choice: 'always', label: 'yes, always'}];
     const {rows} = questionRows({...view, question: question({options})});
     expect(rows.map(({text}) => text)).toContain('  3 yes, always');
   });
 
-  test('shows what a yes covers whole, also where it is narrow', () => {
+  test('shows its options in full, also in a narrow window', () => {
     const label = 'yes always: bash(npm run build --production) in this project';
     const options = [{digit: 3, choice: 'always', label}];
     const {rows} = questionRows({...view, columns: 30, question: question({options})});
@@ -132,7 +132,7 @@ describe('on the screen', () => {
     expect(shown.map((text) => text.slice(4)).join(' ')).toBe(label);
   });
 
-  test('rows of a diff have the sign of their line, whatever they begin with themselves', () => {
+  test('colours the rows of a diff by the sign of their line, not by their own first character', () => {
     const detail = `+${'a'.repeat(10)} -b is added\n-gone`;
     const {rows} = questionRows({...view, columns: 16, question: question({detail, detailType: 'diff'})});
     const diff = rows.filter(({style}) => style === 'diff');
@@ -143,7 +143,7 @@ describe('on the screen', () => {
     ]);
   });
 
-  test('the whole of a long diff is printed line by line', () => {
+  test('prints a long diff in full, line by line', () => {
     const detail = `@@ -1,2 +1,2 @@\n-one line that is wrapped at this width\n+two`;
     const {lastFrame} = render(<QuestionDetail question={question({detail, detailType: 'diff'})} columns={30} />);
     expect(lastFrame()).toBe(
@@ -151,7 +151,7 @@ describe('on the screen', () => {
     );
   });
 
-  test('does not name a file twice that its head ends with', () => {
+  test('does not show a file twice that its title ends with', () => {
     const shown = (detailType: 'text' | 'command') => {
       const asks = question({
         title: 'read_file reads outside the workspace: /etc/hosts',
@@ -164,7 +164,7 @@ describe('on the screen', () => {
     expect(shown('command')).toHaveLength(2);
   });
 
-  test('in a low window the detail gives way, never the options', () => {
+  test('in a low window loses rows of its detail, never its options', () => {
     const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
     const {lastFrame} = render(<QuestionView rows={rows} maxRows={8} />);
     const frame = lastFrame() ?? '';
@@ -177,7 +177,7 @@ describe('on the screen', () => {
 describe('a question for a line of text', () => {
   const asked = question({options: [], title: 'What is it for?', detail: '', escape: 'drop'});
 
-  test('takes what is typed once it has been there for a moment, and Enter sends it', () => {
+  test('takes typed text after its first 0.3 s, and Enter sends it', () => {
     const focus = focusOn(asked, 0);
     const first = questionKey(focus, asked, press('text', 'r'), {isPromptEmpty: true, now: QUIET_MS + 1});
     const second = questionKey(first.focus, asked, press('text', 'eview'), {isPromptEmpty: false, now: QUIET_MS + 2});
@@ -185,7 +185,7 @@ describe('a question for a line of text', () => {
     expect(sent.answer).toEqual({choice: 'text', note: 'review'});
   });
 
-  test('is dropped by Esc, and an empty line is no answer', () => {
+  test('is cancelled by Esc, and an empty line is no answer', () => {
     const focus = focusOn(asked, 0);
     const at = {isPromptEmpty: true, now: QUIET_MS + 1};
     expect(questionKey(focus, asked, press('escape'), at).answer).toEqual({choice: 'drop'});

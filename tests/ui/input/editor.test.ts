@@ -70,11 +70,11 @@ describe('deleting', () => {
 });
 
 describe('a paste', () => {
-  test('is text, with its lines', () => {
+  test('that is small becomes text with its lines', () => {
     expect(shown(played('x', {type: 'paste', text: 'a\r\nb'}))).toBe('xa\nb|');
   });
 
-  test('that is big stands as one piece, is deleted as one, and is sent whole', () => {
+  test('that is big is shown and deleted as one piece, and is sent in full', () => {
     const content = Array.from({length: 42}, (_, index) => `line ${index}`).join('\n');
     const pasted = played('see ', {type: 'paste', text: content}, {type: 'insert', text: ' ok'});
     expect(layoutText(pasted, 60).rows).toEqual(['see [pasted 42 lines] ok']);
@@ -82,12 +82,12 @@ describe('a paste', () => {
     expect(shown(played(pasted, 'backspace', 'backspace', 'backspace', 'backspace'))).toBe('see |');
   });
 
-  test('of one long line says how many characters', () => {
+  test('of one long line shows its number of characters', () => {
     const pasted = played('', {type: 'paste', text: 'x'.repeat(1500)});
     expect(layoutText(pasted, 60).rows).toEqual(['[pasted 1500 characters]']);
   });
 
-  test('cannot bring characters that stand for another paste', () => {
+  test('cannot contain characters that the editor uses for another paste', () => {
     const first = played('', {type: 'paste', text: 'x\n'.repeat(20)});
     const second = played(first, {type: 'paste', text: `a${first.text}b`});
     expect(expandedText(second)).toBe(`${'x\n'.repeat(20)}ab`);
@@ -95,14 +95,14 @@ describe('a paste', () => {
 });
 
 describe('the history', () => {
-  test('is walked by Up from the first row, and the draft comes back', () => {
+  test('is shown by Up from the first row, and Down brings the draft back', () => {
     const start = edit(createEditor(['first', 'second']), {type: 'insert', text: 'draft'});
     expect(played(start, 'up').text).toBe('second');
     expect(played(start, 'up', 'up', 'up').text).toBe('first');
     expect(played(start, 'up', 'up', 'down', 'down').text).toBe('draft');
   });
 
-  test('takes what was sent, once', () => {
+  test('gets a prompt once that is sent twice', () => {
     const sent = submitted(played('again'));
     expect(sent.history).toEqual(['again']);
     expect(submitted(edit(sent, {type: 'insert', text: 'again'})).history).toEqual(['again']);
@@ -111,13 +111,13 @@ describe('the history', () => {
 });
 
 describe('the layout', () => {
-  test('wraps by columns; a wide character is not torn', () => {
+  test('wraps by columns and does not split a wide character', () => {
     const {rows, cursor} = layoutText(played('漢字漢字漢'), 5);
     expect(rows).toEqual(['漢字', '漢字', '漢']);
     expect(cursor).toEqual({row: 2, column: 2});
   });
 
-  test('puts the cursor of a full row on the next', () => {
+  test('puts the cursor after a full row on the next row', () => {
     expect(layoutText(played('abcde'), 5)).toMatchObject({rows: ['abcde', ''], cursor: {row: 1, column: 0}});
   });
 

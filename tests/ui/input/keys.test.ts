@@ -36,7 +36,7 @@ test('several keys in one chunk are several keys', () => {
   expect(pressed('\t1')).toEqual(['tab', '1']);
 });
 
-test('lines that were typed before they were read are sent one by one', () => {
+test('each line end in a chunk of few lines is the Enter key', () => {
   expect(pressed('one\rtwo\r')).toEqual(['one', 'return', 'two', 'return']);
 });
 
@@ -44,7 +44,7 @@ test('many line ends in one chunk were pasted', () => {
   expect(pressed('a\r\n\tb\rc\rd\re\r')).toEqual(['a', '\n', '\tb', '\n', 'c', '\n', 'd', '\n', 'e', 'return']);
 });
 
-test('the release of a key is no key', () => {
+test('the release of a key is ignored', () => {
   expect(pressed('a', {eventType: 'release'})).toEqual([]);
 });
 

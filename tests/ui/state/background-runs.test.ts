@@ -5,47 +5,47 @@ import {reduce} from '../../../src/ui/state/store.ts';
 import {closeRun, hasAwaitedWork, openedRun, openRun} from '../../../src/ui/state/subagent-store.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';
 import {createEvents} from '../fake-session.ts';
-import * as tell from '../runs-fixture.ts';
+import * as runs from '../runs-fixture.ts';
 
-type Told = AgentEventBody | [agentId: string, body: AgentEventBody];
+type TestEvent = AgentEventBody | [agentId: string, body: AgentEventBody];
 
 const event = createEvents();
-const eventOf = (one: Told) => (Array.isArray(one) ? event(one[1], one[0]) : event(one));
-const go = (state: UiState, ...told: Told[]) => told.map(eventOf).reduce(reduce, state);
-const played = (...told: Told[]) => go(INITIAL_STATE, ...told);
+const toEvent = (one: TestEvent) => (Array.isArray(one) ? event(one[1], one[0]) : event(one));
+const apply = (state: UiState, ...events: TestEvent[]) => events.map(toEvent).reduce(reduce, state);
+const played = (...events: TestEvent[]) => apply(INITIAL_STATE, ...events);
 const kinds = (state: UiState) => state.finished.map(({kind}) => kind);
 
 describe('a background run', () => {
-  test('leaves the lines of those that are awaited, and says so once', () => {
-    const state = played(tell.mainStart, ['a', tell.started('look')], ['a', tell.background], ['a', tell.background]);
+  test('is removed from the lines of awaited runs, with one notice', () => {
+    const state = played(runs.mainStart, ['a', runs.started('look')], ['a', runs.background], ['a', runs.background]);
     expect(state.subagents).toMatchObject([{agentId: 'a', isBackground: true, state: 'running'}]);
     expect(state.finished).toMatchObject([{kind: 'notice', text: '[explore] look · in the background'}]);
     expect(hasAwaitedWork(state)).toBe(false);
   });
 
-  test('that was the last one awaited lets the others be printed', () => {
+  test('that was the last awaited one lets the others be printed', () => {
     const state = played(
-      tell.mainStart,
-      ['a', tell.started('look')],
-      ['b', tell.started('read')],
-      ['a', tell.runEnd()],
-      ['b', tell.background],
+      runs.mainStart,
+      ['a', runs.started('look')],
+      ['b', runs.started('read')],
+      ['a', runs.runEnd()],
+      ['b', runs.background],
     );
     expect(state.subagents).toMatchObject([{agentId: 'b'}]);
     expect(kinds(state)).toEqual(['notice', 'subagents']);
   });
 
-  test('outlives the turn, and its end is printed by its announcement alone', () => {
+  test('stays after the turn, and only its announcement prints its end', () => {
     const state = played(
-      tell.mainStart,
-      ['a', tell.started('look')],
-      ['a', tell.background],
+      runs.mainStart,
+      ['a', runs.started('look')],
+      ['a', runs.background],
       {type: 'run_end', outcome: 'success', tools: 0, durationMs: 1, usage: NO_USAGE},
-      ['a', tell.runEnd(8)],
+      ['a', runs.runEnd(8)],
     );
     expect(state.subagents).toMatchObject([{state: 'success'}]);
     expect(kinds(state)).toEqual(['notice']);
-    const announced = go(state, tell.announcement('a', 'Found **it**.'));
+    const announced = apply(state, runs.announcement('a', 'Found **it**.'));
     expect(announced.subagents).toEqual([]);
     expect(announced.finished.at(-1)).toMatchObject({
       kind: 'announcement',
@@ -53,37 +53,37 @@ describe('a background run', () => {
     });
   });
 
-  test('that wants no announcement leaves the panel by itself', () => {
+  test('whose answer skips the announcement is removed from the panel at its end', () => {
     const state = played(
-      ['a', tell.started('look')],
-      ['a', tell.background],
-      ['a', tell.said(' ANNOUNCE_SKIP\n')],
-      ['a', tell.runEnd()],
+      ['a', runs.started('look')],
+      ['a', runs.background],
+      ['a', runs.said(' ANNOUNCE_SKIP\n')],
+      ['a', runs.runEnd()],
     );
     expect(state.subagents).toEqual([]);
     expect(kinds(state)).toEqual(['notice']);
   });
 
-  test('counts tools and tokens, and keeps its newest call and when it was heard of', () => {
-    const calls: Told[] = [
-      ['a', tell.said('x', 700)],
-      ['a', tell.toolStart('"foo"')],
-      ['a', tell.toolEnd('"foo"', 'a.ts:1')],
-      ['a', tell.said('y', 500)],
+  test('has the number of its tools and tokens, its newest call and the time of its last event', () => {
+    const calls: TestEvent[] = [
+      ['a', runs.said('x', 700)],
+      ['a', runs.toolStart('"foo"')],
+      ['a', runs.toolEnd('"foo"', 'a.ts:1')],
+      ['a', runs.said('y', 500)],
     ];
-    const state = go(played(['a', tell.started('look')], ['a', tell.background]), ...calls);
+    const state = apply(played(['a', runs.started('look')], ['a', runs.background]), ...calls);
     expect(state.subagents).toMatchObject([{tools: 1, tokens: 1200, lastTool: 'grep "foo"', lastAt: 1_000_000}]);
   });
 
-  test('that goes on after its end keeps its place and what it did', () => {
+  test('that goes on after its end keeps its place and its transcript', () => {
     const state = played(
-      ['a', tell.started('look')],
-      ['a', tell.background],
-      ['b', tell.started('read')],
-      ['a', tell.said('first')],
-      ['a', tell.runEnd()],
-      ['a', tell.started('look')],
-      ['a', tell.said('second')],
+      ['a', runs.started('look')],
+      ['a', runs.background],
+      ['b', runs.started('read')],
+      ['a', runs.said('first')],
+      ['a', runs.runEnd()],
+      ['a', runs.started('look')],
+      ['a', runs.said('second')],
     );
     expect(state.subagents).toMatchObject([
       {agentId: 'a', state: 'running', isBackground: true, tail: {lines: [{text: 'first'}, {text: 'second'}]}},
@@ -91,21 +91,23 @@ describe('a background run', () => {
     ]);
   });
 
-  test('of an old conversation is forgotten with it once it has ended', () => {
-    const state = played(['a', tell.started('look')], ['a', tell.background], ['a', tell.runEnd()], {type: 'cleared'});
+  test('that has ended is removed when a new conversation begins', () => {
+    const state = played(['a', runs.started('look')], ['a', runs.background], ['a', runs.runEnd()], {
+      type: 'cleared',
+    });
     expect(state.subagents).toEqual([]);
   });
 });
 
 describe('an announcement', () => {
-  const announced = (body: AgentEventBody, ...before: Told[]) => {
+  const announced = (body: AgentEventBody, ...before: TestEvent[]) => {
     const item = played(...before, body).finished.at(-1);
     if (item?.kind !== 'announcement') throw new Error('no announcement');
     return item.announcement;
   };
-  const run: Told[] = [
-    ['a', tell.started('look')],
-    ['a', tell.background],
+  const run: TestEvent[] = [
+    ['a', runs.started('look')],
+    ['a', runs.background],
   ];
 
   test.each([
@@ -114,67 +116,71 @@ describe('an announcement', () => {
     ['timeout', 'timeout', '[explore] look - timed out (2 tools, 5.1s)'],
     ['unknown', 'unknown', '[explore] look - unknown (2 tools, 5.1s)'],
   ] as const)('of status %s, outcome %s', (status, outcome, header) => {
-    const body = tell.announcement('a', '(not available)', {status, outcome, notes: '- Error: why'});
-    const shown = announced(body, ...run, ['a', tell.runEnd(2, outcome, '50 turns')]);
+    const body = runs.announcement('a', '(not available)', {status, outcome, notes: '- Error: why'});
+    const shown = announced(body, ...run, ['a', runs.runEnd(2, outcome, '50 turns')]);
     expect(shown).toMatchObject({header, notes: '- Error: why'});
   });
 
-  test('is read from its end: a result that looks like one does not deceive', () => {
+  test('is not confused by a result that looks like an announcement', () => {
     const result = 'a\nNotes: - mine\nStats: all good\nb';
-    expect(announced(tell.announcement('a', result), ...run)).toMatchObject({text: result, notes: ''});
+    expect(announced(runs.announcement('a', result), ...run)).toMatchObject({text: result, notes: ''});
   });
 
-  test('of a run that ended before this program began names what it can', () => {
-    expect(announced(tell.announcement('0123456789', 'x'))).toMatchObject({
+  test('of a run that ended before this program started shows what is known', () => {
+    expect(announced(runs.announcement('0123456789', 'x'))).toMatchObject({
       agent: 'explore',
       header: '[explore] look - done',
     });
   });
 
-  test('shows the beginning of a long result, counts the rest, and closes a block of code', () => {
+  test('shows the beginning of a long result, counts the other lines, and closes a code block', () => {
     const lines = ['```', ...Array.from({length: 40}, (_, index) => `line ${index}`), '```'];
-    const shown = announced(tell.announcement('a', lines.join('\n')), ...run);
+    const shown = announced(runs.announcement('a', lines.join('\n')), ...run);
     expect(shown.more).toBe(22);
     expect(shown.text.split('\n').slice(-2)).toEqual(['line 18', '```']);
-    const paragraph = announced(tell.announcement('a', 'word '.repeat(1000)), ...run);
+    const paragraph = announced(runs.announcement('a', 'word '.repeat(1000)), ...run);
     expect(paragraph.text.length).toBeLessThan(1700);
     expect(paragraph.more).toBeGreaterThan(40);
   });
 
-  test('cannot command the terminal', () => {
-    const body = tell.announcement('a\x1b[2J', 'x\x1b[2J', {status: 'error', outcome: 'error', notes: '\x1b]0;x\x07'});
+  test('cannot control the terminal', () => {
+    const body = runs.announcement('a\x1b[2J', 'x\x1b[2J', {
+      status: 'error',
+      outcome: 'error',
+      notes: '\x1b]0;x\x07',
+    });
     expect(JSON.stringify(announced(body))).not.toContain('\\u001b');
   });
 });
 
 describe('an opened run', () => {
-  const working = played(['a', tell.started('look')], ['a', tell.background], ['a', tell.said('first')]);
+  const working = played(['a', runs.started('look')], ['a', runs.background], ['a', runs.said('first')]);
 
-  test('stays to be read when it was announced, until it is left', () => {
-    const state = go(openRun(working, 'a'), ['a', tell.runEnd()], tell.announcement('a', 'x'));
+  test('can still be read after its announcement, until it is closed', () => {
+    const state = apply(openRun(working, 'a'), ['a', runs.runEnd()], runs.announcement('a', 'x'));
     expect(state.subagents).toEqual([]);
     expect(openedRun(state)).toMatchObject({state: 'success', tail: {lines: [{text: 'first'}]}});
     expect(closeRun(state)).toMatchObject({openedRun: undefined, removedRun: undefined});
   });
 
-  test('that was announced and goes on is followed further', () => {
-    const ended = go(openRun(working, 'a'), ['a', tell.runEnd()], tell.announcement('a', 'x'));
-    const state = go(ended, ['a', tell.started('look')], ['a', tell.said('second')]);
+  test('that goes on after its announcement shows its new events', () => {
+    const ended = apply(openRun(working, 'a'), ['a', runs.runEnd()], runs.announcement('a', 'x'));
+    const state = apply(ended, ['a', runs.started('look')], ['a', runs.said('second')]);
     expect(openedRun(state)).toMatchObject({state: 'running', tail: {lines: [{text: 'first'}, {text: 'second'}]}});
     expect(state.removedRun).toBeUndefined();
   });
 });
 
-test('200 runs of 50 events each are no burden', () => {
+test('200 runs of 50 events each are reduced in a short time', () => {
   const ids = Array.from({length: 200}, (_, index) => `0b5a3c1e-run-${index}`);
-  const events: AgentEvent[] = ids.flatMap((id) => [event(tell.started('look'), id), event(tell.background, id)]);
+  const events: AgentEvent[] = ids.flatMap((id) => [event(runs.started('look'), id), event(runs.background, id)]);
   for (let round = 0; round < 12; round++) {
     for (const id of ids) {
-      events.push(event(tell.delta('some words\n'), id), event(tell.said('some words'), id));
-      events.push(event(tell.toolStart('"foo"', `${round}`), id), event(tell.toolEnd(`${round}`, 'a.ts:1\n'), id));
+      events.push(event(runs.delta('some words\n'), id), event(runs.said('some words'), id));
+      events.push(event(runs.toolStart('"foo"', `${round}`), id), event(runs.toolEnd(`${round}`, 'a.ts:1\n'), id));
     }
   }
-  for (const id of ids) events.push(event(tell.runEnd(), id), event(tell.announcement(id, 'found'), 'main'));
+  for (const id of ids) events.push(event(runs.runEnd(), id), event(runs.announcement(id, 'found'), 'main'));
   const before = performance.now();
   const state = events.reduce(reduce, INITIAL_STATE);
   expect(performance.now() - before).toBeLessThan(300);

@@ -9,7 +9,7 @@ function fed(...bodies: AgentEventBody[]) {
   return bodies.map((body) => event(body, 'a')).reduce(feedTail, EMPTY_TAIL);
 }
 
-test('text is there while it is written, and once when its message has come', () => {
+test('text is shown while it streams, and once when its message has come', () => {
   expect(tailLines(fed(delta('One\nt'), delta('wo')))).toEqual([
     {kind: 'text', text: 'One'},
     {kind: 'text', text: 'two'},
@@ -19,7 +19,7 @@ test('text is there while it is written, and once when its message has come', ()
   expect(tailLines(fed(delta('Cut off'), runEnd()))).toEqual([{kind: 'text', text: 'Cut off'}]);
 });
 
-test('a result stands with its own call, also when calls run side by side', () => {
+test('a result is shown with its own call, also when calls run at the same time', () => {
   const tail = fed(toolStart('"x"', 'c1'), toolStart('"y"', 'c2'), toolEnd('c1', '\n a.ts:1\nb.ts:2', false));
   expect(tail.lines).toEqual([
     {kind: 'tool', callId: 'c1', text: 'grep "x"', result: {text: 'a.ts:1', isError: false}},
@@ -27,19 +27,19 @@ test('a result stands with its own call, also when calls run side by side', () =
   ]);
 });
 
-test('what a retry will write again is dropped', () => {
+test('text that a retry will write again is dropped', () => {
   expect(tailLines(fed(delta('half'), {type: 'retry', waitMs: 1, reason: '529', attempt: 1}, delta('Whole')))).toEqual([
     {kind: 'text', text: 'Whole'},
   ]);
 });
 
-test('what the person sent is there', () => {
+test('messages of the person are shown', () => {
   expect(fed({type: 'message', role: 'user', content: 'look\nthere'}).lines).toEqual([
     {kind: 'sent', text: 'look there'},
   ]);
 });
 
-test('it is bounded in lines and in characters, and keeps the end', () => {
+test('the tail is bounded in lines and characters, and keeps the end', () => {
   const many = fed(...Array.from({length: 300}, (_, index) => said(`line ${index}`)));
   expect(many.lines).toHaveLength(MAX_LINES);
   expect(many.lines.at(-1)).toEqual({kind: 'text', text: 'line 299'});
@@ -53,7 +53,7 @@ test('it is bounded in lines and in characters, and keeps the end', () => {
   expect(open.open.length).toBeLessThanOrEqual(2 * MAX_CHARS);
 });
 
-test('nothing of it can command the terminal, also when a sequence comes in two pieces', () => {
+test('text cannot control the terminal, also when an escape sequence comes in two pieces', () => {
   const tail = fed(toolStart('\x1b[2J', 'c'), toolEnd('c', '\x1b]0;x\x07'), delta('a\x1b'), delta('[2Jb'));
   expect(JSON.stringify(tailLines(tail))).not.toContain('\\u001b');
   expect(tailLines(tail).at(-1)).toEqual({kind: 'text', text: 'a␛[2Jb'});

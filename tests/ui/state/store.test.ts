@@ -6,25 +6,25 @@ import {openSession, reduce} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';
 import {createEvents, INFO, question} from '../fake-session.ts';
 
-type Told = AgentEventBody | [agentId: string, body: AgentEventBody, at?: number];
+type TestEvent = AgentEventBody | [agentId: string, body: AgentEventBody, at?: number];
 
 const START: AgentEventBody = {type: 'run_start', agent: 'main', description: '', model: 'm', queued: false};
 
-function played(...told: Told[]): UiState {
+function played(...events: TestEvent[]): UiState {
   const event = createEvents();
-  return told
+  return events
     .map((one) => (Array.isArray(one) ? event(one[1], one[0], one[2]) : event(one)))
     .reduce(reduce, INITIAL_STATE);
 }
 
-function subagent(id: string, queued = false): Told {
+function subagent(id: string, queued = false): TestEvent {
   return [
     id,
     {type: 'run_start', agent: 'explore', description: `look ${id}`, callId: `call ${id}`, model: 'm', queued},
   ];
 }
 
-function ended(id: string, outcome: 'success' | 'error' = 'success', reason = ''): Told {
+function ended(id: string, outcome: 'success' | 'error' = 'success', reason = ''): TestEvent {
   return [id, {type: 'run_end', outcome, reason, tools: 2, durationMs: 1500, usage: NO_USAGE}];
 }
 
@@ -38,7 +38,7 @@ describe('text of the main agent', () => {
     expect(state.stream.tail).toBe('Two words');
   });
 
-  test('is finished by its message, and not shown twice', () => {
+  test('is finished by its message and not printed twice', () => {
     const state = played(START, delta('One.'), {
       type: 'message',
       role: 'assistant',
@@ -52,7 +52,7 @@ describe('text of the main agent', () => {
     expect(state.contextTokens).toBe(100);
   });
 
-  test('that came without deltas is shown from its message', () => {
+  test('that came without deltas is printed from its message', () => {
     const state = played(START, {
       type: 'message',
       role: 'assistant',
@@ -70,7 +70,7 @@ describe('text of the main agent', () => {
     expect(state.finished).toMatchObject([{text: 'a␛]0;x␇b'}]);
   });
 
-  test('that was not finished is dropped on a retry, with a notice', () => {
+  test('that is not finished is dropped on a retry, with a notice', () => {
     const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '429', attempt: 1});
     expect(state.stream.tail).toBe('');
     expect(state.finished).toMatchObject([
@@ -120,7 +120,7 @@ describe('tools', () => {
     expect(done.finished).toMatchObject([{kind: 'tool', tool: {title: 'npm test', isError: true, preview: 'exit 1␇'}}]);
   });
 
-  test('todos are kept', () => {
+  test('replace the todos', () => {
     const todos = [{content: 'write', status: 'in_progress'}] as const;
     const state = played(START, {
       type: 'tool_end',
@@ -136,7 +136,7 @@ describe('tools', () => {
 });
 
 describe('subagents', () => {
-  test('keep a line each in order of dispatch, and are finished as a group', () => {
+  test('have a line each in order of dispatch, and are printed together', () => {
     const live = played(START, subagent('a'), subagent('b', true), ended('a'), ['b', {type: 'run_active'}, 2_000_000]);
     expect(live.subagents).toMatchObject([
       {description: 'look a', state: 'success', tools: 2},
@@ -156,7 +156,7 @@ describe('subagents', () => {
     ]);
   });
 
-  test('print nothing of what they write and do; their tool calls are counted', () => {
+  test('print nothing of their text and tools, but count their tool calls', () => {
     const state = played(
       START,
       subagent('a'),
@@ -169,7 +169,7 @@ describe('subagents', () => {
     expect(state.subagents).toMatchObject([{tools: 1}]);
   });
 
-  test('stand for their Task call; a call that dispatched none is shown itself', () => {
+  test('are shown instead of their Task call; a call that dispatched no run is shown itself', () => {
     const end = (callId: string, isError: boolean): AgentEventBody => ({
       type: 'tool_end',
       callId,
@@ -198,7 +198,7 @@ describe('subagents', () => {
     expect(kinds(state)).toEqual(['subagents']);
   });
 
-  test('say on their line that they wait for a retry', () => {
+  test('show on their line that they wait for a retry', () => {
     const state = played(START, subagent('a'), ['a', {type: 'retry', waitMs: 2000, reason: '529', attempt: 1}]);
     expect(state.subagents).toMatchObject([{note: 'retrying in 2s (529)'}]);
     expect(state.finished).toEqual([]);
@@ -206,7 +206,7 @@ describe('subagents', () => {
 });
 
 describe('questions', () => {
-  test('queue; a long detail is printed whole when its turn has come', () => {
+  test('wait one after another; a long detail is printed in full when its question is first', () => {
     const long = question({id: 'q2', detail: Array.from({length: 40}, (_, index) => `line ${index}`).join('\n')});
     const both = played({type: 'ask', question: question({id: 'q1'})}, {type: 'ask', question: long});
     expect(both.questions.map(({id}) => id)).toEqual(['q1', 'q2']);
@@ -219,20 +219,20 @@ describe('questions', () => {
     expect(second.finished).toMatchObject([{kind: 'detail', question: {detail: long.detail}}]);
   });
 
-  test('cannot bring escape sequences', () => {
+  test('cannot contain escape sequences', () => {
     const state = played({type: 'ask', question: question({title: 'rm\x1b[2K', detail: 'rm -rf\u202e /'})});
     expect(state.questions).toMatchObject([{title: 'rm␛[2K', detail: 'rm -rf\\u202E /'}]);
   });
 });
 
-describe('the rest', () => {
-  test('a queued prompt is shown where it is taken up', () => {
+describe('the conversation', () => {
+  test('a queued prompt is printed where it is delivered', () => {
     const state = played({type: 'queued_prompt', id: '1', text: 'also this'}, {type: 'queued_prompt_taken', id: '1'});
     expect(state.queued).toEqual([]);
     expect(state.finished).toMatchObject([{kind: 'prompt', text: 'also this'}]);
   });
 
-  test('a queued prompt that was dropped is not shown as sent', () => {
+  test('a queued prompt that was dropped is printed as not sent', () => {
     const state = played(
       {type: 'queued_prompt', id: '1', text: 'also'},
       {type: 'queued_prompt_dropped', id: '1', text: 'also'},
@@ -252,7 +252,7 @@ describe('the rest', () => {
     expect(state.finished).toMatchObject([{kind: 'notice', text}]);
   });
 
-  test('a session that goes on shows the end of what was said', () => {
+  test('a resumed session prints the end of the conversation', () => {
     const restored = Array.from({length: 20}, (_, index) => ({
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content: `words ${index}`,
@@ -262,7 +262,7 @@ describe('the rest', () => {
     expect(state.finished.at(-1)).toMatchObject({kind: 'markdown', text: 'words 19'});
   });
 
-  test('printed items let go of their text and keep their place', () => {
+  test('printed items lose their text and keep their place', () => {
     const state = forgetPrinted(played(START, delta('One.\n\nTwo.\n\n')), 1);
     expect(state.finished).toEqual([{id: 0, gap: false, kind: 'printed'}, expect.objectContaining({text: 'Two.'})]);
   });

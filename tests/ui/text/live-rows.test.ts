@@ -44,25 +44,25 @@ test.each([2, 5, 10, 15, 24, 40, 100])(
   },
 );
 
-test('what fits is given whole', () => {
+test('all parts get what they want in a high window', () => {
   const wants = {...NONE, tail: 5, subagents: 4, busy: 1, lead: 1};
   expect(shareRows(24, wants)).toEqual(wants);
 });
 
-test('a question is shown whole before anything else is', () => {
+test('a question gets its rows before the other parts', () => {
   const given = shareRows(15, {...ALL, prompt: 1, question: 7});
   expect(given).toMatchObject({prompt: 1, question: 7, status: 1});
 });
 
-test('an opened run has two thirds of the window, or what the prompt and its neighbours leave', () => {
+test('an opened run gets two thirds of the window, or what the prompt and the parts around it leave', () => {
   expect(shareRows(24, {...NONE, view: 61, busy: 1, lead: 1})).toMatchObject({view: 16, lead: 1});
   expect(shareRows(12, {...NONE, view: 61, busy: 1, lead: 1})).toMatchObject({view: 5, lead: 1});
 });
 
-test('the panel takes no more than half of what is left', () => {
+test('the panel gets at most half of the rows that are left', () => {
   expect(shareRows(10, {...NONE, panel: 5, tail: 30})).toMatchObject({panel: 3, tail: 2});
 });
 
-test('many agents leave a few rows to the text', () => {
+test('many agents leave a few rows for the text', () => {
   expect(shareRows(24, {...NONE, subagents: 40, tail: 30}).tail).toBeGreaterThanOrEqual(3);
 });

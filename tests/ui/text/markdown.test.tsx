@@ -9,13 +9,13 @@ function drawn(text: string, columns = 60): string {
   return render(<Markdown text={text} columns={columns} />).lastFrame() ?? '';
 }
 
-test('inline marks are drawn, not shown', () => {
+test('inline marks become styles', () => {
   expect(drawn('# Title\n\nSome **bold**, *it*, `a < b`, ~~old~~ &lt;x&gt; \\*star\\*.')).toBe(
     'Title\n\nSome bold, it, a < b, old <x> *star*.',
   );
 });
 
-test('a link shows where it goes', () => {
+test('a link shows its address', () => {
   expect(drawn('[docs](https://a.b/c) and https://d.e')).toBe('docs (https://a.b/c) and https://d.e');
 });
 
@@ -25,16 +25,16 @@ test('lists keep their numbers and nest', () => {
   );
 });
 
-test('a wrapped item hangs below its text, and no row begins with a space', () => {
+test('the rows of a wrapped item are indented like its text', () => {
   expect(drawn('- one two three four', 11)).toBe('- one two\n  three\n  four');
   expect(drawn('aaaa bbbb cccc', 9)).toBe('aaaa bbbb\ncccc');
 });
 
-test('code keeps its blanks and its marks', () => {
+test('code keeps its spaces and marks', () => {
   expect(drawn('```ts\nif (a) {\n  b = "**x**";\n}\n```')).toBe('  if (a) {\n    b = "**x**";\n  }');
 });
 
-test('a table fits its window', () => {
+test('a table fits the window', () => {
   expect(drawn('| a | long words |\n|---|---|\n| 1 | one two three |', 16)).toBe(
     'a    long words\n1    one two\n     three',
   );

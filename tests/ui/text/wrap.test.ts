@@ -3,7 +3,7 @@ import {cutText, rowWidth, textWidth, wrapText} from '../../../src/ui/text/wrap.
 
 const apart = (text: string) => [...text].reduce((sum, character) => sum + textWidth(character), 0);
 
-describe('pictures that some terminals draw as one and others as several', () => {
+describe('emoji that some terminals draw as one picture and others as several', () => {
   const texts = [
     '👍🏽'.repeat(30),
     '👩‍👩‍👧‍👦'.repeat(12),
@@ -11,7 +11,7 @@ describe('pictures that some terminals draw as one and others as several', () =>
     `word 👍🏽 `.repeat(10),
   ];
 
-  it.each(texts)('break into rows that no terminal has to break again: %s', (text) => {
+  it.each(texts)('are wrapped so that no terminal has to break a row again: %s', (text) => {
     const rows = wrapText(text, 20);
     expect(rows.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
     for (const row of rows) {
@@ -21,7 +21,7 @@ describe('pictures that some terminals draw as one and others as several', () =>
     expect(apart(cutText(text, 20))).toBeLessThanOrEqual(20);
   });
 
-  it('take what others take where nothing is joined', () => {
+  it('have the usual width when nothing is joined', () => {
     for (const text of ['plain', '漢字', 'é', '🇫🇷', '❤️', '한국어']) expect(rowWidth(text)).toBe(textWidth(text));
   });
 });

@@ -1,30 +1,30 @@
-/** A terminal in memory: what the program writes goes through an emulator, and what is typed comes back as bytes. */
+/** A terminal in memory: an emulator draws what the program writes, and the test types bytes. */
 import {PassThrough, Writable} from 'node:stream';
 import xterm from '@xterm/headless';
 
-export interface TestScreen {
+export interface FakeTerminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WritableStream;
-  /** The window as it looks now, without blank rows at its end. */
+  /** The text of the window now, without blank rows at its end. */
   readonly window: () => string;
-  /** All that was ever printed, the window included. */
+  /** Everything that was printed, with the window. */
   readonly scrollback: () => string;
   readonly cursor: () => {readonly x: number; readonly y: number};
   readonly errors: () => string;
   readonly written: () => string;
   readonly isRaw: () => boolean;
-  /** A clock that stands still until it is moved. */
+  /** A clock that only `pass` moves. */
   readonly now: () => number;
   readonly pass: (ms: number) => void;
   readonly type: (bytes: string) => void;
   readonly resize: (columns: number, rows: number) => void;
-  /** Waits until the window shows it. */
+  /** Waits until the window shows the text. */
   readonly shows: (text: string | RegExp) => Promise<string>;
   readonly lacks: (text: string) => Promise<string>;
 }
 
-export function createScreen(columns = 80, rows = 24): TestScreen {
+export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
   const terminal = new xterm.Terminal({cols: columns, rows, scrollback: 50_000, allowProposedApi: true});
   let written = '';
   let errors = '';
@@ -34,7 +34,7 @@ export function createScreen(columns = 80, rows = 24): TestScreen {
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => {
       written += chunk;
-      // A real terminal's line discipline brings the cursor back to the left.
+      // The line discipline of a real terminal adds the carriage return.
       terminal.write(chunk.replace(/(?<!\r)\n/g, '\r\n'), done);
     },
   });
