@@ -2,9 +2,8 @@
 
 import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
-import {OWN_KEYS} from '../core/secrets/secret-names.ts';
 import {NOT_YET, notYet} from '../core/util/not-yet.ts';
-import {isModelConfigured} from './environment.ts';
+import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingAbout} from './json-schema.ts';
 import {isAmong, NEVER_SHOWN, pathText} from './keys.ts';
 import type {LayerName, Leaf} from './layers.ts';
@@ -33,22 +32,6 @@ export interface InForce {
   readonly offline: boolean;
 }
 
-/** Variables that lie over a setting of the files. */
-const OVER_SETTINGS: Readonly<Record<string, string>> = {model: 'ANTHROPIC_MODEL', 'fanOut.mode': 'MINI_CC_FAN_OUT'};
-
-const PLAIN = [
-  'ANTHROPIC_BASE_URL',
-  'ANTHROPIC_MODEL',
-  'ANTHROPIC_DEFAULT_OPUS_MODEL',
-  'ANTHROPIC_DEFAULT_SONNET_MODEL',
-  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
-  'MINI_CC_HOME',
-  'MINI_CC_DEBUG',
-  'MINI_CC_FAN_OUT',
-  'NO_COLOR',
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-];
-
 /** @throws UsageError for settings that are wrong. */
 export function settingsInForce(places: SettingsPlaces, env: Variables): InForce {
   const {origins, files, warnings, keyNames, claims} = loadSettings(places);
@@ -60,7 +43,7 @@ export function settingsInForce(places: SettingsPlaces, env: Variables): InForce
   const unused = NOT_YET.variables.filter((name) => env[name]).map((name) => `${notYet(name)} and is ignored`);
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
-    environment: clean([...OWN_KEYS, ...PLAIN].map((name) => ({name, value: variable(name, env)}))),
+    environment: clean(describeVariables(env)),
     files,
     claims,
     warnings: clean([...warnings, ...unused]),
@@ -71,7 +54,7 @@ export function settingsInForce(places: SettingsPlaces, env: Variables): InForce
 function inForce(about: SettingAbout, origins: readonly Leaf[], env: Variables): SettingInForce[] {
   const key = pathText(about.path);
   if (about.open) return origins.filter(({path}) => isAmong(path, [key])).map(fromFiles);
-  const over = OVER_SETTINGS[key];
+  const over = VARIABLES_OVER_SETTINGS[key];
   if (over !== undefined && env[over]) return [{key, value: env[over], source: 'environment', from: [over]}];
   const set = origins.find(({path}) => pathText(path) === key);
   if (set) return [fromFiles(set)];
@@ -87,12 +70,6 @@ function fromFiles({path, value, from}: Leaf): SettingInForce {
     source: from.at(-1)!.layer,
     from: from.map(({file}) => file),
   };
-}
-
-function variable(name: string, env: Variables): string {
-  const value = env[name];
-  if (value === undefined || value === '') return 'not set';
-  return OWN_KEYS.includes(name) ? 'set' : value;
 }
 
 function shown(value: unknown): unknown {

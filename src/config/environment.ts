@@ -1,6 +1,37 @@
-/** What the environment says before any file is read. */
+/** The environment variables that mini-cc reads. */
+import type {Variables} from '../core/secrets/known-secrets.ts';
+import {OWN_KEYS} from '../core/secrets/secret-names.ts';
 
-/** A key or a server is set; without either the built-in model answers. */
-export function isModelConfigured(env: Readonly<Record<string, string | undefined>>): boolean {
+/** By the key of the setting that a variable wins over. */
+export const VARIABLES_OVER_SETTINGS: Readonly<Record<string, string>> = {
+  model: 'ANTHROPIC_MODEL',
+  'fanOut.mode': 'MINI_CC_FAN_OUT',
+};
+
+/** Beside the keys. */
+const SHOWN_VARIABLES = [
+  'ANTHROPIC_BASE_URL',
+  'ANTHROPIC_MODEL',
+  'ANTHROPIC_DEFAULT_OPUS_MODEL',
+  'ANTHROPIC_DEFAULT_SONNET_MODEL',
+  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+  'MINI_CC_HOME',
+  'MINI_CC_DEBUG',
+  'MINI_CC_FAN_OUT',
+  'NO_COLOR',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+];
+
+/** A key or a server is set. Without either the built-in model answers. */
+export function isModelConfigured(env: Variables): boolean {
   return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL);
+}
+
+/** Each variable with what may be shown of it: of keys only whether they are set. */
+export function describeVariables(env: Variables): {readonly name: string; readonly value: string}[] {
+  const value = (name: string) => env[name] || 'not set';
+  return [
+    ...OWN_KEYS.map((name) => ({name, value: env[name] ? 'set' : 'not set'})),
+    ...SHOWN_VARIABLES.map((name) => ({name, value: value(name)})),
+  ];
 }

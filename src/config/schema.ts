@@ -3,7 +3,51 @@
  * it. `default` (a value) or `defaultText` (words, where it depends) say what holds when nothing is set.
  */
 import {z} from 'zod';
-import {atLeastZero, flag, list, mustBe, named, oneOf, section, text, whole} from './field-types.ts';
+import {kindOf} from '../core/util/problem.ts';
+
+type ErrorText = (issue: {readonly input: unknown}) => string;
+
+/** Zod gives the text to the issue of this field only; what the value was is part of it. */
+function mustBe(what: string): {error: ErrorText} {
+  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${kindOf(input)}`)};
+}
+
+function text(what: string) {
+  return z.string(mustBe(what)).regex(/\S/, {error: `must be ${what}, and is empty`});
+}
+
+/** `item` names one entry, `items` the whole: `list('the name of a tool', 'a list of tool names')`. */
+function list(item: string, items: string) {
+  return z.array(text(item), mustBe(items));
+}
+
+function oneOf<const T extends readonly string[]>(values: T) {
+  return z.enum(values, mustBe(`${values.slice(0, -1).join(', ')} or ${values.at(-1)}`));
+}
+
+function whole(least: number, most?: number, what?: string) {
+  const words = mustBe(what ?? `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`);
+  const number = z.int(words).min(least, words);
+  return most === undefined ? number : number.max(most, words);
+}
+
+function atLeastZero(what: string) {
+  return z.number(mustBe(what)).min(0, mustBe(what));
+}
+
+function flag() {
+  return z.boolean(mustBe('true or false'));
+}
+
+/** Knows its keys: any other is an issue, which the reader of files turns into a warning or an error. */
+function section<T extends z.core.$ZodLooseShape>(shape: T) {
+  return z.strictObject(shape, mustBe('an object'));
+}
+
+/** People choose the keys: names of agents, providers, models. */
+function named<T extends z.core.$ZodType>(entry: T) {
+  return z.record(z.string(), entry, mustBe('an object'));
+}
 
 /** The newest format that this program reads and the one that it writes. */
 export const FORMAT_VERSION = 1;

@@ -4,10 +4,9 @@ import {RULE_KINDS, readRule} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {meantKey} from './json-schema.ts';
-import {type Path, SettingsTree} from './jsonc-file.ts';
+import {type Path, readSettingsText, SettingsTree} from './jsonc-file.ts';
 import {ABOUT_THE_FILE, isAmong, pathText, STRICT} from './keys.ts';
 import {FORMAT_VERSION, type SettingsValues, settingsSchema} from './schema.ts';
-import {readSettingsText} from './settings-text.ts';
 
 export interface SettingsFile {
   readonly found: boolean;
