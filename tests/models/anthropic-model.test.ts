@@ -1,9 +1,8 @@
-import {afterEach, describe, expect, it} from 'vitest';
-import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
-import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {describe, expect, it} from 'vitest';
+import type {Message} from '../../src/core/contract/messages.ts';
+import type {ModelRequest} from '../../src/core/contract/model.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
-import {AnthropicModel, type ModelSettings} from '../../src/models/anthropic-model.ts';
-import {type MessagesServer, type Script, say, startMessagesServer} from '../support/messages-server.ts';
+import type {ModelSettings} from '../../src/models/anthropic-model.ts';
 import {
   callTool,
   cut,
@@ -12,63 +11,14 @@ import {
   garbledJson,
   hangBeforeHeaders,
   resetConnection,
+  say,
   slow,
   stall,
   status,
   withUsage,
-} from '../support/scripted-replies.ts';
-
-const servers: MessagesServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-interface Asked {
-  readonly server: MessagesServer;
-  readonly progress: ModelProgress[];
-  readonly reply: Promise<ModelReply>;
-}
-
-async function ask(
-  script: Script,
-  change: Partial<ModelSettings> = {},
-  request: Partial<ModelRequest> = {},
-): Promise<Asked> {
-  const server = await startMessagesServer(script);
-  servers.push(server);
-  const model = new AnthropicModel(
-    {baseURL: server.url, apiKey: 'key'},
-    {
-      name: 'm',
-      id: 'm',
-      offline: false,
-      local: true,
-      maxOutputTokens: 1000,
-      idleSeconds: 5,
-      retry: {maxAttempts: 3, maxWaitSeconds: 10},
-      redactor: new Redactor([{name: 'SOME_KEY', value: 'sk-1234567890'}]),
-      ...change,
-    },
-  );
-  const progress: ModelProgress[] = [];
-  const reply = model.reply(
-    {
-      system: 'system',
-      tools: [],
-      messages: [{role: 'user', content: 'hello'}],
-      mayCallTools: true,
-      signal: new AbortController().signal,
-      ...request,
-    },
-    (step) => void progress.push(step),
-  );
-  reply.catch(() => undefined);
-  return {server, progress, reply};
-}
-
-const texts = (progress: readonly ModelProgress[]) =>
-  progress.flatMap((step) => (step.type === 'text' ? [step.text] : [])).join('');
-const retries = (progress: readonly ModelProgress[]) => progress.filter((step) => step.type === 'retry').length;
+} from '../support/messages-server.ts';
+import {keyOf} from '../support/request-facts.ts';
+import {ask, hello, modelAt, retries, serve, text, texts} from './fixture.ts';
 
 describe('a model behind a server', () => {
   it('streams its text and returns the whole reply with its usage', async () => {
@@ -177,23 +127,81 @@ describe('a model behind a server', () => {
     const {reply, server} = await ask([]);
     await reply.catch(() => undefined);
     await server.close();
-    servers.splice(0);
-    const model = new AnthropicModel(
-      {baseURL: server.url, apiKey: 'key'},
-      {
-        name: 'm',
-        id: 'm',
-        offline: false,
-        local: true,
-        maxOutputTokens: 9,
-        idleSeconds: 5,
-        retry: {maxAttempts: 1, maxWaitSeconds: 0},
-        redactor: new Redactor([]),
-      },
-    );
-    const request = {system: '', tools: [], messages: [], mayCallTools: true, signal: new AbortController().signal};
-    await expect(model.reply(request, () => undefined)).rejects.toThrow(
+    const model = modelAt({baseURL: server.url, apiKey: 'key'}, {retry: {maxAttempts: 1, maxWaitSeconds: 0}});
+    await expect(model.reply(hello(), () => undefined)).rejects.toThrow(
       /cannot reach 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
     );
+  });
+});
+
+describe('a request', () => {
+  const body = async (change: Partial<ModelSettings>, request: Partial<ModelRequest>) => {
+    const {server, reply} = await ask([say('ok')], change, request);
+    await reply;
+    return server.requests[0]!.body;
+  };
+  const tool = {name: 'look', description: 'looks', input_schema: {type: 'object' as const}};
+
+  it('lets the reply be as long as the settings say, and no longer than the budget has left', async () => {
+    expect((await body({maxOutputTokens: 1000}, {})).max_tokens).toBe(1000);
+    expect((await body({maxOutputTokens: 1000}, {maxOutputTokens: 300})).max_tokens).toBe(300);
+    expect((await body({maxOutputTokens: 1000}, {maxOutputTokens: 5000})).max_tokens).toBe(1000);
+    // No server takes 0.
+    expect((await body({}, {maxOutputTokens: 0})).max_tokens).toBe(1);
+  });
+
+  it('offers the tools, and forbids calls where none may be made', async () => {
+    const free = await body({}, {tools: [tool]});
+    expect(free.tools).toEqual([tool]);
+    expect(free).not.toHaveProperty('tool_choice');
+    expect(await body({}, {tools: [tool], mayCallTools: false})).toMatchObject({tool_choice: {type: 'none'}});
+    const without = await body({}, {tools: [], mayCallTools: false});
+    expect(without).not.toHaveProperty('tools');
+    expect(without).not.toHaveProperty('tool_choice');
+  });
+
+  it('asks for an answer by a schema', async () => {
+    const schema = {type: 'object', properties: {name: {type: 'string'}}};
+    expect(await body({}, {answerSchema: schema})).toMatchObject({
+      output_config: {format: {type: 'json_schema', schema}},
+    });
+    expect(await body({}, {})).not.toHaveProperty('output_config');
+  });
+
+  it('marks the last block for the cache, in a copy: the history stays as it is', async () => {
+    const messages: Message[] = [
+      {role: 'user', content: 'hello'},
+      {role: 'assistant', content: [{type: 'text', text: 'hi'}]},
+      {role: 'user', content: [text('one'), text('two')]},
+    ];
+    const before = structuredClone(messages);
+    const sent = await body({}, {messages});
+    expect(JSON.stringify(sent.messages).match(/cache_control/g)).toHaveLength(1);
+    expect(sent.messages.at(-1)?.content).toMatchObject([{text: 'one'}, {text: 'two', cache_control: {}}]);
+    expect(messages).toEqual(before);
+  });
+
+  it.each([
+    {type: 'thinking' as const, thinking: 'hm', signature: 'c2ln'},
+    {type: 'redacted_thinking' as const, data: 'xxxx'},
+  ])('marks no $type block for the cache: the server refuses it', async (block) => {
+    const sent = await body(
+      {},
+      {
+        messages: [
+          {role: 'user', content: 'hello'},
+          {role: 'assistant', content: [block]},
+        ],
+      },
+    );
+    expect(JSON.stringify(sent.messages)).not.toContain('cache_control');
+    expect(sent.messages.at(-1)?.content).toEqual([block]);
+  });
+
+  it('brings the key or the token', async () => {
+    const keyed = await serve([say('ok'), say('ok')]);
+    await modelAt({baseURL: keyed.url, apiKey: 'key'}).reply(hello(), () => undefined);
+    await modelAt({baseURL: keyed.url, authToken: 'token'}).reply(hello(), () => undefined);
+    expect(keyed.requests.map(keyOf)).toEqual(['key', 'token']);
   });
 });

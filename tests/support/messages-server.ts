@@ -5,8 +5,16 @@
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {eventsOf, messageOf, type ServerEvent, TokenCounter, tokensIn} from './reply-stream.ts';
-import {type MessageReply, type Reply, type StatusReply, type StreamFault, status} from './scripted-replies.ts';
+import {eventsOf, messageOf, TokenCounter, tokensIn} from './reply-stream.ts';
+import {findBrokenRule} from './request-rules.ts';
+import {
+  type MessageReply,
+  type Reply,
+  type ServerEvent,
+  type StatusReply,
+  type StreamFault,
+  status,
+} from './scripted-replies.ts';
 
 export * from './scripted-replies.ts';
 
@@ -19,6 +27,9 @@ export interface RequestBlock {
   readonly id?: string;
   readonly name?: string;
   readonly input?: unknown;
+  readonly thinking?: string;
+  readonly signature?: string;
+  readonly cache_control?: unknown;
 }
 
 export interface RequestMessage {
@@ -94,7 +105,8 @@ export async function startMessagesServer(script: Script): Promise<MessagesServe
       record.durationMs = performance.now() - began - record.at;
       record.abandoned = !response.writableFinished;
     });
-    const reply = await replyTo(script, body, index);
+    const problem = findBrokenRule(body);
+    const reply = problem === undefined ? await replyTo(script, body, index) : status(400, {message: problem});
     await send(response, reply, body, index, tokens);
   }
 
@@ -183,6 +195,7 @@ async function send(
   if (reply.type === 'reset') response.destroy();
   else if (reply.type === 'status') sendStatus(response, reply);
   else if (reply.type === 'empty') response.writeHead(200, STREAM_HEADERS).end();
+  else if (reply.type === 'events') await sendEvents(response, reply.events);
   else if (body.stream === true) await sendStream(response, reply, body, index, tokens);
   else if (reply.fault?.type === 'cut') response.destroy();
   else if (reply.fault === undefined) {
@@ -212,6 +225,12 @@ async function sendStream(
   else await misbehave(response, fault);
 }
 
+async function sendEvents(response: ServerResponse, events: readonly ServerEvent[]): Promise<void> {
+  response.writeHead(200, STREAM_HEADERS);
+  for (const event of events) await writeEvent(response, event);
+  response.end();
+}
+
 async function misbehave(response: ServerResponse, fault: StreamFault): Promise<void> {
   if (fault.type === 'stall') return;
   if (fault.type === 'error') {
@@ -235,6 +254,7 @@ function sendStatus(response: ServerResponse, reply: StatusReply): void {
     response.destroy();
     return;
   }
+  if (reply.retryAfterMs !== undefined) response.setHeader('retry-after-ms', String(reply.retryAfterMs));
   if (reply.retryAfter !== undefined) response.setHeader('retry-after', String(reply.retryAfter));
   sendJson(response, reply.status, {type: 'error', error: {type: reply.errorType, message: reply.message}});
 }

@@ -1,8 +1,6 @@
 /** A scripted reply as the events of a stream, or as one JSON message. */
 import type {MessagesBody} from './messages-server.ts';
-import type {MessageReply, ScriptedBlock, ScriptedUsage} from './scripted-replies.ts';
-
-export type ServerEvent = {readonly type: string} & Readonly<Record<string, unknown>>;
+import type {MessageReply, ScriptedBlock, ScriptedUsage, ServerEvent} from './scripted-replies.ts';
 
 const CHARS_PER_DELTA = 20;
 const CHARS_PER_TOKEN = 4;
@@ -51,6 +49,7 @@ function blockEvents(block: ScriptedBlock, index: number): ServerEvent[] {
 function emptyBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
   if (block.type === 'text') return {type: 'text', text: ''};
   if (block.type === 'thinking') return {type: 'thinking', thinking: '', signature: ''};
+  if (block.type === 'redacted_thinking') return {...block};
   return {type: 'tool_use', id: block.id, name: block.name, input: {}};
 }
 
@@ -60,6 +59,7 @@ function deltasOf(block: ScriptedBlock): Readonly<Record<string, string>>[] {
     const thoughts = pieces(block.thinking).map((thinking) => ({type: 'thinking_delta', thinking}));
     return [...thoughts, {type: 'signature_delta', signature: block.signature}];
   }
+  if (block.type === 'redacted_thinking') return [];
   const json = block.rawInput ?? JSON.stringify(block.input);
   return pieces(json).map((partial_json) => ({type: 'input_json_delta', partial_json}));
 }

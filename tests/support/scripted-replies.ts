@@ -6,6 +6,7 @@
 export type ScriptedBlock =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly thinking: string; readonly signature: string}
+  | {readonly type: 'redacted_thinking'; readonly data: string}
   | {
       readonly type: 'tool_use';
       readonly id: string;
@@ -48,11 +49,18 @@ export interface StatusReply {
   readonly message: string;
   /** The `Retry-After` header: seconds, or a date. */
   readonly retryAfter?: number | string;
+  /** The `retry-after-ms` header. */
+  readonly retryAfterMs?: number;
 }
+
+/** One event of a stream, as the server sends it. */
+export type ServerEvent = {readonly type: string} & Readonly<Record<string, unknown>>;
 
 export type Reply =
   | MessageReply
   | StatusReply
+  /** A stream of exactly these events, valid or not. */
+  | {readonly type: 'events'; readonly events: readonly ServerEvent[]}
   /** Status 200, the headers of a stream, and not one event. */
   | {readonly type: 'empty'}
   /** The connection stays open and nothing comes, not even headers. */
@@ -144,6 +152,11 @@ export function errorEvent(
   return {...reply, fault: {type: 'error', afterEvents, errorType, message: messageFor(errorType)}};
 }
 
+/** A stream of exactly these events, for streams that the other builders do not make. */
+export function rawEvents(...events: readonly ServerEvent[]): Reply {
+  return {type: 'events', events};
+}
+
 export function emptyStream(): Reply {
   return {type: 'empty'};
 }
@@ -169,19 +182,13 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** An HTTP error as the API words it. */
+/** An HTTP error as the API words it. The error type follows from the code, unless it is given. */
 export function status(
   code: number,
-  {retryAfter, message}: {readonly retryAfter?: number | string; readonly message?: string} = {},
+  given: Partial<Pick<StatusReply, 'errorType' | 'message' | 'retryAfter' | 'retryAfterMs'>> = {},
 ): StatusReply {
-  const errorType = ERROR_TYPES[code] ?? (code >= 500 ? 'api_error' : 'invalid_request_error');
-  return {
-    type: 'status',
-    status: code,
-    errorType,
-    message: message ?? messageFor(errorType),
-    ...(retryAfter === undefined ? {} : {retryAfter}),
-  };
+  const errorType = given.errorType ?? ERROR_TYPES[code] ?? (code >= 500 ? 'api_error' : 'invalid_request_error');
+  return {type: 'status', status: code, message: messageFor(errorType), ...given, errorType};
 }
 
 function messageFor(errorType: string): string {

@@ -1,0 +1,61 @@
+import {describe, expect, it} from 'vitest';
+import {say, status} from '../support/messages-server.ts';
+import {ask} from './fixture.ts';
+
+describe('an error', () => {
+  const once = {retry: {maxAttempts: 1, maxWaitSeconds: 0}};
+
+  it('holds no key, even where the server repeats it', async () => {
+    const {reply} = await ask([status(400, {message: 'bad key sk-1234567890\nsecond line'})], once);
+    await expect(reply).rejects.toThrow(
+      /^the model server refused the request \(400\): bad key \[redacted: SOME_KEY\]$/,
+    );
+  });
+
+  it('has at most 200 characters of what the server said', async () => {
+    const {reply} = await ask([status(400, {message: 'x'.repeat(5000)})], once);
+    await expect(reply).rejects.toThrow(/^the model server refused the request \(400\): x{200}$/);
+  });
+
+  it.each([
+    [400, 'overloaded_error', 'overloaded'],
+    [529, 'api_error', 'overloaded'],
+    [400, 'rate_limit_error', 'rate_limit'],
+    [429, 'api_error', 'rate_limit'],
+    [400, 'billing_error', 'billing'],
+    [402, 'api_error', 'billing'],
+    [408, 'timeout_error', 'server'],
+    [409, 'conflict_error', 'server'],
+    [503, 'api_error', 'server'],
+  ] as const)('with status %d and type %s is of the kind %s', async (code, errorType, kind) => {
+    const {reply} = await ask([status(code, {errorType})], once);
+    await expect(reply).rejects.toMatchObject({kind});
+  });
+
+  it.each([
+    ['in seconds', () => ({retryAfter: 1})],
+    // A date has whole seconds: this one is between 1 and 2 s away.
+    ['as a date', () => ({retryAfter: new Date(Date.now() + 2_000).toUTCString()})],
+    ['in milliseconds', () => ({retryAfterMs: 900})],
+  ])('says when to ask again %s, and no call is made before', async (_, when) => {
+    const {reply, server} = await ask([status(429, when()), say('ok')]);
+    await reply;
+    expect(server.requests[1]!.at - server.requests[0]!.at).toBeGreaterThan(890);
+  });
+
+  it('ends the call when all waits together would be longer than the settings allow', async () => {
+    const script = [1, 2, 3, 4].map(() => status(529, {retryAfterMs: 400}));
+    const {reply, server} = await ask(script, {retry: {maxAttempts: 9, maxWaitSeconds: 1.5}});
+    await expect(reply).rejects.toMatchObject({kind: 'overloaded'});
+    expect(server.requests.length).toBeLessThan(4);
+  });
+
+  it('waits longer before each further attempt', async () => {
+    const {reply, progress} = await ask([status(500), status(500), say('ok')]);
+    await reply;
+    const waits = progress.flatMap((step) => (step.type === 'retry' ? [step.waitMs] : []));
+    expect(waits[0]).toBeGreaterThanOrEqual(375);
+    expect(waits[0]).toBeLessThanOrEqual(625);
+    expect(waits[1]).toBeGreaterThanOrEqual(750);
+  });
+});

@@ -1,0 +1,117 @@
+import {describe, expect, it} from 'vitest';
+import {callTool, fromModel, rawEvents, say, stall, thinkingThen} from '../support/messages-server.ts';
+import {ask, text, texts, thoughts} from './fixture.ts';
+
+describe('a reply', () => {
+  const start = (message: object = {}) => ({
+    type: 'message_start',
+    message: {id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: {}, ...message},
+  });
+  const block = (index: number, content_block: object) => ({type: 'content_block_start', index, content_block});
+  const delta = (index: number, delta: object) => ({type: 'content_block_delta', index, delta});
+  const end = (usage: object = {output_tokens: 1}, stop_reason: string | null = 'end_turn') => [
+    {type: 'message_delta', delta: {stop_reason}, usage},
+    {type: 'message_stop'},
+  ];
+
+  it('keeps a thought as it was signed, in its place, and shows it while it comes', async () => {
+    const thinking = 'First the one thing, then the other, and at the end both.';
+    const {reply, progress} = await ask([thinkingThen(thinking, say('Done.'))]);
+    expect((await reply).content).toEqual([
+      {type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'},
+      {type: 'text', text: 'Done.'},
+    ]);
+    expect(thoughts(progress)).toBe(thinking);
+    expect(texts(progress)).toBe('Done.');
+  });
+
+  it('keeps a redacted thought as it came', async () => {
+    const redacted = {type: 'redacted_thinking' as const, data: 'ZGF0YQ=='};
+    const {reply} = await ask([{...say('Done.'), blocks: [redacted, {type: 'text', text: 'Done.'}]}]);
+    expect((await reply).content).toEqual([redacted, {type: 'text', text: 'Done.'}]);
+  });
+
+  it('has no empty text block: the server refuses one that comes back', async () => {
+    const {reply} = await ask([callTool('bash', {command: 'ls'}, 'toolu_1', '')]);
+    expect((await reply).content).toMatchObject([{type: 'tool_use', id: 'toolu_1'}]);
+  });
+
+  it('has the text that a block begins with, and shows it', async () => {
+    const events = [
+      start(),
+      block(0, {type: 'text', text: 'So '}),
+      delta(0, {type: 'text_delta', text: 'far.'}),
+      ...end(),
+    ];
+    const {reply, progress} = await ask([rawEvents(...events)]);
+    expect((await reply).content).toEqual([{type: 'text', text: 'So far.'}]);
+    expect(texts(progress)).toBe('So far.');
+  });
+
+  it('has the blocks that its start brings', async () => {
+    const {reply} = await ask([rawEvents(start({content: [text('whole')]}), ...end())]);
+    expect((await reply).content).toEqual([text('whole')]);
+  });
+
+  it('leaves out indexes that the server leaves out', async () => {
+    const {reply} = await ask([rawEvents(start(), block(0, text('a')), block(3, text('b')), ...end())]);
+    expect((await reply).content).toEqual([text('a'), text('b')]);
+  });
+
+  it('keeps citations', async () => {
+    const citation = {type: 'char_location', cited_text: 'x'};
+    const cited = delta(0, {type: 'citations_delta', citation});
+    const {reply} = await ask([rawEvents(start(), block(0, {...text('a'), citations: null}), cited, cited, ...end())]);
+    expect((await reply).content).toEqual([{...text('a'), citations: [citation, citation]}]);
+  });
+
+  it('takes the input of a call that brings no JSON from its block', async () => {
+    const call = {type: 'tool_use', id: 'toolu_1', name: 'look', input: {}};
+    const nothing = delta(0, {type: 'input_json_delta', partial_json: ''});
+    const {reply} = await ask([rawEvents(start(), block(0, call), nothing, ...end({}, 'tool_use'))]);
+    expect(await reply).toMatchObject({content: [call], garbledInputs: new Map()});
+  });
+
+  it('counts usage as totals: a later count replaces an earlier one, a missing one does not', async () => {
+    const usage = {input_tokens: 100, output_tokens: 1, cache_read_input_tokens: 50, cache_creation_input_tokens: 3};
+    const last = {output_tokens: 20, input_tokens: null, cache_read_input_tokens: 60};
+    const {reply, progress} = await ask([rawEvents(start({usage}), block(0, text('a')), ...end(last))]);
+    const total = {...usage, output_tokens: 20, cache_read_input_tokens: 60};
+    expect((await reply).usage).toEqual(total);
+    expect(progress.flatMap((step) => (step.type === 'usage' ? [step.usage] : []))).toEqual([usage, total]);
+  });
+
+  it('names the model that answered, or else the one that was asked', async () => {
+    expect((await (await ask([fromModel(say('ok'), 'other')])).reply).model).toBe('other');
+    const nameless = rawEvents(start({model: ''}), block(0, text('a')), ...end());
+    expect((await (await ask([nameless])).reply).model).toBe('m');
+  });
+
+  it('gives every event of the stream on as it came', async () => {
+    const {reply, progress} = await ask([say('ok')]);
+    await reply;
+    const types = progress.flatMap((step) => (step.type === 'raw' ? [step.event.type] : []));
+    expect(types).toEqual([
+      ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
+      ...['message_delta', 'message_stop'],
+    ]);
+  });
+
+  it.each([
+    ['that ends in the middle', [start(), block(0, {type: 'text', text: 'half'})], /ended in the middle of the reply/],
+    ['without an event', [], /empty stream/],
+    ['with a delta for no block', [start(), delta(0, {type: 'text_delta', text: 'x'}), ...end()], /not begun/],
+  ] as const)('is not made of a stream %s', async (_, events, words) => {
+    const {reply} = await ask([rawEvents(...events)], {retry: {maxAttempts: 1, maxWaitSeconds: 0}});
+    await expect(reply).rejects.toMatchObject({kind: 'stream', message: expect.stringMatching(words)});
+  });
+
+  it('is not made of a stream that was aborted before its last event', async () => {
+    const abort = new AbortController();
+    const all = say('whole');
+    const {reply, progress} = await ask([stall(5, all)], {}, {signal: abort.signal});
+    await expect.poll(() => progress.filter((step) => step.type === 'raw')).toHaveLength(5);
+    abort.abort(new Error('enough'));
+    await expect(reply).rejects.toThrow('enough');
+  });
+});
