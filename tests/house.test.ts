@@ -16,8 +16,8 @@ interface Floor {
 /** A room may always import from itself. */
 const FLOORS = {
   // p-queue is the pool; jsonc-parser and leven tell where a file is wrong and what was meant; unbash reads commands
-  // and ignore the patterns of rules, for permissions.
-  core: {rooms: [], packages: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'ignore']},
+  // and ignore the patterns of rules, for permissions; execa starts programs.
+  core: {rooms: [], packages: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'ignore', 'execa']},
   models: {rooms: ['core'], packages: ['@anthropic-ai/sdk']},
   /** A `fetch` for the SDK: compose gives it to models. */
   'offline-model': {rooms: ['core'], packages: []},
@@ -41,7 +41,7 @@ const FLOORS = {
   commands: {rooms: ['core', 'agents', 'storage', 'config'], packages: ['leven', 'fuzzysort']},
   ui: {
     rooms: ['core', 'commands'],
-    packages: ['ink', 'react', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width', 'cli-truncate', 'execa'],
+    packages: ['ink', 'react', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width', 'cli-truncate'],
   },
   print: {rooms: ['core', 'commands'], packages: ['string-width']},
   compose: {

@@ -1,13 +1,12 @@
 /** What works here: facts for `mini-cc doctor` and `/doctor`. */
-import {execFile} from 'node:child_process';
 import {realpathSync} from 'node:fs';
-import {promisify} from 'node:util';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
 import {isModelConfigured} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
-import {messageOf, UsageError} from '../core/util/errors.ts';
+import {MiniCcError, messageOf, UsageError} from '../core/util/errors.ts';
+import {runProgram} from '../core/util/processes.ts';
 import type {ModelServer} from '../models/anthropic-model.ts';
 import {serverOf} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
@@ -150,7 +149,9 @@ function readSettings(options: SessionOptions): ReadSettings {
   }
 }
 
+/** @throws MiniCcError `PROGRAM` where it does not run. */
 async function versionOf(program: string): Promise<string> {
-  const {stdout} = await promisify(execFile)(program, ['--version'], {timeout: PROGRAM_LIMIT_MS});
-  return stdout.split('\n', 1)[0]!.trim();
+  const {exitCode, stdout, message} = await runProgram(program, ['--version'], {limitMs: PROGRAM_LIMIT_MS});
+  if (exitCode !== 0) throw new MiniCcError('PROGRAM', message);
+  return stdout.toString().split('\n', 1)[0]!.trim();
 }

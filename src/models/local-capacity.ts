@@ -2,7 +2,7 @@
  * How many runs a model server on this machine can serve side by side: 3, or fewer when the memory of its GPU says so.
  * Asked at the first dispatch, in at most 300 ms, of what answers by itself: Ollama's own API and nvidia-smi.
  */
-import {execFile} from 'node:child_process';
+import {runProgram} from '../core/util/processes.ts';
 
 const MOST = 3;
 const LIMIT_MS = 300;
@@ -50,12 +50,12 @@ function loadedModels(answer: unknown): LoadedModel[] {
 }
 
 /** MiB that are free on all NVIDIA GPUs together; undefined where there is none, or nvidia-smi is slow or missing. */
-function freeGpuMemory(env: CapacityPlaces['env']): Promise<number | undefined> {
+async function freeGpuMemory(env: CapacityPlaces['env']): Promise<number | undefined> {
   const args = ['--query-gpu=memory.free', '--format=csv,noheader,nounits'];
-  return new Promise((resolve) => {
-    execFile('nvidia-smi', args, {env: {...env}, timeout: LIMIT_MS, killSignal: 'SIGKILL'}, (error, stdout) => {
-      const free = stdout.split('\n').filter((line) => /^\s*\d+\s*$/.test(line));
-      resolve(error || free.length === 0 ? undefined : free.reduce((sum, line) => sum + Number(line), 0));
-    });
-  });
+  const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs: LIMIT_MS, killSignal: 'SIGKILL'});
+  const free = stdout
+    .toString()
+    .split('\n')
+    .filter((line) => /^\s*\d+\s*$/.test(line));
+  return exitCode !== 0 || free.length === 0 ? undefined : free.reduce((sum, line) => sum + Number(line), 0);
 }

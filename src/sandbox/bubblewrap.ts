@@ -2,12 +2,12 @@
  * Linux: bubblewrap. The flags are one set that was probed as a whole: `--ro-bind / /` alone does not hold root,
  * which leaves it by a remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
  */
-import {spawn} from 'node:child_process';
 import {accessSync, constants, lstatSync, realpathSync, renameSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
-import type {Duplex, Writable} from 'node:stream';
+import type {Duplex} from 'node:stream';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/inside.ts';
+import {runProgram} from '../core/util/processes.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {withForwarder} from './host-forwarder.ts';
 import type {AllowedHosts} from './host-gate.ts';
@@ -149,21 +149,15 @@ async function linkTo(stream: Duplex, hosts: AllowedHosts): Promise<void> {
 }
 
 /** Why it does not run; undefined when it does. */
-function failureOf(file: string, args: readonly string[], input: Uint8Array | undefined): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(file, args, {stdio: ['ignore', 'ignore', 'pipe', 'ignore', 'pipe'], timeout: PROBE_LIMIT_MS});
-    let said = '';
-    child.stderr?.on('data', (chunk) => {
-      said += chunk;
-    });
-    const filter = child.stdio[INPUT] as Writable;
-    filter.on('error', () => undefined);
-    filter.end(input);
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', (code) =>
-      resolve(code === 0 ? undefined : said.trim().split('\n')[0] || `it ended with ${code}`),
-    );
-  });
+async function failureOf(
+  file: string,
+  args: readonly string[],
+  filter: Uint8Array | undefined,
+): Promise<string | undefined> {
+  const limits = {limitMs: PROBE_LIMIT_MS, inputs: [undefined, filter]};
+  const {ended, exitCode, stderr, message} = await runProgram(file, args, limits);
+  if (exitCode === 0) return undefined;
+  return stderr.trim().split('\n')[0] || (ended === 'start' ? message : `it ended with ${exitCode ?? null}`);
 }
 
 function remedyFor(failure: string): string {

@@ -1,10 +1,10 @@
 /** macOS: `sandbox-exec`, a part of the system. Written from what others published, and not yet tried there. */
-import {execFile} from 'node:child_process';
 import {existsSync, mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/inside.ts';
+import {runProgram} from '../core/util/processes.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {rootsOf} from './mounts.ts';
 import {protectedPlaces} from './protected-places.ts';
@@ -57,11 +57,9 @@ export class Seatbelt implements Sandbox {
     const text = seatbeltProfile({
       ...{roots: [], seen: [], hidden: [], temporary: realpathSync(tmpdir()), writable: undefined},
     });
-    const failure = await new Promise<string | undefined>((resolve) => {
-      execFile(this.program, ['-p', text, '/usr/bin/true'], {timeout: PROBE_LIMIT_MS}, (error, _stdout, stderr) =>
-        resolve(error ? stderr.trim().split('\n')[0] || error.message : undefined),
-      );
-    });
+    const args = ['-p', text, '/usr/bin/true'];
+    const {exitCode, stderr, message} = await runProgram(this.program, args, {limitMs: PROBE_LIMIT_MS});
+    const failure = exitCode === 0 ? undefined : stderr.trim().split('\n')[0] || message;
     this.#works = failure === undefined;
     return failure === undefined
       ? {available: true, kind: 'Seatbelt'}

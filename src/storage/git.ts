@@ -3,11 +3,11 @@
  * what is missing): whoever merely opens a folder must not run them, so none of them counts here. What the user set
  * for all repositories (system, home, environment) holds as it does for the user's own git.
  */
-import {spawn} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
-import {MiniCcError, messageOf} from '../core/util/errors.ts';
+import {MiniCcError} from '../core/util/errors.ts';
+import {runProgram} from '../core/util/processes.ts';
 
 export interface GitAnswer {
   readonly exitCode: number;
@@ -196,35 +196,19 @@ function namedPrograms(settings: readonly Setting[]): Pair[] {
   return [...found];
 }
 
-function failure(command: string | undefined, why: string, cause?: unknown): MiniCcError {
-  return new MiniCcError('GIT_FAILED', `git ${command}: ${why}`, {cause});
+function failure(command: string | undefined, why: string): MiniCcError {
+  return new MiniCcError('GIT_FAILED', `git ${command}: ${why}`);
 }
 
-function run(
+async function run(
   cwd: string,
   args: readonly string[],
   {env, signal, input, limitMs = LIMIT_MS}: GitOptions,
 ): Promise<GitAnswer> {
-  return new Promise((resolve, reject) => {
-    const failed = (why: string, cause?: unknown) => reject(failure(args[0], why, cause));
-    const child = spawn('git', ['--no-pager', ...args], {cwd, env: env as NodeJS.ProcessEnv, timeout: limitMs, signal});
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    let size = 0;
-    child.stdout.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_OUTPUT) child.kill('SIGKILL');
-      else out.push(chunk);
-    });
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-    child.on('error', (error) => failed(messageOf(error), error));
-    child.on('close', (exitCode) => {
-      if (size > MAX_OUTPUT) failed(`printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
-      else if (exitCode === null) failed(`was ended, at the latest after its ${limitMs / 1000} s`);
-      else resolve({exitCode, stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString()});
-    });
-    // A git that ends early does not read on; its exit code says why.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input ?? '');
-  });
+  const options = {cwd, env, signal, input, limitMs, maxBytes: MAX_OUTPUT};
+  const {ended, exitCode, stdout, stderr, message} = await runProgram('git', ['--no-pager', ...args], options);
+  if (exitCode !== undefined) return {exitCode, stdout, stderr};
+  if (ended === 'output') throw failure(args[0], `printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
+  if (ended === 'start' || ended === 'abort') throw failure(args[0], message);
+  throw failure(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
 }

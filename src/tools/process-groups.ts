@@ -2,10 +2,10 @@
  * The processes that tools started and that are still there. Each command leads a process group of its own, so that
  * it ends with all it started; what is left when mini-cc exits is killed then, and by the reaper when mini-cc was killed.
  */
-import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
 import {codeOf} from '../core/util/file-errors.ts';
+import {runProgramSync} from '../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
 
 /** How long a group has to end by itself before it is killed, in milliseconds. */
@@ -103,7 +103,7 @@ function processTable(): ProcessRow[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (rowOf(Number(name)) ?? []) : []));
   }
-  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], {encoding: 'utf8'});
+  const table = runProgramSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=']);
   return [...table.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)/gm)].map(([, pid, parent, group, state]) => ({
     ...{pid: Number(pid), parent: Number(parent), group: Number(group)},
     isRunning: state !== 'Z',

@@ -2,8 +2,8 @@
  * Ends process groups when mini-cc could not do it: after `kill -9`. A small shell in a session of its own waits at a
  * pipe, which the system closes with mini-cc. What made itself a session of its own (`setsid`) is not found so.
  */
-import {type ChildProcess, spawn} from 'node:child_process';
 import type {Socket} from 'node:net';
+import {startProcess} from '../core/util/processes.ts';
 
 /** `+7` names a group, `-7` takes it back; at the end of its input it kills those that are left. */
 const SCRIPT = `
@@ -19,7 +19,8 @@ for each in $groups; do kill -s KILL -- "-$each"; done 2>/dev/null
 `;
 
 export class Reaper {
-  #shell: ChildProcess | undefined;
+  /** The shell's standard input. */
+  #shell: Promise<Socket> | undefined;
 
   /** This group ends with mini-cc, whatever ends that. */
   watch(group: number): void {
@@ -32,23 +33,23 @@ export class Reaper {
   }
 
   #tell(line: string): void {
-    this.#shell?.stdin?.write(line);
+    void this.#shell?.then((input) => input.write(line));
   }
 }
 
-function startShell(): ChildProcess {
-  // Any process of the user can read its environment: it has none.
-  const shell = spawn('/bin/sh', ['-c', SCRIPT], {
+async function startShell(): Promise<Socket> {
+  const {child} = await startProcess('/bin/sh', ['-c', SCRIPT], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     cwd: '/',
+    // Any process of the user can read its environment: it has none.
     env: {},
   });
-  // Somebody killed it, or there is no shell: then only `kill -9` leaves processes, as it would without it.
-  shell.on('error', () => undefined);
-  shell.stdin.on('error', () => undefined);
+  const input = child.stdin as unknown as Socket;
+  // Where it was killed or there is no shell, only `kill -9` leaves processes, as it would without it.
+  input.on('error', () => undefined);
   // It must not keep the program alive that it waits for.
-  shell.unref();
-  (shell.stdin as unknown as Socket).unref();
-  return shell;
+  child.unref();
+  input.unref?.();
+  return input;
 }

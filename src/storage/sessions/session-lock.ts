@@ -2,12 +2,12 @@
  * One mini-cc writes a session. The lock is a file beside the transcript that names the process; one whose process is
  * gone is taken over. A process is known by its id and the time it started, since ids are used again.
  */
-import {execFileSync} from 'node:child_process';
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {messageOf, UsageError} from '../../core/util/errors.ts';
 import {codeOf} from '../../core/util/file-errors.ts';
+import {runProgramSync} from '../../core/util/processes.ts';
 
 const LOCK = 'lock';
 
@@ -112,7 +112,7 @@ function startOf(pid: number): string | undefined {
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? undefined : fields[19];
     }
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {encoding: 'utf8'}).trim();
+    return runProgramSync('ps', ['-o', 'lstart=', '-p', String(pid)]).trim();
   } catch (error) {
     // No such process: no file, or ps ends with 1.
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH' || hasStatus(error)) return undefined;

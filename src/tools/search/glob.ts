@@ -8,7 +8,7 @@ import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
 import {globMatcher, splitGlob} from './glob-pattern.ts';
-import {runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
+import {isCut, runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -52,10 +52,9 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
     context,
   );
   const notes = searchNotes(end);
-  const isCut = end.ended === 'timeout' || end.ended === 'abort';
   if (more > 0) notes.unshift(`(${more} more ${more === 1 ? 'file' : 'files'}: narrow the pattern, or set limit)`);
   const lines = [...(found.length > 0 ? found : ['No files found']), ...notes];
-  return textResult(lines.join('\n'), {...(isCut && {isError: true}), facts: {read: []}});
+  return textResult(lines.join('\n'), {...(isCut(end) && {isError: true}), facts: {read: []}});
 }
 
 /** Where to look: absolute patterns, and those that leave the directory, bring their own place. */

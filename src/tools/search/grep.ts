@@ -9,7 +9,7 @@ import {absolutePath, shownPath} from '../files/paths.ts';
 import {globMatcher} from './glob-pattern.ts';
 import description from './grep.md';
 import {FoundLines, plural} from './grep-lines.ts';
-import {type RipgrepEnd, runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
+import {isCut, type RipgrepEnd, runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 250;
 /** Up to so many files are put in order of their times; more of them by path. */
@@ -68,8 +68,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
   const problem = problemIn(end, given);
   if (problem !== undefined && found.length === 0) return errorResult(problem, {facts});
   const text = [...(found.length > 0 ? found : ['No matches']), ...searchNotes(end)].join('\n');
-  const isCut = end.ended === 'timeout' || end.ended === 'abort';
-  return textResult(text, {...(isCut && {isError: true}), facts});
+  return textResult(text, {...(isCut(end) && {isError: true}), facts});
 }
 
 async function searchFiles({args, path, limit, wants}: Search, context: ToolContext): Promise<Found> {

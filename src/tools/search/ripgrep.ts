@@ -1,10 +1,10 @@
 /** Runs ripgrep and hands over its records as they come. */
-import {spawn} from 'node:child_process';
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {codeOf} from '../../core/util/file-errors.ts';
+import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
 import {archivedTranscript} from '../files/archived-transcript.ts';
 import {absolutePath, missing} from '../files/paths.ts';
 
@@ -40,57 +40,40 @@ export interface RipgrepRun {
   readonly onRecord: (record: string) => boolean;
 }
 
-export interface RipgrepEnd {
-  /** Why there may be more: it ran out of time, was interrupted, or no more were wanted. */
-  readonly ended: 'itself' | 'timeout' | 'abort' | 'enough';
-  /** 0 found, 1 nothing found, 2 errors; null when it was ended. */
-  readonly exitCode: number | null;
+export interface RipgrepEnd extends Pick<ProcessEnd, 'ended'> {
+  /** 0 found, 1 nothing found, 2 errors; undefined when it was ended. */
+  readonly exitCode: number | undefined;
   readonly errors: string;
 }
 
 /** @throws MiniCcError `RIPGREP` when it cannot be started. */
 export async function runRipgrep(run: RipgrepRun, {workspace, signal}: ToolContext): Promise<RipgrepEnd> {
-  const file = await ripgrepPath();
   const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', run.path];
-  const child = spawn(file, args, {cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']});
-  return await new Promise<RipgrepEnd>((resolve, reject) => {
-    let ended: RipgrepEnd['ended'] = 'itself';
-    let errors = '';
-    let rest = '';
-    const decoder = new StringDecoder('utf8');
-    const stop = (why: RipgrepEnd['ended']): void => {
-      if (ended !== 'itself') return;
-      ended = why;
-      child.kill('SIGKILL');
-    };
-    const onAbort = (): void => stop('abort');
-    const timer = setTimeout(() => stop('timeout'), SEARCH_LIMIT_MS);
-    signal.addEventListener('abort', onAbort, {once: true});
-    if (signal.aborted) onAbort();
-    const release = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    };
-    child.stdout.on('data', (chunk: Buffer) => {
-      const records = (rest + decoder.write(chunk)).split(run.separator);
-      rest = records.pop() as string;
-      for (const record of records) {
-        if (ended !== 'itself') return;
-        if (!run.onRecord(record)) stop('enough');
-      }
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (errors.length < MAX_STDERR_CHARS) errors += chunk.toString('utf8');
-    });
-    child.once('error', (error) => {
-      release();
-      reject(new MiniCcError('RIPGREP', `Could not start ripgrep: ${messageOf(error)}`, {cause: error}));
-    });
-    child.once('close', (exitCode) => {
-      release();
-      resolve({ended, exitCode, errors});
-    });
+  const {child, end} = await startProcess(await ripgrepPath(), args, {
+    ...{cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']},
+    ...{limitMs: SEARCH_LIMIT_MS, signal, killSignal: 'SIGKILL'},
   });
+  let errors = '';
+  let rest = '';
+  let isDone = false;
+  const decoder = new StringDecoder('utf8');
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const records = (rest + decoder.write(chunk)).split(run.separator);
+    rest = records.pop() as string;
+    isDone ||= signal.aborted || !records.every(run.onRecord);
+    if (isDone) child.kill('SIGKILL');
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (errors.length < MAX_STDERR_CHARS) errors += chunk.toString('utf8');
+  });
+  const {ended, exitCode, message} = await end;
+  if (ended === 'start') throw new MiniCcError('RIPGREP', `Could not start ripgrep: ${message}`);
+  return {ended, exitCode, errors};
+}
+
+/** It was ended before it had searched all. */
+export function isCut({ended}: RipgrepEnd): boolean {
+  return ended === 'limit' || ended === 'abort';
 }
 
 /** The package throws where it has no binary for the platform. */
@@ -118,8 +101,9 @@ export async function searchedPath(path: string | undefined, context: ToolContex
 
 /** Lines for the end of a result: what cut the search short, or why some of it failed. */
 export function searchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
-  if (ended === 'timeout')
+  if (ended === 'limit') {
     return [`(timed out after ${SEARCH_LIMIT_MS / 1000} s: there may be more; search a smaller part)`];
+  }
   if (ended === 'abort') return ['interrupted'];
   if (exitCode !== 2) return [];
   const [first = '', ...more] = errors.trim().split('\n');

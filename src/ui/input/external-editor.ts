@@ -3,6 +3,7 @@ import {useApp} from 'ink';
 import {useEffect} from 'react';
 import type {Question} from '../../core/contract/events.ts';
 import {messageOf} from '../../core/util/errors.ts';
+import {startProcess} from '../../core/util/processes.ts';
 import type {Controller} from '../controller.ts';
 
 export function useExternalEditor(controller: Controller, question: Question | undefined): void {
@@ -23,10 +24,13 @@ export function useExternalEditor(controller: Controller, question: Question | u
 
 /** @returns why the editor failed; undefined when it exited with 0. */
 async function runEditor(file: string): Promise<string | undefined> {
-  const {execa} = await import('execa');
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
   // Run by a shell: `EDITOR` may contain arguments, such as `code --wait`.
-  const {exitCode} = await execa('sh', ['-c', `${editor} "$1"`, 'sh', file], {stdio: 'inherit', reject: false});
+  const {end} = await startProcess('sh', ['-c', `${editor} "$1"`, 'sh', file], {
+    stdio: ['inherit', 'inherit', 'inherit'],
+    endsWithMiniCc: true,
+  });
+  const {exitCode} = await end;
   if (exitCode === 0) return undefined;
   return `The editor (${editor}) ended with ${exitCode ?? 'a signal'}, so the file was not read. Set EDITOR to use another editor.`;
 }

@@ -1,0 +1,62 @@
+import {expect, test} from 'vitest';
+import {runProgram, runProgramSync, startProcess} from '../../../src/core/util/processes.ts';
+
+const shell = (script: string, options = {}) => runProgram('sh', ['-c', script], options);
+
+test('a program runs to its end, its output is kept as bytes', async () => {
+  const {stdout, ...end} = await shell(`printf '\\377\\n'; echo trouble >&2; exit 3`);
+  expect([...stdout]).toEqual([0xff, 0x0a]);
+  expect(end).toMatchObject({ended: 'exit', exitCode: 3, stderr: 'trouble\n'});
+});
+
+test('it has the environment that is named, and no other', async () => {
+  const {stdout} = await runProgram('env', [], {env: {ONE: '1', TWO: undefined}});
+  expect(stdout.toString()).toBe('ONE=1\n');
+});
+
+test('its standard input is empty unless given; further descriptors bring bytes', async () => {
+  expect((await shell('cat')).stdout.toString()).toBe('');
+  const {stdout} = await shell('cat; cat <&4', {input: 'a', inputs: [undefined, Buffer.from('b')]});
+  expect(stdout.toString()).toBe('ab');
+});
+
+test('input that the program does not read is no failure', async () => {
+  expect(await shell('exit 0', {input: Buffer.alloc(3_000_000)})).toMatchObject({ended: 'exit', exitCode: 0});
+});
+
+test('it ends at its limit, on abort, by too much output, and by a signal', async () => {
+  expect(await shell('exec sleep 9', {limitMs: 50})).toMatchObject({ended: 'limit', exitCode: undefined});
+  expect(await shell('exec sleep 9', {signal: AbortSignal.abort()})).toMatchObject({ended: 'abort'});
+  const output = await shell('head -c 5000 /dev/zero; exec sleep 9', {maxBytes: 1000});
+  expect(output).toMatchObject({ended: 'output', exitCode: undefined});
+  expect(output.stdout).toHaveLength(1000);
+  expect(await shell('kill -9 $$')).toMatchObject({ended: 'signal', exitCode: undefined});
+});
+
+test('the result says why a program was not started', async () => {
+  const missing = {ended: 'start', exitCode: undefined, code: 'ENOENT', message: 'spawn no-such-program ENOENT'};
+  expect(await runProgram('no-such-program', [])).toMatchObject(missing);
+  expect(await runProgram('true', [], {cwd: '/no/such/folder'})).toMatchObject({message: 'spawn true ENOENT'});
+  const {pid, end} = await startProcess('no-such-program', [], {stdio: ['ignore', 'pipe', 'pipe']});
+  expect(pid).toBeUndefined();
+  expect(await end).toEqual(missing);
+});
+
+test('a started program gives its streams, then its end', async () => {
+  const {child, end} = await startProcess('cat', [], {stdio: ['pipe', 'pipe', 'ignore']});
+  const read: string[] = [];
+  child.stdout?.on('data', (chunk) => read.push(String(chunk)));
+  child.stdin?.end('word');
+  expect(await end).toMatchObject({ended: 'exit', exitCode: 0, message: ''});
+  expect(read.join('')).toBe('word');
+});
+
+test('it leads a process group of its own when its descendants end with it', async () => {
+  const {child, pid, end} = await startProcess('sh', ['-c', 'sleep 9 & wait'], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+    killDescendants: true,
+  });
+  expect(runProgramSync('ps', ['-o', 'pgid=', '-p', String(pid)]).trim()).toBe(String(pid));
+  process.kill(-child.pid!, 'SIGKILL');
+  expect(await end).toMatchObject({ended: 'signal'});
+});
