@@ -1,12 +1,14 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {readFileSync, statSync} from 'node:fs';
 import {mkdir, rm, utimes} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {distIsFresh, listInputs, nodeIsNewEnough, packagesFit, stampDist} from '../../scripts/checkout.mjs';
+import {publishManifest, restoreManifest} from '../../scripts/manifest.mjs';
 import {environmentBeforeNpm} from '../../scripts/npm-environment.mjs';
-import {withSetupLock} from '../../scripts/setup.mjs';
+import {ensurePackages, withSetupLock} from '../../scripts/setup.mjs';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
 async function checkout(): Promise<Workspace> {
@@ -150,4 +152,61 @@ test('the lock of a process that is gone is taken over, that of a child that sti
     ended = true;
   });
   await withSetupLock(folder.path, async () => expect(ended).toBe(true));
+});
+
+/** A built checkout with a package.json; `text` reads it. */
+async function packable() {
+  const folder = await builtCheckout();
+  const manifest = {
+    name: 'x',
+    files: ['dist'],
+    dependencies: {'@vscode/ripgrep': '1.0.0', zod: '1.0.0'},
+    devDependencies: {},
+  };
+  const original = JSON.stringify(manifest);
+  await folder.write('package.json', original);
+  await folder.write('dist/.files', 'cli.js\nchunks/new.js');
+  for (const chunk of ['new', 'old']) await folder.write(`dist/chunks/${chunk}.js`, '');
+  return {
+    root: folder.path,
+    folder,
+    original,
+    text: () => readFileSync(path.join(folder.path, 'package.json'), 'utf8'),
+  };
+}
+
+test('the published package.json names ripgrep alone, and leaves out chunks of earlier builds', async () => {
+  const {root, text} = await packable();
+  publishManifest(root);
+  const files = ['dist', '!dist/chunks/old.js'];
+  expect(JSON.parse(text())).toEqual({name: 'x', files, dependencies: {'@vscode/ripgrep': '1.0.0'}});
+});
+
+test('package.json is put back with its time of change, once', async () => {
+  const {root, text, original} = await packable();
+  const {mtimeMs} = statSync(path.join(root, 'package.json'));
+  publishManifest(root);
+  expect(restoreManifest(root)).toBe(true);
+  expect(text()).toBe(original);
+  expect(statSync(path.join(root, 'package.json')).mtimeMs).toBe(mtimeMs);
+  expect(restoreManifest(root)).toBe(false);
+});
+
+test('after an aborted pack the next pack and the next start put package.json back', async () => {
+  const {root, folder, text, original} = await packable();
+  publishManifest(root);
+  publishManifest(root);
+  expect(JSON.parse(text()).dependencies).toEqual({'@vscode/ripgrep': '1.0.0'});
+  await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}));
+  await ensurePackages(root);
+  expect(text()).toBe(original);
+});
+
+test('a package.json that was edited after an aborted pack is left to the user', async () => {
+  const {root, folder, text} = await packable();
+  publishManifest(root);
+  const edited = JSON.stringify({...JSON.parse(text()), version: '2.0.0'});
+  await folder.write('package.json', edited);
+  expect(() => restoreManifest(root)).toThrow('package.json was changed after an aborted npm pack');
+  expect(text()).toBe(edited);
 });

@@ -1,0 +1,4 @@
+/** The greeting for a person. */
+export function greet(name) {
+  return `Hello, ${name}!`;
+}

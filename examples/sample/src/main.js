@@ -1,0 +1,4 @@
+import {greet} from './greet.js';
+
+// TODO: read the name from the command line
+console.log(greet('world'));

@@ -1,0 +1,223 @@
+/** The package as `npm pack` makes it, installed without network into an empty folder and used from there. */
+import {execFile} from 'node:child_process';
+import {cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {distIsFresh} from '../../scripts/checkout.mjs';
+import {environmentOfAPerson} from '../support/environment.ts';
+import {root} from '../support/run-cli.ts';
+import {emptyFolder, type Workspace} from '../support/workspace.ts';
+
+const MB = 1_000_000;
+
+interface PackedFile {
+  readonly path: string;
+  readonly mode: number;
+}
+
+let folder: Workspace;
+/** A copy of the checkout, so that no other test sees package.json while it is replaced. */
+let checkout: string;
+/** A program's folder with the installed package. */
+let program: string;
+let packed: {readonly filename: string; readonly size: number; readonly files: readonly PackedFile[]};
+
+beforeAll(async () => {
+  folder = await emptyFolder();
+  checkout = path.join(folder.path, 'checkout');
+  program = path.join(folder.path, 'program');
+  mkdirSync(program);
+  const left = new Set(['node_modules', 'dist', '.git', 'tests', 'bench'].map((name) => path.join(root, name)));
+  cpSync(root, checkout, {recursive: true, preserveTimestamps: true, filter: (file) => !left.has(file)});
+  symlinkSync(path.join(root, 'node_modules'), path.join(checkout, 'node_modules'));
+  packed = JSON.parse(await npm(checkout, 'pack', '--json', '--pack-destination', folder.path))[0];
+  // npm takes ripgrep from packages that are made of what is installed here: it needs no network.
+  const ripgrep = readdirSync(path.join(root, 'node_modules', '@vscode'))
+    .filter((name) => name.startsWith('ripgrep'))
+    .map((name) => path.join(root, 'node_modules', '@vscode', name));
+  await npm(folder.path, 'pack', '--json', ...ripgrep);
+  const packages = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'));
+  await npm(program, 'install', '--offline', ...packages.map((name) => path.join(folder.path, name)));
+}, 120_000);
+
+afterAll(() => folder.remove());
+
+/** @returns standard output */
+async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
+  const env = {
+    ...environmentOfAPerson(),
+    MINI_CC_HOME: path.join(folder.path, 'home'),
+    npm_config_cache: path.join(folder.path, 'npm-cache'),
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_update_notifier: 'false',
+  } as NodeJS.ProcessEnv;
+  return (await promisify(execFile)(command, args, {cwd, env, timeout: 100_000})).stdout;
+}
+
+const npm = (cwd: string, ...args: string[]) => run(cwd, 'npm', ...args);
+const node = (cwd: string, ...args: string[]) => run(cwd, process.execPath, ...args);
+
+function writeProgram(name: string, text: string): string {
+  writeFileSync(path.join(program, name), text);
+  return name;
+}
+
+function sizeOf(place: string): number {
+  return readdirSync(place, {withFileTypes: true, recursive: true})
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size, 0);
+}
+
+describe('the packed file', () => {
+  it('is below 4 MB and holds the program, the library with its types, the examples and the notices', () => {
+    expect(packed.size).toBeLessThan(4 * MB);
+    const files = packed.files.map((file) => file.path);
+    expect(files.filter((file) => !/^(?:dist\/chunks|examples)\//.test(file)).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist/THIRD_PARTY_NOTICES.txt',
+      'dist/cli.js',
+      'dist/index.d.cts',
+      'dist/index.d.ts',
+      'dist/index.js',
+      'package.json',
+    ]);
+    expect(files).toContain('examples/01-spawn.mjs');
+    expect(packed.files.find((file) => file.path === 'dist/cli.js')?.mode).toBe(0o755);
+  });
+
+  it('names ripgrep as its only dependency', () => {
+    const manifest = JSON.parse(readFileSync(path.join(program, 'node_modules/mini-cc/package.json'), 'utf8'));
+    const source = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    const {devDependencies: _, ...rest} = source;
+    expect(manifest.dependencies).toEqual({'@vscode/ripgrep': source.dependencies['@vscode/ripgrep']});
+    expect(manifest).toMatchObject({name: 'mini-cc', version: rest.version, bin: rest.bin, engines: rest.engines});
+    expect(manifest.devDependencies).toBeUndefined();
+  });
+
+  it('installs as below 12 MB in three packages: itself, ripgrep, its binary', () => {
+    const modules = path.join(program, 'node_modules');
+    expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['@vscode', 'mini-cc']);
+    expect(readdirSync(path.join(modules, '@vscode'))).toHaveLength(2);
+    expect(sizeOf(modules)).toBeLessThan(12 * MB);
+  });
+});
+
+describe('the checkout', () => {
+  it('has its own package.json again after packing, and dist/ needs no new build', () => {
+    const [original, now] = [root, checkout].map((each) => readFileSync(path.join(each, 'package.json'), 'utf8'));
+    expect(now).toBe(original);
+    expect(existsSync(path.join(checkout, 'package.source.json'))).toBe(false);
+    expect(distIsFresh(checkout)).toBe(true);
+  });
+
+  it.each([
+    ['postpack', 'fails a pack during which another start put package.json back', 'pack again'],
+    [
+      'prepublishOnly',
+      'refuses to publish the folder, whose package.json names all packages',
+      'publish the packed file',
+    ],
+  ])('in %s %s', async (step, _, message) => {
+    const failed = {code: 1, stderr: expect.stringMatching(new RegExp(`^mini-cc: .*${message}.*\n$`))};
+    await expect(node(checkout, 'scripts/pack.mjs', step)).rejects.toMatchObject(failed);
+  });
+});
+
+describe('the installed program', () => {
+  it('runs', async () => {
+    expect(await run(program, path.join(program, 'node_modules/.bin/mini-cc'), '--version')).toMatch(
+      /^\d+\.\d+\.\d+\n$/,
+    );
+    expect(await node(path.join(program, 'node_modules/mini-cc'), 'examples/08-print-mode.mjs')).toContain(
+      'src/greet.js:2',
+    );
+  });
+
+  it('says in one line that Node is too old', async () => {
+    const old = writeProgram(
+      'old-node.cjs',
+      "Object.defineProperty(process, 'versions', {value: {...process.versions, node: '20.20.2'}});",
+    );
+    await expect(node(program, '-r', `./${old}`, 'node_modules/mini-cc/dist/cli.js')).rejects.toMatchObject({
+      code: 2,
+      stderr: 'mini-cc needs Node.js 22.12 or newer; this is 20.20.2.\n',
+      stdout: '',
+    });
+  });
+});
+
+describe('the installed library', () => {
+  const use = `
+    const manager = new SubagentManager();
+    manager.spawn({agent_type: 'explore', prompt: 'Where is main defined?'}).then(async ({success, summary}) => {
+      console.log(typeof runAgent, success, summary.split(' ')[0]);
+      await manager.close();
+    });`;
+
+  beforeAll(() => void writeProgram('main.js', 'function main() {}\n'));
+
+  it.each([
+    ['an ES module', 'use.mjs', "import {SubagentManager, runAgent} from 'mini-cc';"],
+    ['CommonJS', 'use.cjs', "const {SubagentManager, runAgent} = require('mini-cc');"],
+  ])('works from %s', async (_, name, load) => {
+    expect(await node(program, writeProgram(name, load + use))).toBe('function true main.js:1\n');
+  });
+
+  const typed = `
+    import {createAgentRun, runAgent, type RunEvent, SubagentManager, type SubtaskResult, UsageError} from 'mini-cc';
+
+    export async function work(): Promise<string> {
+      const manager = new SubagentManager({maxConcurrent: 2, permissionMode: 'acceptEdits'});
+      const unsubscribe = manager.subscribe((event: RunEvent) => {
+        if (event.type === 'tool_end' && event.isError) console.log(event.preview.trim());
+      });
+      const result: SubtaskResult = await manager.spawn({prompt: 'x', tools: ['grep']});
+      unsubscribe();
+      await manager.close();
+      const weather = {
+        name: 'weather',
+        description: 'The weather in a city',
+        inputSchema: {type: 'object'},
+        run: ({city}: {city: string}) => city,
+      };
+      const run = await createAgentRun({
+        prompt: 'x',
+        tools: ['grep', weather],
+        model: {name: 'mine', reply: ({messages}) => String(messages.length)},
+        signal: AbortSignal.timeout(1),
+      });
+      const ended = await runAgent(run);
+      if (ended.outcome === 'error') throw new UsageError(ended.error, {cause: ended.code});
+      return ended.outcome === 'limit' ? ended.limit : result.summary;
+    }
+    // @ts-expect-error: not a number
+    new SubagentManager({maxConcurrent: 'two'});
+    // @ts-expect-error: a run comes from createAgentRun
+    runAgent({prompt: 'x'});
+  `;
+
+  it.each([
+    ['node16', 'node16'],
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])('has types for strict TypeScript, as an ES module and as CommonJS: module %s, resolution %s', async (...kind) => {
+    const files = ['typed.mts', 'typed.cts'].map((name) => writeProgram(name, typed));
+    const [module, moduleResolution] = kind;
+    const options = {strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2023', types: ['node']};
+    const typeRoots = [path.join(root, 'node_modules/@types')];
+    const config = {compilerOptions: {...options, module, moduleResolution, typeRoots}, files};
+    writeProgram('tsconfig.json', JSON.stringify(config));
+    expect(await node(program, path.join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')).toBe('');
+  });
+
+  it('has types that name no other package', () => {
+    for (const name of ['index.d.ts', 'index.d.cts']) {
+      const types = readFileSync(path.join(program, 'node_modules/mini-cc/dist', name), 'utf8');
+      expect(types.replaceAll(/^ \*.*$/gm, '')).not.toMatch(/\bimport\b|\brequire\b|\bfrom '|<reference/);
+    }
+  });
+});
