@@ -20,7 +20,7 @@ import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents, withOnly} from './core/agent-types.ts';
 import type {Workspace} from './core/contract/access.ts';
 import type {Model} from './core/contract/model.ts';
-import {createPermit, type Denial} from './core/permissions/permit.ts';
+import {createPermit, type Denial} from './core/permissions/decision.ts';
 import {PermissionPolicy} from './core/permissions/policy.ts';
 import {Questions} from './core/permissions/questions.ts';
 import mainPrompt from './core/prompts/main.md';

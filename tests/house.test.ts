@@ -21,7 +21,7 @@ const FLOORS = {
   models: {rooms: ['core'], packages: ['@anthropic-ai/sdk']},
   /** A `fetch` for the SDK: compose gives it to models. */
   'offline-model': {rooms: ['core'], packages: []},
-  sandbox: {rooms: ['core'], packages: []},
+  sandbox: {rooms: ['core'], packages: ['execa']},
   storage: {rooms: ['core'], packages: ['zod', 'write-file-atomic']},
   agents: {rooms: ['core'], packages: ['zod', 'leven', 'jsonc-parser', 'yaml', 'write-file-atomic']},
   config: {rooms: ['core'], packages: ['zod', 'leven', 'jsonc-parser', 'write-file-atomic']},

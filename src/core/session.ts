@@ -10,7 +10,7 @@ import type {Model} from './contract/model.ts';
 import type {RunResult} from './contract/run-result.ts';
 import type {RunRecord} from './contract/runs.ts';
 import type {FrontEndSession, SubmitResult} from './contract/session.ts';
-import type {Denial} from './permissions/permit.ts';
+import type {Denial} from './permissions/decision.ts';
 import type {Announcement} from './runs/announcer.ts';
 import {descriptionsOf} from './runs/run-record.ts';
 import type {Redactor} from './secrets/redaction.ts';

@@ -10,7 +10,7 @@ import type {Model} from './contract/model.ts';
 import type {RunResult} from './contract/run-result.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
 import type {Isolation} from './contract/worktree.ts';
-import {createPermit, type PermitDeps} from './permissions/permit.ts';
+import {createPermit, type PermitDeps} from './permissions/decision.ts';
 import type {LimitSettings} from './runs/limit-profiles.ts';
 import type {Receipt} from './runs/receipt.ts';
 import {reportOf} from './runs/report.ts';

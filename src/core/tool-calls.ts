@@ -1,18 +1,24 @@
 /**
- * From the calls in one reply to their results: find → repair → parse → permit → run → cut.
+ * From the calls in one reply to their results, in four stages, each named for what it produces:
+ *
+ * 1. `prepareCall` finds the tool, repairs and parses the input.
+ * 2. `decideCall` asks the permit for one `CallDecision`: hooks, mode, rules, sandbox and question are all in it.
+ * 3. `executeCall` makes the attempts of the decision in their order, each with its checkpoint and its launch.
+ * 4. `finishCall` cuts the result, tells the screen, and makes the record for the receipt.
+ *
  * Every call gets exactly one result, in the order of the calls, whatever happens.
  */
 import {z} from 'zod';
-import type {Access} from './contract/access.ts';
+import type {Access, Workspace} from './contract/access.ts';
 import type {Emit} from './contract/events.ts';
 import type {ToolResultBlock, ToolUse} from './contract/messages.ts';
 import type {Model} from './contract/model.ts';
-import type {Permit} from './contract/permission.ts';
+import type {AllowedCall, CallDecision, Permit, PermitRequest} from './contract/permission.ts';
 import type {ToolRecord} from './contract/run-result.ts';
 import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
 import type {OutputStore, ToolResult} from './contract/tool-result.ts';
-import {type KeptCaller, runKept} from './kept-call.ts';
 import {askOnce} from './turn/ask-once.ts';
+import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {cutMiddle} from './util/cut-output.ts';
 import {MiniCcError, messageOf} from './util/errors.ts';
 import {textOf} from './util/messages.ts';
@@ -21,15 +27,21 @@ import {errorResult} from './util/tool-result.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;
-/** A tool has this long after an abort to return what it has; then its result is written without it. */
+/** After an abort, a tool has this long to return what it has; then the call gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
 
+/** Changes the result of a call, or adds to it, before it is cut. */
+export type AfterCall = (call: PermitRequest, result: ToolResult, signal: AbortSignal) => Promise<ToolResult>;
+
 /** The agent on whose behalf calls run. */
-export interface Caller extends KeptCaller {
+export interface Caller extends CheckpointedCaller {
+  readonly workspace: Workspace;
   readonly tools: readonly Tool[];
   readonly output: OutputStore;
   readonly tokens: TokenBudget;
   readonly permit: Permit;
+  /** Hooks that see each result. */
+  readonly afterCall?: readonly AfterCall[];
   readonly emit: Emit;
   readonly model: Model;
 }
@@ -39,12 +51,12 @@ export interface CallOutcome {
   readonly record: ToolRecord;
 }
 
-/** A call that has passed all checks but permission. */
-interface Prepared {
+/** A call whose tool is known and whose input is valid. */
+interface PreparedCall {
   readonly tool: Tool;
   readonly input: unknown;
   readonly title: string;
-  /** By kind, for what may go side by side; paths are judged anew when it runs. */
+  /** By kind, for what may run side by side; paths are resolved anew when it is decided. */
   readonly accesses: readonly Access[];
   /** Lines before the result. */
   readonly notes: readonly string[];
@@ -60,10 +72,10 @@ export async function runToolCalls(
   signal: AbortSignal,
   garbled: ReadonlyMap<string, string>,
 ): Promise<CallOutcome[]> {
-  const prepared = calls.map((call) => prepare(call, caller, garbled));
+  const prepared = calls.map((call) => prepareCall(call, caller, garbled.get(call.id)));
   const outcomes: CallOutcome[] = [];
   for (const group of groupForOrder(prepared)) {
-    const ended = group.map((index) => runOne(calls[index]!, prepared[index]!, caller, signal));
+    const ended = group.map((index) => runCall(calls[index]!, prepared[index]!, caller, signal));
     outcomes.push(...(await Promise.all(ended)));
   }
   return outcomes;
@@ -77,8 +89,8 @@ export function refuseAll(calls: readonly ToolUse[], words: string): CallOutcome
   }));
 }
 
-function prepare(call: ToolUse, caller: Caller, garbled: ReadonlyMap<string, string>): Prepared | ToolResult {
-  const raw = garbled.get(call.id);
+/** @param raw what arrived as the input where it was no valid JSON. @returns the error that is the result, where it cannot be run */
+function prepareCall(call: ToolUse, caller: Caller, raw?: string): PreparedCall | ToolResult {
   if (raw !== undefined) {
     return errorResult(
       `The input of ${call.name} is no valid JSON: ${JSON.stringify(raw.slice(0, 200))}. Nothing was run; send the call again, complete.`,
@@ -96,7 +108,7 @@ function prepare(call: ToolUse, caller: Caller, garbled: ReadonlyMap<string, str
     const accesses = tool.access(parsed.data, caller.workspace);
     const notes = [
       ...(repaired.notes.length > 0 ? [`Repaired: ${repaired.notes.join('; ')}`] : []),
-      // Task has mended its input already, and names what it took.
+      // The Task tool names in its repairs what it took.
       ...(tool.repair ? [] : unknownKeys(tool, repaired.input)),
     ];
     return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, notes};
@@ -105,7 +117,7 @@ function prepare(call: ToolUse, caller: Caller, garbled: ReadonlyMap<string, str
   }
 }
 
-/** What a model sent beside the parameters is told to it: it thinks that it counts. */
+/** The model reads which of the keys that it sent are no parameters: it takes them for effective. */
 function unknownKeys(tool: Tool, input: unknown): string[] {
   if (!(tool.input instanceof z.ZodObject) || typeof input !== 'object' || input === null) return [];
   const {shape} = tool.input;
@@ -113,12 +125,12 @@ function unknownKeys(tool: Tool, input: unknown): string[] {
   return unknown.length > 0 ? [`Ignored: ${unknown.join(', ')} (no parameters of ${tool.name})`] : [];
 }
 
-function isResult(value: Prepared | ToolResult): value is ToolResult {
+function isResult(value: PreparedCall | DecidedCall | ToolResult): value is ToolResult {
   return 'content' in value;
 }
 
-/** Neighbours that only read or dispatch go side by side; what writes or runs goes alone, in its place. */
-function groupForOrder(prepared: readonly (Prepared | ToolResult)[]): number[][] {
+/** Neighbouring calls that only read or dispatch run side by side; one that writes or runs a command runs alone. */
+function groupForOrder(prepared: readonly (PreparedCall | ToolResult)[]): number[][] {
   const groups: number[][] = [];
   let sideBySide = false;
   for (const [index, call] of prepared.entries()) {
@@ -130,90 +142,139 @@ function groupForOrder(prepared: readonly (Prepared | ToolResult)[]): number[][]
   return groups;
 }
 
-async function runOne(
+async function runCall(
   call: ToolUse,
-  prepared: Prepared | ToolResult,
+  prepared: PreparedCall | ToolResult,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<CallOutcome> {
   const startedAt = performance.now();
-  const title = isResult(prepared) ? '' : prepared.title;
-  caller.emit({type: 'tool_start', callId: call.id, tool: call.name, title});
+  caller.emit({type: 'tool_start', callId: call.id, tool: call.name, title: isResult(prepared) ? '' : prepared.title});
   const used: NonNullable<ToolRecord['used']>[number][] = [];
-  const ask: ToolContext['ask'] = async (question) => {
-    const {left} = caller.tokens;
-    const limits = left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: left};
-    const {usage, model, content} = await askOnce(caller.model, {...question, ...limits}, signal);
-    caller.tokens.spend(usage);
-    used.push({usage, model});
-    return textOf(content);
-  };
-  const result = await resultOf(call, prepared, caller, signal, ask);
-  const content = cut(result.content, isResult(prepared) ? undefined : prepared.tool.maxChars, caller.output, call.id);
-  const isError = result.isError ?? false;
-  caller.emit({
-    type: 'tool_end',
-    callId: call.id,
-    tool: call.name,
-    isError,
-    preview: textOf(content ?? '').slice(0, PREVIEW_CHARS),
-    ...(result.display ? {display: result.display} : {}),
-    durationMs: performance.now() - startedAt,
-  });
-  return {
-    block: {type: 'tool_result', tool_use_id: call.id, content: content ?? '', ...(isError ? {is_error: true} : {})},
-    record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
-  };
+  const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, used);
+  const maxChars = isResult(prepared) ? undefined : prepared.tool.maxChars;
+  return finishCall(call, result, caller, {maxChars, used, startedAt});
 }
 
-async function resultOf(
+/** Never rejects. */
+async function getResult(
   call: ToolUse,
-  prepared: Prepared | ToolResult,
+  prepared: PreparedCall,
   caller: Caller,
   signal: AbortSignal,
-  ask: ToolContext['ask'],
+  used: NonNullable<ToolRecord['used']>[number][],
 ): Promise<ToolResult> {
-  if (isResult(prepared)) return prepared;
-  if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
+  if (signal.aborted) return notRun(signal);
   try {
-    // Judged where it runs: a call before it in the same reply may have moved the working directory.
-    const accesses = prepared.tool.access(prepared.input, caller.workspace);
-    const permission = await caller.permit(
-      {callId: call.id, tool: prepared.tool.name, input: prepared.input, title: prepared.title, accesses},
-      signal,
-    );
-    if (!permission.allowed) return errorResult(permission.message);
-    if (signal.aborted) return errorResult(`Not run: ${messageOf(signal.reason)}.`);
-    const {agentId, workspace, files, output, tokens, emit} = caller;
-    const permitted = permission.as && {permitted: permission.as};
-    const context = {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask, ...permitted};
-    const result = await runKept(accesses, caller, signal, () =>
-      orAfterAbort(prepared.tool.run(prepared.input, context), signal),
-    );
-    if (prepared.notes.length === 0) return result;
-    return {...result, content: withFirstLine(prepared.notes.join('\n'), result.content)};
+    const decided = await decideCall(call, prepared, caller, signal);
+    if (isResult(decided)) return decided;
+    if (signal.aborted) return notRun(signal);
+    const {decision, request} = decided;
+    let result = await executeCall(decided.prepared, decision, createContext(call, caller, signal, used), caller);
+    for (const hook of caller.afterCall ?? []) result = await hook(request, result, signal);
+    const {notes} = decided.prepared;
+    return notes.length === 0 ? result : {...result, content: withFirstLine(notes.join('\n'), result.content)};
   } catch (error) {
     if (error instanceof MiniCcError) return errorResult(error.message);
     return errorResult(`${prepared.tool.name} failed: ${messageOf(error)}`);
   }
 }
 
-/** The tool's own result; when it does not heed an abort, one that says so. */
-async function orAfterAbort(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort: (() => void) | undefined;
-  const abandoned = new Promise<ToolResult>((resolve) => {
-    onAbort = () => {
-      timer = setTimeout(() => resolve(errorResult(`Cut off: ${messageOf(signal.reason)}.`)), ABORT_GRACE_MS);
-    };
-    signal.addEventListener('abort', onAbort, {once: true});
-  });
-  try {
-    return await Promise.race([running, abandoned]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort) signal.removeEventListener('abort', onAbort);
+interface DecidedCall {
+  readonly prepared: PreparedCall;
+  readonly request: PermitRequest;
+  readonly decision: AllowedCall;
+}
+
+/** A hook or an answer may change the input: then the call is prepared and decided anew, once. */
+async function decideCall(
+  call: ToolUse,
+  prepared: PreparedCall,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<DecidedCall | ToolResult> {
+  const request = createRequest(call, prepared, caller);
+  const decision = await caller.permit(request, signal);
+  if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
+  const again = prepareCall({...call, input: decision.input}, caller);
+  if (isResult(again)) return again;
+  const changed = {...createRequest(call, again, caller), changed: {approved: decision.approved}};
+  return toDecided(again, changed, await caller.permit(changed, signal));
+}
+
+function createRequest(call: ToolUse, {tool, input, title}: PreparedCall, caller: Caller): PermitRequest {
+  // Resolved now: a call before it in the same reply may have moved the working directory.
+  return {callId: call.id, tool: tool.name, input, title, accesses: tool.access(input, caller.workspace)};
+}
+
+function toDecided(prepared: PreparedCall, request: PermitRequest, decision: CallDecision): DecidedCall | ToolResult {
+  if (decision.verdict === 'allow') return {prepared, request, decision};
+  return errorResult(decision.verdict === 'deny' ? decision.message : 'Not run: its input was changed twice.');
+}
+
+function createContext(
+  call: ToolUse,
+  caller: Caller,
+  signal: AbortSignal,
+  used: NonNullable<ToolRecord['used']>[number][],
+): Omit<ToolContext, 'attempt' | 'places'> {
+  const {agentId, workspace, files, output, tokens, emit} = caller;
+  const ask: ToolContext['ask'] = async (question) => {
+    const limits = tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: tokens.left};
+    const {usage, model, content} = await askOnce(caller.model, {...question, ...limits}, signal);
+    tokens.spend(usage);
+    used.push({usage, model});
+    return textOf(content);
+  };
+  return {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask};
+}
+
+/** The attempts in their order, until confinement did not get in the way of one. */
+async function executeCall(
+  {tool, input}: PreparedCall,
+  {places, writes, mayRead, attempts}: AllowedCall,
+  context: Omit<ToolContext, 'attempt' | 'places'>,
+  caller: Caller,
+): Promise<ToolResult> {
+  const {signal, workspace} = context;
+  const {cwd} = workspace;
+  let result: ToolResult = notRun(signal);
+  for (const attempt of attempts) {
+    // Each attempt starts where the first one did.
+    workspace.cwd = cwd;
+    const attemptContext: ToolContext = {...context, attempt, places, ...(mayRead && {mayRead})};
+    const work = () =>
+      withAbortGrace(tool.run(input, attemptContext), signal, async (grace) => {
+        await grace(ABORT_GRACE_MS);
+        return errorResult(`Cut off: ${messageOf(signal.reason)}.`);
+      });
+    result = attempt.checkpoint ? await runCheckpointed(writes, caller, signal, work) : await work();
+    if (!result.confinementHit || signal.aborted) break;
   }
+  return result;
+}
+
+function finishCall(
+  call: ToolUse,
+  result: ToolResult,
+  caller: Caller,
+  {maxChars, used, startedAt}: {maxChars: number | undefined; used: NonNullable<ToolRecord['used']>; startedAt: number},
+): CallOutcome {
+  const content = cut(result.content, maxChars, caller.output, call.id) ?? '';
+  const isError = result.isError ?? false;
+  caller.emit({
+    type: 'tool_end',
+    callId: call.id,
+    tool: call.name,
+    isError,
+    preview: textOf(content).slice(0, PREVIEW_CHARS),
+    ...(result.display ? {display: result.display} : {}),
+    durationMs: performance.now() - startedAt,
+  });
+  return {
+    block: {type: 'tool_result', tool_use_id: call.id, content, ...(isError ? {is_error: true} : {})},
+    record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
+  };
 }
 
 function withFirstLine(line: string, content: ToolResult['content']): ToolResult['content'] {

@@ -8,7 +8,7 @@ const DOORS =
   /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GPG_AGENT_INFO|DBUS_\w+|XAUTHORITY|DISPLAY|WAYLAND_DISPLAY|TMUX\w*|STY)$/;
 
 /** For a command in the sandbox: without keys, and without ways to the user's other programs. */
-export function heldEnvironment(env: Environment): Record<string, string> {
+export function confinedEnvironment(env: Environment): Record<string, string> {
   const isKept = ([name, value]: [string, string]) => !DOORS.test(name) && !holdsSecret(name, value);
   const entries = Object.entries(env);
   // Git counts on each that is counted: where one is missing, it does nothing at all.

@@ -6,7 +6,7 @@ import {NoSandbox} from './no-sandbox.ts';
 import type {Sandbox} from './sandbox.ts';
 import {Seatbelt} from './seatbelt.ts';
 
-export {heldEnvironment} from './environment.ts';
+export {confinedEnvironment} from './environment.ts';
 export type {HiddenPlaces} from './hidden-paths.ts';
 export type {AllowedHosts} from './host-gate.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';

@@ -1,12 +1,12 @@
 /** The tools that every agent may be given. Loads zod: import it after the first paint. */
 import type {Tool} from '../core/contract/tool.ts';
 import type {Sandbox} from '../sandbox/index.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {createBash} from './bash/bash.ts';
 import {createEditFile} from './files/edit-file.ts';
 import {FileLocks} from './files/file-locks.ts';
 import {readFileTool} from './files/read-file.ts';
 import {createWriteFile} from './files/write-file.ts';
-import {ProcessGroups} from './process-groups.ts';
 import {globTool} from './search/glob.ts';
 import {grepTool} from './search/grep.ts';
 import {createTaskTool, type TaskDeps} from './task/task.ts';

@@ -5,7 +5,7 @@ import type {Tool} from '../../src/core/contract/tool.ts';
 import {CutOff} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
-import {fixture, resultsIn, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 
 /** Every call has its one result in the next message, in order: else no server takes the history back. */
@@ -89,7 +89,7 @@ describe('the agent loop', () => {
     const {run} = fixture(model, [move, look], {
       permit: async ({accesses}) => {
         for (const access of accesses) if (access.kind === 'read') judged.push(access.path);
-        return {allowed: true};
+        return ALLOWED_CALL;
       },
     });
     await runAgent(run);
@@ -184,7 +184,9 @@ describe('the agent loop', () => {
         ),
       [{kind: 'run', command: 'sleep'}],
     );
-    const {run, abort} = fixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait]);
+    const {run, abort} = fixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait], {
+      permit: async () => ALLOWED_CALL,
+    });
     const ended = runAgent(run);
     setTimeout(() => abort.abort(new CutOff('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped'});
@@ -217,8 +219,7 @@ describe('the agent loop', () => {
 
   it('does not count the time in which a person is asked', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const slowPermit: AgentRun['permit'] = () =>
-      new Promise((resolve) => setTimeout(() => resolve({allowed: true}), 120));
+    const slowPermit: AgentRun['permit'] = () => new Promise((resolve) => setTimeout(() => resolve(ALLOWED_CALL), 120));
     const {run} = fixture(model, [tool('look')], {permit: slowPermit, limits: {maxTurns: 9, timeoutSeconds: 0.1}});
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
   });

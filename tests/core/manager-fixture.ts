@@ -7,7 +7,7 @@ import {NO_CHECKPOINTS} from '../../src/core/contract/checkpoints.ts';
 import type {AgentEvent} from '../../src/core/contract/events.ts';
 import type {Model} from '../../src/core/contract/model.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
-import type {Denial, PermitDeps} from '../../src/core/permissions/permit.ts';
+import type {Denial, PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {Questions} from '../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';

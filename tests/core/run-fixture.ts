@@ -7,9 +7,13 @@ import {NO_CHECKPOINTS} from '../../src/core/contract/checkpoints.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Message, ToolResultBlock} from '../../src/core/contract/messages.ts';
 import type {Model} from '../../src/core/contract/model.ts';
+import type {AllowedCall} from '../../src/core/contract/permission.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import type {TranscriptEntry} from '../../src/core/contract/transcript.ts';
+import {createPermit, type PermitDeps} from '../../src/core/permissions/decision.ts';
+import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
+import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import {systemClock} from '../../src/core/turn/deadline.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {History} from '../../src/core/turn/history.ts';
@@ -32,6 +36,8 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
   const abort = new AbortController();
   const history = new History({append: (entry) => void lines.push(structuredClone(entry))});
   history.append({role: 'user', content: 'the task'});
+  const emit = (event: AgentEventBody) => void events.push(event);
+  const workspace = change.workspace ?? {root: '/tmp', extraRoots: [], cwd: '/tmp', confinement: 'none', env: {}};
   const run: AgentRun = {
     agentId: 'test',
     label: '[test] the task',
@@ -45,7 +51,7 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
     clock: systemClock,
     signal: abort.signal,
     rawStream: false,
-    workspace: {root: '/tmp', extraRoots: [], cwd: '/tmp', confinement: 'none', env: {}},
+    workspace,
     files: createFileLedger(new WriteLog(), 'test'),
     checkpoints: NO_CHECKPOINTS,
     output: {
@@ -58,12 +64,28 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
         };
       },
     },
-    permit: async () => ({allowed: true}),
-    emit: (event) => void events.push(event),
+    emit,
     ...change,
+    permit: change.permit ?? createPermit(everythingAllowed(), '[test] the task', workspace, emit),
   };
   return {run, events, lines, kept, abort};
 }
+
+/** Decides as in the mode bypassPermissions, where a sandbox works. */
+function everythingAllowed(): PermitDeps {
+  return {
+    policy: new PermissionPolicy('bypassPermissions', new RuleBook([]), {ownFolders: () => [], secretPlaces: []}),
+    questions: undefined,
+    onDenied: () => undefined,
+    sandboxAvailable: async () => true,
+  };
+}
+
+/** An allowed call without a checkpoint. */
+export const ALLOWED_CALL: AllowedCall = {
+  ...{verdict: 'allow', because: 'a test allows it', places: [], writes: []},
+  attempts: [{launch: 'plain', checkpoint: false}],
+};
 
 /** A tool whose work is a function of its context and its `value`. */
 export function tool(

@@ -1,8 +1,9 @@
 import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
+import type {PermitRequest} from '../../src/core/contract/permission.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
-import {fixture, resultsIn, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
 describe('calls of tools that go wrong', () => {
@@ -60,10 +61,76 @@ describe('calls of tools that go wrong', () => {
   it('gives a refused call its one result and goes on', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
     const {run} = fixture(model, [tool('look')], {
-      permit: async () => ({allowed: false, message: 'Permission denied: no.'}),
+      permit: async () => ({verdict: 'deny', because: 'no', message: 'Permission denied: no.'}),
     });
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({is_error: true, content: 'Permission denied: no.'});
+  });
+});
+
+describe('a call whose input a hook or an answer changed', () => {
+  it('is prepared and decided anew, once, and runs with the changed input', async () => {
+    const model = new ScriptedModel([calls(call('look', {value: 'first'})), say('ok')]);
+    const decided: PermitRequest[] = [];
+    const {run} = fixture(model, [tool('look', (_, value) => textResult(`looked at ${value}`))], {
+      permit: async (request) => {
+        decided.push(request);
+        return request.changed ? ALLOWED_CALL : {verdict: 'changed', input: {value: 'second'}, approved: true};
+      },
+    });
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'looked at second'});
+    expect(decided.map(({input, changed}) => ({input, changed}))).toEqual([
+      {input: {value: 'first'}, changed: undefined},
+      {input: {value: 'second'}, changed: {approved: true}},
+    ]);
+  });
+
+  it('is an error of its input when the changed one is not valid', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [tool('look')], {
+      permit: async () => ({verdict: 'changed', input: {value: 7}, approved: true}),
+    });
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining('Invalid input for look'),
+    });
+  });
+});
+
+describe('the attempts of a call', () => {
+  const attempts = [
+    {launch: 'read-only', checkpoint: false},
+    {launch: 'plain', checkpoint: true},
+  ] as const;
+
+  it.each([true, false])(
+    'end with the first that confinement did not hinder (hindered: %s)',
+    async (confinementHit) => {
+      const model = new ScriptedModel([calls(call('run', {})), say('ok')]);
+      const made: string[] = [];
+      const runner = tool('run', ({attempt, workspace}) => {
+        made.push(`${attempt.launch} in ${workspace.cwd}`);
+        workspace.cwd = '/elsewhere';
+        return {...textResult(attempt.launch), ...(attempt.launch === 'read-only' && {confinementHit})};
+      });
+      const {run} = fixture(model, [runner], {permit: async () => ({...ALLOWED_CALL, attempts})});
+      await runAgent(run);
+      expect(made).toEqual(confinementHit ? ['read-only in /tmp', 'plain in /tmp'] : ['read-only in /tmp']);
+      expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: confinementHit ? 'plain' : 'read-only'});
+    },
+  );
+});
+
+describe('hooks that see each result', () => {
+  it('change what the model reads', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [tool('look')], {
+      afterCall: [async ({tool}, result) => ({...result, content: `${result.content}, and ${tool} was seen`})],
+    });
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'look done, and look was seen'});
   });
 });
 

@@ -1,4 +1,7 @@
 /** What end-to-end tests share: a server, a project and a home that go with the test. */
+
+import {existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync} from 'node:fs';
+import path from 'node:path';
 import {onTestFinished} from 'vitest';
 import {type Home, makeHome} from '../support/environment.ts';
 import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
@@ -41,4 +44,17 @@ export async function until(condition: () => Promise<boolean>): Promise<void> {
     if (Date.now() > deadline) throw new Error('it did not come about within 10 s');
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
+}
+
+/** A folder with all programs of the search path but one. */
+export function searchPathWithout(missing: string): string {
+  const folder = realpathSync(mkdtempSync('/var/tmp/mini-cc-bin-'));
+  onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
+  for (const place of ['/usr/local/bin', '/usr/bin', '/bin'].filter((each) => existsSync(each))) {
+    for (const name of readdirSync(place)) {
+      const link = path.join(folder, name);
+      if (name !== missing && !existsSync(link)) symlinkSync(path.join(place, name), link);
+    }
+  }
+  return folder;
 }

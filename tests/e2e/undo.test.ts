@@ -1,12 +1,12 @@
 /** What a run changed is shown and put back: as people do it, also in the next process. */
-import {readdir} from 'node:fs/promises';
+import {chmod, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
 import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
-import {home, isSubagent, project, serve, until} from './fixture.ts';
+import {home, isSubagent, project, searchPathWithout, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 /** A question takes no key in its first 0.3 s. */
@@ -179,4 +179,31 @@ describe('/rewind', () => {
     await terminal.waitFor(/^> .*write one/m);
     expect(await where.git('status', '--porcelain')).toBe('');
   });
+});
+
+describe('a command that only looks like reading', () => {
+  it.each([
+    ['where a sandbox works', true],
+    ['where there is none', false],
+  ])(
+    'is counted in the receipt and put back by undo when git runs a program by it, %s',
+    async (_where, isSandboxed) => {
+      const [at, where] = [await home(), await project()];
+      const before = await where.read('README.md');
+      await where.git('config', 'core.fsmonitor', path.join(where.path, 'mon.sh'));
+      await where.write('mon.sh', '#!/bin/sh\necho changed > README.md\n');
+      await chmod(path.join(where.path, 'mon.sh'), 0o755);
+      const server = await serve((body) => {
+        if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('look around')]) : say('all done');
+        return turnOf(body) === 0 ? callTool('bash', {command: 'git status'}) : say('looked');
+      });
+      const given = {home: at, cwd: where.path, server, ...(!isSandboxed && {env: {PATH: searchPathWithout('bwrap')}})};
+      const done = await runCli(['-p', 'go', '--dangerously-skip-permissions'], given);
+      expect(done.code).toBe(0);
+      expect(await where.read('README.md')).toBe('changed\n');
+      expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('changed 1 file: README.md');
+      await runCli(['-p', '--continue', '/subagents undo 1'], given);
+      expect(await where.read('README.md')).toBe(before);
+    },
+  );
 });

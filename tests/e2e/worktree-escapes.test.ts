@@ -2,16 +2,8 @@
  * A run with a worktree tries to change the main checkout, in the mode that asks nothing: by every way that git, links
  * and the shell offer. Files, index, refs, stash, configuration, hooks and objects there stay byte by byte as they are.
  */
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+
+import {chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {git, put} from '../storage/worktrees/fixture.ts';
@@ -20,7 +12,7 @@ import {systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTools, type ScriptedCall} from '../support/scripted-replies.ts';
-import {home, isSubagent, serve} from './fixture.ts';
+import {home, isSubagent, searchPathWithout, serve} from './fixture.ts';
 
 const usable = await hasSandbox();
 
@@ -118,19 +110,6 @@ const COMMANDS = [
   'rm -rf .git; ln -s "$M/.git" .git; git commit --allow-empty -m x; git branch evil; rm -f .git',
   'rm -rf .git; git init -q .; git config core.worktree "$M"; git checkout -f; git add -A; git config core.fsmonitor "touch $M/made"; git config filter.x.clean "touch $M/made"; git config core.hooksPath "$T"',
 ];
-
-/** A folder with all programs of the search path but one. */
-function searchPathWithout(missing: string): string {
-  const folder = realpathSync(mkdtempSync('/var/tmp/mini-cc-bin-'));
-  onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
-  for (const place of ['/usr/local/bin', '/usr/bin', '/bin'].filter((each) => existsSync(each))) {
-    for (const name of readdirSync(place)) {
-      const link = path.join(folder, name);
-      if (name !== missing && !existsSync(link)) symlinkSync(path.join(place, name), link);
-    }
-  }
-  return folder;
-}
 
 /** @param calls of the run, which knows where it works. */
 async function attempt(

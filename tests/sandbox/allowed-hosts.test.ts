@@ -6,8 +6,8 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Workspace} from '../../src/core/contract/access.ts';
 import {isAllowed} from '../../src/sandbox/host-gate.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
-import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {fixture} from '../tools/fixture.ts';
 

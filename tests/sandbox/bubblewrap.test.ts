@@ -15,8 +15,8 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
-import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {type Fixture, fixture, isRunning, until} from '../tools/fixture.ts';
 

@@ -3,8 +3,8 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createSandbox, type Sandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
-import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {fixture} from '../tools/fixture.ts';
 
 describe('without a working sandbox', () => {
@@ -24,7 +24,7 @@ describe('without a working sandbox', () => {
   test('bash of a read-only agent says how to get it, and runs nothing', async () => {
     await refuses(
       at('/nonexistent'),
-      /^bash of a read-only agent needs a sandbox, and bubblewrap is not installed: apt-get install bubblewrap/,
+      /^This command runs only in a sandbox, and bubblewrap is not installed: apt-get install bubblewrap/,
     );
   });
 

@@ -3,9 +3,9 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {seccompFilter} from '../../src/sandbox/seccomp.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
-import {ProcessGroups} from '../../src/tools/process-groups.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {fixture} from '../tools/fixture.ts';
 

@@ -18,6 +18,7 @@ import type {Workspace} from '../../src/core/contract/access.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
+import {resolveLinks} from '../../src/core/permissions/files/paths.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 
@@ -60,6 +61,8 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     tokens: createTokenBudget(),
     emit: (event) => void events.push(event),
     ask: async () => '',
+    places: [],
+    attempt: {launch: getLaunch((more.workspace ?? workspace).confinement), checkpoint: false},
     ...more,
   });
   return {
@@ -72,7 +75,11 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     },
     async call(tool, input, more) {
       try {
-        const result = await tool.run(tool.input.parse(input), context(more));
+        const parsed = tool.input.parse(input);
+        const {cwd} = more?.workspace ?? workspace;
+        const accesses = tool.access(parsed, more?.workspace ?? workspace);
+        const places = accesses.flatMap((access) => ('path' in access ? [resolveLinks(access.path, cwd)] : []));
+        const result = await tool.run(parsed, context({places, ...more}));
         const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
         return {...result, text};
       } catch (error) {
@@ -81,6 +88,12 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
       }
     },
   };
+}
+
+/** As a decision has it where a sandbox works. */
+function getLaunch(confinement: Workspace['confinement']): ToolContext['attempt']['launch'] {
+  if (confinement === 'none') return 'plain';
+  return confinement === 'read-only' ? 'read-only' : 'workspace-write';
 }
 
 function outputFile(path: string) {

@@ -140,6 +140,10 @@ export interface Answer {
   /** One of the options, `escape`, or `text` where a line was asked for. */
   readonly choice: string;
   readonly note?: string;
+  /** Of a question about a tool call: the input that the call is to have instead. It is decided anew, once. */
+  readonly input?: unknown;
+  /** Of the choice `always`: the rule to keep, instead of the one that the question named. */
+  readonly rule?: string;
 }
 
 /** What a front end shows of a session, and print mode's `init` object. */

@@ -7,35 +7,72 @@ export interface PermitRequest {
   readonly input: unknown;
   readonly title: string;
   readonly accesses: readonly Access[];
+  /** A hook or an answer changed the input: it is decided anew, this once. `approved`: who changed it also allowed it. */
+  readonly changed?: {readonly approved: boolean};
 }
 
-/** What a call was permitted as, for whoever carries it out. */
-export interface Permitted {
-  /** The command is proven to only read, in the environment of `provenEnvironment` alone. */
-  readonly proven: boolean;
-  /** Where the files that it names lie, with links resolved, when it was judged: nothing else may be touched. */
-  readonly places: readonly string[];
-  /** Of what lies below them, what may be looked into, by its absolute path; absent: all. */
-  readonly mayRead?: (file: string) => boolean;
+/** One way to carry a call out. */
+export interface Attempt {
+  /** Which sandbox confines the processes that the call starts; `plain`: none. */
+  readonly launch: 'plain' | 'read-only' | 'workspace-write';
+  /** The files that the call may change are saved before it, so that the change is counted and can be undone. */
+  readonly checkpoint: boolean;
+  /**
+   * `reading`: the environment in which commands that were proven to only read cannot do more. Without it, processes
+   * get the environment of the agent.
+   */
+  readonly environment?: 'reading';
 }
 
-export type Permission =
-  | {readonly allowed: true; readonly as?: Permitted}
-  | {readonly allowed: false; readonly message: string};
+/** The attempts in their order: the next one is made only where confinement got in the way of the one before. */
+export type Attempts = readonly [Attempt, ...Attempt[]];
 
-/** Decides on one call; may wait for a person. Rejects only for paths that lead nowhere. */
-export type Permit = (request: PermitRequest, signal: AbortSignal) => Promise<Permission>;
+/**
+ * All that is decided about one call. It is made once, by `permissions/decision.ts`; checkpoint, sandbox and launch do
+ * what stands here and judge nothing themselves.
+ */
+export type CallDecision =
+  | {
+      readonly verdict: 'allow';
+      /** Why, in a few words: the rule, the mode, the answer. */
+      readonly because: string;
+      /** The files and folders that the call names, links resolved, when it was decided: the call touches no others. */
+      readonly places: readonly string[];
+      /** Those of them that the call may write. */
+      readonly writes: readonly string[];
+      /** Which files below these places may be looked into, by absolute path; absent: all. */
+      readonly mayRead?: (file: string) => boolean;
+      readonly attempts: Attempts;
+    }
+  | {readonly verdict: 'deny'; readonly because: string /** For the model. */; readonly message: string}
+  /** A hook or an answer changed the input: it goes back to be prepared, and is decided anew. */
+  | {readonly verdict: 'changed'; readonly input: unknown; readonly approved: boolean};
+
+export type AllowedCall = Extract<CallDecision, {verdict: 'allow'}>;
+
+/** Decides on one call; may wait for a person. Rejects only for paths that cannot be resolved. */
+export type Permit = (request: PermitRequest, signal: AbortSignal) => Promise<CallDecision>;
+
+/**
+ * Looks at a call after the deny rules and before a question. `allow` spares the question, but lifts no deny rule and
+ * no protection of files; `ask` asks even where nothing else would; `deny` refuses; `input` changes the call.
+ */
+export type BeforeCall = (
+  request: PermitRequest,
+  signal: AbortSignal,
+) => Promise<{readonly decision?: 'allow' | 'ask' | 'deny'; readonly because?: string; readonly input?: unknown}>;
 
 export type Verdict =
-  | {readonly verdict: 'allow'; readonly proven?: boolean}
+  | {readonly verdict: 'allow'; readonly because?: string; readonly attempts?: Attempts}
   | {
       readonly verdict: 'ask';
-      readonly why: string;
+      readonly because: string;
       /** A yes for the whole session would count for nothing. */
       readonly onlyOnce?: boolean;
+      /** Only a person may allow it: a protected file, keys, a command outside of the sandbox. */
+      readonly onlyPerson?: boolean;
       /** The rule that would let it pass from now on, where one could. */
       readonly rule?: string;
-      /** With a yes it runs as what is proven to only read. */
-      readonly proven?: boolean;
+      readonly attempts?: Attempts;
     }
-  | {readonly verdict: 'deny'; readonly why: string};
+  | {readonly verdict: 'deny'; readonly because: string};

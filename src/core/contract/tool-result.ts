@@ -6,6 +6,8 @@ export interface ToolResult {
   readonly isError?: boolean;
   /** What a person sees beside the tool's line; the model never reads it. */
   readonly display?: ToolDisplay;
+  /** The sandbox kept a command from doing something: another attempt, with less confinement, may succeed. */
+  readonly confinementHit?: boolean;
   /** What the runtime knows for the receipt. */
   readonly facts?: ToolFacts;
 }

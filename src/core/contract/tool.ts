@@ -3,7 +3,7 @@ import type {ZodType} from 'zod';
 import type {Access, Workspace} from './access.ts';
 import type {Emit} from './events.ts';
 import type {Usage} from './messages.ts';
-import type {Permitted} from './permission.ts';
+import type {Attempt} from './permission.ts';
 import type {OutputStore, ToolResult} from './tool-result.ts';
 
 /** The agent that calls, as a tool sees it. */
@@ -23,8 +23,12 @@ export interface ToolContext {
    * @throws ModelError when the call failed; the signal's reason when aborted.
    */
   readonly ask: (question: {readonly system: string; readonly prompt: string}) => Promise<string>;
-  /** What the call was permitted as; absent where nothing was judged. */
-  readonly permitted?: Permitted;
+  /** How this attempt of the call is made: which sandbox confines the processes that it starts. */
+  readonly attempt: Attempt;
+  /** The files and folders that the call was allowed for, absolute, links resolved: it touches no others. */
+  readonly places: readonly string[];
+  /** Which files below these places may be looked into, by absolute path; absent: all. */
+  readonly mayRead?: (file: string) => boolean;
 }
 
 export interface Tool<Input = unknown> {

@@ -6,16 +6,16 @@
 import type {Access, Confinement, Workspace} from '../contract/access.ts';
 import type {PermissionMode} from '../contract/events.ts';
 import type {PermitRequest, Verdict} from '../contract/permission.ts';
-import type {Case, Standing} from './case.ts';
+import type {AgentPermissions, PermissionContext} from './context.ts';
 import {judgeRead, judgeWrite, readFilter} from './files/file-judge.ts';
 import type {PermissionPlaces} from './files/file-zone.ts';
 import {withTheirLinks} from './files/paths.ts';
 import {fetchGrant, grantFor, grantWords} from './grants.ts';
 import {hostRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
 import {type RuleBook, ruleWords} from './rules/rule-book.ts';
-import {ALLOWED, deny, worst} from './verdict.ts';
+import {ALLOWED, combineVerdicts, deny} from './verdict.ts';
 
-/** The standing of one session: its mode, its rules, and what a person granted so far. */
+/** The agent of one session: its mode, its rules, and what a person granted so far. */
 export class PermissionPolicy {
   #mode: PermissionMode;
   #changes = 0;
@@ -61,23 +61,23 @@ export class PermissionPolicy {
   }
 
   /** Judges a call of an agent that works in `workspace`. Deny wins over ask, ask over allow. */
-  async decide(request: PermitRequest, workspace: Workspace, standing: Standing): Promise<Verdict> {
-    const about = this.#caseOf(request.tool, workspace, standing);
-    const byTool = judgeTool(about);
+  async judge(request: PermitRequest, workspace: Workspace, agent: AgentPermissions): Promise<Verdict> {
+    const context = this.#contextFor(request.tool, workspace, agent);
+    const byTool = judgeTool(context);
     if (byTool?.verdict === 'deny') return byTool;
     const verdicts = [];
-    for (const access of request.accesses) verdicts.push(await judgeAccess(access, about));
-    return worst([...verdicts, ...(byTool ? [byTool] : [])]);
+    for (const access of request.accesses) verdicts.push(await judgeAccess(access, context));
+    return combineVerdicts([...verdicts, ...(byTool ? [byTool] : [])]);
   }
 
   /** Which files a call that searches through folders may look into; undefined: all. */
   readFilter(
     {tool, accesses}: Pick<PermitRequest, 'tool' | 'accesses'>,
     workspace: Workspace,
-    standing: Standing,
+    agent: AgentPermissions,
   ): ((file: string) => boolean) | undefined {
     const searched = accesses.flatMap((access) => (access.kind === 'read' ? [access.path] : []));
-    return readFilter(this.#caseOf(tool, workspace, standing), searched);
+    return readFilter(this.#contextFor(tool, workspace, agent), searched);
   }
 
   /** From now on calls like this one pass for the rest of the session. */
@@ -106,16 +106,16 @@ export class PermissionPolicy {
     return accesses.map((access) => grantFor(access, workspace, this.#places));
   }
 
-  #caseOf(tool: string, workspace: Workspace, standing: Standing): Case {
-    const mode = this.modeOf(standing.mode);
-    const confinement = this.confinementOf(workspace.confinement, standing.mode);
+  #contextFor(tool: string, workspace: Workspace, agent: AgentPermissions): PermissionContext {
+    const mode = this.modeOf(agent.mode);
+    const confinement = this.confinementOf(workspace.confinement, agent.mode);
     return {
       tool,
       workspace,
       mode,
       confinement,
-      neverAsks: standing.readOnly ?? (confinement === 'read-only' && mode !== 'plan'),
-      sandboxAvailable: standing.sandboxAvailable,
+      neverAsks: agent.readOnly ?? (confinement === 'read-only' && mode !== 'plan'),
+      sandboxAvailable: agent.sandboxAvailable,
       rules: this.rules,
       isGranted: (grant) => this.#grants.has(grant),
       places: this.#places,
@@ -124,40 +124,45 @@ export class PermissionPolicy {
 }
 
 /** Rules about the tool as such. */
-function judgeTool({rules, tool, mode, neverAsks}: Case): Exclude<Verdict, {verdict: 'allow'}> | undefined {
+function judgeTool({
+  rules,
+  tool,
+  mode,
+  neverAsks,
+}: PermissionContext): Exclude<Verdict, {verdict: 'allow'}> | undefined {
   const [denied] = rules.about(tool, 'deny');
-  if (denied) return {verdict: 'deny', why: `${tool} is not allowed in this session: ${ruleWords(denied)}`};
+  if (denied) return {verdict: 'deny', because: `${tool} is not allowed in this session: ${ruleWords(denied)}`};
   const [asked] = rules.about(tool, 'ask');
   if (!asked) return undefined;
-  if (neverAsks) return {verdict: 'deny', why: `${ruleWords(asked)} asks, and a read-only agent does not ask`};
+  if (neverAsks) return {verdict: 'deny', because: `${ruleWords(asked)} asks, and a read-only agent does not ask`};
   return mode === 'bypassPermissions'
     ? undefined
-    : {verdict: 'ask', why: `is used: ${ruleWords(asked)}`, onlyOnce: true};
+    : {verdict: 'ask', because: `is used: ${ruleWords(asked)}`, onlyOnce: true};
 }
 
-async function judgeAccess(access: Access, about: Case): Promise<Verdict> {
+async function judgeAccess(access: Access, context: PermissionContext): Promise<Verdict> {
   switch (access.kind) {
     case 'run': {
       // Late: it brings what is known of many programs.
       const {judgeRun} = await import('./shell/command-judge.ts');
-      return judgeRun(access, about);
+      return judgeRun(access, context);
     }
     case 'read':
-      return judgeRead(access.path, about);
+      return judgeRead(access.path, context);
     case 'write':
-      return judgeWrite(access.path, about);
+      return judgeWrite(access.path, context);
     case 'fetch':
-      return judgeFetch(access.host, about);
+      return judgeFetch(access.host, context);
     case 'dispatch':
-      return byRules(access.agent, 'Task', matchesName, about) ?? ALLOWED;
+      return byRules(access.agent, 'Task', matchesName, context) ?? ALLOWED;
     case 'none':
       return ALLOWED;
   }
 }
 
-function judgeFetch(host: string, about: Case): Verdict {
-  const {rules, tool, mode, neverAsks, confinement} = about;
-  const ruled = byRules(host, 'web_fetch', matchesHost, about);
+function judgeFetch(host: string, context: PermissionContext): Verdict {
+  const {rules, tool, mode, neverAsks, confinement} = context;
+  const ruled = byRules(host, 'web_fetch', matchesHost, context);
   if (ruled?.verdict === 'deny') return ruled;
   if (neverAsks) return deny('a read-only agent does not reach the network');
   if (confinement === 'read-only') return deny('plan mode reaches no network');
@@ -166,21 +171,21 @@ function judgeFetch(host: string, about: Case): Verdict {
   const isAllowed =
     rules.about(tool, 'allow').length > 0 ||
     rules.within(['web_fetch'], 'allow').some((rule) => matchesHost(rule.about, host));
-  if (isAllowed || about.isGranted(fetchGrant(host))) return ALLOWED;
-  return {verdict: 'ask', why: `fetches from ${host}`, rule: hostRule(host)};
+  if (isAllowed || context.isGranted(fetchGrant(host))) return ALLOWED;
+  return {verdict: 'ask', because: `fetches from ${host}`, rule: hostRule(host)};
 }
 
 function byRules(
   name: string,
   tool: string,
   matches: (about: string, name: string) => boolean,
-  {rules, mode, neverAsks}: Case,
+  {rules, mode, neverAsks}: PermissionContext,
 ): Exclude<Verdict, {verdict: 'allow'}> | undefined {
   const find = (kind: Rule['kind']) => rules.within([tool], kind).find((rule) => matches(rule.about, name));
   const denied = find('deny');
-  if (denied) return {verdict: 'deny', why: `${ruleWords(denied)} refuses ${name}`};
+  if (denied) return {verdict: 'deny', because: `${ruleWords(denied)} refuses ${name}`};
   const asked = find('ask');
   if (!asked || mode === 'bypassPermissions') return undefined;
-  if (neverAsks) return {verdict: 'deny', why: `${ruleWords(asked)} asks, and a read-only agent does not ask`};
-  return {verdict: 'ask', why: `is used for ${name}: ${ruleWords(asked)}`, onlyOnce: true};
+  if (neverAsks) return {verdict: 'deny', because: `${ruleWords(asked)} asks, and a read-only agent does not ask`};
+  return {verdict: 'ask', because: `is used for ${name}: ${ruleWords(asked)}`, onlyOnce: true};
 }

@@ -1,22 +1,32 @@
-/** Verdicts of several accesses as one. */
+/** Verdicts, and several of them as one. */
 import type {Verdict} from '../contract/permission.ts';
 
 export const ALLOWED: Verdict = {verdict: 'allow'};
 
-export function deny(why: string): Verdict {
-  return {verdict: 'deny', why};
+export function deny(because: string): Verdict {
+  return {verdict: 'deny', because};
 }
 
-/** A refusal wins, then a question; what passes is proven only if all of it is. */
-export function worst(verdicts: readonly Verdict[]): Verdict {
+/** The verdict on all accesses of one call: a refusal wins, then a question. At most one of them starts a command. */
+export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
   const refused = verdicts.find(({verdict}) => verdict === 'deny');
   if (refused) return refused;
-  const proven = verdicts.some((each) => each.verdict !== 'deny' && each.proven === true);
+  const attempts = verdicts.flatMap((each) => (each.verdict !== 'deny' && each.attempts ? [each.attempts] : []))[0];
   const asking = verdicts.filter((each) => each.verdict === 'ask');
   const [asked, ...more] = asking;
-  if (!asked) return {verdict: 'allow', proven};
-  // One rule would not do for several questions.
+  if (!asked) {
+    const because = verdicts.flatMap((each) => ('because' in each && each.because ? [each.because] : []))[0];
+    return {verdict: 'allow', ...(because !== undefined && {because}), ...(attempts && {attempts})};
+  }
+  // One rule would not answer several questions.
   const {rule, ...rest} = asked;
   const onlyOnce = asking.some((each) => each.onlyOnce);
-  return {...rest, proven, ...(onlyOnce && {onlyOnce}), ...(rule !== undefined && more.length === 0 && {rule})};
+  const onlyPerson = asking.some((each) => each.onlyPerson);
+  return {
+    ...rest,
+    ...(attempts && {attempts}),
+    ...(onlyOnce && {onlyOnce}),
+    ...(onlyPerson && {onlyPerson}),
+    ...(rule !== undefined && more.length === 0 && {rule}),
+  };
 }

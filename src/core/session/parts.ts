@@ -6,7 +6,7 @@ import type {PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Limits} from '../contract/limits.ts';
 import type {Message} from '../contract/messages.ts';
 import type {Model} from '../contract/model.ts';
-import type {Denial} from '../permissions/permit.ts';
+import type {Denial} from '../permissions/decision.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {Rule} from '../permissions/rules/rule.ts';
 import type {Announcement} from '../runs/announcer.ts';

@@ -10,9 +10,9 @@ import {messageOf} from '../../core/util/errors.ts';
 import {NOT_YET, notYet} from '../../core/util/not-yet.ts';
 import {errorResult} from '../../core/util/tool-result.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
-import {hints, startOf} from '../held-shell.ts';
-import type {ProcessGroups} from '../process-groups.ts';
-import {runShell, type ShellEnd} from '../run-shell.ts';
+import {explainFailure, isConfinementHit, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
+import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
+import type {ShellEnd} from '../../sandbox/launch/run-shell.ts';
 import description from './bash.md';
 import {OutputCapture} from './output-capture.ts';
 import {ThrottledProgress} from './throttled-progress.ts';
@@ -38,6 +38,7 @@ export type BashInput = z.infer<typeof input>;
 
 /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
 export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
+  const launcher = new Launcher(sandbox, processes);
   return {
     name: 'bash',
     description,
@@ -45,16 +46,11 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     maxChars: MAX_RESULT_CHARS,
     title: ({command}) => titleOf(command),
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
-    run: (given, context) => runBash(given, context, sandbox, processes),
+    run: (given, context) => runBash(given, context, launcher),
   };
 }
 
-async function runBash(
-  given: BashInput,
-  context: ToolContext,
-  sandbox: Sandbox,
-  processes: ProcessGroups,
-): Promise<ToolResult> {
+async function runBash(given: BashInput, context: ToolContext, launcher: Launcher): Promise<ToolResult> {
   const later = NOT_YET.bash.find((key) => /^true$/i.test(String(given[key])));
   if (later) return errorResult(`${notYet(later)}. Nothing was run.`);
   const {workspace, signal} = context;
@@ -62,28 +58,24 @@ async function runBash(
   const notes: string[] = [];
   if (!(await isDirectory(workspace.cwd))) notes.push(backToRoot(workspace, `${workspace.cwd} no longer exists`));
 
-  const start = await startOf(given.command, given.unconfined ?? false, context, sandbox);
-  if ('refused' in start) return errorResult(start.refused);
-  const {file, args, env, input, link} = start;
   const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
   const progress = new ThrottledProgress((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
-  let end: ShellEnd;
+  let end: LaunchEnd;
   try {
-    end = await runShell({
-      ...{file, args, input, link, signal, processes},
-      ...{cwd: workspace.cwd, env, timeoutMs: seconds * 1000},
+    end = await launcher.run({
+      ...{command: given.command, attempt: context.attempt, workspace, signal, timeoutMs: seconds * 1000},
       onText: (text) => progress.push(capture.write(text)),
     });
   } finally {
     progress.stop();
-    notes.push(...start.release());
   }
 
   const output = capture.end();
+  notes.push(...end.notes);
   if (end.ended === 'itself') {
-    notes.push(...moveTo(end, workspace, start.hold === 'plain' ? undefined : sandbox));
-    if (end.exitCode !== 0) notes.push(...hints(given.command, output, start));
+    notes.push(...moveTo(end, workspace));
+    if (end.exitCode !== 0) notes.push(...explainFailure(given.command, output, end.plan));
   }
   notes.push(...endLine(end, seconds, signal));
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
@@ -91,6 +83,7 @@ async function runBash(
     content: text === '' ? '(no output)' : text,
     facts: {exitCode: end.exitCode},
     ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
+    ...(end.ended === 'itself' && isConfinementHit(output, end.plan) && {confinementHit: true}),
   };
 }
 
@@ -106,13 +99,11 @@ function interrupted({reason}: AbortSignal): string {
   return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${messageOf(reason)})` : 'interrupted';
 }
 
-/** Moves the agent's cwd with the command's. @param held by what. @returns what to say when that is not possible. */
-function moveTo({cwd}: ShellEnd, workspace: Workspace, held: Sandbox | undefined): string[] {
+/** Moves the agent's cwd with the command's. @returns what to say when that is not possible. */
+function moveTo({cwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
   if (cwd === undefined) return [];
   if (cwd === '') return [backToRoot(workspace, "the command's directory no longer exists")];
-  if (held && !held.outlives(cwd, workspace)) {
-    return [backToRoot(workspace, `${cwd} was private to this command`)];
-  }
+  if (isCwdPrivate) return [backToRoot(workspace, `${cwd} was private to this command`)];
   workspace.cwd = cwd;
   return [];
 }

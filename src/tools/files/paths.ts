@@ -46,12 +46,9 @@ export async function writeTarget(path: string, links = 0): Promise<string> {
  * Between the question and the call a link may have been laid elsewhere.
  * @param target absolute, with links resolved. @throws MiniCcError for a place that was not permitted
  */
-export function assertPermitted(
-  target: string,
-  {permitted, workspace}: Pick<ToolContext, 'permitted' | 'workspace'>,
-): void {
+export function assertPermitted(target: string, {places, workspace}: Pick<ToolContext, 'places' | 'workspace'>): void {
   // Some file systems give a name back in other letters than it was asked for.
-  if (!permitted || permitted.places.some((place) => fold(place) === fold(target))) return;
+  if (places.some((place) => fold(place) === fold(target))) return;
   const shown = shownPath(target, workspace);
   throw new MiniCcError(
     'NOT_PERMITTED',

@@ -43,7 +43,7 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
       ...{cwd: base, path: '.', separator: '\0'},
       onRecord(record) {
         const file = record.replace(/^\.\//, '');
-        if (!matches(file) || context.permitted?.mayRead?.(join(base, file)) === false) return true;
+        if (!matches(file) || context.mayRead?.(join(base, file)) === false) return true;
         if (found.length < limit) found.push(shownPath(join(base, file), context.workspace));
         else more += 1;
         return true;

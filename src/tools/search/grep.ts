@@ -125,8 +125,7 @@ function fileFilter({glob, type}: GrepInput): string[] {
 
 /** Globs with a slash are meant from the searched directory or from the cwd. */
 function wantedPaths(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
-  const {workspace, permitted} = context;
-  const mayRead = permitted?.mayRead ?? (() => true);
+  const {workspace, mayRead = () => true} = context;
   if (glob === undefined || glob.startsWith('!')) return (path) => mayRead(absolutePath(path, workspace));
   const matches = globMatcher(glob);
   return (path) => {

@@ -4,8 +4,9 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {Standing} from '../../../src/core/permissions/case.ts';
-import {createPermit, type Denial, type PermitAgent} from '../../../src/core/permissions/permit.ts';
+import type {BeforeCall} from '../../../src/core/contract/permission.ts';
+import type {AgentPermissions} from '../../../src/core/permissions/context.ts';
+import {createPermit, type Denial, type PermitAgent} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import type {RuleKind} from '../../../src/core/permissions/rules/rule.ts';
@@ -38,7 +39,7 @@ export interface DecideOptions {
   readonly rules?: Rules;
   readonly tool?: string;
   readonly in?: Workspace;
-  readonly standing?: Partial<Standing>;
+  readonly standing?: Partial<AgentPermissions>;
   readonly secretPlaces?: readonly string[];
   /** Commands can be held. */
   readonly sandbox?: boolean;
@@ -60,7 +61,7 @@ const TOOLS = {
 export async function decide(access: Access, options: DecideOptions = {}) {
   const {sandbox = true, standing = {}, tool = TOOLS[access.kind]} = options;
   const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
-  return policyOf(options).decide(request, options.in ?? workspace, {
+  return policyOf(options).judge(request, options.in ?? workspace, {
     sandboxAvailable: async () => sandbox,
     ...standing,
   });
@@ -79,8 +80,14 @@ export function permitFixture({
   interactive = true,
   store,
   agent,
+  beforeCall = [],
   ...options
-}: DecideOptions & {readonly interactive?: boolean; readonly store?: RuleStore; readonly agent?: PermitAgent} = {}) {
+}: DecideOptions & {
+  readonly interactive?: boolean;
+  readonly store?: RuleStore;
+  readonly agent?: PermitAgent;
+  readonly beforeCall?: readonly BeforeCall[];
+} = {}) {
   const events: AgentEventBody[] = [];
   const denials: Denial[] = [];
   const questions = new Questions();
@@ -91,6 +98,7 @@ export function permitFixture({
     questions: interactive ? questions : undefined,
     onDenied: (denial: Denial) => void denials.push(denial),
     sandboxAvailable: async () => options.sandbox ?? true,
+    beforeCall,
   };
   const emit = (event: AgentEventBody) => void events.push(event);
   const permit = createPermit(deps, '[code] mend it', options.in ?? workspace, emit, agent);

@@ -24,7 +24,7 @@ describe('a yes for this session', () => {
     const note = reading(path.join(outside, 'note'));
     expect(here.grantWords(note, workspace)).toBe(`yes, reading in ${outside} for this session`);
     here.grant(note, workspace);
-    const verdictOn = async (place: string) => (await here.decide(reading(place), workspace, standing)).verdict;
+    const verdictOn = async (place: string) => (await here.judge(reading(place), workspace, standing)).verdict;
     expect(await verdictOn(path.join(outside, 'other'))).toBe('allow');
     expect(await verdictOn(keys)).toBe('ask');
     here.grant(reading(keys), workspace);
@@ -36,8 +36,8 @@ describe('a yes for this session', () => {
     const search = reading(path.join(outside, 'logs'), 'grep');
     expect(here.grantWords(search, workspace)).toBe(`yes, reading in ${outside}/logs for this session`);
     here.grant(search, workspace);
-    expect((await here.decide(search, workspace, standing)).verdict).toBe('allow');
-    expect((await here.decide(reading(path.join(outside, 'note')), workspace, standing)).verdict).toBe('ask');
+    expect((await here.judge(search, workspace, standing)).verdict).toBe('allow');
+    expect((await here.judge(reading(path.join(outside, 'note')), workspace, standing)).verdict).toBe('ask');
   });
 
   it('to a protected file says that it is this file alone', () => {

@@ -4,7 +4,7 @@ import {z} from 'zod';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AgentEvent, Question} from '../../../src/core/contract/events.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
-import type {Denial} from '../../../src/core/permissions/permit.ts';
+import type {Denial} from '../../../src/core/permissions/decision.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
 import {house, permitsOf, until} from '../manager-fixture.ts';

@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import {createPermit, type Denial} from '../../../src/core/permissions/permit.ts';
+import {createPermit, type Denial} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../../src/core/permissions/rules/rule-book.ts';
@@ -44,11 +44,11 @@ describe('a change of the mode', () => {
     const run = ask(RUN);
     await until(() => open().length === 2);
     await turnTo('acceptEdits');
-    expect(await edit).toMatchObject({allowed: true});
+    expect(await edit).toMatchObject({verdict: 'allow'});
     const [waiting] = open();
     expect(open()).toHaveLength(1);
     questions.answer(waiting!.question.id, {choice: 'yes'});
-    expect(await run).toMatchObject({allowed: true});
+    expect(await run).toMatchObject({verdict: 'allow'});
   });
 
   it('refuses what plan mode refuses, says so to the model, and notes the denial', async () => {
@@ -56,7 +56,7 @@ describe('a change of the mode', () => {
     const edit = ask(EDIT);
     await until(() => open().length === 1);
     await turnTo('plan');
-    expect(await edit).toMatchObject({allowed: false, message: expect.stringMatching(/plan/)});
+    expect(await edit).toMatchObject({verdict: 'deny', message: expect.stringMatching(/plan/)});
     expect(open()).toEqual([]);
     expect(denials).toHaveLength(1);
   });
@@ -66,7 +66,7 @@ describe('a change of the mode', () => {
     const waiting = [ask(EDIT), ask(RUN), ask({kind: 'fetch', host: 'example.com', url: 'https://example.com/'})];
     await until(() => open().length === 3);
     await turnTo('bypassPermissions');
-    for (const permission of await Promise.all(waiting)) expect(permission).toMatchObject({allowed: true});
+    for (const permission of await Promise.all(waiting)) expect(permission).toMatchObject({verdict: 'allow'});
     const ends = events.flatMap((event) => (event.type === 'ask_end' ? [event.answer] : []));
     expect(ends).toEqual(['settled', 'settled', 'settled']);
   });
@@ -75,7 +75,7 @@ describe('a change of the mode', () => {
     const {ask, turnTo, events} = asking();
     const edit = ask(EDIT);
     await turnTo('acceptEdits');
-    expect(await edit).toMatchObject({allowed: true});
+    expect(await edit).toMatchObject({verdict: 'allow'});
     expect(events).toEqual([]);
   });
 });

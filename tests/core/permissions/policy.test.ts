@@ -10,6 +10,8 @@ const held: Workspace = {...workspace, confinement: 'workspace-write'};
 const tree: Workspace = {...workspace, confinement: 'worktree'};
 const FETCH: Access = {kind: 'fetch', host: 'example.com', url: 'https://example.com/'};
 
+const READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
+
 describe('permissions', () => {
   it('lets reading inside the workspace pass and asks outside it, also through a link', async () => {
     expect(await verdict('default', {kind: 'read', path: 'a.ts'})).toBe('allow');
@@ -52,8 +54,8 @@ describe('permissions', () => {
   });
 
   it('lets a command pass that is proven to only read, inside the workspace', async () => {
-    expect(await run('git log --oneline | head -3')).toMatchObject({verdict: 'allow', proven: true});
-    expect(await run('cat a.ts')).toMatchObject({verdict: 'allow', proven: true});
+    expect(await run('git log --oneline | head -3')).toMatchObject({verdict: 'allow', attempts: [READING]});
+    expect(await run('cat a.ts')).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect((await run('cat /etc/passwd')).verdict).toBe('ask');
     expect((await run('cat ../outside/secret')).verdict).toBe('ask');
     expect((await run('cat link/secret')).verdict).toBe('ask');
@@ -183,9 +185,9 @@ describe('what holds a command', () => {
     expect((await run('make', {in: confined})).verdict).toBe('allow');
     expect(await run('make', {in: confined, sandbox: false})).toMatchObject({
       verdict: 'deny',
-      why: expect.stringMatching(/^make: it may run anything; without a sandbox .* \(mini-cc doctor/),
+      because: expect.stringMatching(/^make: it may run anything; without a sandbox .* \(mini-cc doctor/),
     });
-    expect(await run('ls', {in: confined, sandbox: false})).toMatchObject({verdict: 'allow', proven: true});
+    expect(await run('ls', {in: confined, sandbox: false})).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect((await run('ls > x', {in: confined, sandbox: false})).verdict).toBe('deny');
     expect((await run('cat /etc/passwd', {in: confined, sandbox: false})).verdict).toBe('deny');
   });
@@ -223,7 +225,7 @@ describe('plan mode', () => {
     const mode = 'plan';
     expect((await run('make', {mode})).verdict).toBe('allow');
     expect((await run('make', {mode, sandbox: false})).verdict).toBe('deny');
-    expect(await run('ls', {mode, sandbox: false})).toMatchObject({verdict: 'allow', proven: true});
+    expect(await run('ls', {mode, sandbox: false})).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect((await run('make', {mode, in: held})).verdict).toBe('allow');
     expect((await decide({kind: 'write', path: 'a'}, {mode, rules: {allow: ['edit_file']}})).verdict).toBe('deny');
     expect(policyOf({mode}).confinementOf('none')).toBe('read-only');

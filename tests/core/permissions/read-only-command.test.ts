@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {proveReadOnly} from '../../../src/core/permissions/shell/read-only-command.ts';
 import {PROGRAM_TRICKS} from './program-tricks.ts';
+import {proveReadOnly} from './prove-read-only.ts';
 import {PROVEN} from './proven-cases.ts';
 import {SHELL_TRICKS} from './shell-tricks.ts';
 
@@ -23,10 +23,10 @@ describe('a command is not proven to read only', () => {
   });
 
   it('with a reason that says what is doubtful', async () => {
-    expect(await proveReadOnly('ls && rm -rf x')).toEqual({proven: false, why: 'rm is not known to only read'});
+    expect(await proveReadOnly('ls && rm -rf x')).toEqual({proven: false, because: 'rm is not known to only read'});
     expect(await proveReadOnly('sort -o f f')).toEqual({
       proven: false,
-      why: 'sort: its option -o is not known to only read',
+      because: 'sort: its option -o is not known to only read',
     });
   });
 });

@@ -4,9 +4,9 @@ import {join, resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {CutOff} from '../../../src/core/turn/run-ending.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {shellArguments} from '../../../src/sandbox/launch/run-shell.ts';
 import {createBash} from '../../../src/tools/bash/bash.ts';
-import {ProcessGroups} from '../../../src/tools/process-groups.ts';
-import {shellArguments} from '../../../src/tools/run-shell.ts';
 import {fixture, isRunning, until} from '../fixture.ts';
 
 const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
@@ -140,8 +140,8 @@ describe('background processes', () => {
   test('and commands under way end when mini-cc exits', async () => {
     const {root} = fixture();
     const program = `
-      import {runShell, shellArguments} from ${JSON.stringify(resolve('src/tools/run-shell.ts'))};
-      import {ProcessGroups} from ${JSON.stringify(resolve('src/tools/process-groups.ts'))};
+      import {runShell, shellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
+      import {ProcessGroups} from ${JSON.stringify(resolve('src/sandbox/launch/process-groups.ts'))};
       const processes = new ProcessGroups();
       const run = (command) => runShell({file: 'bash', args: shellArguments(command).slice(1), cwd: process.cwd(),
         env: process.env, timeoutMs: 60000, signal: new AbortController().signal, processes, onText() {}});

@@ -3,8 +3,8 @@ import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createSandbox} from '../../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../../src/tools/bash/bash.ts';
-import {ProcessGroups} from '../../../src/tools/process-groups.ts';
 import {fixture} from '../fixture.ts';
 
 const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});

@@ -1,5 +1,5 @@
 /** Which commands a rule is about: `npm test` (that very command), `git log:*` (with more words), `npm run *`. */
-import {type CommandPart, type PartWord, plainText, readCommand} from '../shell/command-parts.ts';
+import {type CommandPart, type PartWord, parseCommand, plainText} from '../shell/command-parts.ts';
 import {NotProven} from '../shell/shell-script.ts';
 
 /** Whether a text is what stands in a rule's brackets. `x:*` and `x *` are `x` too; `\*` is a star, `\\` a backslash. */
@@ -160,7 +160,7 @@ function baseName(word: PartWord | undefined): string | undefined {
 
 async function readOrNothing(script: string) {
   try {
-    return await readCommand(script);
+    return await parseCommand(script);
   } catch (error) {
     if (error instanceof NotProven) return undefined;
     throw error;

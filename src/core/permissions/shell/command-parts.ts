@@ -16,13 +16,13 @@ export interface CommandPart {
   readonly words: readonly PartWord[];
 }
 
-export interface ReadCommand {
+export interface ParsedCommand {
   readonly shell: ShellScript;
   readonly parts: readonly CommandPart[];
 }
 
 /** @throws NotProven for a command that cannot be read. */
-export async function readCommand(command: string): Promise<ReadCommand> {
+export async function parseCommand(command: string): Promise<ParsedCommand> {
   const shell = await parseShell(command);
   const parts: CommandPart[] = [];
   for (const node of nodesOf(shell.script, shell.parser)) {

@@ -1,14 +1,17 @@
-import {mkdtempSync} from 'node:fs';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
+import type {BeforeCall} from '../../../src/core/contract/permission.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {KeptRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
 import {permitFixture, root} from './fixture.ts';
 
-describe('a permit', () => {
+const READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
+
+describe('a decision', () => {
   const request = {
     callId: 'c',
     input: {command: 'npm test'},
@@ -27,7 +30,7 @@ describe('a permit', () => {
     expect(question).toMatchObject({agent: '[code] mend it', detail: 'npm test', detailType: 'command'});
     expect(question?.options.map((option) => option.choice)).toEqual(['yes', 'session', 'no']);
     questions.answer(question!.id, {choice: 'yes'});
-    expect(await answer).toMatchObject({allowed: true});
+    expect(await answer).toMatchObject({verdict: 'allow'});
   });
 
   it('does not ask again for the same command after a yes for this session, but for another', async () => {
@@ -36,7 +39,7 @@ describe('a permit', () => {
     await until(() => asked(events).length === 1);
     questions.answer(asked(events)[0]!.id, {choice: 'session'});
     await first;
-    expect(await permit(request, never)).toMatchObject({allowed: true});
+    expect(await permit(request, never)).toMatchObject({verdict: 'allow'});
     void permit({...request, accesses: [{kind: 'run', command: 'npm test; rm -rf x'}]}, never);
     await until(() => asked(events).length === 2);
   });
@@ -46,8 +49,8 @@ describe('a permit', () => {
     const [first, second] = [permit(request, never), permit(request, never)];
     await until(() => asked(events).length === 2);
     questions.answer(asked(events)[0]!.id, {choice: 'session'});
-    expect(await first).toMatchObject({allowed: true});
-    expect(await second).toMatchObject({allowed: true});
+    expect(await first).toMatchObject({verdict: 'allow'});
+    expect(await second).toMatchObject({verdict: 'allow'});
     expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(2);
   });
 
@@ -69,7 +72,7 @@ describe('a permit', () => {
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
     questions.answer(asked(events)[0]!.id, {choice: 'no', note: 'use pnpm'});
-    expect(await answer).toMatchObject({allowed: false, message: expect.stringContaining('use pnpm')});
+    expect(await answer).toMatchObject({verdict: 'deny', message: expect.stringContaining('use pnpm')});
     expect(denials).toMatchObject([{agent: '[code] mend it', tool: 'bash', input: {command: 'npm test'}}]);
   });
 
@@ -79,7 +82,7 @@ describe('a permit', () => {
     const answer = permit(request, stop.signal);
     await until(() => asked(events).length === 1);
     stop.abort();
-    expect(await answer).toMatchObject({allowed: false});
+    expect(await answer).toMatchObject({verdict: 'deny'});
     expect(events.at(-1)).toMatchObject({type: 'ask_end', answer: 'withdrawn'});
     questions.answer(asked(events)[0]!.id, {choice: 'yes'});
     expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(1);
@@ -88,7 +91,7 @@ describe('a permit', () => {
   it('refuses what it would ask where nobody can be asked', async () => {
     const {permit, denials} = permitFixture({interactive: false});
     expect(await permit(request, never)).toMatchObject({
-      allowed: false,
+      verdict: 'deny',
       message: expect.stringContaining('nobody can be asked'),
     });
     expect(denials).toHaveLength(1);
@@ -112,12 +115,12 @@ describe('a permit', () => {
       '4 no, and say why',
     ]);
     questions.answer(question!.id, {choice: 'always'});
-    expect(await first).toMatchObject({allowed: true});
+    expect(await first).toMatchObject({verdict: 'allow'});
     expect(kept).toEqual(['bash(npm test)']);
     expect(policy.rules.list()).toEqual([
       {kind: 'allow', text: 'bash(npm test)', tool: 'bash', about: 'npm test', source: 'the store'},
     ]);
-    expect(await permit(request, never)).toMatchObject({allowed: true});
+    expect(await permit(request, never)).toMatchObject({verdict: 'allow'});
   });
 
   it('still permits this call when its rule cannot be written, and says so', async () => {
@@ -126,7 +129,7 @@ describe('a permit', () => {
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
     questions.answer(asked(events)[0]!.id, {choice: 'always'});
-    expect(await answer).toMatchObject({allowed: true});
+    expect(await answer).toMatchObject({verdict: 'allow'});
     expect(events.at(-1)).toMatchObject({type: 'notice', text: expect.stringContaining('the disk is full')});
     expect(policy.rules.list()).toEqual([]);
   });
@@ -142,11 +145,105 @@ describe('a permit', () => {
     expect(asked(events)[1]!.options.map(({choice}) => choice)).toEqual(['yes', 'session', 'no']);
   });
 
-  it('says what was judged: whether the command is proven, and where the files lie', async () => {
+  it('says how the call runs, and which files it may touch', async () => {
     const {permit} = permitFixture({mode: 'acceptEdits'});
     const ls = {...request, accesses: [{kind: 'run', command: 'ls'}] as const};
-    expect(await permit(ls, never)).toEqual({allowed: true, as: {proven: true, places: []}});
+    expect(await permit(ls, never)).toMatchObject({verdict: 'allow', attempts: [READING], places: [], writes: []});
     const edit = {...request, tool: 'edit_file', accesses: [{kind: 'write', path: 'src/../a.ts'}] as const};
-    expect(await permit(edit, never)).toEqual({allowed: true, as: {proven: false, places: [`${root}/a.ts`]}});
+    expect(await permit(edit, never)).toMatchObject({
+      verdict: 'allow',
+      attempts: [{launch: 'plain', checkpoint: true}],
+      places: [`${root}/a.ts`],
+      writes: [`${root}/a.ts`],
+    });
+  });
+
+  it('tries what looks like reading in the sandbox first, where the command is allowed anyway, and outside with a checkpoint', async () => {
+    const {permit} = permitFixture({mode: 'bypassPermissions'});
+    const attempts = async (command: string, more: {unconfined?: true} = {}) => {
+      const decision = await permit({...request, accesses: [{kind: 'run', command, ...more}]}, never);
+      return decision.verdict === 'allow' ? decision.attempts : [];
+    };
+    const outside = {launch: 'plain', checkpoint: true};
+    expect(await attempts('cat a.ts')).toEqual([{launch: 'plain', checkpoint: false}]);
+    // The name of a file could be an option.
+    writeFileSync(path.join(root, '--pre=sh'), '');
+    onTestFinished(() => rmSync(path.join(root, '--pre=sh')));
+    expect(await attempts('rg x *')).toEqual([{launch: 'read-only', checkpoint: false}, outside]);
+    expect(await attempts('rg x *', {unconfined: true})).toEqual([outside]);
+    expect(await attempts('touch a.ts')).toEqual([outside]);
+    expect(await attempts('cat a.ts > b.ts')).toEqual([outside]);
+  });
+
+  it('goes back with the input that the person changed, and is allowed without another question', async () => {
+    const {permit, events, questions} = permitFixture();
+    const first = permit(request, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'yes', input: {command: 'npm run lint'}});
+    expect(await first).toEqual({verdict: 'changed', input: {command: 'npm run lint'}, approved: true});
+    const lint = {...request, accesses: [{kind: 'run', command: 'npm run lint'}] as const};
+    expect(await permit({...lint, changed: {approved: true}}, never)).toMatchObject({verdict: 'allow'});
+    expect(asked(events)).toHaveLength(1);
+  });
+
+  it('refuses what an answer changed where a rule refuses that', async () => {
+    const {permit} = permitFixture({rules: {deny: ['bash(rm:*)']}});
+    const changed = {...request, accesses: [{kind: 'run', command: 'rm -rf x'}] as const, changed: {approved: true}};
+    expect(await permit(changed, never)).toMatchObject({verdict: 'deny'});
+  });
+
+  it('keeps the rule that comes with the answer instead of the one that was offered', async () => {
+    const kept: string[] = [];
+    const store = {
+      source: 'the store',
+      mayHold: () => true,
+      add: async (rules: readonly string[]) => void kept.push(...rules),
+    };
+    const {permit, events, questions} = permitFixture({store});
+    const answer = permit(request, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'always', rule: 'bash(npm:*)'});
+    expect(await answer).toMatchObject({verdict: 'allow'});
+    expect(kept).toEqual(['bash(npm:*)']);
+  });
+
+  describe('with hooks that look at the call first', () => {
+    const hooked = (answer: Awaited<ReturnType<BeforeCall>>, options: Parameters<typeof permitFixture>[0] = {}) =>
+      permitFixture({interactive: false, ...options, beforeCall: [async () => answer]});
+
+    it('is denied by one of them, with its reason', async () => {
+      const {permit, denials} = hooked({decision: 'deny', because: 'not on Fridays'}, {mode: 'bypassPermissions'});
+      expect(await permit(request, never)).toMatchObject({
+        verdict: 'deny',
+        message: 'Permission denied: not on Fridays.',
+      });
+      expect(denials).toMatchObject([{reason: 'not on Fridays'}]);
+    });
+
+    it('needs no question when one allows it, but a deny rule and a protected file stand', async () => {
+      const allow = {decision: 'allow'} as const;
+      expect(await hooked(allow).permit(request, never)).toMatchObject({verdict: 'allow'});
+      const {permit} = hooked(allow, {rules: {deny: ['bash(npm:*)']}});
+      expect(await permit(request, never)).toMatchObject({verdict: 'deny'});
+      const hook = {
+        ...request,
+        tool: 'write_file',
+        accesses: [{kind: 'write', path: '.git/hooks/pre-commit'}] as const,
+      };
+      expect(await hooked(allow).permit(hook, never)).toMatchObject({verdict: 'deny'});
+    });
+
+    it('is asked about when one asks, also where the mode would allow it', async () => {
+      const {permit} = hooked({decision: 'ask'}, {mode: 'bypassPermissions'});
+      expect(await permit(request, never)).toMatchObject({
+        verdict: 'deny',
+        message: expect.stringContaining('nobody can be asked'),
+      });
+    });
+
+    it('goes back with the input that one changed', async () => {
+      const {permit} = hooked({input: {command: 'ls'}});
+      expect(await permit(request, never)).toEqual({verdict: 'changed', input: {command: 'ls'}, approved: false});
+    });
   });
 });

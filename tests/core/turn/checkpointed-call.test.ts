@@ -4,16 +4,16 @@ import {mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync} fro
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {beforeEach, describe, expect, it} from 'vitest';
-import {runAgent} from '../../src/core/agent-loop.ts';
-import type {Access, Confinement} from '../../src/core/contract/access.ts';
-import type {Checkpoints} from '../../src/core/contract/checkpoints.ts';
-import type {FileLedger} from '../../src/core/contract/tool.ts';
-import {makeReceipt} from '../../src/core/runs/receipt.ts';
-import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
-import {CutOff} from '../../src/core/turn/run-ending.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
-import {fixture, resultsIn, tool} from './run-fixture.ts';
-import {call, calls, ScriptedModel, say} from './scripted-model.ts';
+import {runAgent} from '../../../src/core/agent-loop.ts';
+import type {Access, Confinement} from '../../../src/core/contract/access.ts';
+import type {Checkpoints} from '../../../src/core/contract/checkpoints.ts';
+import type {FileLedger} from '../../../src/core/contract/tool.ts';
+import {makeReceipt} from '../../../src/core/runs/receipt.ts';
+import {createFileLedger, WriteLog} from '../../../src/core/turn/file-ledger.ts';
+import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {textResult} from '../../../src/core/util/tool-result.ts';
+import {fixture, resultsIn, tool} from '../run-fixture.ts';
+import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 let root: string;
 beforeEach(() => {

@@ -3,7 +3,7 @@
  * pipe, which the system closes with mini-cc. What made itself a session of its own (`setsid`) is not found so.
  */
 import type {Socket} from 'node:net';
-import {startProcess} from '../core/util/processes.ts';
+import {startProcess} from '../../core/util/processes.ts';
 
 /** `+7` names a group, `-7` takes it back; at the end of its input it kills those that are left. */
 const SCRIPT = `

@@ -4,8 +4,8 @@
  */
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
-import {codeOf} from '../core/util/file-errors.ts';
-import {runProgramSync} from '../core/util/processes.ts';
+import {codeOf} from '../../core/util/file-errors.ts';
+import {runProgramSync} from '../../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
 
 /** How long a group has to end by itself before it is killed, in milliseconds. */

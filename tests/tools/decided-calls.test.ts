@@ -1,29 +1,29 @@
-/** What a call was permitted as holds until it is carried out. */
+/** What was decided about a call holds until the call has run. */
 import {chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
-import {createSandbox} from '../../../src/sandbox/index.ts';
-import {createBash} from '../../../src/tools/bash/bash.ts';
-import {createEditFile} from '../../../src/tools/files/edit-file.ts';
-import {FileLocks} from '../../../src/tools/files/file-locks.ts';
-import {readFileTool} from '../../../src/tools/files/read-file.ts';
-import {createWriteFile} from '../../../src/tools/files/write-file.ts';
-import {ProcessGroups} from '../../../src/tools/process-groups.ts';
-import {globTool} from '../../../src/tools/search/glob.ts';
-import {grepTool} from '../../../src/tools/search/grep.ts';
-import {type Fixture, fixture} from '../fixture.ts';
+import {createSandbox} from '../../src/sandbox/index.ts';
+import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
+import {createBash} from '../../src/tools/bash/bash.ts';
+import {createEditFile} from '../../src/tools/files/edit-file.ts';
+import {FileLocks} from '../../src/tools/files/file-locks.ts';
+import {readFileTool} from '../../src/tools/files/read-file.ts';
+import {createWriteFile} from '../../src/tools/files/write-file.ts';
+import {globTool} from '../../src/tools/search/glob.ts';
+import {grepTool} from '../../src/tools/search/grep.ts';
+import {type Fixture, fixture} from './fixture.ts';
 
 const none = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
 const bash = createBash(none, new ProcessGroups());
-const PROVEN = {permitted: {proven: true, places: []}};
+const READING = {attempt: {launch: 'plain', checkpoint: false, environment: 'reading'}} as const;
 
 describe('a file that was permitted', () => {
   /** A folder that was one of the workspace when it was judged, and is a link to elsewhere when the call runs. */
   function swapped({root, outside, put}: Fixture) {
     put({'src/a.ts': 'one\n'});
     writeFileSync(path.join(outside, 'a.ts'), 'one\n');
-    const permitted = {permitted: {proven: false, places: [path.join(root, 'src/a.ts')]}};
+    const permitted = {places: [path.join(root, 'src/a.ts')]};
     renameSync(path.join(root, 'src'), path.join(root, 'old'));
     symlinkSync(outside, path.join(root, 'src'));
     return permitted;
@@ -52,7 +52,7 @@ describe('a file that was permitted', () => {
     const at = fixture();
     const places = [path.join(at.root, 'src/new/b.ts')];
     const write = createWriteFile(new FileLocks());
-    await at.call(write, {path: 'src/new/b.ts', content: 'two\n'}, {permitted: {proven: false, places}});
+    await at.call(write, {path: 'src/new/b.ts', content: 'two\n'}, {places});
     expect(readFileSync(places[0]!, 'utf8')).toBe('two\n');
   });
 });
@@ -61,7 +61,7 @@ test('what may not be read is left out of a search, by its content and by its na
   const {call, put, root} = fixture();
   put({'a.ts': 'word\n', '.env': 'word\n', 'sub/.env': 'word\n'});
   const mayRead = (file: string) => path.basename(file) !== '.env';
-  const given = {permitted: {proven: false, places: [root], mayRead}};
+  const given = {places: [root], mayRead};
   for (const mode of ['files', 'content', 'count']) {
     const {text} = await call(grepTool, {pattern: 'word', mode}, given);
     expect(text, mode).toContain('a.ts');
@@ -80,8 +80,8 @@ describe('a command that is proven to only read', () => {
 
   test('runs without a sandbox, where a read-only agent runs nothing else', async () => {
     const {call} = fixture({confinement: 'read-only'});
-    expect((await call(bash, {command: 'echo it runs'}, PROVEN)).text).toBe('it runs');
-    expect((await call(bash, {command: 'echo it runs'})).text).toContain('needs a sandbox');
+    expect((await call(bash, {command: 'echo it runs'}, READING)).text).toBe('it runs');
+    expect((await call(bash, {command: 'echo it runs'})).text).toContain('runs only in a sandbox');
   });
 
   test("takes no program of the project, and nothing of the user's environment that could change it", async () => {
@@ -97,7 +97,7 @@ describe('a command that is proven to only read', () => {
       'BASH_FUNC_ls%%': `() { touch ${marker}; }`,
       SECRET: 'x',
     };
-    const given = {...PROVEN, workspace: {...workspace, env}};
+    const given = {...READING, workspace: {...workspace, env}};
     const {text} = await call(bash, {command: 'ls; git --version; echo "[$SECRET]"; pwd'}, given);
     expect(text).toBe(`bin\nstartup\n${text.split('\n')[2]}\n[]\n${root}`);
     expect(existsSync(marker)).toBe(false);
@@ -123,7 +123,7 @@ describe('a command that is proven to only read', () => {
     program(path.join(root, 'post-index-change'), marker);
     const index = readFileSync(path.join(root, '.git/index'));
     for (const command of ['git status', 'git diff', 'git log -p', 'git show', 'git branch', 'git ls-files -m']) {
-      expect((await call(bash, {command}, PROVEN)).isError, command).toBeUndefined();
+      expect((await call(bash, {command}, READING)).isError, command).toBeUndefined();
     }
     expect(existsSync(marker)).toBe(false);
     expect(readFileSync(path.join(root, '.git/index')).equals(index)).toBe(true);
@@ -132,7 +132,7 @@ describe('a command that is proven to only read', () => {
   test('takes no folder that looks like a repository for one', async () => {
     const {call, root} = fixture();
     await execa('git', ['init', '-q', '--bare', path.join(root, 'fake')]);
-    const {text} = await call(bash, {command: 'cd fake && git status'}, PROVEN);
+    const {text} = await call(bash, {command: 'cd fake && git status'}, READING);
     expect(text).toMatch(/safe\.bareRepository/);
   });
 });

@@ -2,9 +2,9 @@
  * Proves of a command that it only reads: by a closed list of programs and options, and by what bash is known to do with
  * the words. In doubt it is not proven. It says nothing about which places may be read: that is judged by `reads`.
  */
-import {CommandWalk} from './command-walk.ts';
-import {START} from './shell-places.ts';
-import {NotProven, parseShell} from './shell-script.ts';
+import {CommandWalk} from '../../../src/core/permissions/shell/command-walk.ts';
+import {START} from '../../../src/core/permissions/shell/shell-places.ts';
+import {NotProven, parseShell} from '../../../src/core/permissions/shell/shell-script.ts';
 
 export interface Proven {
   readonly proven: true;
@@ -19,7 +19,7 @@ export interface Proven {
   readonly repositories: readonly string[];
 }
 
-export type Proof = Proven | {readonly proven: false; readonly why: string};
+export type Proof = Proven | {readonly proven: false; readonly because: string};
 
 /** @returns whether every part of `command`, run by bash, is known to only read. Never rejects for a command's sake. */
 export async function proveReadOnly(command: string): Promise<Proof> {
@@ -31,7 +31,7 @@ export async function proveReadOnly(command: string): Promise<Proof> {
     if (walk.writes.size > 0) throw new NotProven('it writes to a file');
     return {proven: true, reads: [...walk.reads], globs: [...walk.globs], repositories: [...walk.repositories]};
   } catch (error) {
-    if (error instanceof NotProven) return {proven: false, why: error.message};
+    if (error instanceof NotProven) return {proven: false, because: error.message};
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import {constants} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
-import {MiniCcError} from '../core/util/errors.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
