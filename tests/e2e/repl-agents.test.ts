@@ -16,11 +16,11 @@ const definition = (change: object = {}) =>
     ...change,
   });
 
-/** The question on the screen takes keys after a moment. */
+/** Waits until a new question takes keys. */
 const moment = () => new Promise((resolve) => setTimeout(resolve, 400));
 
 describe('agents in a running REPL', () => {
-  it('hold from the next Task on: written, broken, mended and deleted by hand', async () => {
+  it('change with their files for the next Task: created, broken, repaired and deleted', async () => {
     const workspace = await project();
     const server = await serve((body) => {
       if (isSubagent(body)) return say('reviewed');
@@ -80,7 +80,7 @@ describe('agents in a running REPL', () => {
     expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(false);
   });
 
-  it('asks what the new agent is for, and drops it by Esc', async () => {
+  it('asks what the new agent is for, and Esc cancels it', async () => {
     const workspace = await project();
     const terminal = await repl({cwd: workspace.path, rows: 45});
     await send(terminal, '/agents create');
@@ -96,7 +96,7 @@ describe('agents in a running REPL', () => {
     expect(existsSync(path.join(workspace.path, '.mini-cc'))).toBe(false);
   });
 
-  it('refuses to delete what leaves the folder, and names the forms', async () => {
+  it('refuses to delete a file outside the folder, and lists the forms of /agents', async () => {
     const terminal = await repl();
     await send(terminal, '/agents delete ../../package');
     await terminal.waitFor('Not an agent name: "../../package"');
@@ -106,7 +106,7 @@ describe('agents in a running REPL', () => {
     await terminal.waitFor('/agents frob is not known.');
   });
 
-  it.each([40, 200])('is readable with 60 of them on a screen of %d columns', async (cols) => {
+  it.each([40, 200])('are listed one by one, also 60 of them in a window of %d columns', async (cols) => {
     const workspace = await project();
     for (let index = 0; index < 60; index += 1) {
       await workspace.write(`.mini-cc/agents/agent-${index}.json`, definition({name: `agent-${index}`}));

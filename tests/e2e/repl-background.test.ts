@@ -1,4 +1,4 @@
-/** Background runs in the REPL: the idle main agent goes on by itself, and commands look after them. */
+/** Background runs in the REPL: their end starts a turn of the idle main agent, and slash commands manage them. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
@@ -10,29 +10,29 @@ import {idle, repl, send} from './repl-fixture.ts';
 const announced = (body: MessagesBody) => JSON.stringify(body.messages).split('<task_announcement run=').length - 1;
 
 describe('a background run in the REPL', () => {
-  it('is announced to the idle main agent, which goes on by itself, once', async () => {
+  it('is announced once to the idle main agent, which then starts a turn', async () => {
     let release = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     const server = await serve(async (body) => {
       if (isSubagent(body)) {
-        await gate;
+        await released;
         return say('it is in src/greet.ts:4');
       }
-      if (turnOf(body) > 0) return say(announced(body) === 1 ? 'I have heard of it.' : 'It is at work.');
+      if (turnOf(body) > 0) return say(announced(body) === 1 ? 'The run has ended.' : 'It is running.');
       const task = explore();
       return callTools([{...task, input: {...task.input, background: true}}]);
     });
     const terminal = await repl({server, home: await home()});
     await send(terminal, 'look around');
-    await terminal.waitFor('It is at work.');
+    await terminal.waitFor('It is running.');
     await idle(terminal);
     await send(terminal, '/subagents');
     await terminal.waitFor(/1 +processing +explore +explore codebase/);
     const before = server.requests.length;
     release();
-    await terminal.waitFor('I have heard of it.');
+    await terminal.waitFor('The run has ended.');
     await idle(terminal);
     await sleep(300);
     expect(server.requests).toHaveLength(before + 1);
@@ -42,7 +42,7 @@ describe('a background run in the REPL', () => {
     await terminal.waitFor(/assistant: it is in src\/greet\.ts:4/);
   });
 
-  it('is what /background makes of a foreground one, and /stop ends it', async () => {
+  it('is made from a foreground run by /background, and /stop ends it', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return {type: 'hang'};
       return turnOf(body) === 0 ? callTools([explore()]) : say('I go on meanwhile.');

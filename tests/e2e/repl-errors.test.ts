@@ -12,10 +12,9 @@ import {
   status,
 } from '../support/scripted-replies.ts';
 import {explore, isSubagent, processesWith, project, serve, until} from './fixture.ts';
-
 import {idle, repl, send} from './repl-fixture.ts';
 
-describe('in trouble', () => {
+describe('the REPL after an error', () => {
   const settings = JSON.stringify({retry: {maxAttempts: 2, maxWaitSeconds: 3}});
 
   it.each([
@@ -23,30 +22,30 @@ describe('in trouble', () => {
     ['a cut stream', [cut(6), cut(6)], /the stream broke off/],
     ['an overloaded server', [status(529), status(529)], /the model server is overloaded \(529\)/],
     ['a refusal', [refuse('No.')], /the model refused to answer/],
-  ] as const)('%s is one clear line, and the REPL goes on', async (_, script, words) => {
+  ] as const)('shows %s as one clear line, and goes on', async (_, script, message) => {
     const server = await serve([...script, say('Here again.')]);
     const workspace = await project();
     const file = await workspace.write('settings.json', settings);
     const terminal = await repl({server, cwd: workspace.path, args: ['--settings', file]});
     await send(terminal, 'hello');
-    await terminal.waitFor(words);
+    await terminal.waitFor(message);
     await idle(terminal);
-    expect(terminal.scrollback().filter((line) => words.test(line) && !line.startsWith('retrying'))).toHaveLength(1);
+    expect(terminal.scrollback().filter((line) => message.test(line) && !line.startsWith('retrying'))).toHaveLength(1);
     await send(terminal, 'again');
     await terminal.waitFor('Here again.');
   });
 
-  it('broken JSON and an unknown tool go back to the model, and the turn goes on', async () => {
+  it('returns broken JSON and an unknown tool to the model, and the turn goes on', async () => {
     const terminal = await repl({server: await serve([garbledJson('bash'), callTool('fly', {}), say('Landed.')])});
     await send(terminal, 'hello');
     await terminal.waitFor('Landed.');
   });
 
   it.each([
-    ['a stream that stands still', [stall(5), say('Here again.')]],
+    ['a stream that stops', [stall(5), say('Here again.')]],
     ['a server that says nothing', [hangBeforeHeaders(), say('Here again.')]],
     ['the wait before it asks again', [status(429, {retryAfter: 30}), say('Here again.')]],
-  ] as const)('Esc ends %s, and the next prompt is answered', async (_, script) => {
+  ] as const)('interrupts %s by Esc, and the next prompt is answered', async (_, script) => {
     const server = await serve([...script]);
     const terminal = await repl({server});
     await send(terminal, 'hello');
@@ -59,7 +58,7 @@ describe('in trouble', () => {
     await terminal.waitFor('Here again.');
   });
 
-  it('Esc ends a bash that never ends, with all its processes, and its subagents', async () => {
+  it('ends a hanging command with all its processes, and the subagents, by Esc', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return callTool('bash', {command: 'sleep 4321'});
       return body.messages.length === 1
@@ -76,7 +75,7 @@ describe('in trouble', () => {
     await terminal.waitFor('Here again.');
   });
 
-  it('escape sequences from the model, a tool and a file cannot move the cursor or set the title', async () => {
+  it('shows escape sequences of the model, a tool and a file: they cannot move the cursor or set the title', async () => {
     const evil = '\u001b]0;owned\u0007\u001b[2J\u001b[1;1Howned\u202Eevil';
     const workspace = await project();
     await workspace.write('evil.txt', `${evil}\n`);
@@ -95,14 +94,14 @@ describe('in trouble', () => {
     expect(terminal.text()).toContain('␛');
   });
 
-  it('ended by SIGTERM restores the terminal and exits with 143', async () => {
+  it('restores the terminal on SIGTERM and exits with 143', async () => {
     const terminal = await repl();
     process.kill(terminal.pid, 'SIGTERM');
     expect((await terminal.waitForExit()).code).toBe(143);
     expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?25l'));
   });
 
-  it('a wrong setting is one line, exit 2', async () => {
+  it('shows a wrong setting in one line and exits with 2', async () => {
     const workspace = await project();
     const file = await workspace.write('wrong.json', '{"model": 7}');
     const terminal = await startCli(['--settings', file], {cwd: workspace.path});

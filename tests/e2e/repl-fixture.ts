@@ -1,4 +1,4 @@
-/** The REPL in a terminal, and how a person deals with it. */
+/** Starts the REPL in a terminal and types into it. */
 import {onTestFinished} from 'vitest';
 import type {Home} from '../support/environment.ts';
 import type {MessagesServer} from '../support/messages-server.ts';
@@ -16,7 +16,7 @@ interface Options {
   readonly env?: Record<string, string>;
 }
 
-/** The REPL in a terminal, ready to be typed to. */
+/** Starts the REPL in a terminal and waits until it takes input. */
 export async function repl({args = [], ...options}: Options = {}): Promise<Terminal> {
   const terminal = await startCli(args, {cwd: (await project()).path, ...options});
   onTestFinished(terminal.close);
@@ -31,7 +31,7 @@ export async function send(terminal: Terminal, text: string): Promise<void> {
   terminal.press('enter');
 }
 
-/** The prompt is free again, with nothing under way. */
+/** Waits until no turn runs and the prompt is empty. */
 export async function idle(terminal: Terminal): Promise<void> {
   await terminal.waitFor(
     (at) => !/working|Working/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),

@@ -7,8 +7,8 @@ import {repl, send} from './repl-fixture.ts';
 
 const write = () => callTool('write_file', {path: 'new.txt', content: 'first line\n'});
 
-describe('the mode in the REPL', () => {
-  it('turns by Shift+Tab, and stands in the status line', async () => {
+describe('the permission mode in the REPL', () => {
+  it('is switched by Shift+Tab and shown in the status line', async () => {
     const terminal = await repl();
     for (const mode of ['acceptEdits', 'plan', 'default']) {
       terminal.press('shift-tab');
@@ -19,7 +19,7 @@ describe('the mode in the REPL', () => {
     await bypassing.waitFor(/^default · /m);
   });
 
-  it('settles a question that waits, as the new mode says: acceptEdits lets the edit pass', async () => {
+  it('answers a waiting question when it changes: acceptEdits allows the edit', async () => {
     const server = await serve([write(), say('Written.')]);
     const workspace = await project();
     const terminal = await repl({server, cwd: workspace.path});
@@ -30,7 +30,7 @@ describe('the mode in the REPL', () => {
     expect(await workspace.read('new.txt')).toBe('first line\n');
   });
 
-  it('refuses to write in plan, also what was asked before, and the model hears why', async () => {
+  it('plan denies writes, also one that is being asked about, and tells the model why', async () => {
     const server = await serve([write(), write(), say('I only read.')]);
     const workspace = await project();
     const terminal = await repl({server, cwd: workspace.path});

@@ -4,7 +4,7 @@ import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, isSubagent, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
-it('an agent at work is opened from the prompt, followed, and left without interrupting the turn', async () => {
+it('a running agent can be opened from the prompt, watched, and closed without interrupting the turn', async () => {
   const server = await serve((body) => {
     if (!isSubagent(body)) {
       return body.messages.length === 1

@@ -1,4 +1,4 @@
-/** A yes for good: chosen in a terminal, kept for this project, and for no other. */
+/** Answers to questions of permission: "always" is saved as a rule for this project only. */
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
@@ -9,7 +9,7 @@ import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 
-/** A question takes no keys in its first moments: the arrow is pressed until one was taken. */
+/** A question ignores keys in its first 0.3 s: presses the arrow until it marks an option. */
 async function choose(terminal: Terminal, digit: string): Promise<void> {
   await terminal.waitFor('4 no, and say why');
   const timer = setInterval(() => terminal.press('down'), 200);
@@ -17,10 +17,10 @@ async function choose(terminal: Terminal, digit: string): Promise<void> {
   terminal.type(digit);
 }
 
-it('3 writes the rule that it shows; it holds in the next session of this project and in no other', async () => {
-  const [house, here, elsewhere] = [await home(), await project(), await project()];
+it('3 saves the rule that it shows; it holds in later sessions of this project, not in other projects', async () => {
+  const [user, here, elsewhere] = [await home(), await project(), await project()];
   const touch = () => serve([callTool('bash', {command: 'touch made'}), say('That was it.')]);
-  const terminal = await repl({server: await touch(), home: house, cwd: here.path, cols: 100});
+  const terminal = await repl({server: await touch(), home: user, cwd: here.path, cols: 100});
   await send(terminal, 'make it');
   await terminal.waitFor('3 yes, always in this project: bash(touch made)');
   await choose(terminal, '3');
@@ -29,14 +29,14 @@ it('3 writes the rule that it shows; it holds in the next session of this projec
   terminal.press('ctrl-d');
   await terminal.waitForExit();
 
-  const projects = path.join(house.path, '.mini-cc/projects');
+  const projects = path.join(user.path, '.mini-cc/projects');
   const [slug] = readdirSync(projects);
-  const kept = JSON.parse(readFileSync(path.join(projects, slug!, 'permissions.json'), 'utf8'));
-  expect(kept).toEqual({version: 1, projects: {[here.path]: {allow: ['bash(touch made)']}}});
+  const saved = JSON.parse(readFileSync(path.join(projects, slug!, 'permissions.json'), 'utf8'));
+  expect(saved).toEqual({version: 1, projects: {[here.path]: {allow: ['bash(touch made)']}}});
 
   const denials = async (cwd: string, command: string) => {
     const server = await serve([callTool('bash', {command}), say('done')]);
-    const run = await runCli(['-p', 'x', '--output-format', 'json'], {server, home: house, cwd});
+    const run = await runCli(['-p', 'x', '--output-format', 'json'], {server, home: user, cwd});
     return JSON.parse(run.stdout).permission_denials;
   };
   expect(await denials(here.path, 'touch made')).toEqual([]);
@@ -44,7 +44,7 @@ it('3 writes the rule that it shows; it holds in the next session of this projec
   expect(await denials(elsewhere.path, 'touch made')).toHaveLength(1);
 });
 
-it('4 refuses with a word to the model, and 2 settles the same question for the rest of the session', async () => {
+it('4 refuses with a reason for the model, and 2 answers the same question for the rest of the session', async () => {
   const here = await project();
   const server = await serve([
     callTool('bash', {command: 'touch a'}),

@@ -1,4 +1,4 @@
-/** The question about a directory's trust, before there is a session. */
+/** The question whether a directory is trusted, which comes before the session is open. */
 import {existsSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
@@ -14,18 +14,18 @@ const READY = /^default · /m;
 const IGNORED =
   /ignored, as this directory is not trusted: \.mini-cc\/settings\.json: permissions\.allow\. [^:]*: mini-cc\s--trust/;
 
-async function place(settings: unknown = {permissions: {allow: ['bash']}}) {
-  const [work, house] = [await project(), await home()];
+async function untrustedProject(settings: unknown = {permissions: {allow: ['bash']}}) {
+  const [work, user] = [await project(), await home()];
   await work.write(SETTINGS, JSON.stringify(settings));
   const server = await serve(() => say('The answer.'));
   return {
     ...work,
     server,
-    trustFile: path.join(house.path, '.mini-cc/trust.json'),
+    trustFile: path.join(user.path, '.mini-cc/trust.json'),
     start: async (args: readonly string[] = [], size: {cols?: number; rows?: number} = {}): Promise<Terminal> => {
       const terminal = await startCli(args, {
         cwd: work.path,
-        home: house,
+        home: user,
         server,
         cols: 120,
         env: {ANTHROPIC_API_KEY: KEY},
@@ -37,14 +37,14 @@ async function place(settings: unknown = {permissions: {allow: ['bash']}}) {
   };
 }
 
-/** It takes no keys in its first moments: the arrow is pressed until one was taken. */
+/** The question ignores keys in its first 0.3 s: presses the arrow until it marks an option. */
 async function answer(terminal: Terminal, digit: string): Promise<void> {
-  await again(terminal, 'down', /^> [123] /m);
+  await pressUntil(terminal, 'down', /^> [123] /m);
   terminal.type(digit);
   await terminal.waitFor(READY);
 }
 
-async function again(terminal: Terminal, key: 'down' | 'enter' | 'escape', until: RegExp): Promise<void> {
+async function pressUntil(terminal: Terminal, key: 'down' | 'enter' | 'escape', until: RegExp): Promise<void> {
   await terminal.waitFor(QUESTION);
   const timer = setInterval(() => terminal.press(key), 200);
   await terminal.waitFor(until).finally(() => clearInterval(timer));
@@ -56,22 +56,22 @@ async function leave(terminal: Terminal): Promise<void> {
 }
 
 describe('the question whether a directory is trusted', () => {
-  it('shows the directory and each key with its value, and Enter says no, for this time', async () => {
-    const at = await place();
+  it('shows the directory and each key with its value; Enter means no for this start', async () => {
+    const at = await untrustedProject();
     const terminal = await at.start();
     await terminal.waitFor('Enter or Esc: no');
     expect(terminal.text()).toContain(at.path);
     expect(terminal.text()).toMatch(/\.mini-cc\/settings\.json\s+permissions\.allow: \["bash"\]$/m);
     expect(terminal.text()).toMatch(/1 yes, until it changes\s+2 no, ignore it this time\s+3 no, and ask again only/);
-    await again(terminal, 'enter', READY);
+    await pressUntil(terminal, 'enter', READY);
     await terminal.waitFor(IGNORED);
     expect(existsSync(at.trustFile)).toBe(false);
     await leave(terminal);
     await (await at.start()).waitFor(QUESTION);
   });
 
-  it('is asked once: yes holds from the next start on, until a value changes, and only that one is asked for', async () => {
-    const at = await place();
+  it('is asked once: after yes it is asked again only for a value that changed', async () => {
+    const at = await untrustedProject();
     const first = await at.start();
     await answer(first, '1');
     expect(first.text()).not.toMatch(/ignored/);
@@ -84,7 +84,7 @@ describe('the question whether a directory is trusted', () => {
     const third = await at.start();
     await third.waitFor('hooks: {"Stop":[]}');
     expect(third.text()).not.toContain('permissions.allow');
-    await again(third, 'escape', READY);
+    await pressUntil(third, 'escape', READY);
     await third.waitFor(/ignored, as .*: hooks\. /);
     await leave(third);
     await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash', 'grep']}}));
@@ -92,8 +92,8 @@ describe('the question whether a directory is trusted', () => {
     await fourth.waitFor('permissions.allow (changed since you trusted it): [');
   });
 
-  it('can be answered for good with no: then the notice says what is ignored, and how to change that', async () => {
-    const at = await place();
+  it('can be answered with a lasting no: then a notice says what is ignored, and how to change that', async () => {
+    const at = await untrustedProject();
     const first = await at.start();
     await answer(first, '3');
     await leave(first);
@@ -107,8 +107,8 @@ describe('the question whether a directory is trusted', () => {
     expect(third.text()).not.toContain(QUESTION);
   });
 
-  it('takes nothing that is typed for the prompt: it is sent once there is a session', async () => {
-    const at = await place();
+  it('leaves typed text to the prompt, which is sent when the session is open', async () => {
+    const at = await untrustedProject();
     const terminal = await at.start();
     await terminal.waitFor(/^> /m);
     terminal.type('explain it');
@@ -116,16 +116,16 @@ describe('the question whether a directory is trusted', () => {
     terminal.type(' in 2 words');
     await terminal.waitFor('> explain it in 2 words');
     terminal.press('enter');
-    // It waits in the queue, and the question stands.
+    // The prompt is queued, and the question is still shown.
     await terminal.waitFor((now) => /^> Ask/m.test(now.screen().join('\n')));
     expect([at.server.requests, READY.test(terminal.text())]).toEqual([[], false]);
-    await again(terminal, 'enter', READY);
+    await pressUntil(terminal, 'enter', READY);
     await terminal.waitFor('The answer.');
     expect(JSON.stringify(at.server.requests[0]?.body.messages)).toContain('explain it in 2 words');
   });
 
-  it('sends a prompt of the command line only when it was answered', async () => {
-    const at = await place();
+  it('is answered before the prompt of the command line is sent', async () => {
+    const at = await untrustedProject();
     const terminal = await at.start(['what is here?']);
     await terminal.waitFor(QUESTION);
     expect(at.server.requests).toEqual([]);
@@ -133,8 +133,8 @@ describe('the question whether a directory is trusted', () => {
     await terminal.waitFor('The answer.');
   });
 
-  it('trusts what was shown, not what the file says by the time of the answer', async () => {
-    const at = await place();
+  it('trusts the values that it showed, not values that changed before the answer', async () => {
+    const at = await untrustedProject();
     const terminal = await at.start();
     await terminal.waitFor('Enter or Esc: no');
     writeFileSync(path.join(at.path, SETTINGS), JSON.stringify({permissions: {allow: ['bash', 'write_file']}}));
@@ -142,10 +142,10 @@ describe('the question whether a directory is trusted', () => {
     await terminal.waitFor(IGNORED);
   });
 
-  it('prints long values whole before it, but known keys, and control characters as what they are', async () => {
+  it('prints long values in full above it, with known keys redacted and control characters visible', async () => {
     const fast = Array.from({length: 60}, (_, index) => `check part ${index}`);
     const mcpServers = {x: {env: {KEY}}};
-    const at = await place({mcpServers, verify: {fast: ['\u001b[2J\u202Eevil', ...fast]}});
+    const at = await untrustedProject({mcpServers, verify: {fast: ['\u001b[2J\u202Eevil', ...fast]}});
     const terminal = await at.start([], {rows: 20});
     await terminal.waitFor('Enter or Esc: no');
     for (const line of fast) expect(terminal.text()).toContain(`"${line}"`);
@@ -159,8 +159,8 @@ describe('the question whether a directory is trusted', () => {
   it.each([
     ['Ctrl+D', (terminal: Terminal) => terminal.press('ctrl-d'), 0],
     ['a signal', (terminal: Terminal) => process.kill(terminal.pid, 'SIGTERM'), 143],
-  ])('is left by %s like any other screen, and nothing is trusted', async (_, way, code) => {
-    const at = await place();
+  ])('can be left by %s, and then nothing is trusted', async (_, way, code) => {
+    const at = await untrustedProject();
     const terminal = await at.start();
     await terminal.waitFor(QUESTION);
     way(terminal);
@@ -169,8 +169,8 @@ describe('the question whether a directory is trusted', () => {
     expect(existsSync(at.trustFile)).toBe(false);
   });
 
-  it('does not come where nothing needs trust', async () => {
-    const at = await place({permissions: {deny: ['bash']}, model: 'opus'});
+  it('is not asked when no setting needs trust', async () => {
+    const at = await untrustedProject({permissions: {deny: ['bash']}, model: 'opus'});
     const terminal = await at.start();
     await terminal.waitFor(READY);
     expect(terminal.text()).not.toContain(QUESTION);

@@ -3,11 +3,10 @@ import {say} from '../support/messages-server.ts';
 import {startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
-
 import {idle, repl, send} from './repl-fixture.ts';
 
 describe('the REPL', () => {
-  it('answers, keeps what was said in the scrollback once, and can be left by Ctrl+C twice', async () => {
+  it('answers, prints the conversation once in the scrollback, and can be left by two presses of Ctrl+C', async () => {
     const terminal = await repl({server: await serve([say('Hello **Ada**.'), say('Bye.')])});
     await send(terminal, 'hello');
     await terminal.waitFor('Hello Ada.');
@@ -15,15 +14,15 @@ describe('the REPL', () => {
     await send(terminal, 'bye');
     await terminal.waitFor('Bye.');
     await idle(terminal);
-    for (const words of ['> hello', 'Hello Ada.', '> bye', 'Bye.']) {
-      expect(terminal.scrollback().filter((line) => line === words)).toHaveLength(1);
+    for (const printed of ['> hello', 'Hello Ada.', '> bye', 'Bye.']) {
+      expect(terminal.scrollback().filter((line) => line === printed)).toHaveLength(1);
     }
     terminal.press('ctrl-c');
     await terminal.waitFor('again to leave');
     terminal.press('ctrl-c');
     expect((await terminal.waitForExit()).code).toBe(0);
     expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');
-    // The terminal as it was: cursor shown, bracketed paste off, nothing cleared on the way.
+    // The terminal is restored: cursor shown, bracketed paste off, and nothing was cleared.
     expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?25l'));
     expect(terminal.raw().lastIndexOf('\u001b[?2004l')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?2004h'));
     expect(terminal.raw()).not.toMatch(/\u001b\[[23]J/);
@@ -38,7 +37,7 @@ describe('the REPL', () => {
     expect((await other.waitForExit()).code).toBe(0);
   });
 
-  it('takes what is typed before it is ready, and Enter with it', async () => {
+  it('takes text and Enter that are typed before it is ready', async () => {
     const server = await serve([say('I was quick.')]);
     const terminal = await startCli([], {cwd: (await project()).path, server});
     onTestFinished(terminal.close);
@@ -47,7 +46,7 @@ describe('the REPL', () => {
     await terminal.waitFor('I was quick.');
   });
 
-  it('shows a line for each subagent, live, and its end', async () => {
+  it('shows a live line for each subagent, and prints how it ended', async () => {
     const server = await serve((body) => {
       if (!isSubagent(body)) {
         return body.messages.length === 1
@@ -65,7 +64,7 @@ describe('the REPL', () => {
     expect(terminal.text()).toMatch(/^ {2}\[explore\] read the tests - done \(1 tool, \d\.\ds\)$/m);
   });
 
-  it('asks before it writes, shows the diff, and obeys the digit', async () => {
+  it('asks before it writes, shows the diff, and takes the digit as the answer', async () => {
     const server = await serve([callTool('write_file', {path: 'new.txt', content: 'first line\n'}), say('Written.')]);
     const workspace = await project();
     const terminal = await repl({server, cwd: workspace.path});
@@ -78,7 +77,7 @@ describe('the REPL', () => {
     expect(await workspace.read('new.txt')).toBe('first line\n');
   });
 
-  it('refuses by Esc, with no file written, and goes on', async () => {
+  it('refuses a call by Esc: nothing is written, and the turn goes on', async () => {
     const server = await serve([callTool('bash', {command: 'touch made'}), say('I left it.')]);
     const workspace = await project();
     const terminal = await repl({server, cwd: workspace.path});
@@ -90,7 +89,7 @@ describe('the REPL', () => {
     expect(JSON.stringify(server.requests[1]?.body.messages.at(-1))).toContain('The user refused this call');
   });
 
-  it('shows a prompt that waits during a turn, and gives it to the model at its next step', async () => {
+  it('shows a prompt that is sent during a turn as queued, and delivers it at the next step', async () => {
     const server = await serve((body) =>
       body.messages.length === 1 ? slow(callTool('glob', {pattern: '*'}), 120) : say('Both seen.'),
     );
@@ -104,14 +103,14 @@ describe('the REPL', () => {
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('second');
   });
 
-  it('dispatches a typed Task and shows what it found', async () => {
+  it('dispatches a typed Task and shows its result', async () => {
     const terminal = await repl({server: await serve([say('greet is in src/greet.ts:4')])});
     await send(terminal, 'Task(explore): "where is greet?"');
     await terminal.waitFor('greet is in src/greet.ts:4');
     expect(terminal.text()).toMatch(/\[explore\] where is greet\? - done \(0 tools/);
   });
 
-  it('goes on with a session, and shows the end of what was said', async () => {
+  it('resumes a session by --continue and shows the end of the conversation', async () => {
     const at = {
       server: await serve([say('Ada it is.'), say('Ada, of course.')]),
       home: await home(),
@@ -130,7 +129,7 @@ describe('the REPL', () => {
     expect(JSON.stringify(at.server.requests[1]?.body.messages)).toMatch(/I am Ada.*who am I/);
   });
 
-  it('has commands: help, model, clear, and a clear word for what comes later', async () => {
+  it('runs slash commands, and says which are not available yet or unknown', async () => {
     const server = await serve([say('one'), say('two')]);
     const terminal = await repl({server});
     await send(terminal, '/help');
