@@ -4,8 +4,9 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {SetupError} from './checkout.mjs';
 import {runChild} from './child.mjs';
-import {ensureBuilt, ensurePackages, orExit, printLine, SetupError} from './setup.mjs';
+import {ensureBuilt, ensurePackages, orExit, printLine} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const vitestArgs = process.argv.slice(2);
