@@ -1,4 +1,14 @@
-import {appendFileSync, existsSync, mkdtempSync, readFileSync, statSync, utimesSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -78,6 +88,39 @@ describe('a transcript', () => {
     expect(messagesOf(readTranscript(file))).toHaveLength(1);
     new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'after'});
     expect(messagesOf(readTranscript(file)).map((message) => message.content)).toEqual(['whole', 'after']);
+  });
+
+  it('is synced to the disk when it is closed, and when it is closed beside other work', async () => {
+    // A pipe cannot be synced: the system's refusal shows that it was asked to.
+    const writer = () => {
+      const file = path.join(home(), 'session.jsonl');
+      execFileSync('mkfifo', [file]);
+      const made = new TranscriptWriter(file, header, noSecrets);
+      new History(made).append({role: 'user', content: 'x'});
+      return made;
+    };
+    expect(() => writer().close()).toThrow(expect.objectContaining({syscall: 'fsync'}));
+    await expect(writer().closeBeside()).rejects.toMatchObject({syscall: 'fsync'});
+  });
+
+  it('is open only from its first line to its end, or until it is parked', async () => {
+    const openFiles = () => readdirSync('/dev/fd').length;
+    const before = openFiles();
+    for (const end of ['close', 'closeBeside', 'park'] as const) {
+      const writer = new TranscriptWriter(path.join(home(), 'session.jsonl'), header, noSecrets);
+      const history = new History(writer);
+      expect(openFiles()).toBe(before);
+      history.append({role: 'user', content: 'x'});
+      expect(openFiles()).toBe(before + 1);
+      await writer[end]();
+      expect(openFiles()).toBe(before);
+      // It may go on.
+      history.append({role: 'user', content: 'y'});
+      await writer[end]();
+      await writer[end]();
+      expect(messagesOf(readTranscript(writer.path))).toHaveLength(2);
+      expect(openFiles()).toBe(before);
+    }
   });
 
   it('that is there without a byte gets its header with its first line', () => {
