@@ -1,15 +1,14 @@
 /** Replaces strings in a file that the agent has read. */
 import {readFileSync} from 'node:fs';
-import {readFile} from 'node:fs/promises';
 import {z} from 'zod';
-import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {Workspace} from '../../core/contract/access.ts';
+import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
+import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
 import description from './edit-file.md';
-import type {FileLocks} from './file-locks.ts';
 import {boundedPatch, patchOf} from './patch.ts';
-import {absolutePath, assertPermitted, missing, shownPath, writeTarget} from './paths.ts';
-import {assertNoNewMark, isExistingFile, replaceFile} from './replace-file.ts';
+import {missing} from './paths.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
 
@@ -33,48 +32,30 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     description,
     input,
     title: ({path}) => path,
-    access(given, workspace) {
-      const path = absolutePath(given.path, workspace);
-      // Made only when a question shows it.
-      return [
-        {
-          kind: 'write',
-          path,
-          get preview() {
-            return previewOf(path, given);
-          },
-        },
-      ];
-    },
+    access: (given, workspace) => writeAccess(given.path, workspace, (absolute) => previewOf(absolute, given)),
     async run(given, context) {
       const edits = editsOf(given);
       if (typeof edits === 'string') return errorResult(edits);
-      const named = absolutePath(given.path, context.workspace);
-      const target = await writeTarget(named);
-      assertPermitted(target, context);
-      return locks.hold(target, () => editFile(target, edits, context));
+      return changeFile(given.path, locks, context, (file) => editFile(file, edits, context.workspace));
     },
   };
 }
 
-async function editFile(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<ToolResult> {
-  const {workspace, files} = context;
-  const shown = shownPath(path, workspace);
-  if (!(await isExistingFile(path, shown))) {
+async function editFile(
+  {path, shown, old, replace}: FileToChange,
+  edits: readonly TextEdit[],
+  workspace: Workspace,
+): Promise<ToolResult> {
+  if (!old) {
     const {message} = await missing(path, workspace);
     return errorResult(`${message} To create a file, use write_file.`);
   }
-  await files.assertFresh(path);
-  const bytes = await readFile(path);
-  if (isBinary(bytes)) return errorResult(`${shown} is a binary file: it is not edited.`);
-  const file = decodeText(bytes);
+  if (isBinary(old)) return errorResult(`${shown} is a binary file: it is not edited.`);
+  const file = decodeText(old);
   const edited = applyEdits(file.text, edits);
   if ('problem' in edited) return errorResult(`${shown}: ${edited.problem}`);
   if (edited.text === file.text) return errorResult(`${shown}: the edits cancel each other out. Nothing was changed.`);
-  const content = encodeText({...file, text: edited.text});
-  assertNoNewMark(file.text, edited.text, shown);
-  await replaceFile(path, content);
-  files.sawWrite(path, content);
+  await replace(encodeText({...file, text: edited.text}), {before: file.text, after: edited.text});
   const count = edited.replacements === 1 ? '1 replacement' : `${edited.replacements} replacements`;
   const patch = patchOf(file.text, edited.text);
   return textResult(`Edited ${shown} (${count}).\n${boundedPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {

@@ -1,20 +1,18 @@
-/** `TaskSend`: a further word to a run, at work or ended. */
+/** `TaskSend`: sends a further message to a run that is at work or has ended. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
-import {runId} from './run-id.ts';
+import {createRunTool, runIdSchema} from './run-tool.ts';
 import description from './task-send.md';
 
-const input = z.object({run_id: runId, message: z.string()});
+const input = z.object({run_id: runIdSchema, message: z.string()});
 
 export function createTaskSend(manager: () => SubagentManager): Tool<z.infer<typeof input>> {
-  return {
+  return createRunTool({
     name: 'TaskSend',
     description,
     input,
-    title: ({run_id}) => String(run_id),
-    access: () => [{kind: 'none'}],
     async run({run_id, message}) {
       if (message.trim() === '') return errorResult('The message is empty: nothing was sent.');
       return textResult(
@@ -23,5 +21,5 @@ export function createTaskSend(manager: () => SubagentManager): Tool<z.infer<typ
           : 'It goes on in the background; its end will be announced.',
       );
     },
-  };
+  });
 }

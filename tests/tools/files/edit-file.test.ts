@@ -2,8 +2,8 @@ import {execFileSync} from 'node:child_process';
 import {readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../../src/tools/files/edit-file.ts';
-import {FileLocks} from '../../../src/tools/files/file-locks.ts';
 import {readFileTool} from '../../../src/tools/files/read-file.ts';
 import {fixture} from '../fixture.ts';
 

@@ -12,7 +12,7 @@ import {
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createFileLedger} from '../../../src/core/turn/file-ledger.ts';
-import {FileLocks} from '../../../src/tools/files/file-locks.ts';
+import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {readFileTool} from '../../../src/tools/files/read-file.ts';
 import {createWriteFile} from '../../../src/tools/files/write-file.ts';
 import {fixture} from '../fixture.ts';
