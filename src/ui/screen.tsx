@@ -31,11 +31,6 @@ export interface ReplOptions {
   readonly onLeave?: (leave: (exitCode: number) => void) => void;
 }
 
-interface Failure {
-  readonly exitCode: number;
-  readonly line: string;
-}
-
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -44,12 +39,11 @@ export interface Terminal {
   readonly now?: () => number;
 }
 
+/** @returns the exit code, when the person has left */
 export async function runScreen(options: ReplOptions, terminal: Terminal = fromProcess(process)): Promise<number> {
   const left = Promise.withResolvers<number>();
   let instance: Instance | undefined;
-  let failure: Failure | undefined;
-  let session: FrontEndSession | undefined;
-
+  let failure: string | undefined;
   const controller = new Controller({
     ...(options.history && {history: options.history}),
     ...(options.onSubmit && {onSubmit: options.onSubmit}),
@@ -57,30 +51,25 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = fromP
     onLeave: left.resolve,
     onRepaint: () => instance?.clear(),
   });
+  const fail = (exitCode: number, error: unknown) => {
+    const message = options.redact?.(messageOf(error)) ?? messageOf(error);
+    failure ??= `mini-cc: ${screenLine(message)}`;
+    controller.leave(exitCode);
+  };
   options.onLeave?.((exitCode) => controller.leave(exitCode));
   options.onAsk?.((question) => controller.ask(question));
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
-  instance = render(<App controller={controller} />, {
-    stdin: terminalInput(terminal.stdin),
-    stdout: terminal.stdout,
-    // The REPL always has a terminal; Ink would assume none when the variable CI is set.
-    interactive: true,
-    exitOnCtrlC: false,
-    patchConsole: false,
-    incrementalRendering: true,
-    kittyKeyboard: {mode: 'auto'},
-  });
-  const fail = (exitCode: number) => (error: unknown) => {
-    const message = options.redact?.(messageOf(error)) ?? messageOf(error);
-    failure ??= {exitCode, line: `mini-cc: ${screenLine(message)}`};
-    controller.leave(exitCode);
-  };
-  // When a component throws, Ink's instance ends.
-  instance.waitUntilExit().then(() => controller.leave(0), fail(1));
+  instance = draw(controller, terminal);
+  instance.waitUntilExit().then(
+    () => controller.leave(0),
+    // When a component throws, Ink's instance ends.
+    (error: unknown) => fail(1, error),
+  );
   await instance.waitUntilRenderFlush();
   options.onFirstFrame?.();
 
+  let session: FrontEndSession | undefined;
   options.session.then(
     (opened) => {
       session = opened;
@@ -88,7 +77,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = fromP
     },
     (error: unknown) => {
       // After leaving, an error of the session is not shown.
-      if (!controller.local.get().isLeaving) fail(isUsageError(error) ? 2 : 1)(error);
+      if (!controller.local.get().isLeaving) fail(isUsageError(error) ? 2 : 1, error);
     },
   );
 
@@ -97,13 +86,29 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = fromP
   // A session that is still opening is closed when it is open, without waiting for it.
   if (session) await session.close();
   else options.session.then((late) => late.close()).catch(() => undefined);
-  for (const {agent, description} of controller.stoppedRuns) {
-    terminal.stdout.write(`  [${agent}] ${description} - stopped\n`);
-  }
-  if (failure) terminal.stderr.write(`${failure.line}\n`);
-  const {hasRun, session: info} = controller.ui.get();
-  if (hasRun && info) terminal.stdout.write(`Resume this session: mini-cc --resume ${info.sessionId}\n`);
+  printEnd(controller, terminal, failure);
   return exitCode;
+}
+
+function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
+  return render(<App controller={controller} />, {
+    stdin: terminalInput(stdin),
+    stdout,
+    // The REPL always has a terminal; Ink would assume none when the variable CI is set.
+    interactive: true,
+    exitOnCtrlC: false,
+    patchConsole: false,
+    incrementalRendering: true,
+    kittyKeyboard: {mode: 'auto'},
+  });
+}
+
+/** Prints the runs that leaving stopped, why the screen failed, and how to resume the session. */
+function printEnd(controller: Controller, {stdout, stderr}: Terminal, failure: string | undefined): void {
+  for (const {agent, description} of controller.stoppedRuns) stdout.write(`  [${agent}] ${description} - stopped\n`);
+  if (failure !== undefined) stderr.write(`${failure}\n`);
+  const {hasRun, session} = controller.ui.get();
+  if (hasRun && session) stdout.write(`Resume this session: mini-cc --resume ${session.sessionId}\n`);
 }
 
 function fromProcess({stdin, stdout, stderr}: NodeJS.Process): Terminal {

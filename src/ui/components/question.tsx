@@ -39,9 +39,10 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: Q
   const add = (style: RowStyle, lines: readonly string[], sign = '') => {
     for (const text of lines) rows.push({key: `${rows.length}`, text, style, sign});
   };
-  const queue = count > 1 ? ` (1 of ${count})` : '';
-  if (question.editor)
+  if (question.editor) {
     return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
+  }
+  const queue = count > 1 ? ` (1 of ${count})` : '';
   add('head', cutRows(wrapText(`${question.agent} asks: ${question.title}${queue}`, columns), MAX_HEAD_ROWS));
   const {detail, detailType} = question;
   // A path or an address at the end of the title is not shown twice.
@@ -67,7 +68,7 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: Q
     add('hint', [cutText(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
-  const keys = question.options.length === 0 ? 'type your answer · Esc: cancel' : chooserKeys(question, focus);
+  const keys = question.options.length === 0 ? 'type your answer · Esc: cancel' : describeKeys(question, focus);
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
@@ -77,10 +78,12 @@ function cutRows(rows: readonly string[], count: number): readonly string[] {
   return rows.length <= count ? rows : [...rows.slice(0, count - 1), `${rows[count - 1]} …`];
 }
 
-function chooserKeys(question: Question, focus: QuestionFocus | undefined): string {
-  const out = question.escape;
-  const isEnterOut = question.enter === out && focus?.marked === undefined;
-  return isEnterOut ? `digit, or arrows · Enter or Esc: ${out}` : `digit, or arrows and Enter · Esc: ${out}`;
+function describeKeys(question: Question, focus: QuestionFocus | undefined): string {
+  const refusal = question.escape;
+  const refusesByEnter = question.enter === refusal && focus?.marked === undefined;
+  return refusesByEnter
+    ? `digit, or arrows · Enter or Esc: ${refusal}`
+    : `digit, or arrows and Enter · Esc: ${refusal}`;
 }
 
 /** A question to the person. In a low window the detail is cut, and a row says so. */

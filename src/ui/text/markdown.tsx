@@ -2,7 +2,7 @@
 import {Box, Text} from 'ink';
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 import type {ReactNode} from 'react';
-import {createHighlighter} from './highlight.ts';
+import {type CodeSpan, createHighlighter} from './highlight.ts';
 import {keyed, type Span, StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 import {textWidth} from './wrap.ts';
 
@@ -33,99 +33,103 @@ const CODE_COLORS: Readonly<Record<string, string>> = {
 /** Creates the component. The highlighter registers its languages once for it. */
 export function createMarkdown() {
   const highlight = createHighlighter();
-
-  function Markdown({text, columns}: MarkdownProps) {
+  return function Markdown({text, columns}: MarkdownProps) {
     const tokens = lexer(text, {gfm: true});
-    return <Blocks tokens={tokens} columns={columns} isTight={false} />;
-  }
+    return <Blocks tokens={tokens} columns={columns} highlight={highlight} isTight={false} />;
+  };
+}
 
-  function Blocks({tokens, columns, isTight}: {tokens: readonly Token[]; columns: number; isTight: boolean}) {
-    const shown = keyed(tokens.filter((token) => token.type !== 'space' && token.type !== 'def'));
-    return (
-      <Box flexDirection="column">
-        {shown.map(({key, value}, index) => (
-          <Box key={key} marginTop={index > 0 && !isTight ? 1 : 0} flexDirection="column">
-            <Block token={value as MarkedToken} columns={columns} />
-          </Box>
-        ))}
-      </Box>
-    );
-  }
+interface DrawProps {
+  readonly columns: number;
+  readonly highlight: ReturnType<typeof createHighlighter>;
+}
 
-  function Block({token, columns}: {token: MarkedToken; columns: number}): ReactNode {
-    switch (token.type) {
-      case 'heading':
-        return (
-          <StyledText
-            spans={inline(token.tokens, {bold: true, color: 'cyan', underline: token.depth === 1})}
-            columns={columns}
-          />
-        );
-      case 'paragraph':
-        return <StyledText spans={inline(token.tokens)} columns={columns} />;
-      case 'text':
-        return <StyledText spans={inlineSpans(token, {})} columns={columns} />;
-      case 'code':
-        return <Code code={token.text} language={/^\S*/.exec(token.lang ?? '')![0].toLowerCase()} />;
-      case 'blockquote':
-        return (
-          <Box borderStyle="single" borderTop={false} borderRight={false} borderBottom={false} paddingLeft={1}>
-            <Blocks tokens={token.tokens} columns={columns - 2} isTight={false} />
-          </Box>
-        );
-      case 'list':
-        return <List list={token} columns={columns} />;
-      case 'table':
-        return <Table table={token} columns={columns} />;
-      case 'hr':
-        return <Text dimColor>{'-'.repeat(Math.min(20, columns))}</Text>;
-      default:
-        return <Wrapped text={'text' in token ? decodeEntities(token.text) : token.raw} columns={columns} />;
-    }
-  }
+/** @param isTight no blank lines between the blocks, as in a list without blank lines */
+function Blocks({tokens, isTight, ...draw}: DrawProps & {tokens: readonly Token[]; isTight: boolean}) {
+  const shown = keyed(tokens.filter((token) => token.type !== 'space' && token.type !== 'def'));
+  return (
+    <Box flexDirection="column">
+      {shown.map(({key, value}, index) => (
+        <Box key={key} marginTop={index > 0 && !isTight ? 1 : 0} flexDirection="column">
+          <Block token={value as MarkedToken} {...draw} />
+        </Box>
+      ))}
+    </Box>
+  );
+}
 
-  function Code({code, language}: {code: string; language: string}) {
-    return (
-      <Box paddingLeft={2}>
-        <Text>
-          {keyed(highlight(code, language)).map(({key, value: {text, scope}}) => {
-            const color = CODE_COLORS[scope.split('.')[0]!];
-            return (
-              <Text key={key} {...(color && {color})}>
-                {text}
-              </Text>
-            );
-          })}
-        </Text>
-      </Box>
-    );
+function Block({token, columns, highlight}: DrawProps & {token: MarkedToken}): ReactNode {
+  switch (token.type) {
+    case 'heading':
+      return (
+        <StyledText
+          spans={inline(token.tokens, {bold: true, color: 'cyan', underline: token.depth === 1})}
+          columns={columns}
+        />
+      );
+    case 'paragraph':
+      return <StyledText spans={inline(token.tokens)} columns={columns} />;
+    case 'text':
+      return <StyledText spans={inlineSpans(token, {})} columns={columns} />;
+    case 'code':
+      return <Code spans={highlight(token.text, /^\S*/.exec(token.lang ?? '')![0].toLowerCase())} />;
+    case 'blockquote':
+      return (
+        <Box borderStyle="single" borderTop={false} borderRight={false} borderBottom={false} paddingLeft={1}>
+          <Blocks tokens={token.tokens} columns={columns - 2} highlight={highlight} isTight={false} />
+        </Box>
+      );
+    case 'list':
+      return <List list={token} columns={columns} highlight={highlight} />;
+    case 'table':
+      return <Table table={token} columns={columns} />;
+    case 'hr':
+      return <Text dimColor>{'-'.repeat(Math.min(20, columns))}</Text>;
+    default:
+      return <Wrapped text={'text' in token ? decodeEntities(token.text) : token.raw} columns={columns} />;
   }
+}
 
-  function List({list, columns}: {list: Tokens.List; columns: number}) {
-    const start = list.start === '' ? 1 : list.start;
-    return (
-      <Box flexDirection="column">
-        {keyed(list.items).map(({key, value: item}, index) => {
-          const bullet = list.ordered ? `${start + index}. ` : '- ';
-          const marker = item.task ? `${bullet}[${item.checked ? 'x' : ' '}] ` : bullet;
+function Code({spans}: {spans: readonly CodeSpan[]}) {
+  return (
+    <Box paddingLeft={2}>
+      <Text>
+        {keyed(spans).map(({key, value: {text, scope}}) => {
+          const color = CODE_COLORS[scope.split('.')[0]!];
           return (
-            <Box key={key} marginTop={list.loose && index > 0 ? 1 : 0}>
-              <Box flexShrink={0}>
-                <Text color="cyan">{marker}</Text>
-              </Box>
-              <Blocks
-                tokens={item.tokens.filter((token) => token.type !== 'checkbox')}
-                columns={columns - marker.length}
-                isTight={!list.loose}
-              />
-            </Box>
+            <Text key={key} {...(color && {color})}>
+              {text}
+            </Text>
           );
         })}
-      </Box>
-    );
-  }
+      </Text>
+    </Box>
+  );
+}
 
-  return Markdown;
+function List({list, columns, highlight}: DrawProps & {list: Tokens.List}) {
+  const start = list.start === '' ? 1 : list.start;
+  return (
+    <Box flexDirection="column">
+      {keyed(list.items).map(({key, value: item}, index) => {
+        const bullet = list.ordered ? `${start + index}. ` : '- ';
+        const marker = item.task ? `${bullet}[${item.checked ? 'x' : ' '}] ` : bullet;
+        return (
+          <Box key={key} marginTop={list.loose && index > 0 ? 1 : 0}>
+            <Box flexShrink={0}>
+              <Text color="cyan">{marker}</Text>
+            </Box>
+            <Blocks
+              tokens={item.tokens.filter((token) => token.type !== 'checkbox')}
+              columns={columns - marker.length}
+              highlight={highlight}
+              isTight={!list.loose}
+            />
+          </Box>
+        );
+      })}
+    </Box>
+  );
 }
 
 const COLUMN_GAP = 2;
