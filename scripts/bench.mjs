@@ -6,6 +6,6 @@ import {orExit, setUp} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const node = await orExit(() => setUp(root));
-// The sources use TypeScript that is more than types to erase.
+// Node has to transform the sources: they use TypeScript syntax that cannot simply be erased (parameter properties).
 const flags = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
 endLike(await runChild(node, [...flags, path.join(root, 'bench', 'run.ts'), ...process.argv.slice(2)]));

@@ -1,9 +1,9 @@
-// What npm adds to the environment of its scripts does not belong in a program that a person started:
-// `npm start --silent` would silence every npm that the agent runs, and `node` would mean ours.
+// Removes from the environment what npm adds for its scripts. Otherwise `npm start --silent` would silence each npm that
+// an agent runs, and `node` would be the Node of this package.
 import path from 'node:path';
 
-/** Set by npm for each script; a person sets none of these by hand. */
-const OF_NPM =
+/** Variables that npm sets for each script. Users do not set them by hand. */
+const NPM_VARIABLE =
   /^(?:npm_(?:lifecycle_|package_|command$|execpath$|node_execpath$|config_(?:local_prefix|global_prefix|prefix|node_gyp|noproxy|init_module|npm_version|user_agent|userconfig|globalconfig|loglevel|cache|allow_scripts)$)|INIT_CWD$|COLOR$)/;
 
 /**
@@ -14,14 +14,14 @@ const OF_NPM =
  */
 export function environmentBeforeNpm(env, root) {
   if (env.npm_lifecycle_event === undefined) return {...env};
-  const kept = {};
-  for (const [name, value] of Object.entries(env)) if (!OF_NPM.test(name)) kept[name] = value;
-  if (kept.NODE === env.npm_node_execpath) delete kept.NODE;
-  if (env.PATH !== undefined) kept.PATH = pathBeforeNpm(env.PATH, root);
-  return kept;
+  const rest = {};
+  for (const [name, value] of Object.entries(env)) if (!NPM_VARIABLE.test(name)) rest[name] = value;
+  if (rest.NODE === env.npm_node_execpath) delete rest.NODE;
+  if (env.PATH !== undefined) rest.PATH = pathBeforeNpm(env.PATH, root);
+  return rest;
 }
 
-/** npm puts `node_modules/.bin` of the package and of every folder above it first, then its own node-gyp. */
+/** npm puts first `node_modules/.bin` of the package and of each folder above it, then its own node-gyp. */
 function pathBeforeNpm(searchPath, root) {
   const added = new Set();
   for (let folder = root; ; folder = path.dirname(folder)) {

@@ -1,6 +1,6 @@
-// npm start: sets up what is missing, then runs mini-cc where the user is. Nothing of set-up goes to standard output.
-// Runs on the Node that is preinstalled (16 or newer); from the second start on that is the Node 24 among the packages,
-// since npm puts node_modules/.bin first, and the program runs in this very process.
+// npm start: sets up what is missing, then runs mini-cc in the user's folder. Set-up writes nothing to standard output.
+// The first start runs on the preinstalled Node (16 or newer). Later starts run on the Node 24 among the packages, since
+// npm puts node_modules/.bin first in PATH; then the program runs in this process.
 import path from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {distIsFresh, findNode, nodeIsNewEnough, packagesFit} from './checkout.mjs';
@@ -15,7 +15,7 @@ if (!packagesFit(root) || !distIsFresh(root) || findNode(root) === undefined) {
   await orExit(() => setUp(root));
 }
 
-// npm runs scripts in the package's folder, and says here where the user was.
+// npm runs scripts in the package's folder; INIT_CWD is the folder in which the user called npm.
 const cwd = process.env.INIT_CWD && process.cwd() === root ? process.env.INIT_CWD : process.cwd();
 const env = environmentBeforeNpm(process.env, root);
 if (env.PWD !== undefined) env.PWD = cwd;

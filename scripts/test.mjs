@@ -1,5 +1,5 @@
-// npm test: sets up as npm start does, then lint, types, build and tests. Words after `--` go to vitest, which then runs alone.
-// The last line counts: each step before the tests as one test.
+// npm test: sets up as npm start does, then runs lint, types, build and tests. With arguments after `--`, only vitest runs,
+// with these arguments. The last line counts the tests; each step before them counts as one test.
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -14,9 +14,9 @@ const node = await orExit(() => ensurePackages(root));
 const counts = {passed: 0, failed: 0};
 
 if (vitestArgs.length === 0) {
-  await step('lint', () => runsWell('@biomejs/biome/bin/biome', 'check', '.'));
-  await step('types', () => runsWell('typescript/bin/tsc', '--noEmit'));
-  await step('build', () => builds());
+  await step('lint', () => runProgram('@biomejs/biome/bin/biome', 'check', '.'));
+  await step('types', () => runProgram('typescript/bin/tsc', '--noEmit'));
+  await step('build', () => build());
 }
 await runTests();
 process.stdout.write(`\nTests: ${counts.passed} passed, ${counts.failed} failed\n`);
@@ -33,16 +33,16 @@ function count(outcome, by) {
   counts[outcome] += by;
 }
 
-/** Runs the program of a package on the Node that the tests run on. */
-async function runsWell(program, ...args) {
+/** Runs the program of a package on the Node that the tests run on. @returns whether it succeeded */
+async function runProgram(program, ...args) {
   const file = path.join(root, 'node_modules', ...program.split('/'));
   const {code, signal} = await runChild(node, [file, ...args], {cwd: root});
-  // Ctrl+C, or CI that stops us: the next step is not wanted either.
+  // Ctrl+C, or CI stops the tests: do not run the next step.
   if (signal !== null) process.kill(process.pid, signal);
   return code === 0;
 }
 
-async function builds() {
+async function build() {
   try {
     await ensureBuilt(root);
     return true;
@@ -58,7 +58,7 @@ async function runTests() {
   const report = path.join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const passed = await runsWell('vitest/vitest.mjs', 'run', ...reporters, ...vitestArgs);
+    const passed = await runProgram('vitest/vitest.mjs', 'run', ...reporters, ...vitestArgs);
     countReported(report, passed);
   } finally {
     rmSync(folder, {recursive: true, force: true});
@@ -75,11 +75,11 @@ function countReported(report, passed) {
     count('failed', failed === 0 && file.status === 'failed' ? 1 : failed);
     countSkipped(tests);
   }
-  // Errors outside of tests: vitest names them above.
+  // Errors outside of tests; vitest has printed them.
   if (!passed && counts.failed === before) count('failed', 1);
 }
 
-/** On CI everything that tests need is there, so a skipped test is one that nobody runs. */
+/** On CI a skipped test fails: CI has all that tests need, so a test that is skipped there is never run. */
 function countSkipped(tests) {
   if (!process.env.CI || vitestArgs.length > 0) return;
   for (const {status, fullName} of tests) {

@@ -1,4 +1,4 @@
-/** The library's runs under way, what it refuses, and its example as people run it: on the built package. */
+/** `SubagentManager` of the library: runs at work, requests that it refuses, and the README's example on the built package. */
 import {execFile} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {mkdir, symlink} from 'node:fs/promises';
@@ -32,8 +32,8 @@ async function managerAt(reply: () => Reply, config: SubagentManagerConfig = {})
 
 const explore = {agent_type: 'explore', prompt: 'look around'};
 
-it('tells no program the key that it was made with, though the model repeats it', async () => {
-  const apiKey = 'sk-ant-canary-0123456789';
+it('redacts its own key in results and transcripts when the model repeats it', async () => {
+  const apiKey = 'sk-ant-example-0123456789';
   const {manager, server} = await managerAt(() => say(`your key is ${apiKey}`), {apiKey});
   const {summary, runId} = await manager.spawn({...explore, prompt: `look for ${apiKey}`});
   expect(summary).toBe('your key is [redacted: ANTHROPIC_API_KEY]');
@@ -43,8 +43,8 @@ it('tells no program the key that it was made with, though the model repeats it'
   expect(JSON.stringify(server.requests[0]?.body)).toContain(apiKey);
 });
 
-describe('runs under way', () => {
-  it('counts ten from the moment of the call, with ten ids, and none after stopAll', async () => {
+describe('runs at work', () => {
+  it('are counted and listed from the moment of the call, and stopAll ends them', async () => {
     const {manager} = await managerAt(() => hangBeforeHeaders(), {maxConcurrent: 2});
     const results = Array.from({length: 10}, () => manager.spawn(explore));
     expect(manager.count()).toBe(10);
@@ -61,10 +61,10 @@ describe('runs under way', () => {
     );
   });
 
-  it('stops one by its id, and none that is unknown', async () => {
+  it('are stopped by their id; an unknown id stops none', async () => {
     const {manager} = await managerAt(() => hangBeforeHeaders());
-    expect(await manager.stop('nobody')).toBe(false);
-    expect(manager.get('nobody')).toBeUndefined();
+    expect(await manager.stop('unknown')).toBe(false);
+    expect(manager.get('unknown')).toBeUndefined();
     const results = [manager.spawn(explore), manager.spawn(explore)];
     const [first] = manager.list();
     expect(await manager.stop(first!.runId)).toBe(true);
@@ -73,10 +73,10 @@ describe('runs under way', () => {
     expect(await manager.stop(first!.runId)).toBe(false);
   });
 
-  it('goes on with what is sent, and nobody else is asked for it', async () => {
+  it('go on with a message that is sent, without a turn of the main agent', async () => {
     let calls = 0;
     const {server, manager} = await managerAt(() => say(`answer ${++calls}`));
-    await expect(manager.send('nobody', 'x')).rejects.toThrow('Unknown subagent id: nobody');
+    await expect(manager.send('unknown', 'x')).rejects.toThrow('Unknown subagent id: unknown');
     const {runId} = await manager.spawn(explore);
     expect(manager.get(runId!)).toMatchObject({state: 'idle', outcome: 'success', summary: 'answer 1'});
     expect(await manager.send(runId!, 'and then?')).toBe('resumed');
@@ -84,12 +84,12 @@ describe('runs under way', () => {
     await manager.waitAll();
     expect(manager.count()).toBe(0);
     expect(manager.get(runId!)).toMatchObject({summary: 'answer 2'});
-    // The main agent, of whom this program knows nothing, would begin a turn at once.
+    // The main agent would start a turn at once, if it did.
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(server.requests).toHaveLength(2);
   });
 
-  it('lets a run go on with the tools that it was given, and no more', async () => {
+  it('go on with the tools of their request only', async () => {
     const {manager, server} = await managerAt(() => say('yes'));
     const {runId} = await manager.spawn({...explore, tools: ['grep']});
     expect(await manager.send(runId!, 'and then?')).toBe('resumed');
@@ -97,7 +97,7 @@ describe('runs under way', () => {
     expect(server.requests.map(({body}) => toolNamesOf(body))).toEqual([['grep'], ['grep']]);
   });
 
-  it('ends what has not begun yet when it is closed, and begins nothing afterwards', async () => {
+  it('end when the manager is closed, also before they begin; then none can be started', async () => {
     const {manager} = await managerAt(() => hangBeforeHeaders());
     const early = manager.spawn(explore);
     await manager.close();
@@ -108,8 +108,8 @@ describe('runs under way', () => {
   });
 });
 
-describe('what is refused', () => {
-  it('keeps the good result beside a wrong request', async () => {
+describe('a wrong request or configuration', () => {
+  it('is a failed result among the others in spawnParallel', async () => {
     const {manager} = await managerAt(() => say('good'));
     const results = await manager.spawnParallel([explore, {...explore, agent_type: 'nope'}, {prompt: ''}]);
     expect(results).toMatchObject([
@@ -120,29 +120,29 @@ describe('what is refused', () => {
     expect(manager.count()).toBe(0);
   });
 
-  it('rejects all for a configuration that is wrong, and can still be closed', async () => {
+  it('rejects spawnParallel when the configuration is wrong; the manager can still be closed', async () => {
     const manager = await managerWith({cwd: '/no/such/folder'});
     await expect(manager.spawnParallel([explore, explore])).rejects.toThrow('ENOENT');
     await manager.stopAll();
     expect(manager.count()).toBe(0);
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('maxConcurrent %s', (maxConcurrent) => {
+  it.each([0, -1, 1.5, Number.NaN])('is a maxConcurrent of %s', (maxConcurrent) => {
     const words = `maxConcurrent must be a whole number from 1 on, not ${maxConcurrent}`;
     expect(() => new SubagentManager({maxConcurrent})).toThrow(new UsageError(words));
   });
 
-  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('timeout %s', (timeout) => {
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('is a timeout of %s', (timeout) => {
     const words = `timeout must be a number of milliseconds, or 0 for none, not ${timeout}`;
     expect(() => new SubagentManager({timeout})).toThrow(new UsageError(words));
   });
 
-  it('takes a timeout of 0 as none', async () => {
+  it('is not a timeout of 0, which means no limit', async () => {
     const {manager} = await managerAt(() => say('yes'), {timeout: 0});
     expect(await manager.spawn(explore)).toMatchObject({success: true});
   });
 
-  it('reads the name of an agent as the Task tool does, and says what was meant in its words', async () => {
+  it('is an unknown agent, with the message of the Task tool', async () => {
     const {manager} = await managerAt(() => say('yes'));
     expect(await manager.spawn({...explore, agent_type: ' Explore'})).toMatchObject({success: true});
     for (const agent_type of ['exploer', 'Plam', 'toString']) {
@@ -156,7 +156,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('tools of which the agent has none', async () => {
+  it('names tools that the agent does not have', async () => {
     const {manager} = await managerAt(() => say('yes'));
     await expect(manager.spawn({...explore, tools: ['write_file']})).rejects.toThrow(
       new UsageError('explore has none of these tools: write_file. It has: bash, read_file, grep, glob'),
@@ -171,7 +171,7 @@ describe('what is refused', () => {
 });
 
 describe('the built package', () => {
-  /** A program in a project that has mini-cc among its packages. */
+  /** Runs a program in a project that has mini-cc installed. */
   async function runProgram(code: string) {
     await buildOnce();
     const [workspace, home] = [await typescriptProject(), await makeHome()];
@@ -188,7 +188,7 @@ describe('the built package', () => {
     return /```js\n(import \{SubagentManager\}[\s\S]*?)```/.exec(text)?.[1] ?? '';
   };
 
-  it('runs the example of the README, which is that of the docstring, offline', async () => {
+  it('runs the example of the README and the docstring offline', async () => {
     const example = exampleIn('README.md');
     expect(example).toBe(exampleIn('src/library/public.d.ts'));
     const {stdout, stderr} = await runProgram(example);
@@ -198,7 +198,7 @@ describe('the built package', () => {
     expect(stdout.match(/^true /gm)).toHaveLength(3);
   });
 
-  it('calls its errors by their names', async () => {
+  it('throws errors with their names, though the bundle renames classes', async () => {
     const {stdout} = await runProgram(`
       import {MiniCcError, SubagentManager, UsageError} from 'mini-cc';
       try {

@@ -1,8 +1,8 @@
-/** The library call: what a program asks for, and what it is given back. */
+/** `SubagentManager` of the library: requests and results. */
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {SubagentManager} from '../../src/library/index.ts';
-import type {SubagentManagerConfig} from '../../src/library/public.d.ts';
+import type {RunEvent, SubagentManagerConfig} from '../../src/library/public.d.ts';
 import {makeHome} from '../support/environment.ts';
 import {callTool, hangBeforeHeaders, say, startMessagesServer} from '../support/messages-server.ts';
 import {turnOf} from '../support/request-facts.ts';
@@ -19,7 +19,7 @@ async function managerWith(config: SubagentManagerConfig = {}) {
 }
 
 describe('new SubagentManager()', () => {
-  it('gives back what was changed, read and used', async () => {
+  it('returns the files that were changed and read, and the tools and tokens that were used', async () => {
     const server = await startMessagesServer((body) =>
       turnOf(body) === 0
         ? callTool('view_file', {path: 'src/greet.ts'})
@@ -57,7 +57,7 @@ describe('new SubagentManager()', () => {
     expect(result.duration).toBeLessThan(2_000);
   });
 
-  it("two of them do not see each other's keys", async () => {
+  it('sends only its own key when there are two managers', async () => {
     const server = await startMessagesServer(() => say('yes'));
     onTestFinished(() => server.close());
     const managers = await Promise.all(['key-a', 'key-b'].map((apiKey) => managerWith({apiKey, baseURL: server.url})));
@@ -70,7 +70,7 @@ describe('new SubagentManager()', () => {
     expect(keys.sort()).toEqual(['key-a', 'key-b']);
   });
 
-  it('knows the agents of the project', async () => {
+  it('dispatches to agents of the project', async () => {
     const server = await startMessagesServer(() => say('yes'));
     onTestFinished(() => server.close());
     const {manager, workspace} = await managerWith({apiKey: 'k', baseURL: server.url});
@@ -80,11 +80,34 @@ describe('new SubagentManager()', () => {
     expect(JSON.stringify(server.requests[0]?.body.system)).toContain('You find fault with code.');
   });
 
-  it('says what is wrong with a request', async () => {
+  it('throws what is wrong with a request', async () => {
     const {manager} = await managerWith();
     await expect(manager.spawn({prompt: ' '})).rejects.toThrow('A subtask needs a prompt or an instruction');
     await expect(manager.spawn({prompt: 'x', agent_type: 'toString'})).rejects.toThrow(
       'Invalid agent_type: "toString". Valid types: explore, code, plan',
     );
+  });
+
+  it('publishes the events of its runs to listeners, but not those of the main agent', async () => {
+    const server = await startMessagesServer((body) =>
+      turnOf(body) === 0 ? callTool('read_file', {path: 'src/greet.ts'}) : say('done'),
+    );
+    onTestFinished(() => server.close());
+    const {manager} = await managerWith({apiKey: 'k', baseURL: server.url});
+    const events: RunEvent[] = [];
+    const late: RunEvent[] = [];
+    manager.subscribe(() => {
+      throw new Error('a listener that throws does not disturb the others');
+    });
+    const unsubscribe = manager.subscribe((event) => events.push(event));
+    const {runId} = await manager.spawn({prompt: 'x', agent_type: 'explore'});
+    unsubscribe();
+    manager.subscribe((event) => late.push(event));
+    await manager.spawn({prompt: 'y', agent_type: 'explore'});
+    expect(new Set(events.map(({agentId}) => agentId))).toEqual(new Set([runId]));
+    expect(events.find(({type}) => type === 'tool_end')).toMatchObject({tool: 'read_file', isError: false});
+    expect(events.at(-1)).toMatchObject({type: 'run_state', state: 'idle'});
+    expect(events.map(({type}) => type)).toContain('run_end');
+    expect(late.length).toBe(events.length);
   });
 });

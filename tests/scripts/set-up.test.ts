@@ -38,7 +38,7 @@ test('dist is fresh right after a build', async () => {
   expect(distIsFresh((await builtCheckout()).path)).toBe(true);
 });
 
-test('dist is stale in a fresh clone, and when its entry is gone', async () => {
+test('dist is stale in a fresh clone, and when its entry was deleted', async () => {
   expect(distIsFresh((await checkout()).path)).toBe(false);
   const folder = await builtCheckout();
   await rm(path.join(folder.path, 'dist/cli.js'));
@@ -65,7 +65,7 @@ test('a source that changes during a build makes the next start build again', as
   expect(distIsFresh(folder.path)).toBe(false);
 });
 
-test('packages fit when what is installed is what is locked, without those of other platforms', async () => {
+test('packages fit when the installed ones are the locked ones, without those of other platforms', async () => {
   const folder = await checkout();
   const forOthers = {'node_modules/only-mac': {version: '1.0.0', optional: true}};
   await folder.write('package-lock.json', lockFile({zod: '1.0.0'}, {'': {name: 'root'}, ...forOthers}));
@@ -75,7 +75,7 @@ test('packages fit when what is installed is what is locked, without those of ot
   expect(packagesFit(folder.path)).toBe(true);
 });
 
-test('packages no longer fit when the lock file or the installation moves on', async () => {
+test('packages no longer fit when the lock file or the installation changes', async () => {
   const folder = await checkout();
   await folder.write('node_modules/.package-lock.json', lockFile({zod: '1.0.0'}));
   expect(packagesFit(folder.path)).toBe(true);
@@ -92,7 +92,7 @@ test('Node is new enough from 22.12 on', () => {
   expect(versions.map(nodeIsNewEnough)).toEqual([false, false, false, true, true]);
 });
 
-test('what npm adds to the environment is taken out again, what the user set stays', () => {
+test('variables that npm adds to the environment are removed, those of the user stay', () => {
   const env = {
     npm_lifecycle_event: 'start',
     npm_config_loglevel: 'silent',
@@ -115,7 +115,7 @@ test('without npm the environment stays as it is', () => {
   expect(environmentBeforeNpm(env, '/opt/mini-cc')).toEqual(env);
 });
 
-test('two set-ups run one after the other, and the second hears that it waits', async () => {
+test('two set-ups run one after the other, and the second reports that it waits', async () => {
   const folder = await checkout();
   const steps: string[] = [];
   const first = withSetupLock(folder.path, async () => {
@@ -140,7 +140,7 @@ test('a set-up that throws leaves no lock', async () => {
   await withSetupLock(folder.path, async () => undefined);
 });
 
-test('the lock of a process that is gone is taken over, that of a child that still works is not', async () => {
+test('the lock of a process that has ended is taken over once no process that it added works any more', async () => {
   const folder = await checkout();
   const gone = spawn('true');
   await once(gone, 'exit');

@@ -124,7 +124,7 @@ test('a script by prompt answers each agent from its own list', async () => {
   expect(await ask('else')).toMatchObject({content: [{text: 'main'}], stop_reason: 'max_tokens'});
 });
 
-test('a request beyond the script is refused with words that say so', async () => {
+test('a request beyond the script is refused with a message that says so', async () => {
   const {ask} = await start([]);
   await expect(ask('a')).rejects.toThrow('the script has no reply 1');
 });

@@ -34,7 +34,7 @@ test('in a terminal it takes a prompt and shows the answer of the scripted serve
   expect(await terminal.waitForExit()).toMatchObject({code: 0});
 });
 
-test('a run that does not end is killed, and what it had said is in the error', async () => {
+test('a run that does not end is killed, and its output is in the error', async () => {
   const server = await startMessagesServer([{type: 'hang'}]);
   onTestFinished(server.close);
   await expect(runCli(['-p', 'x'], {server, timeoutMs: 700})).rejects.toThrow('did not end within 700 ms');
