@@ -1,8 +1,8 @@
 /** `mini-cc config show [--json]` and `mini-cc config schema`. */
 import {realpathSync} from 'node:fs';
 import type {SessionOptions} from '../compose/options.ts';
-import type {TrustInForce} from '../compose/trust.ts';
-import {type InForce, type SettingInForce, settingsInForce} from '../config/effective-settings.ts';
+import type {EffectiveTrust} from '../compose/trust.ts';
+import {type EffectiveSetting, type EffectiveSettings, getEffectiveSettings} from '../config/effective-settings.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';
@@ -19,7 +19,7 @@ interface ConfigArguments {
   readonly json: boolean;
 }
 
-type Shown = Omit<InForce, 'claims'> & {readonly trust: Pick<TrustInForce, 'directory' | 'keys'>};
+type Shown = Omit<EffectiveSettings, 'claims'> & {readonly trust: Pick<EffectiveTrust, 'directory' | 'keys'>};
 
 const VERBS = ['show', 'schema'] as const;
 const USAGE = 'mini-cc config show [--json] [--settings FILE] [--cwd DIR] | mini-cc config schema';
@@ -40,12 +40,12 @@ export async function configCommandLine(options: ConfigOptions, {verb, words, js
 }
 
 async function show({home, cwd, env, settingsFile}: ConfigOptions, json: boolean) {
-  const {trustInForce} = await import('../compose/trust.ts');
+  const {getEffectiveTrust} = await import('../compose/trust.ts');
   const root = realpathSync(cwd);
   const trust = new DirectoryTrust(home, root);
   const explicit = settingsFile === undefined ? {} : {explicit: settingsFile};
-  const {claims, ...inForce} = settingsInForce({home, cwd: root, trusts: trust.trusts, ...explicit}, env);
-  const {warnings, ...trusted} = trustInForce(home, trust, {claims});
+  const {claims, ...inForce} = getEffectiveSettings({home, cwd: root, trusts: trust.trusts, ...explicit}, env);
+  const {warnings, ...trusted} = getEffectiveTrust(home, trust, {claims});
   const all = {...inForce, trust: trusted, warnings: [...inForce.warnings, ...warnings]};
   if (json) return {exitCode: 0, stdout: `${JSON.stringify(all, null, 2)}\n`, stderr: ''};
   const stderr = all.warnings.map((warning) => `mini-cc: ${warning}\n`).join('');
@@ -63,11 +63,11 @@ function formatTables({settings, environment, files, trust, offline}: Shown): st
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function trustRow({file, key, standing}: TrustInForce['keys'][number]): string[] {
-  return [key, STANDINGS[standing], file];
+function trustRow({file, key, state}: EffectiveTrust['keys'][number]): string[] {
+  return [key, TRUST_STATES[state], file];
 }
 
-const STANDINGS: Readonly<Record<TrustInForce['keys'][number]['standing'], string>> = {
+const TRUST_STATES: Readonly<Record<EffectiveTrust['keys'][number]['state'], string>> = {
   trusted: 'trusted',
   refused: 'ignored, as you said',
   changed: 'ignored: changed since you trusted it',
@@ -79,11 +79,11 @@ function columns(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd());
 }
 
-function formatValue({value, text}: SettingInForce): string {
+function formatValue({value, text}: EffectiveSetting): string {
   if (text !== undefined) return text;
   return typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value);
 }
 
-function formatSource({source, from}: SettingInForce): string {
+function formatSource({source, from}: EffectiveSetting): string {
   return from.length === 0 ? source : from.join(', ');
 }

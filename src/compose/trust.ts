@@ -5,7 +5,7 @@ import path from 'node:path';
 import {listAgentClaims} from '../agents/catalog.ts';
 import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
-import {DirectoryTrust, type Standing} from '../config/trust.ts';
+import {DirectoryTrust, type TrustState} from '../config/trust.ts';
 import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';
@@ -45,12 +45,12 @@ async function judge(
   trust: DirectoryTrust,
   {trust: isTrusting, ask}: SessionOptions,
 ): Promise<(string | undefined)[]> {
-  if (isTrusting) return [`trusted from now on: ${named(open, trust)}`, trust.judge(open, 'trusted')];
+  if (isTrusting) return [`trusted from now on: ${named(open, trust)}`, trust.remember(open, 'trusted')];
   if (!ask) return [];
   const answer = await ask(questionAbout(open, trust));
   if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left before this directory was trusted or not');
-  if (answer.choice === 'trust') return [trust.judge(open, 'trusted')];
-  return answer.choice === 'never' ? [trust.judge(open, 'refused')] : [];
+  if (answer.choice === 'trust') return [trust.remember(open, 'trusted')];
+  return answer.choice === 'never' ? [trust.remember(open, 'refused')] : [];
 }
 
 /** What is ignored for want of trust, and how to trust it. */
@@ -70,9 +70,9 @@ function ignoredWords(ignored: readonly Claim[], trust: DirectoryTrust): string 
 }
 
 /** How what needs trust stands in a directory, for people to read. Values may hold tokens and are left out. */
-export interface TrustInForce {
+export interface EffectiveTrust {
   readonly directory: string;
-  readonly keys: readonly {readonly file: string; readonly key: string; readonly standing: Standing}[];
+  readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[];
   /** One line each. */
   readonly warnings: readonly string[];
 }
@@ -94,11 +94,11 @@ export function trustProblems(
   ];
 }
 
-export function trustInForce(
+export function getEffectiveTrust(
   home: string,
   trust: DirectoryTrust,
   settings: Pick<LoadedSettings, 'claims'>,
-): TrustInForce {
+): EffectiveTrust {
   const claims = claimsOf({home}, trust.directory, settings);
   const ignored = claims.filter((claim) => !trust.trusts(claim));
   const lines = [
@@ -107,7 +107,7 @@ export function trustInForce(
   ];
   return {
     directory: trust.directory,
-    keys: claims.map((claim) => ({file: claim.file, key: claim.key, standing: trust.standing(claim)})),
+    keys: claims.map((claim) => ({file: claim.file, key: claim.key, state: trust.getState(claim)})),
     warnings: lines.filter((line) => line !== undefined).map(asOneLine),
   };
 }
@@ -123,8 +123,8 @@ export function claimsOf(
 
 /** Who says `--trust` means also what was refused for good before. */
 function isOpen(trust: DirectoryTrust, claim: Claim, anew: boolean): boolean {
-  const standing = trust.standing(claim);
-  return standing === 'new' || standing === 'changed' || (anew && standing === 'refused');
+  const state = trust.getState(claim);
+  return state === 'new' || state === 'changed' || (anew && state === 'refused');
 }
 
 function questionAbout(claims: readonly Claim[], trust: DirectoryTrust): Question {
@@ -152,7 +152,7 @@ function questionAbout(claims: readonly Claim[], trust: DirectoryTrust): Questio
 const SHORT_VALUE = 60;
 
 function valueLines(claim: Claim, trust: DirectoryTrust): string {
-  const changed = trust.standing(claim) === 'changed' ? ' (changed since you trusted it)' : '';
+  const changed = trust.getState(claim) === 'changed' ? ' (changed since you trusted it)' : '';
   const short = JSON.stringify(claim.value);
   const value = short.length <= SHORT_VALUE ? short : JSON.stringify(claim.value, null, 2);
   return `${claim.key}${changed}: ${value}`.replaceAll(/^/gm, '  ');

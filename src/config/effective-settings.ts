@@ -1,29 +1,28 @@
-/** What is in force here and why, for people to read: each setting's value and where it comes from. */
-
+/** The settings that take effect here, for people to read: each value, and where it comes from. */
 import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {NOT_YET, notYet} from '../core/util/not-yet.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
-import {allSettings, type SettingAbout} from './json-schema.ts';
-import {isAmong, NEVER_SHOWN, pathText} from './keys.ts';
+import {allSettings, type SettingDescription} from './json-schema.ts';
+import {formatPath, isAmong, NEVER_SHOWN} from './keys.ts';
 import type {LayerName, Leaf} from './layers.ts';
-import {type LoadedSettings, loadSettings, type SettingsPlaces} from './settings.ts';
+import {type LoadedSettings, loadSettings, type SettingsOptions} from './settings.ts';
 
 export type {Variables} from '../core/secrets/known-secrets.ts';
 
-export interface SettingInForce {
+export interface EffectiveSetting {
   readonly key: string;
-  /** Null for a default that depends: then `text` says on what. */
+  /** Null for a default that depends on other things: `text` names them. */
   readonly value: unknown;
   readonly text?: string;
   readonly source: 'default' | 'environment' | LayerName;
-  /** The variable, or the files; more than one where lists add up. */
+  /** The variable or the files. Several where lists add up. */
   readonly from: readonly string[];
 }
 
-export interface InForce {
-  readonly settings: readonly SettingInForce[];
-  /** Names and what may be shown of the values: of keys and tokens only whether they are set. */
+export interface EffectiveSettings {
+  readonly settings: readonly EffectiveSetting[];
+  /** Of keys and tokens only whether they are set. */
   readonly environment: readonly {readonly name: string; readonly value: string}[];
   readonly files: LoadedSettings['files'];
   readonly warnings: readonly string[];
@@ -33,13 +32,13 @@ export interface InForce {
 }
 
 /** @throws UsageError for settings that are wrong. */
-export function settingsInForce(places: SettingsPlaces, env: Variables): InForce {
+export function getEffectiveSettings(places: SettingsOptions, env: Variables): EffectiveSettings {
   const {origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(knownSecrets(env, keyNames, [places.cwd, places.home]));
-  const clean = <T>(value: T): T => redactor.values(shown(value)) as T;
+  const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
   const settings = allSettings()
     .filter(({path}) => !isAmong(path, NOT_YET.settings))
-    .flatMap((about) => inForce(about, origins, env));
+    .flatMap((description) => getEffective(description, origins, env));
   const unused = NOT_YET.variables.filter((name) => env[name]).map((name) => `${notYet(name)} and is ignored`);
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
@@ -51,36 +50,36 @@ export function settingsInForce(places: SettingsPlaces, env: Variables): InForce
   };
 }
 
-function inForce(about: SettingAbout, origins: readonly Leaf[], env: Variables): SettingInForce[] {
-  const key = pathText(about.path);
-  if (about.open) return origins.filter(({path}) => isAmong(path, [key])).map(fromFiles);
+function getEffective(description: SettingDescription, origins: readonly Leaf[], env: Variables): EffectiveSetting[] {
+  const key = formatPath(description.path);
+  if (description.open) return origins.filter(({path}) => isAmong(path, [key])).map(fromFiles);
   const over = VARIABLES_OVER_SETTINGS[key];
   if (over !== undefined && env[over]) return [{key, value: env[over], source: 'environment', from: [over]}];
-  const set = origins.find(({path}) => pathText(path) === key);
+  const set = origins.find(({path}) => formatPath(path) === key);
   if (set) return [fromFiles(set)];
-  const {default: value = null, defaultText: text} = about;
+  const {default: value = null, defaultText: text} = description;
   return [{key, value, source: 'default', from: [], ...(text === undefined ? {} : {text})}];
 }
 
-function fromFiles({path, value, from}: Leaf): SettingInForce {
+function fromFiles({path, value, from}: Leaf): EffectiveSetting {
   const hidden = isAmong(path, NEVER_SHOWN);
   return {
-    key: pathText(path),
+    key: formatPath(path),
     value: hidden ? 'set' : value,
     source: from.at(-1)!.layer,
     from: from.map(({file}) => file),
   };
 }
 
-function shown(value: unknown): unknown {
-  if (typeof value === 'string') return withoutLogins(value);
-  if (Array.isArray(value)) return value.map(shown);
+function withoutLogins(value: unknown): unknown {
+  if (typeof value === 'string') return removeLogins(value);
+  if (Array.isArray(value)) return value.map(withoutLogins);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutLogins(each)]));
 }
 
-/** The name, password and query of an address may be keys that nobody knows: `…` stands instead. */
-function withoutLogins(text: string): string {
+/** The name, password and query of an address may be unknown keys: they are replaced by `…`. */
+function removeLogins(text: string): string {
   return text
     .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')
     .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');

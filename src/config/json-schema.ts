@@ -3,20 +3,20 @@
 import {z} from 'zod';
 import {nearest, slipOf} from '../core/util/nearest.ts';
 import {NOT_YET} from '../core/util/not-yet.ts';
-import {ABOUT_THE_FILE, pathText} from './keys.ts';
+import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
 export const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** One setting that has a place of its own, or (`open`) an object whose keys people choose. */
-export interface SettingAbout {
+/** One setting, or (`open`) an object whose keys the user chooses. */
+export interface SettingDescription {
   readonly path: readonly string[];
   readonly description: string;
   readonly open: boolean;
   readonly default?: unknown;
-  /** In words, where it depends. */
+  /** In words, where the default depends on other things. */
   readonly defaultText?: string;
 }
 
@@ -32,41 +32,41 @@ export function settingsJsonSchema(): Record<string, unknown> {
     },
   });
   for (const key of NOT_YET.settings) {
-    const schema = objectAt(rest as JsonSchema, key.split('.').slice(0, -1))?.properties?.[key.split('.').at(-1)!];
+    const schema = getObjectAt(rest as JsonSchema, key.split('.').slice(0, -1))?.properties?.[key.split('.').at(-1)!];
     if (typeof schema === 'object') schema.description = `${schema.description} Not yet available: it is ignored.`;
   }
   return {$schema, $id: SETTINGS_SCHEMA_ID, title: 'mini-cc settings', ...rest};
 }
 
 /** All settings in the order of the schema. */
-export function allSettings(): SettingAbout[] {
-  return below(rawSchema(), []).filter(({path}) => !ABOUT_THE_FILE.includes(path[0]!));
+export function allSettings(): SettingDescription[] {
+  return below(rawSchema(), []).filter(({path}) => !FILE_KEYS.includes(path[0]!));
 }
 
-/** The known key that an unknown one was probably meant to be, as a path with dots. */
-export function meantKey(path: readonly string[]): string | undefined {
+/** The known key that was probably meant by an unknown one, as a path with dots. */
+export function getMeantKey(path: readonly string[]): string | undefined {
   const parent = path.slice(0, -1);
   const wrong = path.at(-1)!;
   const nested = [...parent, ...wrong.split('.')];
-  if (wrong.includes('.') && objectAt(rawSchema(), nested.slice(0, -1))?.properties?.[nested.at(-1)!]) {
+  if (wrong.includes('.') && getObjectAt(rawSchema(), nested.slice(0, -1))?.properties?.[nested.at(-1)!]) {
     return `${nested.map((key) => JSON.stringify(key)).join(': {')}: …${'}'.repeat(nested.length - 1)}`;
   }
-  const siblings = Object.keys(objectAt(rawSchema(), parent)?.properties ?? {});
+  const siblings = Object.keys(getObjectAt(rawSchema(), parent)?.properties ?? {});
   const slip = slipOf(wrong, siblings);
-  if (slip !== undefined) return pathText([...parent, slip]);
+  if (slip !== undefined) return formatPath([...parent, slip]);
   // The right key in the wrong place.
-  const elsewhere = allSettings().find((about) => !about.open && about.path.at(-1) === wrong);
-  if (elsewhere) return pathText(elsewhere.path);
+  const elsewhere = allSettings().find((setting) => !setting.open && setting.path.at(-1) === wrong);
+  if (elsewhere) return formatPath(elsewhere.path);
   const found = nearest(wrong, siblings);
-  return found === undefined ? undefined : pathText([...parent, found]);
+  return found === undefined ? undefined : formatPath([...parent, found]);
 }
 
 function rawSchema(): JsonSchema {
   return z.toJSONSchema(settingsSchema, {io: 'input'});
 }
 
-function below(schema: JsonSchema, path: readonly string[]): SettingAbout[] {
-  const {properties} = objectOf(schema);
+function below(schema: JsonSchema, path: readonly string[]): SettingDescription[] {
+  const {properties} = getObject(schema);
   if (properties) {
     return Object.entries(properties).flatMap(([key, value]) =>
       typeof value === 'object' ? below(value, [...path, key]) : [],
@@ -85,18 +85,18 @@ function below(schema: JsonSchema, path: readonly string[]): SettingAbout[] {
 }
 
 /** Undefined where the path leaves the schema. */
-function objectAt(schema: JsonSchema, path: readonly string[]): JsonSchema | undefined {
-  let at: JsonSchema = objectOf(schema);
+function getObjectAt(schema: JsonSchema, path: readonly string[]): JsonSchema | undefined {
+  let at: JsonSchema = getObject(schema);
   for (const key of path) {
     const {properties = {}, additionalProperties} = at;
     const next = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
     if (typeof next !== 'object') return undefined;
-    at = objectOf(next);
+    at = getObject(next);
   }
   return at;
 }
 
-/** Where a word or an object may stand, the object. */
-function objectOf(schema: JsonSchema): JsonSchema {
+/** Where a word or an object is allowed: the object. */
+function getObject(schema: JsonSchema): JsonSchema {
   return schema.anyOf?.find((each): each is JsonSchema => typeof each === 'object' && each.type === 'object') ?? schema;
 }

@@ -5,32 +5,31 @@ import type {Node} from 'jsonc-parser';
 import {propertiesOf} from '../core/util/json-syntax.ts';
 import {type Place, type ProblemList, placeAt, START} from '../core/util/problem.ts';
 import {whyUnreadable} from '../core/util/unreadable.ts';
-import {isAmong, pathText, STRICT} from './keys.ts';
+import {formatPath, isAmong, STRICT} from './keys.ts';
 
-/** Bytes. */
-const MAX_SIZE = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const NOT_THERE = 'no such file, and --settings names it';
 
 /**
- * The file as UTF-8 without its byte order mark; undefined if it is not there, or with a problem. Never throws.
- * @param named a person named it on the command line: it must be there, and `<(…)` is read too
+ * The file as UTF-8 without its byte order mark. Undefined if it does not exist, or with a problem. Never throws.
+ * @param isRequired --settings names it: it must exist, and may be a pipe (`<(…)`)
  */
-export function readSettingsText(problems: ProblemList, named: boolean): string | undefined {
+export function readText(problems: ProblemList, isRequired: boolean): string | undefined {
   const {file} = problems;
-  if (named && file === devNull) return '';
+  if (isRequired && file === devNull) return '';
   let handle: number | undefined;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
-    handle = openSync(file, constants.O_RDONLY | (named ? 0 : constants.O_NONBLOCK));
-    const about = fstatSync(handle);
-    if (about.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
-    else if (!about.isFile() && !(named && about.isFIFO()))
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+    handle = openSync(file, constants.O_RDONLY | (isRequired ? 0 : constants.O_NONBLOCK));
+    const stat = fstatSync(handle);
+    if (stat.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
+    else if (!stat.isFile() && !(isRequired && stat.isFIFO()))
       problems.error('unreadable', START, 'is not a regular file');
-    else if (about.size > MAX_SIZE) problems.error('too-large', START, 'is larger than 1 MB');
+    else if (stat.size > MAX_BYTES) problems.error('too-large', START, 'is larger than 1 MB');
     else return decode(readFileSync(handle), problems);
   } catch (error) {
-    // Undefined: there is nothing, and nothing has to be.
-    const why = whyUnreadable(file, error, named ? NOT_THERE : undefined);
+    // Undefined: the file does not exist and is not required.
+    const why = whyUnreadable(file, error, isRequired ? NOT_THERE : undefined);
     if (why !== undefined) problems.error('unreadable', START, why);
   } finally {
     if (handle !== undefined) closeSync(handle);
@@ -40,7 +39,7 @@ export function readSettingsText(problems: ProblemList, named: boolean): string 
 
 function decode(bytes: Buffer, problems: ProblemList): string | undefined {
   try {
-    // TextDecoder takes the byte order mark off.
+    // TextDecoder removes the byte order mark.
     return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
@@ -49,18 +48,18 @@ function decode(bytes: Buffer, problems: ProblemList): string | undefined {
   }
 }
 
-/** Deeper than any setting, and far from the end of the stack. */
+/** Deeper than any setting, and far below what overflows the stack. */
 const MAX_DEPTH = 100;
 
 export type Path = readonly string[];
 
-export class SettingsTree {
+export class JsonTree {
   readonly values: unknown;
-  /** Keys `__proto__`, which no object can hold like any other: left out of the values. */
-  readonly unsayable: Path[] = [];
+  /** Keys `__proto__`: left out of the values, since an object cannot have one as a plain key. */
+  readonly protoKeys: Path[] = [];
   readonly #offsets = new Map<string, {readonly key: number; readonly value: number}>();
 
-  /** A key that stands twice counts where it stands last. */
+  /** Of a key that is given twice the last value counts. */
   constructor(
     private readonly text: string,
     root: Node,
@@ -69,13 +68,13 @@ export class SettingsTree {
     this.values = this.#valueOf(root, []);
   }
 
-  /** Where the key stands; of an entry of a list, where the entry does. */
+  /** Line and column of the key; of an entry of a list, those of the entry. */
   keyPlace(path: Path): Place {
     const offsets = this.#offsets.get(JSON.stringify(path));
     return offsets ? placeAt(this.text, offsets.key) : this.valuePlace(path);
   }
 
-  /** Where the value stands; of one that is missing, where its object does. */
+  /** Line and column of the value; of a missing one, those of its object. */
   valuePlace(path: Path): Place {
     for (let length = path.length; length > 0; length--) {
       const offsets = this.#offsets.get(JSON.stringify(path.slice(0, length)));
@@ -102,14 +101,14 @@ export class SettingsTree {
       const own = [...path, String(key.value)];
       if (this.#offsets.has(JSON.stringify(own))) this.#reportDouble(own, placeAt(this.text, key.offset));
       this.#offsets.set(JSON.stringify(own), {key: key.offset, value: value?.offset ?? key.offset});
-      if (key.value === '__proto__') this.unsayable.push(own);
+      if (key.value === '__proto__') this.protoKeys.push(own);
       else if (value) values[String(key.value)] = this.#valueOf(value, own);
     }
     return values;
   }
 
   #reportDouble(path: Path, place: Place): void {
-    const words = `${JSON.stringify(pathText(path))} stands twice`;
+    const words = `${JSON.stringify(formatPath(path))} stands twice`;
     if (isAmong(path, STRICT)) this.problems.error('double-key', place, words);
     else this.problems.warn('double-key', place, `${words}: the last one counts`);
   }

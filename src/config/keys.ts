@@ -1,6 +1,6 @@
-/** What holds for keys beyond their values. Keys are written with dots; all that lies below is meant too. */
+/** Rules for keys of settings. Keys are written with dots; a rule holds for everything below its key too. */
 
-/** In a project's files these could run code or send data elsewhere: they wait for trust in its directory. */
+/** In a project's files these could run code or send data elsewhere: they count once the user trusts its directory. */
 export const NEEDS_TRUST: readonly string[] = [
   'providers',
   'hooks',
@@ -12,10 +12,10 @@ export const NEEDS_TRUST: readonly string[] = [
   'retention',
 ];
 
-/** A slip here could leave a door open: an unknown or doubled key is an error. */
+/** A typing mistake here could allow too much: an unknown or doubled key is an error. */
 export const STRICT: readonly string[] = ['permissions', 'sandbox'];
 
-/** Lists that add up across files: what one forbids, none above it lifts. */
+/** Lists of all files add up: what one file forbids, no other allows. */
 export const ADDS_UP: readonly string[] = [
   'permissions.allow',
   'permissions.ask',
@@ -25,14 +25,14 @@ export const ADDS_UP: readonly string[] = [
   'sandbox.allowedHosts',
 ];
 
-/** Their entries are replaced as a whole: an address of one file never meets the key of another. */
+/** Their entries are replaced as a whole: an address of one file is never combined with the key of another. */
 export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers'];
 
-/** They may hold keys and tokens anywhere: shown as `set`. */
+/** They may contain keys and tokens: shown as `set`. */
 export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks'];
 
-/** What a file says about itself is no setting. */
-export const ABOUT_THE_FILE: readonly string[] = ['$schema', 'version'];
+/** A file says these about itself: they are no settings. */
+export const FILE_KEYS: readonly string[] = ['$schema', 'version'];
 
 /** The path is one of these keys, or lies below it. */
 export function isAmong(path: readonly string[], keys: readonly string[]): boolean {
@@ -40,6 +40,6 @@ export function isAmong(path: readonly string[], keys: readonly string[]): boole
 }
 
 /** A path as messages show it: `agents.explore.model`, `pricing."my model".input`. */
-export function pathText(path: readonly string[]): string {
+export function formatPath(path: readonly string[]): string {
   return path.map((part) => (/^[\w$/:-]+$/.test(part) ? part : JSON.stringify(part))).join('.');
 }

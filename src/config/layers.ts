@@ -1,4 +1,4 @@
-/** Values of several files laid over each other, each leaf with the files that it comes from. */
+/** Merges the values of several files. Each leaf knows the files that it comes from. */
 
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, WHOLE_ENTRIES} from './keys.ts';
@@ -13,7 +13,7 @@ export interface LayerSource {
 export interface Leaf {
   readonly path: Path;
   readonly value: unknown;
-  /** More than one only where lists add up, farthest first. */
+  /** Several only where lists add up, the weakest first. */
   readonly from: readonly LayerSource[];
 }
 
@@ -21,22 +21,22 @@ export interface Layer extends LayerSource {
   readonly values: object;
 }
 
-/** @param layers the farthest first: the nearest wins, key by key. */
-export function layLayers(layers: readonly Layer[]): Leaf[] {
+/** @param layers the weakest first: a later one wins, key by key. */
+export function mergeLayers(layers: readonly Layer[]): Leaf[] {
   const leaves = new Map<string, Leaf>();
   for (const {layer, file, values} of layers) {
-    for (const [path, value] of leavesOf(values, [])) {
+    for (const [path, value] of getLeaves(values, [])) {
       const id = JSON.stringify(path);
       const below = leaves.get(id);
       const from = {layer, file};
-      leaves.set(id, below && isAmong(path, ADDS_UP) ? sum(below, value, from) : {path, value, from: [from]});
+      leaves.set(id, below && isAmong(path, ADDS_UP) ? addUp(below, value, from) : {path, value, from: [from]});
     }
   }
   return [...leaves.values()];
 }
 
-/** The object that the leaves make up. */
-export function treeOf(leaves: readonly Leaf[]): Record<string, unknown> {
+/** The object made of the leaves. */
+export function toTree(leaves: readonly Leaf[]): Record<string, unknown> {
   const tree: Record<string, unknown> = {};
   for (const {path, value} of leaves) {
     let at = tree;
@@ -49,17 +49,17 @@ export function treeOf(leaves: readonly Leaf[]): Record<string, unknown> {
   return tree;
 }
 
-function leavesOf(value: object, path: Path): [Path, unknown][] {
+function getLeaves(value: object, path: Path): [Path, unknown][] {
   return Object.entries(value).flatMap(([key, entry]): [Path, unknown][] => {
     const own = [...path, key];
     if (entry === undefined) return [];
     const isWhole = own.length > 1 && isAmong(own, WHOLE_ENTRIES);
     const isLeaf = typeof entry !== 'object' || entry === null || Array.isArray(entry) || isWhole;
-    return isLeaf ? [[own, entry]] : leavesOf(entry, own);
+    return isLeaf ? [[own, entry]] : getLeaves(entry, own);
   });
 }
 
-function sum(below: Leaf, value: unknown, from: LayerSource): Leaf {
+function addUp(below: Leaf, value: unknown, from: LayerSource): Leaf {
   const entries = [below.value, value].flatMap((each) => (Array.isArray(each) ? each : []));
   return {path: below.path, value: [...new Set(entries)], from: [...below.from, from]};
 }

@@ -1,13 +1,13 @@
 /**
- * The one schema of all settings: TypeScript types, JSON Schema, error texts and the table of `config show` come from
- * it. `default` (a value) or `defaultText` (words, where it depends) say what holds when nothing is set.
+ * The one schema of all settings. TypeScript types, JSON Schema, error texts and the table of `config show` come from
+ * it. `default` (a value) or `defaultText` (words, where it depends) says what holds when nothing is set.
  */
 import {z} from 'zod';
 import {kindOf} from '../core/util/problem.ts';
 
 type ErrorText = (issue: {readonly input: unknown}) => string;
 
-/** Zod gives the text to the issue of this field only; what the value was is part of it. */
+/** Zod gives this text to the issue of this field alone. It says what was given instead. */
 function mustBe(what: string): {error: ErrorText} {
   return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${kindOf(input)}`)};
 }
@@ -16,7 +16,7 @@ function text(what: string) {
   return z.string(mustBe(what)).regex(/\S/, {error: `must be ${what}, and is empty`});
 }
 
-/** `item` names one entry, `items` the whole: `list('the name of a tool', 'a list of tool names')`. */
+/** `item` names one entry, `items` the list: `list('the name of a tool', 'a list of tool names')`. */
 function list(item: string, items: string) {
   return z.array(text(item), mustBe(items));
 }
@@ -25,10 +25,10 @@ function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, mustBe(`${values.slice(0, -1).join(', ')} or ${values.at(-1)}`));
 }
 
-function whole(least: number, most?: number, what?: string) {
-  const words = mustBe(what ?? `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`);
-  const number = z.int(words).min(least, words);
-  return most === undefined ? number : number.max(most, words);
+function whole(min: number, max?: number, what?: string) {
+  const error = mustBe(what ?? `a whole number from ${min}${max === undefined ? '' : ` to ${max}`}`);
+  const number = z.int(error).min(min, error);
+  return max === undefined ? number : number.max(max, error);
 }
 
 function atLeastZero(what: string) {
@@ -39,12 +39,12 @@ function flag() {
   return z.boolean(mustBe('true or false'));
 }
 
-/** Knows its keys: any other is an issue, which the reader of files turns into a warning or an error. */
+/** Any other key is an issue, which settings-file.ts turns into a warning or an error. */
 function section<T extends z.core.$ZodLooseShape>(shape: T) {
   return z.strictObject(shape, mustBe('an object'));
 }
 
-/** People choose the keys: names of agents, providers, models. */
+/** The user chooses the keys: names of agents, providers, models. */
 function named<T extends z.core.$ZodType>(entry: T) {
   return z.record(z.string(), entry, mustBe('an object'));
 }
@@ -83,7 +83,7 @@ const subagents = section({
     .union([z.literal('auto'), whole(1, 64, POOL_SIZE)], mustBe(POOL_SIZE))
     .optional()
     .meta({
-      description: 'Runs at work at a time. auto: 8 for a hosted model, 3 for a model server on this machine.',
+      description: 'Runs at a time. auto: 8 for a hosted model, 3 for a model server on this machine.',
       default: 'auto',
     }),
   resultTokens: whole(1)
@@ -182,8 +182,8 @@ const verify = section({
 });
 
 /** `"sandbox": "auto"` is short for `"sandbox": {"mode": "auto"}`. */
-function modeOr<M extends readonly [string, ...string[]], S extends z.ZodObject>(modes: M, whole: S, words: string) {
-  const short = z.union([z.enum(modes), whole], mustBe(words));
+function modeOr<M extends readonly [string, ...string[]], S extends z.ZodObject>(modes: M, whole: S, what: string) {
+  const short = z.union([z.enum(modes), whole], mustBe(what));
   return short.transform((value) => (typeof value === 'string' ? {mode: value as M[number]} : value) as z.output<S>);
 }
 
@@ -208,7 +208,7 @@ export const settingsSchema = section({
   maxOutputTokens: whole(256).optional().meta({description: 'Tokens of one reply.', default: 16_384}),
   contextTokens: whole(1)
     .optional()
-    .meta({description: 'Binds runs to a smaller context window.', defaultText: 'the model’s own'}),
+    .meta({description: 'Limits runs to a smaller context window.', defaultText: 'the model’s own'}),
   agents: named(agent).optional().meta({description: 'Models and limits by the name of the agent.'}),
   permissions: permissions.optional().meta({description: 'What is allowed, asked, refused.'}),
   sandbox: modeOr(SANDBOX_MODES, sandbox, 'off, auto, required or an object')
@@ -238,5 +238,5 @@ export const settingsSchema = section({
     .meta({description: 'How long transcripts are kept.'}),
 });
 
-/** One file's, and all of them laid over each other, without what a file says about itself. */
+/** The settings of one file, or of all of them merged. */
 export type SettingsValues = Omit<z.output<typeof settingsSchema>, '$schema' | 'version'>;

@@ -1,11 +1,11 @@
-/** One settings file: its text checked against the schema, each mistake with its place. */
+/** Reads one settings file and checks it against the schema. Each mistake is reported with its line and column. */
 import type {z} from 'zod';
 import {RULE_KINDS, readRule} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
-import {meantKey} from './json-schema.ts';
-import {type Path, readSettingsText, SettingsTree} from './jsonc-file.ts';
-import {ABOUT_THE_FILE, isAmong, pathText, STRICT} from './keys.ts';
+import {getMeantKey} from './json-schema.ts';
+import {JsonTree, type Path, readText} from './jsonc-file.ts';
+import {FILE_KEYS, formatPath, isAmong, STRICT} from './keys.ts';
 import {FORMAT_VERSION, type SettingsValues, settingsSchema} from './schema.ts';
 
 export interface SettingsFile {
@@ -13,21 +13,21 @@ export interface SettingsFile {
   /** Empty if a problem is an error. */
   readonly values: SettingsValues;
   readonly problems: readonly Problem[];
-  /** Where its keys stand. */
-  readonly tree?: SettingsTree;
+  /** For the lines and columns of its keys. */
+  readonly tree?: JsonTree;
 }
 
-/** @param named a person named it on the command line. */
-export function readSettingsFile(file: string, named: boolean): SettingsFile {
+/** @param isRequired --settings names it, so it must exist. */
+export function readSettingsFile(file: string, isRequired: boolean): SettingsFile {
   const problems = new ProblemList(file);
-  const text = readSettingsText(problems, named);
+  const text = readText(problems, isRequired);
   if (text === undefined || isEmpty(text)) {
     return {found: text !== undefined, values: {}, problems: problems.all};
   }
   return {found: true, ...parseSettings(text, problems)};
 }
 
-/** Nothing but white space and lines that are comments: people comment all settings out. */
+/** Only white space and comment lines: people comment out all settings. */
 function isEmpty(text: string): boolean {
   return text.replace(/^\s*\/\/.*$/gm, '').trim() === '';
 }
@@ -35,25 +35,25 @@ function isEmpty(text: string): boolean {
 function parseSettings(text: string, problems: ProblemList): Omit<SettingsFile, 'found'> {
   const root = parseRoot(text, problems);
   if (!root) return {values: {}, problems: problems.all};
-  const tree = new SettingsTree(text, root, problems);
+  const tree = new JsonTree(text, root, problems);
   if (problems.failed) return {values: {}, problems: problems.all};
   const values = check(tree, problems);
   return {values: problems.failed ? {} : values, problems: problems.all, tree};
 }
 
-function check(tree: SettingsTree, problems: ProblemList): SettingsValues {
+function check(tree: JsonTree, problems: ProblemList): SettingsValues {
   const newer = isNewer(tree, problems);
-  for (const path of tree.unsayable) reportUnknown(path, tree, newer, problems);
+  for (const path of tree.protoKeys) reportUnknown(path, tree, newer, problems);
   const values = structuredClone(tree.values);
   const parsed = settingsSchema.safeParse(values);
   if (parsed.success) {
     checkRules(parsed.data, tree, newer, problems);
-    return problems.failed ? {} : withoutAboutTheFile(parsed.data);
+    return problems.failed ? {} : withoutFileKeys(parsed.data);
   }
   for (const issue of parsed.error.issues.flatMap(innermost)) {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') {
-      problems.error('wrong-value', tree.valuePlace(path), `${where(issue.path)}: ${issue.message}`);
+      problems.error('wrong-value', tree.valuePlace(path), `${formatIssuePath(issue.path)}: ${issue.message}`);
       continue;
     }
     for (const key of issue.keys) {
@@ -64,11 +64,11 @@ function check(tree: SettingsTree, problems: ProblemList): SettingsValues {
   if (problems.failed) return {};
   const rest = settingsSchema.parse(values);
   checkRules(rest, tree, newer, problems);
-  return problems.failed ? {} : withoutAboutTheFile(rest);
+  return problems.failed ? {} : withoutFileKeys(rest);
 }
 
-/** A rule with a slip would leave a door open, or keep one shut without a word. */
-function checkRules({permissions}: SettingsValues, tree: SettingsTree, newer: boolean, problems: ProblemList): void {
+/** A rule with a typing mistake would silently allow or refuse the wrong calls. */
+function checkRules({permissions}: SettingsValues, tree: JsonTree, newer: boolean, problems: ProblemList): void {
   for (const kind of RULE_KINDS) {
     for (const [index, rule] of (permissions?.[kind] ?? []).entries()) {
       const read = readRule(rule);
@@ -81,7 +81,7 @@ function checkRules({permissions}: SettingsValues, tree: SettingsTree, newer: bo
   }
 }
 
-function isNewer(tree: SettingsTree, problems: ProblemList): boolean {
+function isNewer(tree: JsonTree, problems: ProblemList): boolean {
   const {values} = tree;
   const version = typeof values === 'object' && values !== null && 'version' in values ? values.version : undefined;
   if (typeof version !== 'number' || !Number.isInteger(version) || version <= FORMAT_VERSION) return false;
@@ -90,18 +90,18 @@ function isNewer(tree: SettingsTree, problems: ProblemList): boolean {
   return true;
 }
 
-function reportUnknown(path: Path, tree: SettingsTree, newer: boolean, problems: ProblemList): void {
-  const words = `unknown key ${quote(pathText(path))}`;
-  // `"permissions.deny"` is as unknown as `deny` there, and as much of a slip.
+function reportUnknown(path: Path, tree: JsonTree, newer: boolean, problems: ProblemList): void {
+  const words = `unknown key ${quote(formatPath(path))}`;
+  // A key `"permissions.deny"` is as unknown, and as much of a mistake, as an unknown key below permissions.
   const isStrict = isAmong(
     path.flatMap((key) => key.split('.')),
     STRICT,
   );
-  if (isStrict && !newer) problems.error('unknown-key', tree.keyPlace(path), words, meantKey(path));
-  else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored`, meantKey(path));
+  if (isStrict && !newer) problems.error('unknown-key', tree.keyPlace(path), words, getMeantKey(path));
+  else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored`, getMeantKey(path));
 }
 
-/** In a union, the branch that went into the value says best what is wrong there. */
+/** In a union, the branch that matched parts of the value says best what is wrong. */
 function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branch = issue.errors.find((errors) =>
@@ -111,23 +111,23 @@ function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 }
 
 /** `permissions.deny, entry 2` */
-function where(path: readonly PropertyKey[]): string {
+function formatIssuePath(path: readonly PropertyKey[]): string {
   const names = path.filter((part) => typeof part !== 'number').map(String);
   const index = path.find((part) => typeof part === 'number');
-  return index === undefined ? pathText(names) : `${pathText(names)}, entry ${index + 1}`;
+  return index === undefined ? formatPath(names) : `${formatPath(names)}, entry ${index + 1}`;
 }
 
-function withoutAboutTheFile(values: z.output<typeof settingsSchema>): SettingsValues {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !ABOUT_THE_FILE.includes(key)));
+function withoutFileKeys(values: z.output<typeof settingsSchema>): SettingsValues {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !FILE_KEYS.includes(key)));
 }
 
-/** Takes out what lies at the path. @returns whether something did. */
+/** Removes the value at the path. @returns whether there was one. */
 export function remove(values: unknown, path: Path): boolean {
   if (valueAt(values, path) === undefined) return false;
   return Reflect.deleteProperty(valueAt(values, path.slice(0, -1)) as object, path.at(-1)!);
 }
 
-/** Undefined where nothing lies. */
+/** Undefined where there is no value. */
 export function valueAt(values: unknown, path: Path): unknown {
   return path.reduce(own, values);
 }

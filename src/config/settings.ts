@@ -1,4 +1,4 @@
-/** Settings: read in layers, checked, merged, frozen. */
+/** Reads the settings files as layers, checks them, merges them and freezes the result. */
 
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
@@ -7,8 +7,8 @@ import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {NOT_YET, notYet} from '../core/util/not-yet.ts';
 import {formatProblem} from '../core/util/problem.ts';
-import {NEEDS_TRUST, pathText} from './keys.ts';
-import {type LayerName, type LayerSource, type Leaf, layLayers, treeOf} from './layers.ts';
+import {formatPath, NEEDS_TRUST} from './keys.ts';
+import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';
 
@@ -17,55 +17,55 @@ export type Settings = DeepReadonly<SettingsValues>;
 type DeepReadonly<T> = T extends object ? {readonly [K in keyof T]: DeepReadonly<T[K]>} : T;
 
 export interface LoadedSettings {
-  /** What is set somewhere; nothing that its engine is still missing for. */
+  /** What some file sets, without what is not yet available. */
   readonly settings: Settings;
   /** One line each, for the user. */
   readonly warnings: readonly string[];
   /** Each value of `settings`, with the files that it comes from. */
   readonly origins: readonly Leaf[];
-  /** All files that were looked for, the nearest last. */
+  /** All files that were looked for, the strongest last. */
   readonly files: readonly (LayerSource & {readonly found: boolean})[];
   /** Variables that hold keys of model servers, by `apiKeyEnv`. */
   readonly keyNames: readonly string[];
-  /** What files of the project say that counts only where it is trusted, trusted or not. */
+  /** What files of the project say that needs trust, whether it is trusted or not. */
   readonly claims: readonly Claim[];
 }
 
-export interface SettingsPlaces {
+export interface SettingsOptions {
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
   readonly home: string;
   readonly cwd: string;
   /** `--settings FILE`. */
   readonly explicit?: string;
-  /** What the user trusts of the project's files; without it nothing. */
+  /** What the user trusts of the project's files. Default: nothing. */
   readonly trusts?: Trusts;
 }
 
-/** A file that mistakes fill is told by its first ones. */
+/** Of more errors only the first ones are printed. */
 const MAX_ERRORS = 10;
 
-/** Nearer layers win, key by key. @throws UsageError for files that are wrong: each mistake with its place. */
-export function loadSettings(places: SettingsPlaces): LoadedSettings {
+/** Stronger layers win, key by key. @throws UsageError for files that are wrong, a line for each mistake. */
+export function loadSettings(options: SettingsOptions): LoadedSettings {
   const warnings: string[] = [];
   const errors: string[] = [];
   const keyNames: string[] = [];
   const claims: Claim[] = [];
-  const layers = layerFiles(places).map((source) => {
+  const layers = layerFiles(options).map((source) => {
     const {file, layer, isProjects} = source;
     const read = readSettingsFile(file, layer === 'command line');
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
       (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
     }
-    if (isProjects) claims.push(...dropUntrusted(read, file, places.trusts));
-    // Also while the engine of providers is missing: the key is there.
+    if (isProjects) claims.push(...dropUntrusted(read, file, options.trusts));
+    // Also while providers are not yet available: the environment has their keys.
     keyNames.push(...Object.values(read.values.providers ?? {}).flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
     dropNotYet(read, file, warnings);
     return {file, layer, found: read.found, values: read.values};
   });
-  if (errors.length > 0) throw new UsageError(showControls(shortened(errors).join('\n')));
-  const origins = layLayers(layers);
+  if (errors.length > 0) throw new UsageError(showControls(firstOf(errors).join('\n')));
+  const origins = mergeLayers(layers);
   return deepFreeze({
-    settings: settingsSchema.parse(treeOf(origins)),
+    settings: settingsSchema.parse(toTree(origins)),
     warnings: warnings.map(showControls),
     origins,
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
@@ -74,8 +74,8 @@ export function loadSettings(places: SettingsPlaces): LoadedSettings {
   });
 }
 
-/** The farthest first. */
-function layerFiles({home, cwd, explicit}: SettingsPlaces): {file: string; layer: LayerName; isProjects: boolean}[] {
+/** The weakest first. */
+function layerFiles({home, cwd, explicit}: SettingsOptions): {file: string; layer: LayerName; isProjects: boolean}[] {
   const project = path.join(cwd, '.mini-cc');
   // Started in the home directory, the project's folder is the user's own.
   const isHome = sameFolder(project, home);
@@ -90,19 +90,19 @@ function layerFiles({home, cwd, explicit}: SettingsPlaces): {file: string; layer
 }
 
 function sameFolder(a: string, b: string): boolean {
-  return realOr(a) === realOr(b);
+  return getRealPath(a) === getRealPath(b);
 }
 
-function realOr(folder: string): string {
+function getRealPath(folder: string): string {
   try {
     return realpathSync(folder);
   } catch {
-    // Not there or not to be entered: whoever reads files in it says so.
+    // It does not exist or cannot be entered: reading files in it reports that.
     return path.resolve(folder);
   }
 }
 
-/** @returns what needs trust in the file, also what is trusted. */
+/** Removes what is not trusted. @returns all that needs trust in the file. */
 function dropUntrusted({values}: SettingsFile, file: string, trusts: Trusts = () => false): Claim[] {
   return NEEDS_TRUST.flatMap((key) => {
     const path = key.split('.');
@@ -119,11 +119,11 @@ function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string
     const keys = key.split('.');
     if (!remove(values, keys)) continue;
     const {line, column} = tree?.keyPlace(keys) ?? {line: 1, column: 1};
-    warnings.push(`${file}:${line}:${column}: ${notYet(pathText(keys))} and is ignored`);
+    warnings.push(`${file}:${line}:${column}: ${notYet(formatPath(keys))} and is ignored`);
   }
 }
 
-function shortened(errors: readonly string[]): string[] {
+function firstOf(errors: readonly string[]): string[] {
   const more = errors.length - MAX_ERRORS;
   return more > 0 ? [...errors.slice(0, MAX_ERRORS), `and ${more} more`] : [...errors];
 }

@@ -1,18 +1,18 @@
-/** Where a session works, as its agents are told. Read once: the system prompt keeps its bytes. */
+/** What the system prompt says about the place where a session works. Read once, so that the prompt stays the same. */
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../core/contract/trust.ts';
 import type {Surroundings} from '../core/turn/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 
-export interface SurroundingPlaces {
+export interface SurroundingsOptions {
   readonly cwd: string;
   readonly home: string;
   /** What the user trusts of the project's files. */
   readonly trusts: Trusts;
 }
 
-export function readSurroundings({cwd, home, trusts}: SurroundingPlaces, appended: string | undefined): Surroundings {
+export function readSurroundings({cwd, home, trusts}: SurroundingsOptions, appended: string | undefined): Surroundings {
   const branch = gitBranch(cwd);
   return {
     cwd,
@@ -24,7 +24,7 @@ export function readSurroundings({cwd, home, trusts}: SurroundingPlaces, appende
   };
 }
 
-/** Current branch, or a short commit when detached; undefined outside git. Read from the files: no process starts. */
+/** Current branch, or a short commit when detached; undefined outside git. Read from files, without starting git. */
 function gitBranch(cwd: string): string | undefined {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
     const dotGit = path.join(folder, '.git');
@@ -43,7 +43,7 @@ function gitFolder(dotGit: string): string {
 function branchIn(folder: string): string | undefined {
   const head = path.join(folder, 'HEAD');
   if (!statSync(head, {throwIfNoEntry: false})?.isFile()) return undefined;
-  // One line: what a file of the project says further belongs to no prompt.
+  // One line alone: further text of a project's file must not enter the prompt.
   const [text = ''] = readFileSync(head, 'utf8').trim().split('\n', 1);
   return text.startsWith('ref: ') ? text.replace(/^ref: refs\/heads\//, '') : text.slice(0, 8);
 }

@@ -3,10 +3,10 @@ import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
 import {configCommandLine} from '../../src/cli/config-command.ts';
 import {UsageError} from '../../src/core/util/errors.ts';
-import {type Places, PROJECT, places, USER} from '../config/fixture.ts';
+import {makeFolders, PROJECT, type TestFolders, USER} from '../config/fixture.ts';
 
 /** As `main` does, in a directory of the test. */
-async function run(words: readonly string[], at: Places, env: Record<string, string> = {}) {
+async function run(words: readonly string[], at: TestFolders, env: Record<string, string> = {}) {
   try {
     const {session, subcommand} = parseArguments(['config', ...words], env, () => at.cwd);
     const [verb = '', ...more] = subcommand!.words;
@@ -20,8 +20,8 @@ async function run(words: readonly string[], at: Places, env: Record<string, str
 }
 
 describe('mini-cc config show', () => {
-  it('prints every setting with its value and where it comes from, and no key', async () => {
-    const at = places({[USER]: {permissions: {deny: ['bash(rm:*)']}}, [PROJECT]: {model: 'opus', modle: 1}});
+  it('prints every setting with its value and where it comes from, but no API key', async () => {
+    const at = makeFolders({[USER]: {permissions: {deny: ['bash(rm:*)']}}, [PROJECT]: {model: 'opus', modle: 1}});
     const {code, stdout, stderr} = await run(['show'], at, {ANTHROPIC_API_KEY: 'sk-verysecret'});
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^  model +opus +${path.join(at.base, PROJECT)}$`, 'm'));
@@ -36,11 +36,11 @@ describe('mini-cc config show', () => {
   });
 
   it('says that the offline model answers where nothing is configured', async () => {
-    expect((await run(['show'], places({}))).stdout).toContain('the offline model answers');
+    expect((await run(['show'], makeFolders({}))).stdout).toContain('the offline model answers');
   });
 
   it('prints one JSON object with --json, warnings in it', async () => {
-    const at = places({[USER]: {modle: 1}});
+    const at = makeFolders({[USER]: {modle: 1}});
     const {code, stdout, stderr} = await run(['show', '--json'], at);
     expect({code, stderr}).toEqual({code: 0, stderr: []});
     const shown = JSON.parse(stdout);
@@ -50,14 +50,17 @@ describe('mini-cc config show', () => {
   });
 
   it('takes --settings and --cwd as a session does', async () => {
-    const at = places({'other/.mini-cc/settings.json': {model: 'haiku'}, 'other/mine.json': {subagentModel: 'opus'}});
+    const at = makeFolders({
+      'other/.mini-cc/settings.json': {model: 'haiku'},
+      'other/mine.json': {subagentModel: 'opus'},
+    });
     const {stdout} = await run(['show', '--cwd', '../other', '--settings=mine.json'], at);
     expect(stdout).toMatch(/^ {2}model +haiku /m);
     expect(stdout).toMatch(/^ {2}subagentModel +opus +\/.*mine\.json$/m);
   });
 
-  it('ends with 2 and the places if settings are wrong', async () => {
-    const at = places({[USER]: {permissions: {dney: []}}});
+  it('ends with 2, line and column if settings are wrong', async () => {
+    const at = makeFolders({[USER]: {permissions: {dney: []}}});
     expect(await run(['show'], at)).toEqual({
       code: 2,
       stdout: '',
@@ -68,7 +71,7 @@ describe('mini-cc config show', () => {
 
 describe('mini-cc config schema', () => {
   it('prints the JSON Schema, also where settings are wrong', async () => {
-    const {code, stdout} = await run(['schema'], places({[USER]: '{'}));
+    const {code, stdout} = await run(['schema'], makeFolders({[USER]: '{'}));
     expect(code).toBe(0);
     expect(JSON.parse(stdout).$id).toBe('urn:mini-cc:schema:settings:1');
   });
@@ -87,7 +90,7 @@ describe('mini-cc config', () => {
     [['schema', '--json'], 'schema takes no --json'],
     [['\u001B[31m'], 'unknown word'],
   ])('%j is wrong usage: one line, and 2', async (args, words) => {
-    const {code, stdout, stderr} = await run(args, places({}));
+    const {code, stdout, stderr} = await run(args, makeFolders({}));
     expect({code, stdout, lines: stderr.length}).toEqual({code: 2, stdout: '', lines: 1});
     expect(stderr[0]).toMatch(/^[^\n\u001B]*$/);
     expect(stderr[0]).toContain(words);

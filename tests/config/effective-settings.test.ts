@@ -1,12 +1,12 @@
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {settingsInForce} from '../../src/config/effective-settings.ts';
-import {LOCAL, PROJECT, places, USER} from './fixture.ts';
+import {getEffectiveSettings} from '../../src/config/effective-settings.ts';
+import {LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 
-describe('what is in force', () => {
-  it('is every setting once, from its file or by default, without those that are not yet available', () => {
-    const at = places({[USER]: {retry: {maxAttempts: 2}}, [LOCAL]: {agents: {'a.b': {maxTurns: 3}}}});
-    const {settings} = settingsInForce(at, {});
+describe('effective settings', () => {
+  it('list every setting once, from its file or by default, without those that are not yet available', () => {
+    const at = makeFolders({[USER]: {retry: {maxAttempts: 2}}, [LOCAL]: {agents: {'a.b': {maxTurns: 3}}}});
+    const {settings} = getEffectiveSettings(at, {});
     const keys = settings.map(({key}) => key);
     expect(new Set(keys).size).toBe(keys.length);
     const find = (key: string) => settings.find((each) => each.key === key);
@@ -22,18 +22,19 @@ describe('what is in force', () => {
     expect(keys.filter((key) => /^(?:fanOut|providers|thinking|version|\$schema)/.test(key))).toEqual([]);
   });
 
-  it('names all files of rules that add up', () => {
-    const at = places({[USER]: {permissions: {deny: ['bash']}}, [PROJECT]: {permissions: {deny: ['grep']}}});
-    const {settings} = settingsInForce(at, {});
+  it('name all files of rules that add up', () => {
+    const at = makeFolders({[USER]: {permissions: {deny: ['bash']}}, [PROJECT]: {permissions: {deny: ['grep']}}});
+    const {settings} = getEffectiveSettings(at, {});
     expect(settings.find(({key}) => key === 'permissions.deny')).toMatchObject({
       value: ['bash', 'grep'],
       from: [path.join(at.base, USER), path.join(at.base, PROJECT)],
     });
   });
 
-  it('is what the environment says where it lies over files', () => {
-    const at = places({[USER]: {model: 'opus'}});
-    const model = (env: Record<string, string>) => settingsInForce(at, env).settings.find(({key}) => key === 'model');
+  it('follow the environment where it wins over files', () => {
+    const at = makeFolders({[USER]: {model: 'opus'}});
+    const model = (env: Record<string, string>) =>
+      getEffectiveSettings(at, env).settings.find(({key}) => key === 'model');
     expect(model({ANTHROPIC_MODEL: 'haiku'})).toEqual({
       key: 'model',
       value: 'haiku',
@@ -41,26 +42,26 @@ describe('what is in force', () => {
       from: ['ANTHROPIC_MODEL'],
     });
     expect(model({ANTHROPIC_MODEL: ''})).toMatchObject({value: 'opus', source: 'user'});
-    expect(settingsInForce(at, {MINI_CC_FAN_OUT: 'auto'}).warnings).toEqual([
+    expect(getEffectiveSettings(at, {MINI_CC_FAN_OUT: 'auto'}).warnings).toEqual([
       'MINI_CC_FAN_OUT is not yet available and is ignored',
     ]);
   });
 
-  it('says of keys and tokens only whether they are set, wherever they stand', () => {
+  it('show of keys and tokens only whether they are set, in any setting or variable', () => {
     const env = {
       ANTHROPIC_API_KEY: 'sk-verysecret',
       ANTHROPIC_AUTH_TOKEN: '',
       ANTHROPIC_BASE_URL: 'https://me:pass-word@host.example/v1?key=query-secret',
       ANTHROPIC_MODEL: 'sk-verysecret',
     };
-    const at = places({[USER]: {subagentModel: 'x-sk-verysecret', 'sk-verysecret': 1}});
-    const shown = settingsInForce(at, env);
+    const at = makeFolders({[USER]: {subagentModel: 'x-sk-verysecret', 'sk-verysecret': 1}});
+    const shown = getEffectiveSettings(at, env);
     expect(JSON.stringify(shown)).not.toMatch(/verysecret|pass-word|query-secret/);
     const variable = (name: string) => shown.environment.find((each) => each.name === name)?.value;
     expect(variable('ANTHROPIC_API_KEY')).toBe('set');
     expect(variable('ANTHROPIC_AUTH_TOKEN')).toBe('not set');
     expect(variable('ANTHROPIC_BASE_URL')).toBe('https://…@host.example/v1?…');
     expect(shown.offline).toBe(false);
-    expect(settingsInForce(at, {}).offline).toBe(true);
+    expect(getEffectiveSettings(at, {}).offline).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import {onTestFinished} from 'vitest';
 import {UsageError} from '../../src/core/util/errors.ts';
 
-export interface Places {
+export interface TestFolders {
   readonly base: string;
   readonly home: string;
   readonly cwd: string;
@@ -15,8 +15,8 @@ export const USER = 'home/settings.json';
 export const PROJECT = 'work/.mini-cc/settings.json';
 export const LOCAL = 'work/.mini-cc/settings.local.json';
 
-/** @param files text or bytes as they are, anything else as JSON; by their path from the base. */
-export function places(files: Readonly<Record<string, unknown>>): Places {
+/** @param files by their path from the base: text or bytes as they are, anything else as JSON */
+export function makeFolders(files: Readonly<Record<string, unknown>>): TestFolders {
   const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-settings-')));
   onTestFinished(() => rmSync(base, {recursive: true, force: true}));
   for (const folder of ['home', 'work']) mkdirSync(path.join(base, folder));
@@ -28,7 +28,7 @@ export function places(files: Readonly<Record<string, unknown>>): Places {
   return {home: path.join(base, 'home'), cwd: path.join(base, 'work'), base};
 }
 
-/** The message of the error of usage; fails for any other, and for none. */
+/** The message of the usage error. Fails for any other error, and without one. */
 export function usageErrorOf(act: () => unknown): string {
   try {
     act();

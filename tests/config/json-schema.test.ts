@@ -8,7 +8,7 @@ import {NOT_YET} from '../../src/core/util/not-yet.ts';
 describe('the JSON Schema of settings', () => {
   const schema = settingsJsonSchema();
 
-  it('has an address, and knows its keys and no other', () => {
+  it('has an id, and allows its own keys alone', () => {
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'urn:mini-cc:schema:settings:1',
@@ -18,7 +18,7 @@ describe('the JSON Schema of settings', () => {
     expect(schema.required).toBeUndefined();
   });
 
-  it('says of every setting what it is, and of every single one what holds by default', () => {
+  it('describes every setting, and names the default of each single one', () => {
     for (const {path, description, open, ...about} of allSettings()) {
       expect(description, path.join('.')).not.toBe('');
       if (!open) expect(about.default ?? about.defaultText, path.join('.')).toBeDefined();
@@ -27,7 +27,7 @@ describe('the JSON Schema of settings', () => {
     expect(JSON.stringify(schema)).not.toContain('defaultText');
   });
 
-  it('says what is not yet available', () => {
+  it('marks what is not yet available', () => {
     const properties = schema.properties as Record<string, {description?: string}>;
     const later = Object.keys(properties).filter((key) => properties[key]?.description?.includes('Not yet available'));
     expect(later.toSorted()).toEqual(NOT_YET.settings.toSorted());
@@ -60,7 +60,7 @@ describe('the JSON Schema of settings', () => {
   });
 });
 
-it('the rules of keys are about keys that are there', () => {
+it('the rules for keys name only keys that exist', () => {
   const known = allSettings().map(({path}) => path.join('.'));
   for (const key of [...NOT_YET.settings, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
     expect(

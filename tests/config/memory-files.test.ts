@@ -2,11 +2,11 @@ import {mkdirSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory-files.ts';
-import {places} from './fixture.ts';
+import {makeFolders} from './fixture.ts';
 
 describe('memory files', () => {
   it('are read from the repository down to the working directory, AGENTS.md before CLAUDE.md', () => {
-    const {base} = places({
+    const {base} = makeFolders({
       'home/AGENTS.md': 'mine',
       'AGENTS.md': 'not of this repository',
       'repo/.git/HEAD': 'ref: refs/heads/main',
@@ -20,8 +20,8 @@ describe('memory files', () => {
     expect(texts).toEqual(['mine', 'root', 'near']);
   });
 
-  it('of a project that lead out of it by a link count only where that is trusted, for their text leaves the machine', () => {
-    const {base} = places({
+  it('of a project that are links out of it count only where that is trusted, since their text is sent to the model', () => {
+    const {base} = makeFolders({
       'home/AGENTS.md': 'mine',
       '.ssh/id_rsa': 'a key',
       'repo/.git/HEAD': 'ref: refs/heads/main',
@@ -45,13 +45,13 @@ describe('memory files', () => {
       {file: path.join(repo, 'TOOLS.md'), key: 'link', value: key},
       {file: path.join(repo, 'pkg/AGENTS.md'), key: 'link', value: key},
     ]);
-    // What it leads to is part of what is trusted.
+    // The target of the link is part of what is trusted.
     rmSync(key);
     expect(memoryClaims(cwd)).toEqual([]);
   });
 
-  it('are files: a folder or a link in a circle of that name is none', () => {
-    const {cwd, home} = places({});
+  it('are regular files: a folder or a circular link of that name is ignored', () => {
+    const {cwd, home} = makeFolders({});
     mkdirSync(path.join(cwd, 'AGENTS.md'));
     symlinkSync('CLAUDE.md', path.join(cwd, 'CLAUDE.md'));
     expect(memoryFiles(cwd, home, () => true)).toEqual([]);

@@ -1,11 +1,11 @@
-/** Good settings broken at random: whatever comes out is read or refused with places, and never anything else. */
+/** Good settings changed at random are either read, or refused with line and column. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {settingsInForce} from '../../src/config/effective-settings.ts';
+import {getEffectiveSettings} from '../../src/config/effective-settings.ts';
 import {loadSettings} from '../../src/config/settings.ts';
 import {UsageError} from '../../src/core/util/errors.ts';
-import {places, USER} from './fixture.ts';
+import {makeFolders, USER} from './fixture.ts';
 
 const GOOD = JSON.stringify(
   {
@@ -74,7 +74,7 @@ function mutate(text: string, random: (below: number) => number): string {
       () => mutated.slice(0, at) + piece + mutated.slice(end),
       () => mutated.slice(0, at) + mutated.slice(from, from + 40) + mutated.slice(at),
       () => mutated.slice(0, at),
-      // Values of other kinds where the syntax stays whole: the checks of the schema are reached.
+      // Other kinds of values with correct syntax, so that the checks of the schema are reached.
       () =>
         mutated.replaceAll(/: ("[^"]*"|\d+)/g, (all) =>
           random(4) === 0 ? `: ${['null', '[]', '{}', '-1', '"x"', 'true'][random(6)]}` : all,
@@ -85,8 +85,8 @@ function mutate(text: string, random: (below: number) => number): string {
   return mutated;
 }
 
-it('300 random mutations of good settings are read, or refused by an error of usage with a place', () => {
-  const at = places({[USER]: GOOD});
+it('300 random mutations of good settings are read, or refused by a usage error with line and column', () => {
+  const at = makeFolders({[USER]: GOOD});
   const file = path.join(at.base, USER);
   expect(loadSettings(at).settings).toMatchObject({model: 'sonnet', retention: {days: 0.5}});
   const random = numbers(20_260_101);
@@ -96,7 +96,7 @@ it('300 random mutations of good settings are read, or refused by an error of us
     writeFileSync(file, text);
     try {
       const {settings} = loadSettings(at);
-      expect(settingsInForce(at, {}).settings.length).toBeGreaterThan(10);
+      expect(getEffectiveSettings(at, {}).settings.length).toBeGreaterThan(10);
       expect(Object.getPrototypeOf(settings)).toBe(Object.prototype);
       ends.read++;
     } catch (error) {

@@ -3,21 +3,21 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {loadSettings} from '../../src/config/settings.ts';
-import {LOCAL, PROJECT, places, USER, usageErrorOf} from './fixture.ts';
+import {LOCAL, makeFolders, PROJECT, USER, usageErrorOf} from './fixture.ts';
 
-/** What is said about the text of the user's settings, without the path. */
+/** The error for these user settings, without the path. */
 function errorFor(value: unknown): string {
-  const at = places({[USER]: value});
+  const at = makeFolders({[USER]: value});
   return usageErrorOf(() => loadSettings(at)).replaceAll(path.join(at.base, USER), 'FILE');
 }
 
 function warningsFor(value: unknown): string[] {
-  const at = places({[USER]: value});
+  const at = makeFolders({[USER]: value});
   return loadSettings(at).warnings.map((line) => line.replaceAll(path.join(at.base, USER), 'FILE'));
 }
 
 describe('a key that is unknown', () => {
-  it('is a warning with its place and the nearest known key, at any depth', () => {
+  it('is a warning with line, column and the nearest known key, at any depth', () => {
     const text = `{
   "modle": "opus",
   "subagents": {"maxConcurent": 3, "tools": {"denied": []}},
@@ -31,10 +31,10 @@ describe('a key that is unknown', () => {
       'FILE:4:26: unknown key "agents.explore.max_turns" is ignored (did you mean agents.explore.maxTurns?)',
       expect.stringMatching(/^FILE:5:3: unknown key "zzz" is ignored \(did you mean \w+\?\)$/),
     ]);
-    expect(loadSettings(places({[USER]: text})).settings).toEqual({});
+    expect(loadSettings(makeFolders({[USER]: text})).settings).toEqual({});
   });
 
-  it('is named with its full path if it stands at the wrong depth', () => {
+  it('is named with its full path if it is at the wrong depth', () => {
     expect(warningsFor({maxAttempts: 3})).toEqual([
       'FILE:1:2: unknown key "maxAttempts" is ignored (did you mean retry.maxAttempts?)',
     ]);
@@ -45,11 +45,11 @@ describe('a key that is unknown', () => {
       'FILE:1:17: unknown key "permissions.dney" (did you mean permissions.deny?)',
     );
     expect(errorFor({sandbox: {hid: []}})).toBe('FILE:1:13: unknown key "sandbox.hid" (did you mean sandbox.hide?)');
-    const at = places({[LOCAL]: {permissions: {deni: []}}});
+    const at = makeFolders({[LOCAL]: {permissions: {deni: []}}});
     expect(usageErrorOf(() => loadSettings(at))).toContain('settings.local.json:1:17: unknown key "permissions.deni"');
   });
 
-  it('is a path with dots, which is told how to be written', () => {
+  it('with dots gets the advice how to write it', () => {
     expect(warningsFor({'subagents.maxConcurrent': 2})).toEqual([
       'FILE:1:2: unknown key "\\"subagents.maxConcurrent\\"" is ignored (did you mean "subagents": {"maxConcurrent": …}?)',
     ]);
@@ -57,7 +57,7 @@ describe('a key that is unknown', () => {
     expect(errorFor({sandbox: 'auto', 'sandbox.hid': ['~/x']})).toContain('unknown key');
   });
 
-  it('is told even when it is __proto__', () => {
+  it('is reported even when it is __proto__', () => {
     expect(warningsFor('{"__proto__": {}, "agents": {"__proto__": {"model": "x"}}}')).toEqual([
       expect.stringContaining('FILE:1:2: unknown key "__proto__" is ignored'),
       expect.stringContaining('FILE:1:30: unknown key "agents.__proto__" is ignored'),
@@ -104,8 +104,8 @@ describe('a value that is wrong', () => {
     expect(errorFor(value)).toBe(`FILE:${message}`);
   });
 
-  it('is told with all others, of all files, at most ten', () => {
-    const at = places({[USER]: {model: 1, retry: {maxAttempts: 0}}, [PROJECT]: {subagentModel: 2}});
+  it('is reported with the errors of all files, at most ten', () => {
+    const at = makeFolders({[USER]: {model: 1, retry: {maxAttempts: 0}}, [PROJECT]: {subagentModel: 2}});
     expect(usageErrorOf(() => loadSettings(at)).split('\n')).toEqual([
       expect.stringContaining(`${USER}:1:10: model`),
       expect.stringContaining(`${USER}:1:`),
@@ -124,7 +124,7 @@ describe('a value that is wrong', () => {
   });
 });
 
-describe('a text that is no settings', () => {
+describe('a text that is not settings', () => {
   it.each([
     ['{"model": ', /^FILE:1:\d+: a value is missing/],
     ['{\n  "model": "a"\n  "retry": {}\n}', /^FILE:3:3: a comma is missing before/],
@@ -140,8 +140,8 @@ describe('a text that is no settings', () => {
     expect(errorFor(text)).toMatch(message);
   });
 
-  it('holds a key twice: a warning, but an error under permissions', () => {
-    const at = places({[USER]: '{"model": "a",\n "model": "b"}'});
+  it('has a key twice: a warning, but an error under permissions', () => {
+    const at = makeFolders({[USER]: '{"model": "a",\n "model": "b"}'});
     expect(loadSettings(at).settings.model).toBe('b');
     expect(loadSettings(at).warnings).toEqual([expect.stringContaining(':2:2: "model" stands twice: the last one')]);
     expect(errorFor('{"permissions": {"deny": ["bash"]}, "permissions": {}}')).toBe(
@@ -151,29 +151,29 @@ describe('a text that is no settings', () => {
   });
 });
 
-describe('what stands in place of settings', () => {
+describe('a settings file', () => {
   it('is an error if it is a folder, a pipe or a dangling link', async () => {
-    const at = places({});
+    const at = makeFolders({});
     const file = path.join(at.home, 'settings.json');
     mkdirSync(file);
     expect(usageErrorOf(() => loadSettings(at))).toBe(`${file}:1:1: is a folder, not a file`);
-    const other = places({});
+    const other = makeFolders({});
     symlinkSync('gone.json', path.join(other.home, 'settings.json'));
     expect(usageErrorOf(() => loadSettings(other))).toContain('is a link to "gone.json", which is not there');
-    const piped = places({});
+    const piped = makeFolders({});
     await execa('mkfifo', [path.join(piped.home, 'settings.json')]);
     expect(usageErrorOf(() => loadSettings(piped))).toContain('is not a regular file');
   });
 
   it('is an error if it cannot be read', () => {
-    // A link to itself: unlike a missing permission, that stops root too.
-    const at = places({});
+    // A link to itself: unlike a missing permission, it stops root too.
+    const at = makeFolders({});
     symlinkSync('settings.json', path.join(at.home, 'settings.json'));
     expect(usageErrorOf(() => loadSettings(at))).toMatch(/settings\.json:1:1: \S/);
   });
 
-  it('is an error if --settings names what is not there', () => {
-    const at = places({x: ''});
+  it('is an error if --settings names it and it does not exist', () => {
+    const at = makeFolders({x: ''});
     expect(usageErrorOf(() => loadSettings({...at, explicit: '../x/y.json'}))).toContain('no such file');
     expect(usageErrorOf(() => loadSettings({...at, explicit: '.'}))).toContain('is a folder, not a file');
     expect(usageErrorOf(() => loadSettings({...at, explicit: 'gone.json'}))).toBe(
@@ -182,8 +182,8 @@ describe('what stands in place of settings', () => {
   });
 });
 
-describe('what this release does not know', () => {
-  it('of the contract is ignored with a warning that names key and place', () => {
+describe('a setting that this release does not have', () => {
+  it('is ignored with a warning that names key, line and column when it is not yet available', () => {
     const later = {
       fallback: ['glm/glm-4.7'],
       providers: {ollama: {baseURL: 'http://127.0.0.1:11434', local: true}},
@@ -195,7 +195,7 @@ describe('what this release does not know', () => {
       thinking: 'high',
       contextTokens: 8192,
     };
-    const at = places({[USER]: later});
+    const at = makeFolders({[USER]: later});
     expect(loadSettings(at).settings).toEqual({});
     expect(warningsFor(later)).toEqual(
       Object.keys(later).map((key) =>
@@ -204,14 +204,14 @@ describe('what this release does not know', () => {
     );
   });
 
-  it('since a newer version wrote it is a warning, also under permissions, after one line that says so', () => {
+  it('is a warning when a newer version wrote it, also under permissions, after one line that says so', () => {
     const newer = '{"version": 2, "permissions": {"deny": ["bash"], "hush": []}, "later": 1}';
     expect(warningsFor(newer)).toEqual([
       'FILE:1:13: was written for a newer version of mini-cc (format 2, this one knows 1): what is unknown here is ignored',
       expect.stringContaining('unknown key "permissions.hush" is ignored'),
       expect.stringContaining('unknown key "later" is ignored'),
     ]);
-    expect(loadSettings(places({[USER]: newer})).settings).toEqual({permissions: {deny: ['bash']}});
+    expect(loadSettings(makeFolders({[USER]: newer})).settings).toEqual({permissions: {deny: ['bash']}});
     expect(warningsFor({version: 1, $schema: 'x'})).toEqual([]);
   });
 });

@@ -2,11 +2,11 @@ import {readFileSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {loadSettings} from '../../src/config/settings.ts';
-import {LOCAL, PROJECT, places, USER} from './fixture.ts';
+import {LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 
 describe('layers of settings', () => {
-  it('win key by key, the nearest first', () => {
-    const at = places({
+  it('win key by key, the strongest first', () => {
+    const at = makeFolders({
       [USER]: {model: 'opus', retry: {maxAttempts: 2}, agents: {explore: {model: 'haiku', maxTurns: 9}}},
       [PROJECT]: {model: 'sonnet', agents: {explore: {model: 'opus'}, code: {timeoutSeconds: 0}}},
       [LOCAL]: {retry: {maxWaitSeconds: 9}},
@@ -18,14 +18,14 @@ describe('layers of settings', () => {
     });
   });
 
-  it('give way to --settings, whose path starts at the working directory', () => {
-    const at = places({[USER]: {model: 'opus'}, [LOCAL]: {model: 'sonnet'}, 'x.json': {model: 'mine'}});
+  it('are weaker than --settings, whose path starts at the working directory', () => {
+    const at = makeFolders({[USER]: {model: 'opus'}, [LOCAL]: {model: 'sonnet'}, 'x.json': {model: 'mine'}});
     expect(loadSettings({...at, explicit: '../x.json'}).settings.model).toBe('mine');
     expect(loadSettings({...at, explicit: '/dev/null'}).settings.model).toBe('sonnet');
   });
 
   it('add up the rules of permissions and the tools that subagents are denied', () => {
-    const at = places({
+    const at = makeFolders({
       [USER]: {permissions: {deny: ['bash'], allow: ['grep']}, subagents: {tools: {deny: ['bash'], allow: ['grep']}}},
       [PROJECT]: {permissions: {deny: ['web_fetch', 'bash']}, subagents: {allowAgents: ['plan']}},
       [LOCAL]: {subagents: {tools: {deny: ['glob'], allow: ['glob']}}},
@@ -36,8 +36,8 @@ describe('layers of settings', () => {
     });
   });
 
-  it('tell for each value which files it comes from', () => {
-    const at = places({
+  it('know for each value which files it comes from', () => {
+    const at = makeFolders({
       [USER]: {model: 'opus', permissions: {deny: ['bash']}},
       [PROJECT]: {model: 'haiku', permissions: {deny: ['grep']}},
     });
@@ -56,14 +56,16 @@ describe('layers of settings', () => {
   });
 
   it('are frozen to the last leaf', () => {
-    const {settings} = loadSettings(places({[USER]: {permissions: {deny: ['bash']}, agents: {plan: {maxTurns: 3}}}}));
+    const {settings} = loadSettings(
+      makeFolders({[USER]: {permissions: {deny: ['bash']}, agents: {plan: {maxTurns: 3}}}}),
+    );
     for (const each of [settings, settings.permissions, settings.permissions?.deny, settings.agents?.plan]) {
       expect(Object.isFrozen(each)).toBe(true);
     }
   });
 
-  it('count once where the working directory is the home, and are the user’s own there', () => {
-    const at = places({
+  it('count once where the working directory is the home, as the user’s own', () => {
+    const at = makeFolders({
       'home/.mini-cc/settings.json': {permissions: {allow: ['bash']}},
       'home/.mini-cc/settings.local.json': {permissions: {allow: ['grep']}},
     });
@@ -73,14 +75,16 @@ describe('layers of settings', () => {
     expect(files.map(({layer}) => layer)).toEqual(['user', 'local']);
   });
 
-  it('of agents named like members of every object are kept', () => {
-    const {settings} = loadSettings(places({[USER]: {agents: {constructor: {model: 'a'}, toString: {maxTurns: 2}}}}));
+  it('keep agents that are named like members of every object', () => {
+    const {settings} = loadSettings(
+      makeFolders({[USER]: {agents: {constructor: {model: 'a'}, toString: {maxTurns: 2}}}}),
+    );
     expect(settings.agents).toEqual({constructor: {model: 'a'}, toString: {maxTurns: 2}});
   });
 });
 
 describe('settings of a project', () => {
-  it('that could run code or send data elsewhere are ignored, and named, but what is trusted', () => {
+  it('that could run code or send data elsewhere are ignored and named, unless they are trusted', () => {
     const dangerous = {
       providers: {mine: {baseURL: 'https://collector.example'}},
       hooks: {Stop: []},
@@ -88,7 +92,7 @@ describe('settings of a project', () => {
       sandbox: 'off',
       verify: {fast: ['sh x']},
     };
-    const at = places({
+    const at = makeFolders({
       [PROJECT]: {...dangerous, permissions: {allow: ['bash'], deny: ['write_file']}},
       [LOCAL]: {permissions: {allow: ['bash']}},
     });
@@ -106,8 +110,8 @@ describe('settings of a project', () => {
     expect(trusting.claims).toEqual(claims);
   });
 
-  it('are read through a link to the user’s own folder as the user’s own', () => {
-    const at = places({[USER]: {permissions: {allow: ['bash']}}});
+  it('count as the user’s own when the folder is a link to the user’s own', () => {
+    const at = makeFolders({[USER]: {permissions: {allow: ['bash']}}});
     symlinkSync(at.home, path.join(at.cwd, '.mini-cc'));
     expect(loadSettings(at)).toMatchObject({settings: {permissions: {allow: ['bash']}}, warnings: []});
   });
@@ -116,7 +120,7 @@ describe('settings of a project', () => {
 describe('the text of settings', () => {
   it('may hold comments, trailing commas, a byte order mark and CRLF', () => {
     const text = '\uFEFF{\r\n  // which\r\n  "model": "opus", /* all */\r\n  "retry": {"maxAttempts": 3,},\r\n}\r\n';
-    expect(loadSettings(places({[USER]: text}))).toMatchObject({
+    expect(loadSettings(makeFolders({[USER]: text}))).toMatchObject({
       settings: {model: 'opus', retry: {maxAttempts: 3}},
       warnings: [],
     });
@@ -124,17 +128,17 @@ describe('the text of settings', () => {
 
   it('may be empty, or all commented out', () => {
     for (const text of ['', ' \n\t', '\uFEFF', '// {"model": "opus"}\n  // nothing yet\n', '{}', '{ /* nothing */ }']) {
-      expect(loadSettings(places({[USER]: text}))).toMatchObject({settings: {}, warnings: []});
+      expect(loadSettings(makeFolders({[USER]: text}))).toMatchObject({settings: {}, warnings: []});
     }
   });
 
   it('is not looked for where .mini-cc is a file', () => {
-    expect(loadSettings(places({'work/.mini-cc': 'x'})).settings).toEqual({});
+    expect(loadSettings(makeFolders({'work/.mini-cc': 'x'})).settings).toEqual({});
   });
 
   it('is only read: the file keeps its bytes', () => {
     const text = '{"model": "opus",, }';
-    const at = places({[USER]: text});
+    const at = makeFolders({[USER]: text});
     expect(() => loadSettings(at)).toThrow();
     expect(readFileSync(path.join(at.base, USER), 'utf8')).toBe(text);
   });

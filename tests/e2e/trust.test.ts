@@ -83,10 +83,10 @@ describe('print mode in a directory that is not trusted', () => {
     await writeFile(at.trustFile, '{"version": 1, "direct');
     const run = await at.run('-p', 'go');
     const [damaged, ignored] = run.stderr.trimEnd().split('\n');
-    expect(damaged).toMatch(/trust\.json: .*: nothing is trusted until it is mended or deleted$/);
+    expect(damaged).toMatch(/trust\.json: .*: nothing is trusted until you repair or delete it$/);
     expect(`${ignored}\n`).toBe(IGNORED);
     const trusting = await at.run('-p', '--trust', 'go');
-    expect(trusting.stderr).toContain('what you said of this directory holds for this session only');
+    expect(trusting.stderr).toContain('your answer about this directory holds for this session only');
     expect(await readFile(at.trustFile, 'utf8')).toBe('{"version": 1, "direct');
   });
 
@@ -163,7 +163,7 @@ describe('an agent of a project', () => {
     expect(await edit('--permission-mode', 'bypassPermissions')).toEqual([1, false]);
   });
 
-  it('is never asked about where it only narrows', async () => {
+  it('is never asked about when it only narrows', async () => {
     const at = await place('{}');
     await at.write('.mini-cc/agents/fixer.json', fixer('plan'));
     expect((await at.run('-p', 'go')).stderr).toBe('');
@@ -172,7 +172,7 @@ describe('an agent of a project', () => {
 });
 
 describe('mini-cc config show', () => {
-  it('tells of each key how it stands, without its value', async () => {
+  it('shows the state of each key, without its value', async () => {
     const at = await place(JSON.stringify({permissions: {allow: ['bash']}, mcpServers: {x: {env: {TOKEN: 's3cret'}}}}));
     await at.run('-p', '--trust', 'go');
     await at.write(
@@ -190,7 +190,7 @@ describe('mini-cc config show', () => {
       'ignored, as this directory is not trusted: .mini-cc/settings.json',
     );
     const shown = JSON.parse((await at.run('config', 'show', '--json')).stdout);
-    expect(shown.trust.keys.map(({standing}: {standing: string}) => standing)).toEqual(['trusted', 'changed', 'new']);
+    expect(shown.trust.keys.map(({state}: {state: string}) => state)).toEqual(['trusted', 'changed', 'new']);
     expect(stdout + JSON.stringify(shown)).not.toContain('s3cret');
   });
 });
