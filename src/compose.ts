@@ -3,9 +3,9 @@
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
-import {commandTable} from './commands/table.ts';
+import {createCommandTable} from './commands/table.ts';
 import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
-import {changesRoom, checkpointsOf} from './compose/checkpoints.ts';
+import {changedFilesOf, checkpointsOf} from './compose/checkpoints.ts';
 import {emptyNotice, openConversation, openFirst} from './compose/conversation.ts';
 import {modelNameOf, resolverOf, type SessionOptions} from './compose/options.ts';
 import {rulesOf, toolRules} from './compose/rules.ts';
@@ -20,13 +20,16 @@ import {readSurroundings} from './config/surroundings.ts';
 import {allowedAgents, withOnly} from './core/agent-types.ts';
 import type {Workspace} from './core/contract/access.ts';
 import type {Model} from './core/contract/model.ts';
-import {createPermit, type Denial} from './core/permissions/decision.ts';
+import type {Denial} from './core/contract/permission.ts';
+import type {Session} from './core/contract/session.ts';
+import {createPermit} from './core/permissions/decision.ts';
 import {PermissionPolicy} from './core/permissions/policy.ts';
 import {Questions} from './core/permissions/questions.ts';
 import mainPrompt from './core/prompts/main.md';
 import {secretPlaces} from './core/secrets/secret-places.ts';
 import {EventBus} from './core/session/event-bus.ts';
-import {Session} from './core/session.ts';
+import type {SessionParts, SessionState} from './core/session/parts.ts';
+import {createSession} from './core/session.ts';
 import {SubagentManager} from './core/subagent-manager.ts';
 import {systemClock} from './core/turn/deadline.ts';
 import {createFileLedger, WriteLog} from './core/turn/file-ledger.ts';
@@ -45,6 +48,11 @@ const MAIN = 'main';
 
 /** @throws UsageError for settings, names or ids that are wrong. */
 export async function compose(options: SessionOptions): Promise<Session> {
+  return createSession(await composeParts(options));
+}
+
+/** What `compose` makes a session of. @throws UsageError for settings, names or ids that are wrong. */
+export async function composeParts(options: SessionOptions): Promise<SessionParts> {
   const root = realpathSync(options.cwd);
   const loaded = await settingsTrusted(options, root);
   const {settings, warnings, keyNames, trust} = loaded;
@@ -81,8 +89,8 @@ export async function compose(options: SessionOptions): Promise<Session> {
     options.appendSystemPrompt,
   );
   const memory = [...surroundings.memory, ...toolNotes(root, options.home, trust.trusts)];
-  let session: Session | undefined;
-  const sessionFolder = () => store.sessionFolder(session?.info.sessionId ?? firstConversation.id);
+  const state: SessionState = {conversation: firstConversation, model};
+  const sessionFolder = () => store.sessionFolder(state.conversation.id);
   const questions = new Questions();
   const denials: Denial[] = [];
   const policy = new PermissionPolicy(options.permissionMode ?? runAs?.permissionMode ?? 'default', rules, {
@@ -100,14 +108,14 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const checkpoints = checkpointsOf({sessionFolder, root, home: options.home}, redactor, emit);
   const rawStream = options.rawStream ?? false;
   const inbox = new Inbox();
-  const runs = store.runStore(() => session?.info.sessionId ?? firstConversation.id);
+  const runs = store.runStore(() => state.conversation.id);
   const fingerprint = new WorkspaceFingerprint(root);
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
   const agents = allowedAgents(catalog, settings.subagents?.allowAgents ?? ['*']);
   const modelFor = (agent: string, asked: string | undefined) => {
     // The settings' model of an agent is in its definition already.
     const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
-    return {model: name === 'inherit' ? (session?.model ?? model) : resolver.resolve(name)};
+    return {model: name === 'inherit' ? state.model : resolver.resolve(name)};
   };
   const worktrees = worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints, emit});
   const manager = new SubagentManager({
@@ -152,10 +160,8 @@ export async function compose(options: SessionOptions): Promise<Session> {
   const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
   // What is refused anyway is not offered: a model would spend turns on it.
   const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.forbids(name));
-  const commands = commandTable(
-    agentsRoom(catalog, root, options.home, toolNames),
-    changesRoom(checkpoints, root, writeLog),
-    async () => (await import('./compose/doctor.ts')).examine(options),
+  const commands = createCommandTable(agentsRoom(catalog, root, options.home, toolNames), async () =>
+    (await import('./compose/doctor.ts')).examine(options),
   );
   const retentionDays = settings.retention?.days ?? 0;
   const openSession = firstConversation.id;
@@ -163,8 +169,9 @@ export async function compose(options: SessionOptions): Promise<Session> {
     {folder: store.folder, cwd: root, archiveAfterMinutes, retentionDays, openSession, now: Date.now()},
     emit,
   );
-  session = new Session({
+  const parts: SessionParts = {
     agentId: MAIN,
+    state,
     info: {
       cwd: root,
       tools: tools.map((tool) => tool.name),
@@ -197,16 +204,15 @@ export async function compose(options: SessionOptions): Promise<Session> {
     },
     commands,
     denials,
+    changes: changedFilesOf(checkpoints, root, writeLog),
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     setPermissionMode: (mode) => {
       policy.mode = mode;
       void questions.recheck();
     },
     limits: options.limits ?? {},
-    firstConversation,
     openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
     resolveModel: (name) => resolver.resolve(name),
-    model,
     run: {
       agentId: MAIN,
       label: MAIN,
@@ -220,9 +226,9 @@ export async function compose(options: SessionOptions): Promise<Session> {
       clock: systemClock,
       rawStream,
     },
-  });
+  };
   if (options.interactive) catalog.watch();
-  return session;
+  return parts;
 }
 
 const OFFLINE_BY_DEFAULT =

@@ -1,6 +1,6 @@
 /** `mini-cc -p`: reads the prompt, answers it in a session of its own, and ends. */
 import {fstatSync} from 'node:fs';
-import type {Session} from '../core/session.ts';
+import type {Session} from '../core/contract/session.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {Arguments} from './arguments.ts';
 import {createWriter, onSignals, type Start} from './process.ts';

@@ -17,7 +17,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
   // Until the session exists: it also knows the keys that settings name.
-  let redactor = createEnvironmentRedactor(env);
+  let redact = (text: string) => createEnvironmentRedactor(env).text(text);
   let ask: SessionOptions['ask'];
   let firstFrameShown: () => void = () => undefined;
   const firstFrame = new Promise<void>((resolve) => {
@@ -29,7 +29,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
     // Node writes its compile cache only at exit, unless asked: a session that is killed must not slow the next start.
     module.flushCompileCache?.();
-    redactor = composed.redactor;
+    redact = (text) => composed.request({type: 'redact', text});
     return composed;
   })();
   let leave: ((code: number) => void) | undefined;
@@ -39,11 +39,11 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     cwd: options.cwd,
     offline: parsed?.session.offline || !isModelConfigured(process.env),
     history: history.read(),
-    redact: (text) => redactor.text(text),
-    onSubmit: (text) => history.add(redactor.text(text)),
+    redact: (text) => redact(text),
+    onSubmit: (text) => history.add(redact(text)),
     onFirstFrame: firstFrameShown,
     onAsk: (askOnScreen) => {
-      ask = (question) => askOnScreen({...question, detail: redactor.text(question.detail)});
+      ask = (question) => askOnScreen({...question, detail: redact(question.detail)});
     },
     onLeave: (leaveScreen) => {
       leave = leaveScreen;

@@ -1,6 +1,6 @@
 /** `mini-cc doctor` and `/doctor`: what works here, and how to mend what does not. */
 
-import type {Command} from '../core/session.ts';
+import type {Command} from '../core/contract/command.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {type CommandLineOutcome, printed, type SubcommandArguments, told} from './command-line.ts';
 

@@ -1,24 +1,18 @@
-import type {Command} from '../core/session.ts';
+import type {Command} from '../core/contract/command.ts';
 
 export const modelCommand: Command = {
   name: 'model',
   description: 'show the model, or change it: /model haiku',
-  run({session, args}) {
+  run({args, info: {model: before}, request}) {
     if (args === '') {
-      return {
-        ok: true,
-        text: `Model: ${session.model.name}. Change it by /model NAME (opus, sonnet, haiku, or any name that the server knows).`,
-      };
+      const text = `Model: ${before}. Change it by /model NAME (opus, sonnet, haiku, or any name that the server knows).`;
+      return {ok: true, text};
     }
-    const before = session.model.name;
-    session.setModel(args);
-    const now = session.model;
-    if (now.offline && args !== now.name) {
-      return {
-        ok: false,
-        text: `No key and no server is set, so the offline model stays. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL to use ${args}.`,
-      };
+    const {model, offline} = request({type: 'set_model', model: args});
+    if (offline && args !== model) {
+      const text = `No key and no server is set, so the offline model stays. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL to use ${args}.`;
+      return {ok: false, text};
     }
-    return {ok: true, text: now.name === before ? `Model: ${now.name}` : `Model: ${now.name} (was ${before})`};
+    return {ok: true, text: model === before ? `Model: ${model}` : `Model: ${model} (was ${before})`};
   },
 };

@@ -1,12 +1,23 @@
-import type {Command} from '../core/session.ts';
+/** `/stop` and `/background`: what becomes of the work under way. */
+import type {Command} from '../core/contract/command.ts';
 
 export const stopCommand: Command = {
   name: 'stop',
   description: 'end the turn and every subagent started from it',
-  async run({session}) {
-    const runs = session.runs.filter((run) => run.endedAt === undefined).length;
-    const wasBusy = await session.stop();
+  async run({request}) {
+    const {wasBusy, runs} = await request({type: 'stop'});
     if (!wasBusy) return {ok: true, text: 'Nothing is running.'};
     return {ok: true, text: runs === 0 ? 'Stopped.' : `Stopped, with ${runs} subagent${runs === 1 ? '' : 's'}.`};
+  },
+};
+
+export const backgroundCommand: Command = {
+  name: 'background',
+  description: 'send the subagents at work to the background (Ctrl+B)',
+  run({request}) {
+    const runs = request({type: 'detach_runs'});
+    if (runs.length === 0) return {ok: true, text: 'No subagent is at work in the foreground.'};
+    const names = runs.map(({agent, description}) => `[${agent}] ${description}`).join(', ');
+    return {ok: true, text: `In the background now: ${names}. The end of each will be announced.`};
   },
 };

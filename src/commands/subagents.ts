@@ -1,12 +1,16 @@
 /** `/subagents` and its alias `/tasks`: what the runs of this session do, and a hand on them. */
+import type {Command, CommandContext, CommandResult} from '../core/contract/command.ts';
+import type {Message} from '../core/contract/messages.ts';
+import type {RunDetails} from '../core/contract/requests.ts';
+import type {RunRecord} from '../core/contract/runs.ts';
+import type {TranscriptEntry} from '../core/contract/transcript.ts';
+import {sessionKeyOf} from '../core/runs/announcement.ts';
+import {formatDuration} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
-import {runTable} from '../core/runs/run-table.ts';
-import type {Command, CommandResult} from '../core/session.ts';
-import type {SubagentManager} from '../core/subagent-manager.ts';
-import type {ChangesRoom} from './changes.ts';
-import {diffOfRun, undoRun} from './subagent-changes.ts';
-import {subagentInfo} from './subagent-info.ts';
-import {DEFAULT_MESSAGES, MOST_MESSAGES, subagentLog} from './subagent-log.ts';
+import {runTable, stateWords} from '../core/runs/run-table.ts';
+import {textOf} from '../core/util/messages.ts';
+import {oneLine} from '../core/util/one-line.ts';
+import {formatFiles, formatGaps, formatRestored} from './changes.ts';
 
 const FORMS = `/subagents [list]
 /subagents stop <id|#|all>
@@ -17,80 +21,161 @@ const FORMS = `/subagents [list]
 /subagents undo <id|#>   puts that back, unless changed since
 # is a number of the list; an id may be cut short.`;
 
-type Handler = (manager: SubagentManager, args: string, changes: ChangesRoom) => CommandResult | Promise<CommandResult>;
+/** @param args what follows the form's name */
+type Form = (context: CommandContext, args: string) => CommandResult | Promise<CommandResult>;
 
-const HANDLERS = new Map<string, Handler>([
-  ['list', (manager) => done(runTable(manager.list(), Date.now(), 'activity'))],
+const FORM_TABLE = new Map<string, Form>([
+  ['list', ({request}) => done(runTable(request({type: 'runs'}), Date.now(), 'activity'))],
   ['stop', stop],
   ['log', log],
-  ['info', (manager, args) => named(args, (name) => done(subagentInfo(manager, manager.find(name))))],
+  ['info', ({request}, args) => named(args, (run) => done(formatRun(request({type: 'run', run}))))],
   ['send', send],
+  ['diff', (context, args) => named(args, (run) => diff(context, run))],
+  ['undo', (context, args) => named(args, (run) => undo(context, run))],
   ['help', () => done(FORMS)],
-  ['diff', (manager, args, changes) => named(args, (name) => diffOfRun(manager.find(name), changes))],
-  ['undo', (manager, args, changes) => named(args, (name) => undoRun(manager.find(name), changes))],
 ]);
 
-export function createSubagentsCommand(changes: ChangesRoom): Command {
-  return subagentsAs('subagents', 'list, stop, log, info, send, diff, undo: the subagents of this session', changes);
-}
+export const subagentsCommand = createCommand(
+  'subagents',
+  'list, stop, log, info, send, diff, undo: the subagents of this session',
+);
+export const tasksCommand = createCommand('tasks', 'the same as /subagents');
 
-export function createTasksCommand(changes: ChangesRoom): Command {
-  return subagentsAs('tasks', 'the same as /subagents', changes);
-}
-
-function subagentsAs(name: string, description: string, changes: ChangesRoom): Command {
+function createCommand(name: string, description: string): Command {
   return {
     name,
     description,
-    async run({session, args}) {
-      const [, verb = 'list', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(args) ?? [];
-      const handler = HANDLERS.get(verb.toLowerCase());
-      if (!handler) return failed(`/${name} has no form ${JSON.stringify(verb)}:\n${FORMS}`);
-      // An unknown id is thrown, and the session words it.
-      return handler(session.subagents, rest.trim(), changes);
+    async run(context) {
+      const [, verb = 'list', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(context.args) ?? [];
+      const form = FORM_TABLE.get(verb.toLowerCase());
+      if (!form) return failed(`/${name} has no form ${JSON.stringify(verb)}:\n${FORMS}`);
+      return form(context, rest.trim());
     },
   };
 }
 
-async function stop(manager: SubagentManager, args: string): Promise<CommandResult> {
+async function stop({request}: CommandContext, args: string): Promise<CommandResult> {
   if (args === 'all') {
-    const count = manager.count();
-    await manager.stopAll();
-    return done(
-      count === 0 ? 'No subagent is at work.' : `Stopped ${count} ${count === 1 ? 'subagent' : 'subagents'}.`,
-    );
+    const {length} = await request({type: 'stop_runs'});
+    return done(length === 0 ? 'No subagent is at work.' : `Stopped ${length} subagent${length === 1 ? '' : 's'}.`);
   }
-  return named(args, async (name) => {
-    const record = manager.find(name);
-    const title = `[${record.agent}] ${record.description}`;
-    if (hasEnded(record)) return done(`${title} has ended already: ${record.outcome}.`);
-    await manager.stop(record.runId);
-    return done(`Stopped ${title}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
+  return named(args, async (run) => {
+    const {record} = request({type: 'run', run});
+    if (hasEnded(record)) return done(`${getTitle(record)} has ended already: ${record.outcome}.`);
+    await request({type: 'stop_runs', run});
+    return done(`Stopped ${getTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
   });
 }
 
-function log(manager: SubagentManager, args: string): CommandResult | Promise<CommandResult> {
+const DEFAULT_MESSAGES = 20;
+const MAX_MESSAGES = 200;
+
+function log({request}: CommandContext, args: string): CommandResult | Promise<CommandResult> {
   const [name = '', ...options] = args.split(/\s+/);
   const withTools = options.includes('tools');
   const [limit = String(DEFAULT_MESSAGES), ...more] = options.filter((option) => option !== 'tools');
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || more.length > 0) {
-    return failed(`The limit is a number of messages from 1 to ${MOST_MESSAGES}.\n${FORMS}`);
+    return failed(`The limit is a number of messages from 1 to ${MAX_MESSAGES}.\n${FORMS}`);
   }
-  return named(name, (run) => {
-    const record = manager.find(run);
-    return done(subagentLog(manager.read(record.runId), Math.min(MOST_MESSAGES, Number(limit)), withTools));
-  });
+  return named(name, (run) =>
+    done(formatLog(request({type: 'read_run', run}), Math.min(MAX_MESSAGES, Number(limit)), withTools)),
+  );
 }
 
-function send(manager: SubagentManager, args: string): CommandResult | Promise<CommandResult> {
+function send({request}: CommandContext, args: string): CommandResult | Promise<CommandResult> {
   const [, name = '', message = ''] = /^(\S+)\s*([\s\S]*)$/.exec(args) ?? [];
   return named(name, (run) => {
     if (message.trim() === '') return failed('The message is missing: /subagents send <id|#> <message>');
-    const {agent, description} = manager.find(run);
-    return manager.send(run, message) === 'queued'
-      ? done(`Sent: [${agent}] ${description} reads it at its next turn.`)
-      : done(`[${agent}] ${description} goes on in the background.`);
+    const title = getTitle(request({type: 'run', run}).record);
+    return request({type: 'send_to_run', run, message}) === 'queued'
+      ? done(`Sent: ${title} reads it at its next turn.`)
+      : done(`${title} goes on in the background.`);
   });
+}
+
+async function diff({request}: CommandContext, run: string): Promise<CommandResult> {
+  const {record, files, patches, gaps} = await request({type: 'diff_run', run});
+  const changed = `changed ${files === 0 ? 'no files' : formatFiles(files)}`;
+  const head = `${getTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
+  return {...done([[head, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n')), isDiff: true};
+}
+
+async function undo({request, info}: CommandContext, run: string): Promise<CommandResult> {
+  const undone = await request({type: 'undo_run', run});
+  const {record, restored, left, gaps} = undone;
+  const text = `${getTitle(record)}: ${formatRestored(undone, info.cwd) || 'nothing to undo.'}`;
+  return {ok: restored.length > 0 || left.length === 0, text: [text, ...formatGaps(gaps)].join('\n')};
+}
+
+/** All that is known of a run, a line each. */
+function formatRun({record, archiveAt}: RunDetails): string {
+  const {runId, agent, description, label, model, createdAt, startedAt, endedAt, outcome, reason, receipt} = record;
+  const facts: [string, string][] = [
+    ['status', stateWords(record)],
+    ['label', label ?? '-'],
+    ['task', `[${agent}] ${description}`],
+    ['run', runId],
+    ['session', `${record.sessionId} (${sessionKeyOf(agent, runId)})`],
+    ['transcript', record.transcript],
+    ['model', model],
+    ['where', record.background ? 'background' : 'foreground'],
+    ['runtime', formatDuration(getRuntime(record))],
+    ['created', formatTime(createdAt)],
+    ['started', formatTime(startedAt)],
+    ['ended', formatTime(endedAt)],
+    ['cleanup', record.cleanup],
+    ['archive', record.state === 'removed' ? 'archived' : formatTime(archiveAt)],
+    ['outcome', outcome === undefined ? '-' : reason ? `${outcome}: ${reason}` : outcome],
+    ['receipt', receipt?.replace(/^Receipt: /, '') ?? '-'],
+  ];
+  return facts.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`).join('\n');
+}
+
+/** Without the time in the queue; of a run at work, up to now. Milliseconds. */
+function getRuntime(record: RunRecord): number {
+  if (hasEnded(record)) return record.result?.durationMs ?? 0;
+  return record.startedAt === undefined ? 0 : Date.now() - record.startedAt;
+}
+
+function formatTime(at: number | undefined): string {
+  return at === undefined ? '-' : new Date(at).toISOString();
+}
+
+/** Characters of a tool's input and of its result. */
+const TOOL_CHARS = 200;
+
+/** The last `limit` messages, oldest first. Messages with nothing but tool calls count only when these are shown. */
+function formatLog(entries: readonly TranscriptEntry[], limit: number, withTools: boolean): string {
+  const shown = entries.flatMap((entry) => {
+    if (entry.type !== 'message') return [];
+    const text = formatMessage(entry.message, withTools);
+    return text === '' ? [] : [`${entry.at.slice(11, 19)} ${text}`];
+  });
+  const hidden = shown.length - limit;
+  const head = hidden > 0 ? [`… ${hidden} earlier ${hidden === 1 ? 'message' : 'messages'}`] : [];
+  return shown.length === 0 ? 'It has said nothing yet.' : [...head, ...shown.slice(-limit)].join('\n\n');
+}
+
+function formatMessage({role, content}: Message, withTools: boolean): string {
+  const text = textOf(content);
+  const lines = text === '' ? [] : [`${role}: ${text}`];
+  if (withTools && typeof content !== 'string') lines.push(...content.flatMap(formatToolBlock));
+  return lines.join('\n');
+}
+
+function formatToolBlock(block: Exclude<Message['content'], string>[number]): string[] {
+  if (block.type === 'tool_use') return [`* ${block.name} ${shorten(JSON.stringify(block.input))}`];
+  if (block.type !== 'tool_result') return [];
+  return [`  ${block.is_error ? 'failed' : 'result'}: ${shorten(textOf(block.content ?? ''))}`];
+}
+
+function shorten(text: string): string {
+  const line = oneLine(text);
+  return line.length <= TOOL_CHARS ? line : `${line.slice(0, TOOL_CHARS - 1).toWellFormed()}…`;
+}
+
+function getTitle({agent, description}: RunRecord): string {
+  return `[${agent}] ${description}`;
 }
 
 function named(

@@ -1,34 +1,61 @@
 /** The slash commands, in the order in which /help prints them. */
-import type {Command} from '../core/session.ts';
-import {type AgentsRoom, createAgentsCommand} from './agents/slash-command.ts';
-import {backgroundCommand} from './background.ts';
-import type {ChangesRoom} from './changes.ts';
-import {clearCommand} from './clear.ts';
-import {createRewindCommand} from './conversation.ts';
+import type {Command} from '../core/contract/command.ts';
+import {NOT_YET, NOT_YET_AVAILABLE, notYet} from '../core/util/not-yet.ts';
+import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
+import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
-import {exitCommand} from './exit.ts';
-import {createHelpCommand} from './help.ts';
-import {laterCommands} from './later.ts';
-import {modeCommand} from './mode.ts';
 import {modelCommand} from './model.ts';
-import {permissionsCommand} from './permissions.ts';
-import {stopCommand} from './stop.ts';
-import {createSubagentsCommand, createTasksCommand} from './subagents.ts';
+import {modeCommand, permissionsCommand} from './permissions.ts';
+import {backgroundCommand, stopCommand} from './stop.ts';
+import {subagentsCommand, tasksCommand} from './subagents.ts';
 
-export function commandTable(agents: AgentsRoom, changes: ChangesRoom, examine: Examine): readonly Command[] {
-  const ready = [
+export function createCommandTable(agents: AgentsCommandDeps, examine: Examine): readonly Command[] {
+  const available = [
     createAgentsCommand(agents),
     clearCommand,
     modelCommand,
     modeCommand,
     permissionsCommand,
-    createSubagentsCommand(changes),
-    createTasksCommand(changes),
+    subagentsCommand,
+    tasksCommand,
     backgroundCommand,
-    createRewindCommand(changes),
+    rewindCommand,
     stopCommand,
     createDoctorCommand(examine),
     exitCommand,
   ];
-  return [createHelpCommand(ready), ...ready, ...laterCommands];
+  return [createHelpCommand(available), ...available, ...NOT_YET.commands.map(createUnavailableCommand)];
+}
+
+const exitCommand: Command = {
+  name: 'exit',
+  description: 'leave',
+  run: () => ({ok: true, text: '', exit: true}),
+};
+
+const KEYS = `Keys:
+  Enter send · \\ Enter or Ctrl+J new line · Up/Down history · Tab complete
+  Shift+Tab mode: default, acceptEdits, plan
+  Esc interrupt, twice when idle go back to an earlier prompt
+  Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+L repaint · Ctrl+T todos
+  Down agents at work · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background
+
+Task(explore): …   dispatches a subagent at once (explore, code, plan)`;
+
+function createHelpCommand(others: readonly Command[]): Command {
+  const help: Command = {
+    name: 'help',
+    description: 'the commands and keys',
+    run() {
+      const width = Math.max(...others.map((command) => command.name.length));
+      const lines = [help, ...others].map((command) => `  /${command.name.padEnd(width)}  ${command.description}`);
+      return {ok: true, text: `Commands:\n${lines.join('\n')}\n\n${KEYS}`};
+    },
+  };
+  return help;
+}
+
+/** /help does not list it. */
+function createUnavailableCommand(name: string): Command {
+  return {name, description: NOT_YET_AVAILABLE, run: () => ({ok: false, text: `${notYet(`/${name}`)}.`})};
 }

@@ -4,7 +4,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {INLINE_LABEL} from '../agents/catalog.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
-import type {AgentsRoom} from '../commands/agents/slash-command.ts';
+import type {AgentsCommandDeps} from '../commands/agents/slash-command.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import type {Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
@@ -70,7 +70,12 @@ export function openCatalog(
   return catalog;
 }
 
-export function agentsRoom(catalog: LiveCatalog, root: string, home: string, toolNames: readonly string[]): AgentsRoom {
+export function agentsRoom(
+  catalog: LiveCatalog,
+  root: string,
+  home: string,
+  toolNames: readonly string[],
+): AgentsCommandDeps {
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
     snapshot: () => catalog.snapshot(),

@@ -1,8 +1,9 @@
 /** Checkpoints of the session that is open, and what its commands do with them. */
-import type {ChangesRoom} from '../commands/changes.ts';
 import type {Emit} from '../core/contract/events.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import type {ChangedFiles} from '../core/session/parts.ts';
 import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
+import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
 import {patchOf} from '../tools/files/patch.ts';
 
@@ -24,11 +25,11 @@ export function checkpointsOf(
   });
 }
 
-export function changesRoom(checkpoints: CheckpointStore, root: string, writeLog: WriteLog): ChangesRoom {
-  return {
+export function changedFilesOf(checkpoints: CheckpointStore, root: string, writeLog: WriteLog): ChangedFiles {
+  return createChangedFiles({
     root,
     checkpoints: () => checkpoints.current,
     patchOf,
-    onPutBack: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
-  };
+    onRestored: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
+  });
 }

@@ -6,7 +6,13 @@ import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
-import {everyMessageOf, messagesOf, readTranscript, type Transcript} from '../storage/sessions/transcript.ts';
+import {
+  everyMessageOf,
+  messagesOf,
+  readRewindPoints,
+  readTranscript,
+  type Transcript,
+} from '../storage/sessions/transcript.ts';
 import type {SessionOptions} from './options.ts';
 
 /** The conversation that the session begins with, or goes on with. @throws UsageError when there is none such. */
@@ -45,7 +51,8 @@ export function openConversation(
     const history = new History(journal, restored);
     history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
     // A transcript may be older than this key, or than mini-cc's care for keys.
-    return {id, history, output, transcript, restored: redactor.values(restored), announced, close};
+    const rewindPoints = () => readRewindPoints(transcript);
+    return {id, history, output, transcript, restored: redactor.values(restored), announced, rewindPoints, close};
   } catch (error) {
     close();
     throw error;

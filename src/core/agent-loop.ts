@@ -13,6 +13,7 @@ import {CutOff, timeoutWords} from './turn/run-ending.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {ToolSpecs} from './turn/tool-specs.ts';
 import {ModelError, messageOf} from './util/errors.ts';
+import {toUserMessage} from './util/messages.ts';
 
 /** One run's arguments: made once, never changed. */
 export interface AgentRun extends Caller {
@@ -58,7 +59,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
   const specs = new ToolSpecs();
   for (;;) {
     signal.throwIfAborted();
-    for (const letter of run.inbox.take()) takeUp(run, letter);
+    for (const letter of run.inbox.take()) deliver(run, letter);
     const turn = tally.turns + 1;
     if (run.tokens.isUsedUp) return tally.result(outOfTokens(run));
     const due = reportDue(run, turn, deadline);
@@ -174,10 +175,11 @@ function eventOf(
   }
 }
 
-function takeUp(run: AgentRun, {kind, text}: Letter): void {
-  if (kind === 'prompt') run.history.prompt(text);
-  else run.history.append({role: 'user', content: text});
-  run.emit({type: 'message', role: 'user', content: text});
+/** Puts a message that waited, or a new prompt, into the history. */
+export function deliver(run: AgentRun, {kind, content}: Pick<Letter, 'kind' | 'content'>): void {
+  if (kind === 'prompt') run.history.prompt(content);
+  else run.history.append(toUserMessage(content));
+  run.emit({type: 'message', role: 'user', content});
 }
 
 function appendUser(run: AgentRun, text: string): void {

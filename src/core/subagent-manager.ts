@@ -5,7 +5,7 @@
 
 import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
-import type {RunRecord} from './contract/runs.ts';
+import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
 import {announcementOf} from './runs/announcer.ts';
 import {TaskDedup} from './runs/dedup.ts';
@@ -21,9 +21,9 @@ import {RunArchive} from './runs/run-archive.ts';
 import {type Assignment, executeRun} from './runs/run-execution.ts';
 import {openNewRun, openNextRound} from './runs/run-opening.ts';
 import {RunRegistry} from './runs/run-registry.ts';
-import type {SubagentResult} from './subagent.ts';
 import {createTokenBudget} from './turn/token-budget.ts';
 import {MiniCcError, messageOf} from './util/errors.ts';
+import {textOf} from './util/messages.ts';
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();
@@ -83,7 +83,7 @@ export class SubagentManager {
     const record = this.find(name);
     const live = this.#live.get(record.runId);
     if (live?.isStopping) throw new MiniCcError('RUN_STOPPING', 'It is being stopped. Send again when it has ended.');
-    if (live) live.inbox.put({id: randomUUID(), text: message, kind: 'prompt', wakes: true});
+    if (live) live.inbox.put({id: randomUUID(), content: message, kind: 'prompt', wakes: true});
     else this.#goOn(record, message);
     return live ? 'queued' : 'resumed';
   }
@@ -275,7 +275,7 @@ export class SubagentManager {
   #goOnFor({runId, inbox}: LiveRun): void {
     const message = inbox
       .drop('prompt')
-      .map(({text}) => text)
+      .map(({content}) => textOf(content))
       .join('\n\n');
     if (message === '') return;
     try {

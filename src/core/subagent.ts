@@ -7,12 +7,11 @@ import type {Emit} from './contract/events.ts';
 import type {Clock, NamedLimits, RunLimits} from './contract/limits.ts';
 import type {Usage} from './contract/messages.ts';
 import type {Model} from './contract/model.ts';
-import type {RunResult} from './contract/run-result.ts';
+import type {SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
 import type {Isolation} from './contract/worktree.ts';
 import {createPermit, type PermitDeps} from './permissions/decision.ts';
 import type {LimitSettings} from './runs/limit-profiles.ts';
-import type {Receipt} from './runs/receipt.ts';
 import {reportOf} from './runs/report.ts';
 import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './runs/run-place.ts';
 import type {RunPapers} from './runs/run-record.ts';
@@ -63,15 +62,6 @@ export interface SubagentSeat {
   readonly before: {readonly tools: number; readonly usage: Usage};
   /** Asked at the end: it may have been sent to the background meanwhile. */
   readonly standing: () => {readonly background: boolean; readonly round: number};
-}
-
-export interface SubagentResult {
-  readonly runId: string;
-  readonly transcript: string;
-  readonly result: RunResult;
-  readonly receipt: Receipt;
-  /** What the dispatching model reads. */
-  readonly report: string;
 }
 
 /** Runs the task to its end, and writes that end into the transcript. Rejects only when that cannot be written. */

@@ -5,13 +5,15 @@ import {type AgentRun, runAgent} from '../core/agent-loop.ts';
 import type {AssistantBlock} from '../core/contract/messages.ts';
 import type {Model} from '../core/contract/model.ts';
 import type {Tool} from '../core/contract/tool.ts';
+import {checkTools} from '../core/session/requests.ts';
+import {createMainRun} from '../core/session/turns.ts';
+import {createSession} from '../core/session.ts';
 import {CutOff} from '../core/turn/run-ending.ts';
 import {messageOf, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
 import {toolName} from '../core/util/tool-names.ts';
 import type * as shipped from './public.d.ts';
-import {checkCount, checkTimeout, isRunEvent, openSession} from './session.ts';
-import {checkTools} from './subtask.ts';
+import {checkCount, checkTimeout, composeSession, isRunEvent} from './session.ts';
 
 export {runAgent};
 
@@ -29,7 +31,7 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
   checkCount('maxTurns', maxTurns);
   checkTimeout(timeout);
   const own = (tools ?? []).filter((tool) => typeof tool !== 'string').map(toTool);
-  const session = await openSession(options, {
+  const parts = await composeSession(options, {
     ...(typeof model === 'string' ? {model} : {}),
     ...(agent === undefined ? {} : {agent}),
     ...(resume === undefined ? {} : {which: {type: 'resume', id: resume}}),
@@ -40,10 +42,11 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     },
   });
+  const session = createSession(parts);
   try {
     if (onEvent) session.subscribe((event) => isRunEvent(event) && onEvent(event));
     const closing = new AbortController();
-    const run = session.createRun(AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]));
+    const run = createMainRun(parts, AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]));
     run.history.prompt(prompt);
     return {
       ...run,

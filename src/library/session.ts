@@ -1,9 +1,9 @@
 /** The session behind the library: `compose` with the configuration of a program instead of a command line. */
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {compose, type SessionOptions} from '../compose.ts';
+import {composeParts, type SessionOptions} from '../compose.ts';
 import type {AgentEvent} from '../core/contract/events.ts';
-import type {Session} from '../core/session.ts';
+import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {RunEvent, SessionConfig} from './public.d.ts';
 
@@ -27,10 +27,10 @@ const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
 };
 
 /** @throws UsageError for a configuration or settings that are wrong. */
-export async function openSession(config: SessionConfig, more: Partial<SessionOptions>): Promise<Session> {
+export async function composeSession(config: SessionConfig, more: Partial<SessionOptions>): Promise<SessionParts> {
   const {apiKey, baseURL, debug = false, cwd = process.cwd(), home, permissionMode} = config;
   const environment = Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.includes(name));
-  return compose({
+  return composeParts({
     ...{cwd, debug, interactive: false, which: {type: 'new'}},
     env: {
       ...Object.fromEntries(environment),

@@ -3,15 +3,17 @@
  * to that session's manager (`core/subagent-manager.ts`), which does the work. Its methods are documented in `public.d.ts`.
  */
 import {randomUUID} from 'node:crypto';
-import type {Session} from '../core/session.ts';
+import type {RunRecord} from '../core/contract/runs.ts';
+import type {Session} from '../core/contract/session.ts';
+import {hasEnded} from '../core/runs/run-record.ts';
+import {createSession} from '../core/session.ts';
 import {MiniCcError, messageOf} from '../core/util/errors.ts';
 import type {RunEvent, SubagentManagerConfig, SubtaskRequest, SubtaskResult, SubtaskRun} from './public.d.ts';
-import {checkCount, checkTimeout, isRunEvent, openSession} from './session.ts';
-import {getAgent, getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
+import {checkCount, checkTimeout, composeSession, isRunEvent} from './session.ts';
+import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
 
 export class SubagentManagerFacade {
   readonly #config: SubagentManagerConfig;
-  readonly #abort = new AbortController();
   readonly #listeners = new Set<(event: RunEvent) => void>();
   /** Requests from the time before the session is open: `list` and `count` include them. */
   readonly #pending = new Map<string, SubtaskRun>();
@@ -39,16 +41,13 @@ export class SubagentManagerFacade {
     } finally {
       this.#pending.delete(runId);
     }
-    // Subagents never have the tools that dispatch.
-    const offered = session.info.tools.filter((tool) => !tool.startsWith('Task'));
-    const agent = getAgent(request, session.agents, offered);
     const {timeout} = this.#config;
-    const ended = await session.subagents.spawn({
-      ...{runId, agent, prompt, description, model: session.model, signal: this.#abort.signal},
-      ...(request.tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {}),
+    const ended = await session.request({
+      ...{type: 'spawn_run', runId, agent: getAgentName(request), prompt, description},
+      ...(request.tools && {tools: request.tools}),
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     });
-    return session.redactor.values(toSubtaskResult(ended));
+    return toSubtaskResult(ended);
   }
 
   async spawnParallel(requests: readonly SubtaskRequest[]): Promise<SubtaskResult[]> {
@@ -60,35 +59,38 @@ export class SubagentManagerFacade {
     this.#assertOpen();
     const session = await this.#opening;
     if (!session) throw new MiniCcError('RUN_NOT_FOUND', `Unknown subagent id: ${run}`);
-    return session.subagents.send(run, message);
+    return session.request({type: 'send_to_run', run, message});
   }
 
   async stop(runId: string): Promise<boolean> {
-    return (await this.#opened())?.subagents.stop(runId) ?? false;
+    const session = await this.#opened();
+    const isAtWork = session?.request({type: 'runs'}).some((run) => run.runId === runId && !hasEnded(run));
+    if (isAtWork) await session?.request({type: 'stop_runs', run: runId});
+    return isAtWork ?? false;
   }
 
   async stopAll(): Promise<void> {
-    await (await this.#opened())?.subagents.stopAll();
+    await (await this.#opened())?.request({type: 'stop_runs'});
   }
 
   get(runId: string): SubtaskRun | undefined {
-    const manager = this.#session?.subagents;
-    const record = manager?.get(runId);
-    if (!manager || !record) return this.#pending.get(runId);
-    const end = record.outcome && manager.read(runId).findLast((entry) => entry.type === 'end');
-    return this.#redact(end?.text === undefined ? record : {...record, summary: end.text});
+    const record = this.#runs().find((run) => run.runId === runId);
+    if (!record) return this.#pending.get(runId);
+    const entries = record.outcome && this.#session?.request({type: 'read_run', run: runId});
+    const end = entries?.findLast((entry) => entry.type === 'end');
+    return end?.text === undefined ? record : {...record, summary: end.text};
   }
 
   list(): readonly SubtaskRun[] {
-    return this.#redact([...(this.#session?.subagents.list() ?? []), ...this.#pending.values()]);
+    return [...this.#runs(), ...this.#pending.values()];
   }
 
   count(): number {
-    return (this.#session?.subagents.count() ?? 0) + this.#pending.size;
+    return this.#runs().filter((run) => !hasEnded(run)).length + this.#pending.size;
   }
 
   async waitAll(): Promise<void> {
-    await (await this.#opened())?.subagents.waitAll();
+    await (await this.#opened())?.request({type: 'wait_for_runs'});
   }
 
   subscribe(listener: (event: RunEvent) => void): () => void {
@@ -117,21 +119,22 @@ export class SubagentManagerFacade {
 
   /** A wrong request is a result. @throws the error of the configuration, which concerns all requests. */
   async #refuse(error: unknown): Promise<SubtaskResult> {
-    await this.#opening;
-    return this.#redact(toRefusal(messageOf(error)));
+    const session = await this.#opening;
+    const text = messageOf(error);
+    return toRefusal(session?.request({type: 'redact', text}) ?? text);
   }
 
-  /** Without a session there is nothing but what the program itself sent. */
-  #redact<T>(value: T): T {
-    return this.#session?.redactor.values(value) ?? value;
+  #runs(): readonly RunRecord[] {
+    return this.#session?.request({type: 'runs'}) ?? [];
   }
 
   async #open(): Promise<Session> {
     const {model, maxConcurrent} = this.#config;
-    const session = await openSession(this.#config, {
+    const parts = await composeSession(this.#config, {
       ...(model === undefined ? {} : {model}),
       ...(maxConcurrent === undefined ? {} : {maxConcurrent}),
     });
+    const session = createSession(parts);
     session.subscribe((event) => {
       // No user talks to the main agent here: it must not start a turn when a run is announced to it.
       if (event.type === 'run_start' && event.agentId === 'main') session.abort();

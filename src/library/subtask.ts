@@ -1,6 +1,5 @@
 /** A program's request as the manager's, and the manager's result as the program's. */
-import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../core/agent-types.ts';
-import type {SubagentResult} from '../core/subagent.ts';
+import type {SubagentResult} from '../core/contract/runs.ts';
 import {reasonOf} from '../core/turn/run-ending.ts';
 import {tokensOf} from '../core/turn/token-budget.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -20,33 +19,6 @@ export function getPrompt({prompt, instruction, files = []}: SubtaskRequest): st
 export function getAgentName({agent_type, tools}: SubtaskRequest): string {
   const writes = tools === undefined || tools.some((tool) => WRITING_TOOLS.includes(toolName(tool)));
   return agent_type ?? (writes ? 'code' : 'explore');
-}
-
-/**
- * The agent with the tools that it may use.
- * @param offered tools that an agent with `*` has.
- * @throws UsageError for an unknown agent, with the message of the Task tool, and for tools that the agent does not have.
- */
-export function getAgent(request: SubtaskRequest, agents: AgentCatalog, offered: readonly string[]): AgentDefinition {
-  const sent = getAgentName(request);
-  // As the Task tool reads it: white space and case do not matter.
-  const name = sent.trim();
-  const agent = agents.get(name) ?? agents.get(name.toLowerCase());
-  if (!agent) {
-    const names = agents.list().map((each) => each.name);
-    throw new UsageError(unknownAgentWords(sent, name, names));
-  }
-  if (!request.tools) return agent;
-  checkTools(agent.name, request.tools, agent.tools === '*' ? offered : agent.tools);
-  return withOnly(agent, request.tools.map(toolName), offered);
-}
-
-/** @throws UsageError when none is asked for, or one that the agent does not have. */
-export function checkTools(agent: string, asked: readonly string[], has: readonly string[]): void {
-  const missing = asked.filter((tool) => !has.includes(toolName(tool)));
-  if (asked.length > 0 && missing.length === 0) return;
-  const problem = asked.length === 0 ? 'tools is empty' : `${agent} has none of these tools: ${missing.join(', ')}`;
-  throw new UsageError(`${problem}. It has: ${has.join(', ')}`);
 }
 
 /** The result of a run that has ended. */

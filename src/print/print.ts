@@ -2,7 +2,7 @@
 
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
-import type {Session} from '../core/session.ts';
+import type {Session} from '../core/contract/session.ts';
 import {endingOf, NOTHING} from '../core/turn/run-ending.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
@@ -32,7 +32,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   const {format, stdout} = options;
   const live = options.liveTerminal && (await liveLines(options.liveTerminal));
   const stderr = live ? (text: string) => live.printAbove(text) : options.stderr;
-  const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(session.redactor.values(object))}\n`);
+  const line = (object: Record<string, unknown>) => stdout(`${JSON.stringify(object)}\n`);
   const startedAt = performance.now();
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));
@@ -99,7 +99,10 @@ function exitCode(session: Session, result: RunResult): number {
 
 /** The offline model says when it could not do what was asked; a refused call is another way to fail at it. */
 function wasDone(session: Session, result: RunResult): boolean {
-  return session.denials.length === 0 && !result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT));
+  return (
+    session.request({type: 'denials'}).length === 0 &&
+    !result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT))
+  );
 }
 
 function firstLine(text: string): string {

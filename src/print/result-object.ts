@@ -3,13 +3,13 @@ import {randomUUID} from 'node:crypto';
 import type {Usage} from '../core/contract/messages.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
-import type {Session} from '../core/session.ts';
+import type {Session} from '../core/contract/session.ts';
 import {endingOf} from '../core/turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../core/util/messages.ts';
 
 export function resultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
   // Those of an earlier process had their own result.
-  const runs = session.runs.filter((run) => !run.restored);
+  const runs = session.request({type: 'runs'}).filter((run) => !run.restored);
   const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
@@ -25,7 +25,7 @@ export function resultObject(session: Session, result: RunResult, durationMs: nu
     total_cost_usd: null,
     usage: Object.values(byModel).reduce(addUsage, NO_USAGE),
     modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
-    permission_denials: session.denials.map(({agent, callId, tool, input, reason}) => ({
+    permission_denials: session.request({type: 'denials'}).map(({agent, callId, tool, input, reason}) => ({
       tool_name: tool,
       tool_use_id: callId,
       tool_input: input,

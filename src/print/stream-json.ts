@@ -2,7 +2,7 @@
 
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
-import type {Session} from '../core/session.ts';
+import type {Session} from '../core/contract/session.ts';
 import {NOT_YET_AVAILABLE} from '../core/util/not-yet.ts';
 
 export function initObject(session: Session): Record<string, unknown> {

@@ -3,7 +3,7 @@
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
 import type {AgentEventBody, Answer, Question} from '../core/contract/events.ts';
-import type {FrontEndSession, SubmitResult} from '../core/contract/session.ts';
+import type {Session, SubmitResult} from '../core/contract/session.ts';
 import {messageOf} from '../core/util/errors.ts';
 import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
@@ -41,7 +41,7 @@ export class Controller {
   readonly #pump = createEventPump((events) => this.ui.set(events.reduce(reduce, this.ui.get())));
   /** Questions from before the session was open, by id: this class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
-  #session: FrontEndSession | undefined;
+  #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
   #stoppedRuns: readonly SubagentRun[] = [];
@@ -80,7 +80,7 @@ export class Controller {
   // The session
 
   /** The session is open: what was sent before goes to it now. */
-  open(session: FrontEndSession): void {
+  open(session: Session): void {
     const {isLeaving, unsent} = this.local.get();
     if (isLeaving) return;
     this.#session = session;
@@ -119,12 +119,13 @@ export class Controller {
   }
 
   /** Sends a text and follows it to its end. @param shown what is printed for it; `''` for nothing */
-  async #send(session: FrontEndSession, text: string, shown = text): Promise<void> {
+  async #send(session: Session, text: string, shown = text): Promise<void> {
     this.#pump.flush();
     const isCommand = isCommandLine(text);
     const isIdle = !this.ui.get().busy && this.local.get().runningPrompts === 0;
     // A prompt in the session's queue is shown as queued, and is printed when the session delivers it.
-    if (shown !== '' && (isCommand || isIdle)) this.ui.set(addPrompt(this.ui.get(), session.redactor.text(shown)));
+    if (shown !== '' && (isCommand || isIdle))
+      this.ui.set(addPrompt(this.ui.get(), session.request({type: 'redact', text: shown})));
     const counter = isCommand ? 'runningCommands' : 'runningPrompts';
     this.change({[counter]: this.local.get()[counter] + 1});
     const result = await session.submit(text);

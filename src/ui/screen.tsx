@@ -1,7 +1,7 @@
 /** Runs the screen: draws the first frame, opens the session, and gives the terminal back at the end. */
 import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
-import type {FrontEndSession} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session.ts';
 import {messageOf} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
@@ -10,7 +10,7 @@ import {screenLine} from './text/screen-text.ts';
 
 export interface ReplOptions {
   /** The first frame does not wait for it; prompts that are sent earlier wait. */
-  readonly session: Promise<FrontEndSession>;
+  readonly session: Promise<Session>;
   readonly version: string;
   readonly cwd: string;
   /** The built-in model will answer. */
@@ -69,7 +69,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = fromP
   await instance.waitUntilRenderFlush();
   options.onFirstFrame?.();
 
-  let session: FrontEndSession | undefined;
+  let session: Session | undefined;
   options.session.then(
     (opened) => {
       session = opened;

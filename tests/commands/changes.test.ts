@@ -1,10 +1,16 @@
 /** What `/subagents diff` and `undo` say, over real files and a real run. */
 import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import type {ChangesRoom} from '../../src/commands/changes.ts';
-import {diffOfRun, undoRun} from '../../src/commands/subagent-changes.ts';
+import {subagentsCommand} from '../../src/commands/subagents.ts';
+import type {CommandContext} from '../../src/core/contract/command.ts';
 import type {RunRecord} from '../../src/core/contract/runs.ts';
+import type {SubagentManager} from '../../src/core/subagent-manager.ts';
+import {createChangedFiles} from '../../src/storage/checkpoints/changed-files.ts';
 import {patchOf} from '../../src/tools/files/patch.ts';
+import {house} from '../core/manager-fixture.ts';
+import {fixture} from '../core/run-fixture.ts';
+import {ScriptedModel} from '../core/scripted-model.ts';
+import {sessionOver} from '../core/session/fixture.ts';
 import {CODE, OTHER, workspace} from '../storage/checkpoints/fixture.ts';
 
 const ended = {runId: CODE.agentId, agent: 'code', description: 'refactor auth', endedAt: 1} as RunRecord;
@@ -13,23 +19,38 @@ const {endedAt: _, ...atWork} = ended;
 function given(files: Readonly<Record<string, string>> = {}, options = {}) {
   const made = workspace(files, options);
   const told: string[] = [];
-  const room: ChangesRoom = {
+  const changes = createChangedFiles({
     root: made.root,
     checkpoints: () => made.store.current,
     patchOf,
-    onPutBack: async (paths, label) => void told.push(...paths.map((file) => `${label} ${file}`)),
+    onRestored: async (paths, label) => void told.push(...paths.map((file) => `${label} ${file}`)),
+  });
+  /** What the command answers about this run. */
+  const answer = async (form: 'diff' | 'undo', record: RunRecord) => {
+    const manager = {find: () => record} as unknown as SubagentManager;
+    const model = new ScriptedModel([]);
+    const {session} = sessionOver(house(), model, fixture(model), {manager, changes});
+    try {
+      const request: CommandContext['request'] = (each) => session.request(each);
+      return await subagentsCommand.run({args: `${form} 1`, info: {cwd: made.root}, request} as CommandContext);
+    } catch (error) {
+      // As the session does it: what is thrown is the answer.
+      return {ok: false, text: (error as Error).message};
+    }
   };
-  return {...made, room, told};
+  const diff = (record: RunRecord) => answer('diff', record);
+  const undo = (record: RunRecord) => answer('undo', record);
+  return {...made, diff, undo, told};
 }
 
 describe('/subagents diff', () => {
   it('shows edits, new files, deleted ones, modes, links and binary files as git does', async () => {
-    const {room, command, put, at} = given({'a.txt': 'one\ntwo\n', 'gone.txt': 'x\n', 'run.sh': 'ls\n'});
+    const {diff, command, put, at} = given({'a.txt': 'one\ntwo\n', 'gone.txt': 'x\n', 'run.sh': 'ls\n'});
     put('bin', Buffer.from([0, 1]));
     await command(
       `sed -i s/two/2/ a.txt; rm gone.txt; chmod +x run.sh; printf '\\0\\2' > bin; ln -s a.txt link; echo n > 'q"uote'`,
     );
-    const {text, isDiff} = await diffOfRun(ended, room);
+    const {text, isDiff} = await diff(ended);
     expect(isDiff).toBe(true);
     expect(text.split('\n\n')).toEqual([
       expect.stringContaining('[code] refactor auth changed 6 files.\nNot kept around commands: ignored files'),
@@ -48,29 +69,29 @@ describe('/subagents diff', () => {
     symlinkSync('elsewhere', at('link'));
     chmodSync(at('bin'), 0o600);
     // What came later is not the run's.
-    expect((await diffOfRun(ended, room)).text).toBe(text);
+    expect((await diff(ended)).text).toBe(text);
   });
 
   it('says with whom a change is shared, and of a run at work that there may be more', async () => {
-    const {room, store, run} = given({'a.txt': '1\n'});
+    const {diff, store, run} = given({'a.txt': '1\n'});
     await store.around(CODE, () => store.around(OTHER, async () => run('echo 2 > a.txt')));
-    const {text} = await diffOfRun(atWork, room);
+    const {text} = await diff(atWork);
     expect(text).toContain('[code] refactor auth changed 1 file so far.');
     expect(text).toContain('shared with [code] other:\ndiff --git a/a.txt b/a.txt');
   });
 
   it('shows the parts of a run alone where somebody else changed the file in between', async () => {
-    const {room, write} = given({'a.txt': '1\n'});
+    const {diff, write} = given({'a.txt': '1\n'});
     await write('a.txt', '2\n');
     await write('a.txt', '3\n', OTHER);
     await write('a.txt', '4\n');
-    const {text} = await diffOfRun(ended, room);
+    const {text} = await diff(ended);
     expect(text.match(/^[-+]\d/gm)).toEqual(['-1', '+2', '-3', '+4']);
     expect(text).toContain('changed 1 file.');
   });
 
   it('says that nothing was changed, and which commands it knows nothing of', async () => {
-    const {room, store, reasons} = given({}, {git: false});
+    const {diff, store, reasons} = given({}, {git: false});
     const {PATH} = process.env;
     process.env.PATH = '/nonexistent';
     try {
@@ -85,7 +106,7 @@ describe('/subagents diff', () => {
     } finally {
       process.env.PATH = PATH;
     }
-    expect((await diffOfRun(ended, room)).text).toBe(
+    expect((await diff(ended)).text).toBe(
       '[code] refactor auth changed no files.\nWhat some commands changed is not known: git is not installed.',
     );
   });
@@ -93,24 +114,24 @@ describe('/subagents diff', () => {
 
 describe('/subagents undo', () => {
   it('names what it did and what it left, and tells the agents that had read the files', async () => {
-    const {room, write, told, at, put} = given({'a.txt': '1', 'b.txt': '1'});
+    const {undo, write, told, at, put} = given({'a.txt': '1', 'b.txt': '1'});
     await write('a.txt', '2');
     await write('b.txt', '2');
     await write('n.txt', '2');
     put('b.txt', 'mine');
-    expect(await undoRun(ended, room)).toEqual({
+    expect(await undo(ended)).toEqual({
       ok: true,
       text: '[code] refactor auth: 2 files put back:\n  n.txt (removed)\n  a.txt\n1 file left as it is:\n  b.txt: changed since outside mini-cc',
     });
     expect(told).toEqual([`/subagents undo ${at('n.txt')}`, `/subagents undo ${at('a.txt')}`]);
     put('b.txt', '1');
-    expect(await undoRun(ended, room)).toEqual({ok: true, text: '[code] refactor auth: nothing to undo.'});
+    expect(await undo(ended)).toEqual({ok: true, text: '[code] refactor auth: nothing to undo.'});
   });
 
   it('refuses a run that is at work', async () => {
-    const {room, write} = given({'a.txt': '1'});
+    const {undo, write} = given({'a.txt': '1'});
     await write('a.txt', '2');
-    expect(await undoRun(atWork, room)).toEqual({
+    expect(await undo(atWork)).toEqual({
       ok: false,
       text: '[code] refactor auth is at work: stop it first, by /subagents stop run-1',
     });

@@ -1,18 +1,17 @@
 import {describe, expect, it} from 'vitest';
-import {modeCommand} from '../../src/commands/mode.ts';
+import {modeCommand} from '../../src/commands/permissions.ts';
 import type {CommandContext} from '../../src/core/contract/command.ts';
 import type {Answer, PermissionMode} from '../../src/core/contract/events.ts';
 
 function typed(start: PermissionMode = 'default', answer?: Answer) {
   const set: PermissionMode[] = [];
-  const session = {
-    info: {permissionMode: start},
-    setPermissionMode(mode: PermissionMode) {
-      set.push(mode);
-      session.info.permissionMode = mode;
-    },
+  const info = {permissionMode: start};
+  const request = ({mode}: {mode: PermissionMode}) => {
+    set.push(mode);
+    info.permissionMode = mode;
   };
-  const run = (args: string) => modeCommand.run({session, args, ask: async () => answer} as unknown as CommandContext);
+  const run = (args: string) =>
+    modeCommand.run({info, request, args, ask: async () => answer} as unknown as CommandContext);
   return {set, run};
 }
 

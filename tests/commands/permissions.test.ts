@@ -1,17 +1,17 @@
 import {describe, expect, it} from 'vitest';
 import {permissionsCommand} from '../../src/commands/permissions.ts';
 import type {CommandContext} from '../../src/core/contract/command.ts';
+import type {PermissionState} from '../../src/core/contract/permission.ts';
 import {ruleOf} from '../../src/core/permissions/rules/rule-book.ts';
-import type {PermissionStanding} from '../../src/core/session/parts.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {repl, send} from '../e2e/repl-fixture.ts';
 import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool} from '../support/scripted-replies.ts';
 
-async function shown(standing: Partial<PermissionStanding>): Promise<string> {
-  const permissions = {mode: 'default', rules: [], granted: [], ...standing};
-  return (await permissionsCommand.run({permissions} as unknown as CommandContext)).text;
+async function shown(state: Partial<PermissionState>): Promise<string> {
+  const permissions = {mode: 'default', rules: [], granted: [], ...state};
+  return (await permissionsCommand.run({request: () => permissions} as unknown as CommandContext)).text;
 }
 
 describe('/permissions', () => {

@@ -1,24 +1,23 @@
 import {describe, expect, it} from 'vitest';
-import {backgroundCommand} from '../../src/commands/background.ts';
-import type {ChangesRoom} from '../../src/commands/changes.ts';
-import {createSubagentsCommand, createTasksCommand} from '../../src/commands/subagents.ts';
+import {backgroundCommand} from '../../src/commands/stop.ts';
+import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/command.ts';
+import {Inbox} from '../../src/core/turn/inbox.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, until} from '../core/manager-fixture.ts';
-import {tool} from '../core/run-fixture.ts';
+import {fixture, tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
-
-const room = {} as ChangesRoom;
-const subagentsCommand = createSubagentsCommand(room);
-const tasksCommand = createTasksCommand(room);
+import {sessionOver} from '../core/session/fixture.ts';
 
 function commands(options: Parameters<typeof house>[0] = {}) {
   const made = house(options);
+  const model = new ScriptedModel([]);
+  const {session} = sessionOver({...made, inbox: new Inbox()}, model, fixture(model));
   const run = async (args: string, command: Command = subagentsCommand) => {
     // As the session does it: what is thrown is the answer.
     try {
-      const context = {session: {subagents: made.manager}, args} as unknown as CommandContext;
+      const context = {args, info: session.info, request: (each) => session.request(each)} as CommandContext;
       return await command.run(context);
     } catch (error) {
       return {ok: false, text: (error as Error).message};

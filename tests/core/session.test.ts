@@ -1,14 +1,11 @@
 /** The session around its runs: an idle main agent goes on by itself, and what `/stop`, `/clear` and a close mean. */
 import {describe, expect, it} from 'vitest';
-import {AGENT_TYPES, builtInAgents} from '../../src/core/agent-types.ts';
-import {Questions} from '../../src/core/permissions/questions.ts';
-import {Redactor} from '../../src/core/secrets/redaction.ts';
-import {Session} from '../../src/core/session.ts';
-import {History} from '../../src/core/turn/history.ts';
+import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {house, until} from './manager-fixture.ts';
 import {fixture, tool} from './run-fixture.ts';
 import {call, calls, type Line, ScriptedModel, say} from './scripted-model.ts';
+import {sessionOver} from './session/fixture.ts';
 
 /** A session whose `Task` dispatches an explore run in the background with the prompt that is its `value`. */
 function session(mainScript: readonly Line[], subagent: (prompt: string) => Line, interactive = true) {
@@ -23,44 +20,8 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     const {ended, detached} = dispatched.started;
     return textResult((await Promise.race([ended, detached]))?.report ?? 'accepted');
   });
-  const {run} = fixture(main, [dispatch]);
-  const openConversation = () => {
-    const history = new History({append: () => undefined});
-    return {
-      id: 'session-1',
-      history,
-      output: run.output,
-      transcript: '/t',
-      restored: [],
-      announced: new Set<string>(),
-      close: () => undefined,
-    };
-  };
-  const conversation = openConversation();
-  const made2 = new Session({
-    info: {cwd: '/tmp', tools: [], agents: [], commands: [], warnings: []},
-    agentId: 'main',
-    bus: made.bus,
-    redactor: new Redactor([]),
-    questions: new Questions(),
-    manager: made.manager,
-    agents: builtInAgents,
-    inbox: made.inbox,
-    pending: [],
-    interactive,
-    commands: [],
-    denials: [],
-    permissions: () => ({mode: 'default', rules: [], granted: []}),
-    setPermissionMode: () => undefined,
-    limits: {},
-    openConversation,
-    resolveModel: () => main,
-    firstConversation: conversation,
-    model: main,
-    onClose: async () => undefined,
-    run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
-  });
-  return {...made, session: made2, main, child, history: conversation.history};
+  const over = sessionOver(made, main, fixture(main, [dispatch]), {interactive});
+  return {...made, ...over, main, child};
 }
 
 const dispatching = (prompt: string): Line => calls(call('Task', {value: prompt}));
@@ -99,7 +60,7 @@ describe('a session with background runs', () => {
     const turn = made.submit('go');
     await until(() => manager.count() === 2 && manager.list().every(({state}) => state === 'processing'));
     const began = performance.now();
-    expect(await made.stop()).toBe(true);
+    expect(await made.request({type: 'stop'})).toEqual({wasBusy: true, runs: 2});
     expect(performance.now() - began).toBeLessThan(2_000);
     expect(manager.list().map(({outcome}) => outcome)).toEqual(['stopped', 'stopped']);
     await turn;
@@ -155,7 +116,7 @@ describe('a session with background runs', () => {
   it('forgets its runs with /clear', async () => {
     const {session: made, manager, inbox} = session([dispatching('one'), say('ok')], () => ({hang: true}));
     await made.submit('go');
-    await made.clear();
+    await made.request({type: 'clear'});
     expect([manager.count(), manager.list().length, inbox.size]).toEqual([0, 0, 0]);
     await made.close();
   });

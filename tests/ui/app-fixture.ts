@@ -1,6 +1,6 @@
 /** Runs the whole screen with a fake session, and leaves it after each test. */
 import {afterEach} from 'vitest';
-import type {FrontEndSession} from '../../src/core/contract/session.ts';
+import type {Session} from '../../src/core/contract/session.ts';
 import {type ReplOptions, runScreen} from '../../src/ui/screen.tsx';
 import {createFakeSession, type FakeSession} from './fake-session.ts';
 import {createFakeTerminal, type FakeTerminal} from './fake-terminal.ts';
@@ -20,7 +20,7 @@ const opened: Opened[] = [];
 
 /** Starts the REPL and waits for its prompt. */
 export async function open(
-  options: Partial<ReplOptions> & {columns?: number; rows?: number; opening?: Promise<FrontEndSession>} = {},
+  options: Partial<ReplOptions> & {columns?: number; rows?: number; opening?: Promise<Session>} = {},
 ): Promise<Opened> {
   const {columns = 80, rows = 24, opening, ...rest} = options;
   const screen = createFakeTerminal(columns, rows);

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {Question} from '../../src/core/contract/events.ts';
-import type {FrontEndSession} from '../../src/core/contract/session.ts';
+import type {Session} from '../../src/core/contract/session.ts';
 import {QUIET_MS} from '../../src/ui/input/question-keys.ts';
 import {until} from '../tools/fixture.ts';
 import {CTRL_C, CTRL_D, ESC, open, SHIFT_TAB} from './app-fixture.ts';
@@ -164,7 +164,7 @@ describe('leaving', () => {
     [Object.assign(new Error('Unknown session: x'), {code: 'USAGE'}), 2],
     [new Error('disk full'), 1],
   ])('happens when the session does not open: %s', async (error, code) => {
-    const {promise, reject} = Promise.withResolvers<FrontEndSession>();
+    const {promise, reject} = Promise.withResolvers<Session>();
     const {screen, exit} = await open({opening: promise});
     reject(error);
     expect(await exit).toBe(code);

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
-import type {FrontEndSession} from '../../src/core/contract/session.ts';
+import type {Session} from '../../src/core/contract/session.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {CTRL_D, ESC, open} from './app-fixture.ts';
 
@@ -26,7 +26,7 @@ const runEnd = (tools: number): AgentEventBody => ({
 
 describe('the prompt', () => {
   test('is shown before the session is open; a prompt that is sent then is shown as queued', async () => {
-    const {promise, resolve} = Promise.withResolvers<FrontEndSession>();
+    const {promise, resolve} = Promise.withResolvers<Session>();
     const {screen, session} = await open({opening: promise});
     screen.type('explain this\r');
     await screen.shows('queued: explain this');

@@ -1,9 +1,9 @@
 /** Fake session: the test emits its events, and calls of its verbs are recorded. */
 
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
-import type {FrontEndSession, SubmitResult} from '../../src/core/contract/session.ts';
-import {Redactor} from '../../src/core/secrets/redaction.ts';
-import {NO_USAGE} from '../../src/core/util/messages.ts';
+import type {Request, RequestAnswer, RequestName} from '../../src/core/contract/requests.ts';
+import type {Session, SubmitResult} from '../../src/core/contract/session.ts';
+import {NO_USAGE, textOf} from '../../src/core/util/messages.ts';
 
 export const INFO: SessionInfo = {
   sessionId: 'session-1',
@@ -24,7 +24,7 @@ export const INFO: SessionInfo = {
   runDescriptions: {},
 };
 
-export interface FakeSession extends FrontEndSession {
+export interface FakeSession extends Session {
   readonly emit: (body: AgentEventBody, agentId?: string) => void;
   readonly submitted: string[];
   readonly answers: {id: string; answer: Answer}[];
@@ -74,14 +74,14 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
   };
   return {
     info: {...INFO, ...info},
-    redactor: new Redactor([]),
     emit,
     endTurn,
     submitted,
     answers,
     aborts: () => aborts,
     closed: () => isClosed,
-    submit: (text) => {
+    submit: (input) => {
+      const text = typeof input === 'string' ? input : textOf(input.content);
       submitted.push(text);
       if (text.startsWith('/')) {
         emit({type: 'notice', level: 'info', text: `ran ${text}`});
@@ -89,13 +89,16 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
       }
       if (finish) {
         emit({type: 'queued_prompt', id: text, text});
-        return Promise.resolve({type: 'queued'});
+        return Promise.resolve({type: 'queued', id: text});
       }
       emit({type: 'run_start', agent: 'main', description: text, model: 'sonnet', queued: false});
       return new Promise((resolve) => {
         finish = resolve;
       });
     },
+    // The screen asks for nothing else.
+    request: <N extends RequestName>(request: Request<N>) =>
+      ('text' in request ? request.text : undefined) as RequestAnswer<N>,
     answer: (id, answer) => {
       answers.push({id, answer});
       emit({type: 'ask_end', askId: id, answer: answer.choice});

@@ -1,5 +1,5 @@
 /** `/agents` in all its forms. */
-import type {Command, CommandContext, CommandResult} from '../../core/session.ts';
+import type {Command, CommandContext, CommandResult} from '../../core/contract/command.ts';
 import {createAgent} from './create.ts';
 import {deleteByName} from './delete.ts';
 import type {AgentsDesk} from './deps.ts';
@@ -10,9 +10,9 @@ import {overview} from './overview.ts';
 import {showAgent} from './show.ts';
 
 /** What the command's context does not bring. */
-export type AgentsRoom = Omit<AgentsDesk, 'ask' | 'say' | 'complete' | 'openEditor'>;
+export type AgentsCommandDeps = Omit<AgentsDesk, 'ask' | 'say' | 'complete' | 'openEditor'>;
 
-export function createAgentsCommand(room: AgentsRoom): Command {
+export function createAgentsCommand(room: AgentsCommandDeps): Command {
   return {
     name: 'agents',
     description: 'list agents; create, show, edit, lint, delete them: /agents help',
@@ -20,7 +20,7 @@ export function createAgentsCommand(room: AgentsRoom): Command {
   };
 }
 
-function deskFor(room: AgentsRoom, context: CommandContext): AgentsDesk {
+function deskFor(room: AgentsCommandDeps, context: CommandContext): AgentsDesk {
   return {
     ...room,
     say: (text) => context.say(text),

@@ -1,17 +1,16 @@
 /** What a slash command is. `commands/` holds them. */
+import type {Answer, Question, SessionInfo} from './events.ts';
+import type {Session} from './session.ts';
 
-import type {PermissionStanding} from '../session/parts.ts';
-import type {Session} from '../session.ts';
-import type {Answer, Question} from './events.ts';
-
-/** What a slash command may do. Its words come back; the session emits them. */
+/** What a slash command works with. It returns its text, and the session emits it. */
 export interface CommandContext {
-  readonly session: Session;
+  /** What was typed after the command's name. */
   readonly args: string;
-  readonly permissions: PermissionStanding;
-  /** A line before the command's end. */
+  readonly info: SessionInfo;
+  readonly request: Session['request'];
+  /** Shows a line before the command ends. */
   say(text: string): void;
-  /** Undefined where nobody can be asked, or when the person interrupted. */
+  /** Undefined where nobody can be asked, and when the person interrupted. */
   ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
   /** One answer of the session's model outside the conversation, as JSON by the schema. @throws ModelError */
   complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
@@ -30,5 +29,6 @@ export interface CommandResult {
 export interface Command {
   readonly name: string;
   readonly description: string;
+  /** What it throws is shown as an error. */
   run(context: CommandContext): Promise<CommandResult> | CommandResult;
 }

@@ -5,6 +5,8 @@ import type {Anthropic} from '@anthropic-ai/sdk';
 
 export type Message = Anthropic.MessageParam;
 export type UserBlock = Anthropic.ContentBlockParam;
+/** What a person writes: text, or text with images. */
+export type PromptContent = string | readonly Extract<UserBlock, {type: 'text' | 'image'}>[];
 export type AssistantBlock = Anthropic.ContentBlock;
 export type ToolUse = Anthropic.ToolUseBlock;
 export type ToolResultBlock = Anthropic.ToolResultBlockParam;

@@ -1,5 +1,6 @@
 /** What an agent asks to do, and what is decided about it. */
 import type {Access} from './access.ts';
+import type {PermissionMode} from './events.ts';
 
 export interface PermitRequest {
   readonly callId: string;
@@ -76,3 +77,27 @@ export type Verdict =
       readonly attempts?: Attempts;
     }
   | {readonly verdict: 'deny'; readonly because: string};
+
+/** A call that was refused, as `permission_denials` of the JSON result lists it. */
+export interface Denial {
+  readonly agent: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly reason: string;
+}
+
+/** What agents may do now, for the person to see. */
+export interface PermissionState {
+  readonly mode: PermissionMode;
+  /** In the order in which they were found. */
+  readonly rules: readonly {
+    readonly kind: 'allow' | 'ask' | 'deny';
+    /** As it was written. */
+    readonly text: string;
+    /** Where it comes from: a file, a flag. */
+    readonly source: string;
+  }[];
+  /** Granted for this session, each in a few words. */
+  readonly granted: readonly string[];
+}

@@ -99,3 +99,21 @@ export interface RunStore {
   /** Renames its transcript. @returns where it is now. */
   archive(runId: string): string;
 }
+
+/** Made by the runtime from what it saw, never from the model's words. */
+export interface Receipt {
+  readonly line: string;
+  readonly filesRead: readonly string[];
+  readonly filesChanged: readonly string[];
+  /** No tool was called: nothing supports the answer. */
+  readonly unverified: boolean;
+}
+
+export interface SubagentResult {
+  readonly runId: string;
+  readonly transcript: string;
+  readonly result: RunResult;
+  readonly receipt: Receipt;
+  /** What the dispatching model reads. */
+  readonly report: string;
+}

@@ -7,21 +7,20 @@ import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Access, Workspace} from '../contract/access.ts';
 import type {Answer, Emit, Question} from '../contract/events.ts';
-import type {Attempts, BeforeCall, CallDecision, Permit, PermitRequest, Verdict} from '../contract/permission.ts';
+import type {
+  Attempts,
+  BeforeCall,
+  CallDecision,
+  Denial,
+  Permit,
+  PermitRequest,
+  Verdict,
+} from '../contract/permission.ts';
 import {messageOf} from '../util/errors.ts';
 import type {AgentPermissions} from './context.ts';
 import {resolveLinks} from './files/paths.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
-
-/** A call that was refused, as `permission_denials` of the JSON result lists it. */
-export interface Denial {
-  readonly agent: string;
-  readonly callId: string;
-  readonly tool: string;
-  readonly input: unknown;
-  readonly reason: string;
-}
 
 export interface PermitDeps {
   readonly policy: PermissionPolicy;

@@ -30,7 +30,7 @@ export function announcementOf(
   return {
     letter: {
       id: announcementId(runId, round),
-      text: announcementMessage(run),
+      content: announcementMessage(run),
       kind: 'announcement',
       // Whoever stopped it knows.
       wakes: outcome !== 'stopped',

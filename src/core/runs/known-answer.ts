@@ -1,7 +1,7 @@
 /** Stands for a model where the answer is there already: so a run with it is accepted, stored and announced as any other. */
 
 import type {Model} from '../contract/model.ts';
-import type {SubagentResult} from '../subagent.ts';
+import type {SubagentResult} from '../contract/runs.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 

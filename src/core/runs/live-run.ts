@@ -1,7 +1,7 @@
 /** A run that is queued or at work: what can be done to it from outside. */
 
 import type {Clock} from '../contract/limits.ts';
-import type {SubagentResult} from '../subagent.ts';
+import type {SubagentResult} from '../contract/runs.ts';
 import {Inbox} from '../turn/inbox.ts';
 import {CutOff} from '../turn/run-ending.ts';
 import type {RunPapers} from './run-record.ts';

@@ -1,10 +1,10 @@
 /** What the manager of subagents is made of, and what a dispatch asks of it. */
 
 import type {Model} from '../contract/model.ts';
-import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
+import type {Cleanup, RunRecord, RunStore, SubagentResult} from '../contract/runs.ts';
 import type {TokenBudget} from '../contract/tool.ts';
 import type {EventBus} from '../session/event-bus.ts';
-import type {SubagentHouse, SubagentResult, SubagentTask} from '../subagent.ts';
+import type {SubagentHouse, SubagentTask} from '../subagent.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import {sessionKeyOf} from './announcement.ts';
 import {type Deduplicated, taskKey} from './dedup.ts';

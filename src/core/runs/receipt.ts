@@ -3,18 +3,11 @@ import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Usage} from '../contract/messages.ts';
 import type {RunResult} from '../contract/run-result.ts';
+import type {Receipt} from '../contract/runs.ts';
 import type {ToolFacts} from '../contract/tool-result.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
 import {inOneLine} from '../util/file-name.ts';
 import {formatDuration} from './progress-line.ts';
-
-export interface Receipt {
-  readonly line: string;
-  readonly filesRead: readonly string[];
-  readonly filesChanged: readonly string[];
-  /** No tool was called: nothing supports the answer. */
-  readonly unverified: boolean;
-}
 
 /** What is known of a run that did not work in the workspace itself. */
 export interface Elsewhere {

@@ -4,15 +4,9 @@ import type {Emit} from '../contract/events.ts';
 import type {RunLimits} from '../contract/limits.ts';
 import type {Model} from '../contract/model.ts';
 import type {RunResult} from '../contract/run-result.ts';
-import type {RunRecord} from '../contract/runs.ts';
+import type {RunRecord, SubagentResult} from '../contract/runs.ts';
 import type {TokenBudget} from '../contract/tool.ts';
-import {
-  runSubagent,
-  type SubagentHouse,
-  type SubagentResult,
-  type SubagentSeat,
-  type SubagentTask,
-} from '../subagent.ts';
+import {runSubagent, type SubagentHouse, type SubagentSeat, type SubagentTask} from '../subagent.ts';
 import {NOTHING, reasonOf} from '../turn/run-ending.ts';
 import {MiniCcError, messageOf} from '../util/errors.ts';
 import {addUsage} from '../util/messages.ts';

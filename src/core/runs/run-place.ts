@@ -4,12 +4,13 @@ import type {Confinement, Workspace} from '../contract/access.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/run-result.ts';
+import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
 import {endingOf} from '../turn/run-ending.ts';
 import type {Surroundings} from '../turn/system-prompt.ts';
 import {messageOf} from '../util/errors.ts';
-import {makeReceipt, type Receipt} from './receipt.ts';
+import {makeReceipt} from './receipt.ts';
 
 export interface PlaceHouse {
   readonly workspace: Workspace;

@@ -1,9 +1,8 @@
-/** Runs what was typed after a slash. Its words go out as a notice; it may ask the person and the model. */
+/** Runs what was typed after a slash. Its text goes out as a notice; it may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
 import type {CommandContext, CommandResult} from '../contract/command.ts';
 import type {Emit} from '../contract/events.ts';
-import type {SubmitResult} from '../contract/session.ts';
-import type {Session} from '../session.ts';
+import type {Session, SubmitResult} from '../contract/session.ts';
 import {completeOnce} from '../turn/ask-once.ts';
 import type {CutOff} from '../turn/run-ending.ts';
 import {messageOf} from '../util/errors.ts';
@@ -11,58 +10,56 @@ import type {SessionParts} from './parts.ts';
 
 export class CommandRunner {
   readonly #parts: SessionParts;
+  readonly #session: Pick<Session, 'info' | 'request'>;
   readonly #emit: Emit;
   /** Ends what commands wait for: an answer of a person or of the model. */
   #abort = new AbortController();
 
-  constructor(parts: SessionParts, emit: Emit) {
+  constructor(parts: SessionParts, session: Pick<Session, 'info' | 'request'>, emit: Emit) {
     this.#parts = parts;
+    this.#session = session;
     this.#emit = emit;
   }
 
-  /** Never rejects. @param session the one that the command was typed in */
-  async run(line: string, session: Session): Promise<SubmitResult> {
+  /** Never rejects. */
+  async run(line: string): Promise<SubmitResult> {
     const [, name = '', args = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
     const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
     let result: CommandResult;
     try {
       result = command
-        ? await command.run(this.#context(args.trim(), session))
+        ? await command.run(this.#createContext(args.trim()))
         : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
     } catch (error) {
       result = {ok: false, text: messageOf(error)};
     }
     const {ok, text, exit = false, isDiff = false, input} = result;
-    const more = isDiff ? {isDiff} : {};
-    if (text !== '') this.#emit({type: 'notice', level: ok ? 'info' : 'error', text, ...more});
-    return {type: 'command', ok, text, exit, ...(input === undefined ? {} : {input})};
+    if (text !== '') this.#emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(isDiff && {isDiff})});
+    return {type: 'command', ok, text, exit, ...(input !== undefined && {input})};
   }
 
-  /** What commands under way wait for comes to nothing; later ones are not concerned. */
+  /** Commands under way wait no more for answers. Later commands are not affected. */
   abort(why: CutOff): void {
     this.#abort.abort(why);
     this.#abort = new AbortController();
   }
 
-  #context(args: string, session: Session): CommandContext {
+  #createContext(args: string): CommandContext {
+    const {interactive, questions, redactor, state} = this.#parts;
     return {
-      session,
       args,
-      permissions: this.#parts.permissions(),
+      info: this.#session.info,
+      request: (request) => this.#session.request(request),
       say: (text) => this.#emit({type: 'notice', level: 'info', text}),
       ask: async (question) => {
-        if (!this.#parts.interactive) return undefined;
-        const {signal} = this.#abort;
-        const answer = await this.#parts.questions.ask(
-          {...question, id: randomUUID(), agent: 'mini-cc'},
-          this.#emit,
-          signal,
-        );
+        if (!interactive) return undefined;
+        const asked = {...question, id: randomUUID(), agent: 'mini-cc'};
+        const answer = await questions.ask(asked, this.#emit, this.#abort.signal);
         return typeof answer === 'string' ? undefined : answer;
       },
-      // What is drafted is saved: a key that a model repeats must not come into a file by that.
+      // A command may save the answer: keys that the model repeats must not come into a file that way.
       complete: async (prompt, schema) =>
-        this.#parts.redactor.text(await completeOnce(session.model, prompt, schema, this.#abort.signal)),
+        redactor.text(await completeOnce(state.model, prompt, schema, this.#abort.signal)),
     };
   }
 }

@@ -1,4 +1,4 @@
-/** What a session is put together from, and what one conversation of it is. */
+/** What a session is put together from; `compose/` does it. */
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
 import type {Command} from '../contract/command.ts';
@@ -6,9 +6,9 @@ import type {PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Limits} from '../contract/limits.ts';
 import type {Message} from '../contract/messages.ts';
 import type {Model} from '../contract/model.ts';
-import type {Denial} from '../permissions/decision.ts';
+import type {Denial, PermissionState} from '../contract/permission.ts';
+import type {RestoredFiles, RewindPoint, RunDiff} from '../contract/requests.ts';
 import type {Questions} from '../permissions/questions.ts';
-import type {Rule} from '../permissions/rules/rule.ts';
 import type {Announcement} from '../runs/announcer.ts';
 import type {Redactor} from '../secrets/redaction.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
@@ -16,13 +16,11 @@ import type {History} from '../turn/history.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {EventBus} from './event-bus.ts';
 
-/** What a session is made of; `compose.ts` puts it together. */
 export interface SessionParts {
-  readonly info: Omit<
-    SessionInfo,
-    'model' | 'offline' | 'permissionMode' | 'sessionId' | 'transcript' | 'restored' | 'runDescriptions'
-  >;
+  /** What does not change with the conversation, the model and the mode. */
+  readonly info: Pick<SessionInfo, 'cwd' | 'tools' | 'agents' | 'commands' | 'warnings'>;
   readonly agentId: string;
+  readonly state: SessionState;
   readonly bus: EventBus;
   readonly redactor: Redactor;
   readonly questions: Questions;
@@ -31,37 +29,34 @@ export interface SessionParts {
   readonly agents: AgentCatalog;
   readonly commands: readonly Command[];
   readonly denials: readonly Denial[];
+  readonly changes: ChangedFiles;
   /**
    * A person can be asked, and will type more. Without one, `submit` also waits for background runs and the turns that
    * follow from them.
    */
   readonly interactive: boolean;
-  /** Lets go of what was watched, and waits for what goes on beside the turns. */
-  onClose(): Promise<void>;
-  readonly permissions: () => PermissionStanding;
-  /** Holds at once, also for what runs and what is asked just now. */
-  setPermissionMode(mode: PermissionMode): void;
   readonly limits: Partial<Limits>;
-  /** The first conversation, and a new one for /clear. */
-  openConversation(): Conversation;
-  resolveModel(name: string): Model;
-  readonly firstConversation: Conversation;
-  readonly model: Model;
   /** Of the main agent; the manager puts the ends of background runs there. */
   readonly inbox: Inbox;
-  /** Ends of background runs that an earlier process did not get to tell. */
+  /** Ends of background runs that an earlier process could not announce. */
   readonly pending: readonly Announcement[];
-  /** The main agent's run, but for what changes from turn to turn. */
+  /** The main agent's run, without what changes from turn to turn. */
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
+  permissions(): PermissionState;
+  /** From now on, also for what runs and what is asked just now. */
+  setPermissionMode(mode: PermissionMode): void;
+  /** For /clear. */
+  openConversation(): Conversation;
+  /** @throws UsageError when the name cannot be used. */
+  resolveModel(name: string): Model;
+  /** Stops watching files, and waits for what goes on beside the turns. */
+  onClose(): Promise<void>;
 }
 
-/** What agents may do now, as a person is told. */
-export interface PermissionStanding {
-  readonly mode: PermissionMode;
-  /** In the order in which they were found. */
-  readonly rules: readonly Rule[];
-  /** Each in a few words. */
-  readonly granted: readonly string[];
+/** What changes while a session lasts. The session alone changes it. */
+export interface SessionState {
+  conversation: Conversation;
+  model: Model;
 }
 
 /** One transcript and what belongs to it. */
@@ -72,7 +67,17 @@ export interface Conversation {
   readonly transcript: string;
   /** What was said before, of a session that goes on. */
   readonly restored: readonly Message[];
-  /** Ids of the announcements that it has heard, also in what counts no more. */
+  /** Ids of the announcements in its history, also in what counts no more. */
   readonly announced: ReadonlySet<string>;
+  /** To which it can go back, newest first. */
+  rewindPoints(): readonly RewindPoint[];
   close(): void;
+}
+
+/** What agents changed in files, and the way back; by the checkpoints of the session that is open. */
+export interface ChangedFiles {
+  diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
+  undo(agentId: string): Promise<RestoredFiles>;
+  /** All that changed from then on. @param at milliseconds since the epoch */
+  rewind(at: number): Promise<RestoredFiles>;
 }

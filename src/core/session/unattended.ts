@@ -1,6 +1,6 @@
 /**
- * A session to which nobody will type another word: its one prompt is done when the background runs have ended, and
- * the turns that their announcements began. Its limits hold for all of that together.
+ * What a session does when no person types more: its one prompt is done when the background runs and the turns that
+ * their announcements began have ended. Its limits cover all of that together.
  */
 import type {Limits} from '../contract/limits.ts';
 import type {RunResult} from '../contract/run-result.ts';
@@ -8,7 +8,7 @@ import type {SubagentManager} from '../subagent-manager.ts';
 import {MAIN_LIMITS, systemClock} from '../turn/deadline.ts';
 import {CutOff, joinTurns, timeoutWords} from '../turn/run-ending.ts';
 
-export class Headless {
+export class UnattendedSession {
   readonly #startedAt = systemClock.now();
   #total: RunResult | undefined;
   #timedOut = false;

@@ -3,8 +3,9 @@
  * screen sees is on disk. All else is derived from it.
  */
 import {randomUUID} from 'node:crypto';
-import type {Message, ToolResultBlock, ToolUse} from '../contract/messages.ts';
+import type {Message, PromptContent, ToolResultBlock, ToolUse} from '../contract/messages.ts';
 import type {Journal, ReplyFacts, RunEnd} from '../contract/transcript.ts';
+import {toUserMessage} from '../util/messages.ts';
 
 export class History {
   readonly #messages: Message[];
@@ -29,9 +30,9 @@ export class History {
   }
 
   /** What a person wrote. @returns the id of the new line. */
-  prompt(text: string): string {
+  prompt(content: PromptContent): string {
     const uuid = randomUUID();
-    const message: Message = {role: 'user', content: text};
+    const message = toUserMessage(content);
     this.journal.append({type: 'message', uuid, at: new Date().toISOString(), message, prompt: true});
     this.#messages.push(message);
     return uuid;

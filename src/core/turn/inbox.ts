@@ -2,9 +2,11 @@
  * Messages that wait for an agent: what a person sends during a turn, and how background runs ended. Read at one
  * place, the top of a turn.
  */
+import type {PromptContent} from '../contract/messages.ts';
+
 export interface Letter {
   readonly id: string;
-  readonly text: string;
+  readonly content: PromptContent;
   readonly kind: 'prompt' | 'announcement';
   /** An idle agent begins a turn for it; otherwise it is read when the next turn begins. */
   readonly wakes: boolean;
@@ -43,6 +45,11 @@ export class Inbox {
   /** Nothing of this kind waits any more, and nothing was taken up. */
   drop(kind: Letter['kind']): readonly Letter[] {
     return this.#remove((letter) => letter.kind === kind);
+  }
+
+  /** Takes a prompt back from the queue; undefined when it does not wait any more. */
+  takeBack(id: string): Letter | undefined {
+    return this.#remove((letter) => letter.kind === 'prompt' && letter.id === id)[0];
   }
 
   /** All that waits (of this kind), in order; it waits no more. */

@@ -1,5 +1,5 @@
 /** Sums of usage, and the text of messages. */
-import type {Usage} from '../contract/messages.ts';
+import type {Message, PromptContent, Usage} from '../contract/messages.ts';
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -25,4 +25,16 @@ export function textOf(content: string | readonly {type: string}[]): string {
     .map((block) => block.text)
     .join('\n\n')
     .trim();
+}
+
+export function toUserMessage(content: PromptContent): Message {
+  return {role: 'user', content: typeof content === 'string' ? content : [...content]};
+}
+
+/** Several prompts as one: text stays text, joined by blank lines, and with an image all are blocks. */
+export function joinContents(contents: readonly PromptContent[]): PromptContent {
+  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
+  return contents.flatMap((content) =>
+    typeof content === 'string' ? [{type: 'text' as const, text: content}] : content,
+  );
 }

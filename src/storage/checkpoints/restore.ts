@@ -3,17 +3,14 @@ import {randomUUID} from 'node:crypto';
 import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
+import type {RestoredFiles} from '../../core/contract/requests.ts';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {type Plan, pathsOf, planFor, type Selection} from './changes.ts';
 import {batchesOf} from './contents.ts';
 import {type FileOrLink, idOf, lookAt, modeOfNew} from './file-state.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
-export interface PutBack {
-  readonly restored: readonly {readonly path: string; readonly how: 'put back' | 'removed' | 'brought back'}[];
-  /** Nothing was done to these. */
-  readonly left: readonly {readonly path: string; readonly why: string}[];
-}
+export type PutBack = Pick<RestoredFiles, 'restored' | 'left'>;
 
 type Restore = Extract<Plan, {type: 'restore'}>;
 

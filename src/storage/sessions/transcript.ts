@@ -6,13 +6,15 @@
  * its end, before anybody hears of that end; a session's when it is left. So a power cut may take the last moments of
  * a conversation, never a result that was told. A sync after every line would cost a turn some milliseconds for that.
  */
-import {closeSync, fstatSync, fsync, fsyncSync, readFileSync, readSync, statSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, fstatSync, fsync, fsyncSync, readFileSync, readSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import type {AssistantBlock, Message} from '../../core/contract/messages.ts';
+import type {RewindPoint} from '../../core/contract/requests.ts';
 import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
+import {textOf} from '../../core/util/messages.ts';
 import {openPrivate, privateFolder} from '../../core/util/private-file.ts';
 import {appendLine, firstAndLastLine, firstLineOf} from '../json-lines.ts';
 
@@ -205,7 +207,7 @@ export function messagesOf(transcript: Transcript): Message[] {
   return messageLinesOf(transcript).map(({message}) => message);
 }
 
-export function messageLinesOf({entries}: Transcript): MessageLine[] {
+function messageLinesOf({entries}: Transcript): MessageLine[] {
   const lines: MessageLine[] = [];
   for (const entry of entries) {
     if (entry.type === 'message') lines.push(entry);
@@ -214,6 +216,16 @@ export function messageLinesOf({entries}: Transcript): MessageLine[] {
     if (at >= 0) lines.length = at;
   }
   return lines;
+}
+
+/** The prompts to which the conversation can go back, newest first. None where nothing was said yet. */
+export function readRewindPoints(file: string): readonly RewindPoint[] {
+  const lines = existsSync(file) ? messageLinesOf(readTranscript(file)) : [];
+  return lines
+    .flatMap(({uuid, at, message, prompt}, kept) =>
+      prompt ? [{uuid, at: Date.parse(at), text: textOf(message.content), kept, dropped: lines.length - kept}] : [],
+    )
+    .reverse();
 }
 
 /** Also those that count no more: what was told once was told. */

@@ -39,6 +39,8 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
     case 'queued_prompt_taken':
       return takeQueued(state, event.id);
+    case 'queued_prompt_taken_back':
+      return {...state, queued: state.queued.filter((queued) => queued.id !== event.id)};
     case 'queued_prompt_dropped':
       return addItem(
         {...state, queued: state.queued.filter((queued) => queued.id !== event.id)},

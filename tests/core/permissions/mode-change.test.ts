@@ -2,7 +2,8 @@
 import {describe, expect, it} from 'vitest';
 import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import {createPermit, type Denial} from '../../../src/core/permissions/decision.ts';
+import type {Denial} from '../../../src/core/contract/permission.ts';
+import {createPermit} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../../src/core/permissions/rules/rule-book.ts';

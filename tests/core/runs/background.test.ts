@@ -3,6 +3,7 @@ import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {announcedRuns} from '../../../src/core/runs/announcement.ts';
 import {acceptedWords} from '../../../src/core/runs/manager-options.ts';
 import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {toUserMessage} from '../../../src/core/util/messages.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
 import {house, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
@@ -20,8 +21,8 @@ describe('a background run', () => {
       background: true,
     });
     const [letter] = inbox.take();
-    expect(letter!.text.length).toBeLessThan(1500);
-    expect(letter!.text).toContain(`more characters in ${transcript}]`);
+    expect(letter!.content.length).toBeLessThan(1500);
+    expect(letter!.content).toContain(`more characters in ${transcript}]`);
   });
 
   it('is accepted in under 100 ms, on disk by then, and announced once at its end', async () => {
@@ -39,8 +40,10 @@ describe('a background run', () => {
     const letters = inbox.take();
     expect(letters).toHaveLength(1);
     expect(letters[0]).toMatchObject({id: runId, kind: 'announcement', wakes: true});
-    expect([...announcedRuns([{role: 'user', content: letters[0]!.text}])]).toEqual([runId]);
-    expect(letters[0]!.text).toContain('Status: success\nResult: It is in a.ts:1.\nNotes: - (none)\nStats: runtime ');
+    expect([...announcedRuns([toUserMessage(letters[0]!.content)])]).toEqual([runId]);
+    expect(letters[0]!.content).toContain(
+      'Status: success\nResult: It is in a.ts:1.\nNotes: - (none)\nStats: runtime ',
+    );
     const told = events.filter((event) => event.type === 'announcement');
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject({agentId: 'main', runId, agent: 'explore', outcome: 'success'});
@@ -53,7 +56,7 @@ describe('a background run', () => {
     const {dispatch, inbox} = house();
     await ended(await dispatch(new ScriptedModel([calls(call('x', {}))]), {background: true}));
     const [letter] = inbox.take();
-    expect(letter?.text).toContain('Status: error');
+    expect(letter?.content).toContain('Status: error');
   });
 
   it('whose text is exactly ANNOUNCE_SKIP is not announced, and the registry says so', async () => {
@@ -75,7 +78,7 @@ describe('a background run', () => {
     await manager.stopAll();
     const [letter] = inbox.take();
     expect(letter).toMatchObject({wakes: false});
-    expect(letter?.text).toContain('Status: error\nResult: half\nNotes: - Error: stopped by user');
+    expect(letter?.content).toContain('Status: error\nResult: half\nNotes: - Error: stopped by user');
   });
 });
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {announcedRuns} from '../../../src/core/runs/announcement.ts';
+import {toUserMessage} from '../../../src/core/util/messages.ts';
 import {house, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
@@ -19,13 +20,13 @@ describe('after a restart', () => {
     const after = house({home: before.home});
     const [pending, ...more] = after.manager.restore(nothing);
     expect(more).toEqual([]);
-    expect(pending?.letter).toMatchObject({id: runId, text: told!.text, wakes: false});
+    expect(pending?.letter).toMatchObject({id: runId, content: told!.content, wakes: false});
     expect(after.manager.get(runId)).toMatchObject({
       ...{state: 'idle', outcome: 'success', announcement: 'waiting', restored: true, background: true},
     });
 
     const again = house({home: before.home});
-    expect(again.manager.restore(announcedRuns([{role: 'user', content: told!.text}]))).toEqual([]);
+    expect(again.manager.restore(announcedRuns([toUserMessage(told!.content)]))).toEqual([]);
     expect(again.manager.get(runId)).toMatchObject({announcement: 'delivered'});
   });
 
@@ -42,8 +43,8 @@ describe('after a restart', () => {
     const next = new ScriptedModel([say('and here it is')]);
     const after = house({home: before.home, model: next});
     const [pending] = after.manager.restore(nothing);
-    expect(pending?.letter.text).toContain('Status: unknown\nResult: (not available)');
-    expect(pending?.letter.text).toContain('- Error: mini-cc ended before this run did');
+    expect(pending?.letter.content).toContain('Status: unknown\nResult: (not available)');
+    expect(pending?.letter.content).toContain('- Error: mini-cc ended before this run did');
     expect(after.manager.get(runId)).toMatchObject({state: 'error', outcome: 'unknown', tools: 1, label: 'mine'});
     // Once: the next start finds the same end.
     const third = house({home: before.home});
@@ -89,9 +90,9 @@ describe('after a restart', () => {
     const after = house({home: before.home});
     const [pending] = after.manager.restore(nothing);
     expect(pending?.letter.id).toBe(`${runId}#2`);
-    expect(
-      house({home: before.home}).manager.restore(announcedRuns([{role: 'user', content: pending!.letter.text}])),
-    ).toEqual([]);
+    expect(house({home: before.home}).manager.restore(announcedRuns([toUserMessage(pending!.letter.content)]))).toEqual(
+      [],
+    );
   });
 
   it('ANNOUNCE_SKIP stays silent', async () => {

@@ -58,7 +58,7 @@ describe('the same task twice, through the manager', () => {
     expect([first, again.source, model.requests.length]).toEqual([['run', 'here'], 'run', 1]);
     await manager.waitAll();
     const [letter] = inbox.take();
-    expect(letter?.text).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
+    expect(letter?.content).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
     expect(manager.list().map(({background, outcome}) => [background, outcome])).toEqual([
       [false, 'success'],
       [true, 'success'],

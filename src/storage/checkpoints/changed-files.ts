@@ -1,24 +1,74 @@
-/** Changes as `git diff` writes them. */
+/** What agents changed in files, as `git diff` writes it, and the way back. */
 import path from 'node:path';
-import type {Stretch} from './changes.ts';
+import type {CheckpointGaps, RestoredFiles} from '../../core/contract/requests.ts';
+import type {ChangedFiles} from '../../core/session/parts.ts';
+import {ofAgent, type Selection, type Stretch, since, stretchesOf} from './changes.ts';
 import {batchesOf, type ContentSource} from './contents.ts';
 import {type FileState, idOf} from './file-state.ts';
+import type {LedgerLine} from './ledger.ts';
+import {putBack} from './restore.ts';
+import type {SessionCheckpoints} from './session-checkpoints.ts';
 
-export interface DiffOptions {
+export interface ChangedFilesDeps {
   /** The workspace. */
   readonly root: string;
-  /** What is different between two texts: unified hunks. */
+  /** Of the session that is open. @throws MiniCcError when they cannot be used. */
+  checkpoints(): SessionCheckpoints;
+  /** The unified hunks between two texts. */
   patchOf(before: string, after: string): string;
+  /** Called before the result is there: agents that have read these files learn who changed them. */
+  onRestored(paths: readonly string[], label: string): Promise<void>;
 }
 
+export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
+  const restore = async (
+    selection: Selection,
+    isMeant: (line: CommandLine) => boolean,
+    agentId: string,
+    label: string,
+  ): Promise<RestoredFiles> => {
+    const checkpoints = deps.checkpoints();
+    const {restored, left} = await putBack(checkpoints, selection, {agentId, label});
+    await deps.onRestored(
+      restored.map((file) => file.path),
+      label,
+    );
+    return {restored, left, gaps: gapsIn(checkpoints.ledger.lines, isMeant)};
+  };
+  return {
+    async diff(agentId) {
+      const checkpoints = deps.checkpoints();
+      await checkpoints.recovered();
+      const stretches = stretchesOf(checkpoints.ledger.changes, ofAgent(agentId));
+      const files = new Set(stretches.map((stretch) => stretch.path)).size;
+      const gaps = gapsIn(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
+      return {files, patches: await unifiedDiff(stretches, checkpoints.contents, deps), gaps};
+    },
+    undo: (agentId) => restore(ofAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
+    rewind: (from) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind'),
+  };
+}
+
+type CommandLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
+
+/** What checkpoints cannot tell about these commands. */
+function gapsIn(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => boolean): CheckpointGaps {
+  const ran = new Set(lines.flatMap((line) => (line.type === 'running' && isMeant(line) ? [line.id] : [])));
+  const leftOut = lines.flatMap((line) => (line.type === 'ran' && ran.has(line.id) ? (line.leftOut ?? []) : []));
+  const reasons = lines.flatMap((line) => (line.type === 'uncounted' && isMeant(line) ? [line.why] : []));
+  return {reasons: [...new Set(reasons)], ...(ran.size > 0 && {leftOut: [...new Set(leftOut)]})};
+}
+
+type DiffDeps = Pick<ChangedFilesDeps, 'patchOf' | 'root'>;
+
 /** Beyond so many characters in all, files are only named. */
-const MOST_CHARS = 100_000;
+const MAX_CHARS = 100_000;
 
 /** @returns a part for each file. */
-export async function unifiedDiff(
+async function unifiedDiff(
   stretches: readonly Stretch[],
   source: ContentSource,
-  room: DiffOptions,
+  deps: DiffDeps,
 ): Promise<readonly string[]> {
   const parts: string[] = [];
   let chars = 0;
@@ -26,9 +76,9 @@ export async function unifiedDiff(
   for await (const {items, contents} of batchesOf(stretches, contentsOf, source)) {
     for (const stretch of items) {
       const part =
-        chars > MOST_CHARS
-          ? `${headOf(stretch, room.root)}\n(left out: the diff is too long)`
-          : fileDiff(stretch, contents, room);
+        chars > MAX_CHARS
+          ? `${headOf(stretch, deps.root)}\n(left out: the diff is too long)`
+          : fileDiff(stretch, contents, deps);
       parts.push(part);
       chars += part.length;
     }
@@ -36,7 +86,7 @@ export async function unifiedDiff(
   return parts;
 }
 
-function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {patchOf, root}: DiffOptions): string {
+function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {patchOf, root}: DiffDeps): string {
   const {before, after} = stretch;
   const head = headOf(stretch, root);
   if (idOf(before) === idOf(after)) return head;
@@ -91,6 +141,6 @@ function isBinary(content: Buffer): boolean {
 }
 
 /** Relative to the workspace where it lies inside. */
-export function shownPath(file: string, root: string): string {
+function shownPath(file: string, root: string): string {
   return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }

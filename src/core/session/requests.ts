@@ -1,0 +1,152 @@
+/** What the session answers to each request: the one table behind slash commands and control requests. */
+import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../agent-types.ts';
+import type {Emit} from '../contract/events.ts';
+import type {Requests} from '../contract/requests.ts';
+import {hasEnded} from '../runs/run-record.ts';
+import {MiniCcError, UsageError} from '../util/errors.ts';
+import {toolName} from '../util/tool-names.ts';
+import type {SessionParts} from './parts.ts';
+import type {Turns} from './turns.ts';
+
+/** @param emitInfo tells front ends that `info` has changed */
+export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, emitInfo: () => void): Requests {
+  return {
+    ...settingRequests(parts, emitInfo),
+    ...runRequests(parts),
+    ...conversationRequests(parts, turns, emit, emitInfo),
+  };
+}
+
+type SettingRequest = 'set_model' | 'set_permission_mode' | 'permissions' | 'denials' | 'redact';
+
+function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Requests, SettingRequest> {
+  const {state} = parts;
+  return {
+    set_model({model}) {
+      state.model = parts.resolveModel(model);
+      emitInfo();
+      return {model: state.model.name, offline: state.model.offline};
+    },
+    set_permission_mode({mode}) {
+      parts.setPermissionMode(mode);
+      emitInfo();
+    },
+    permissions: () => parts.permissions(),
+    denials: () => parts.denials,
+    // As every answer, it is redacted on its way out.
+    redact: ({text}) => text,
+  };
+}
+
+type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'rewind_points' | 'rewind';
+
+function conversationRequests(
+  parts: SessionParts,
+  turns: Turns,
+  emit: Emit,
+  emitInfo: () => void,
+): Pick<Requests, ConversationRequest> {
+  const {state, inbox, manager, changes} = parts;
+  const getPoints = () => {
+    if (turns.isBusy) throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then go back.');
+    return state.conversation.rewindPoints();
+  };
+  return {
+    stop: () => turns.stop(),
+    take_back({id}) {
+      const content = inbox.takeBack(id)?.content;
+      if (content !== undefined) emit({type: 'queued_prompt_taken_back', id});
+      return content;
+    },
+    async clear() {
+      const previous = state.conversation.id;
+      // What is typed meanwhile belongs to the new conversation.
+      await turns.pause(async () => {
+        await turns.stop();
+        await manager.clear();
+        // Those that wait belong to the old conversation: they are announced when it goes on.
+        inbox.drop('announcement');
+        state.conversation.close();
+        state.conversation = parts.openConversation();
+        emit({type: 'cleared'});
+        emitInfo();
+      });
+      return {previous};
+    },
+    rewind_points: getPoints,
+    async rewind({to, what}) {
+      const point = getPoints().find(({uuid}) => uuid === to);
+      if (!point) throw new MiniCcError('PROMPT_NOT_FOUND', `There is no prompt ${to} to go back to`);
+      const files = what === 'conversation' ? undefined : await changes.rewind(point.at);
+      if (what !== 'files') {
+        state.conversation.history.rewind(point.uuid, point.kept);
+        emit({type: 'rewound'});
+      }
+      return {point, ...(files && {files})};
+    },
+  };
+}
+
+function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | ConversationRequest> {
+  const {manager, changes, state} = parts;
+  return {
+    runs: () => manager.list(),
+    run({run}) {
+      const record = manager.find(run);
+      const archiveAt = manager.archiveTime(record)?.getTime();
+      return {record, ...(archiveAt !== undefined && {archiveAt})};
+    },
+    read_run: ({run}) => manager.read(manager.find(run).runId),
+    spawn_run({agent: name, tools, ...task}) {
+      // No subagent has the tools that dispatch.
+      const offered = parts.info.tools.filter((tool) => !tool.startsWith('Task'));
+      const whole = getAgent(name, parts.agents);
+      if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
+      const agent = tools ? withOnly(whole, tools.map(toolName), offered) : whole;
+      const onlyTools = tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {};
+      return manager.spawn({...task, agent, ...onlyTools, model: state.model, signal: new AbortController().signal});
+    },
+    send_to_run: ({run, message}) => manager.send(run, message),
+    async stop_runs({run}) {
+      const runs = (run === undefined ? manager.list() : [manager.find(run)]).filter((each) => !hasEnded(each));
+      await Promise.all(runs.map(({runId}) => manager.stop(runId)));
+      return runs;
+    },
+    detach_runs: ({run}) =>
+      run === undefined ? manager.detachAll() : [manager.find(run)].filter(({runId}) => manager.detach(runId)),
+    wait_for_runs: () => manager.waitAll(),
+    async diff_run({run}) {
+      const record = manager.find(run);
+      return {record, ...(await changes.diff(record.runId))};
+    },
+    async undo_run({run}) {
+      const record = manager.find(run);
+      if (!hasEnded(record)) {
+        const {agent, description, runId} = record;
+        const title = `[${agent}] ${description}`;
+        throw new MiniCcError(
+          'RUN_AT_WORK',
+          `${title} is at work: stop it first, by /subagents stop ${runId.slice(0, 8)}`,
+        );
+      }
+      return {record, ...(await changes.undo(record.runId))};
+    },
+  };
+}
+
+/** White space and case are no mistakes, as in the Task tool. @throws UsageError */
+function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
+  const name = sent.trim();
+  const agent = agents.get(name) ?? agents.get(name.toLowerCase());
+  if (agent) return agent;
+  const names = agents.list().map((each) => each.name);
+  throw new UsageError(unknownAgentWords(sent, name, names));
+}
+
+/** @throws UsageError when none is asked for, or one that the agent does not have. */
+export function checkTools(agent: string, asked: readonly string[], has: readonly string[]): void {
+  const missing = asked.filter((tool) => !has.includes(toolName(tool)));
+  if (asked.length > 0 && missing.length === 0) return;
+  const problem = asked.length === 0 ? 'tools is empty' : `${agent} has none of these tools: ${missing.join(', ')}`;
+  throw new UsageError(`${problem}. It has: ${has.join(', ')}`);
+}

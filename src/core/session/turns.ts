@@ -1,0 +1,180 @@
+/**
+ * The turns of the main agent: one at a time. A prompt that comes during a turn waits in the inbox, and is read at the
+ * top of the turn's next step; one that comes too late for that starts the next turn.
+ */
+import {randomUUID} from 'node:crypto';
+import {type AgentRun, deliver, runAgent} from '../agent-loop.ts';
+import type {Emit} from '../contract/events.ts';
+import type {PromptContent} from '../contract/messages.ts';
+import type {Stopped} from '../contract/requests.ts';
+import type {RunResult} from '../contract/run-result.ts';
+import type {Prompt, SubmitResult} from '../contract/session.ts';
+import {hasEnded} from '../runs/run-record.ts';
+import {MAIN_LIMITS} from '../turn/deadline.ts';
+import type {Letter} from '../turn/inbox.ts';
+import {CutOff, failedInside, reasonOf} from '../turn/run-ending.ts';
+import {createTokenBudget} from '../turn/token-budget.ts';
+import {joinContents, textOf} from '../util/messages.ts';
+import {parseTypedTask} from '../util/prompt-syntax.ts';
+import type {SessionParts} from './parts.ts';
+import {runTypedTask} from './typed-task.ts';
+import {UnattendedSession} from './unattended.ts';
+
+export class Turns {
+  readonly #parts: SessionParts;
+  readonly #emit: Emit;
+  /** Where nobody can type more. */
+  readonly #unattended: UnattendedSession | undefined;
+  /** Ends the turn under way. */
+  #turn: AbortController | undefined;
+  #lastTurn: Promise<RunResult> | undefined;
+  /** While above 0, no turn begins: everything is being stopped. */
+  #pauses = 0;
+  #isClosed = false;
+
+  constructor(parts: SessionParts, emit: Emit) {
+    this.#parts = parts;
+    this.#emit = emit;
+    parts.inbox.watch({put: () => this.#wake(), taken: (letter) => this.#taken(letter)});
+    for (const {letter} of parts.pending) parts.inbox.put(letter);
+    this.#unattended = parts.interactive
+      ? undefined
+      : new UnattendedSession(parts.manager, {...MAIN_LIMITS, ...parts.limits});
+  }
+
+  /** A turn or a subagent is at work. */
+  get isBusy(): boolean {
+    return this.#turn !== undefined || this.#pauses > 0 || this.#parts.manager.count() > 0;
+  }
+
+  /** Runs a turn, or queues the prompt during one. */
+  async submit({content, id = randomUUID()}: Prompt): Promise<SubmitResult> {
+    if (this.#turn || this.#pauses > 0) {
+      this.#parts.inbox.put({id, content, kind: 'prompt', wakes: true});
+      this.#emit({type: 'queued_prompt', id, text: textOf(content)});
+      return {type: 'queued', id};
+    }
+    const first = await this.#begin((signal) => this.#runPrompt(content, signal));
+    return {type: 'turn', result: (await this.settled()) ?? first};
+  }
+
+  /** Where nobody can type more, waits for all background runs and turns. Undefined elsewhere, and without any turn. */
+  async settled(): Promise<RunResult | undefined> {
+    return this.#unattended?.settle(
+      () => this.#lastTurn,
+      (why) => this.abort(why),
+    );
+  }
+
+  abort(why: CutOff): void {
+    this.#turn?.abort(why);
+  }
+
+  /** Ends the turn and every run started from it. */
+  async stop(): Promise<Stopped> {
+    const {manager, inbox} = this.#parts;
+    const wasBusy = this.#turn !== undefined || manager.count() > 0;
+    const runs = manager.list().filter((run) => !hasEnded(run)).length;
+    for (const {id, content} of inbox.drop('prompt')) {
+      this.#emit({type: 'queued_prompt_dropped', id, text: textOf(content)});
+    }
+    await this.pause(async () => {
+      this.abort(new CutOff('stop'));
+      await manager.stopAll();
+      await this.#lastTurn;
+    });
+    return {wasBusy, runs};
+  }
+
+  /** No turn begins during `work`. A prompt that comes meanwhile starts the first turn after it. */
+  async pause(work: () => Promise<void>): Promise<void> {
+    this.#pauses += 1;
+    try {
+      await work();
+    } finally {
+      this.#pauses -= 1;
+      this.#submitLatePrompts();
+    }
+  }
+
+  /** No turn begins from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#parts.inbox.drop('prompt');
+  }
+
+  /** The end of the turn under way. */
+  get ended(): Promise<RunResult> | undefined {
+    return this.#lastTurn;
+  }
+
+  /** Begins a turn where the agent is idle and a message waits that asks for one. */
+  #wake(): void {
+    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.#parts.inbox.wakes) return;
+    if (this.#unattended && !this.#unattended.mayWake) return;
+    void this.#begin((signal) => runAgent(this.#createRun(signal)));
+  }
+
+  #taken({kind, id}: Letter): void {
+    if (kind === 'prompt') this.#emit({type: 'queued_prompt_taken', id});
+    // The loop puts it into the history before it does anything else: then it counts as delivered.
+    else queueMicrotask(() => this.#parts.manager.announced(id));
+  }
+
+  #begin(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
+    const turn = this.#run(work);
+    this.#lastTurn = turn;
+    return turn;
+  }
+
+  async #run(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
+    const turn = new AbortController();
+    this.#turn = turn;
+    const {model} = this.#parts.state;
+    this.#emit({type: 'run_start', agent: 'main', description: '', model: model.name, queued: false});
+    let result: RunResult;
+    try {
+      result = await work(turn.signal);
+    } catch (error) {
+      result = failedInside(error);
+    } finally {
+      this.#turn = undefined;
+    }
+    const {outcome, tools, durationMs, usage} = result;
+    this.#emit({type: 'run_end', outcome, reason: reasonOf(result), tools: tools.length, durationMs, usage});
+    this.#unattended?.turnEnded(result);
+    // After an interrupt, do not start a turn by itself: announcements wait for the next prompt.
+    if (!this.#submitLatePrompts() && outcome !== 'stopped') this.#wake();
+    return result;
+  }
+
+  /** Starts a turn for the prompts that came too late for the last step of a turn. */
+  #submitLatePrompts(): boolean {
+    if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
+    const late = this.#parts.inbox.take('prompt');
+    if (late.length > 0) void this.submit({content: joinContents(late.map(({content}) => content))});
+    return late.length > 0;
+  }
+
+  async #runPrompt(content: PromptContent, signal: AbortSignal): Promise<RunResult> {
+    const {inbox, manager} = this.#parts;
+    const run = this.#createRun(signal);
+    for (const announcement of inbox.take('announcement')) deliver(run, announcement);
+    deliver(run, {kind: 'prompt', content});
+    const task = parseTypedTask(textOf(content));
+    if (!task) return runAgent(run);
+    return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
+  }
+
+  #createRun(signal: AbortSignal): AgentRun {
+    const run = createMainRun(this.#parts, signal);
+    return this.#unattended ? {...run, limits: this.#unattended.limitsLeft} : run;
+  }
+}
+
+/** The main agent's run, as the next turn has it. */
+export function createMainRun({run, state, inbox, limits}: SessionParts, signal: AbortSignal): AgentRun {
+  const {history, output} = state.conversation;
+  const tokens = createTokenBudget();
+  return {...run, model: state.model, history, output, inbox, limits: {...MAIN_LIMITS, ...limits}, tokens, signal};
+}

@@ -1,0 +1,51 @@
+/** A session over a manager of subagents, with everything real but the model and the files. */
+import {builtInAgents} from '../../../src/core/agent-types.ts';
+import type {Model} from '../../../src/core/contract/model.ts';
+import {Questions} from '../../../src/core/permissions/questions.ts';
+import {Redactor} from '../../../src/core/secrets/redaction.ts';
+import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.ts';
+import {createSession} from '../../../src/core/session.ts';
+import {History} from '../../../src/core/turn/history.ts';
+import type {house} from '../manager-fixture.ts';
+import type {fixture as runFixture} from '../run-fixture.ts';
+
+export function sessionOver(
+  made: Pick<ReturnType<typeof house>, 'manager' | 'bus' | 'inbox'>,
+  model: Model,
+  {run}: ReturnType<typeof runFixture>,
+  change: Partial<SessionParts> = {},
+) {
+  const openConversation = () => ({
+    ...{id: 'session-1', transcript: '/t', restored: [], announced: new Set<string>()},
+    history: new History({append: () => undefined}),
+    output: run.output,
+    rewindPoints: () => [],
+    close: () => undefined,
+  });
+  const conversation = openConversation();
+  const session = createSession({
+    info: {cwd: '/tmp', tools: [], agents: [], commands: [], warnings: []},
+    agentId: 'main',
+    state: {conversation, model},
+    bus: made.bus,
+    redactor: new Redactor([]),
+    questions: new Questions(),
+    manager: made.manager,
+    agents: builtInAgents,
+    commands: [],
+    denials: [],
+    changes: {} as ChangedFiles,
+    interactive: true,
+    limits: {},
+    inbox: made.inbox,
+    pending: [],
+    run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
+    permissions: () => ({mode: 'default', rules: [], granted: []}),
+    setPermissionMode: () => undefined,
+    openConversation,
+    resolveModel: () => model,
+    onClose: async () => undefined,
+    ...change,
+  });
+  return {session, history: conversation.history};
+}
