@@ -1,7 +1,11 @@
 /** Collects the lines of a file that a model asked for, numbered, within bounds. */
+import {createReadStream} from 'node:fs';
+import {StringDecoder} from 'node:string_decoder';
 
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
+/** Kept of a line while a file is streamed: more than is ever shown of one. */
+const MAX_KEPT_CHARS = 4000;
 /** Whole lines only: a result is never cut in the middle of a file. */
 const MAX_TOTAL_CHARS = 100_000;
 
@@ -64,4 +68,42 @@ export function linesOf(text: string): string[] {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
+}
+
+/**
+ * Adds the lines of a UTF-8 file that is too large for memory, until no more are wanted. A line may be too large as well.
+ * @returns true when the end of the file was reached.
+ * @throws the file system's error, or the signal's reason when aborted.
+ */
+export async function addFileLines(path: string, lines: NumberedLines, signal: AbortSignal): Promise<boolean> {
+  const decoder = new StringDecoder('utf8');
+  let line = '';
+  let length = 0;
+  let isFirst = true;
+  const take = (part: string): void => {
+    length += part.length;
+    if (line.length < MAX_KEPT_CHARS) line += part.slice(0, MAX_KEPT_CHARS - line.length);
+  };
+  const finish = (): void => {
+    const isCrlf = length <= MAX_KEPT_CHARS && line.endsWith('\r');
+    if (isCrlf) lines.add(line.slice(0, -1));
+    else lines.add(line, length);
+    line = '';
+    length = 0;
+  };
+  for await (const chunk of createReadStream(path, {signal, highWaterMark: 256 * 1024})) {
+    let text = decoder.write(chunk as Buffer);
+    if (isFirst) text = text.replace(/^\ufeff/, '');
+    isFirst = false;
+    let from = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      take(text.slice(from, end));
+      finish();
+      from = end + 1;
+      if (lines.isFull) return false;
+    }
+    take(text.slice(from));
+  }
+  if (length > 0) finish();
+  return true;
 }

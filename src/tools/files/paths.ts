@@ -108,3 +108,24 @@ async function namesIn(directory: string): Promise<string[]> {
     return [];
   }
 }
+
+const TRANSCRIPT = 'session.jsonl';
+
+/**
+ * A run's transcript is renamed when it is archived, but its old path was printed and must still find it.
+ * @returns where the transcript is now; undefined when it was not archived, or `path` names no transcript.
+ */
+export async function archivedTranscript(path: string): Promise<string | undefined> {
+  if (basename(path) !== TRANSCRIPT || basename(dirname(dirname(path))) !== 'subagents') return undefined;
+  const folder = dirname(path);
+  const names = await readdir(folder).catch((error: unknown): string[] => {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+    throw error;
+  });
+  if (names.includes(TRANSCRIPT)) return undefined;
+  const newest = names
+    .filter((name) => name.startsWith(`${TRANSCRIPT}.deleted.`))
+    .sort()
+    .at(-1);
+  return newest === undefined ? undefined : join(folder, newest);
+}

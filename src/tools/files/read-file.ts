@@ -6,17 +6,16 @@ import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {codeOf} from '../../core/util/file-errors.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
-import {archivedTranscript} from './archived-transcript.ts';
-import {imageTypeOf, MAX_IMAGE_BYTES} from './image-file.ts';
-import {DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
-import {absolutePath, assertPermitted, missing, shownPath} from './paths.ts';
+import {addFileLines, DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
+import {absolutePath, archivedTranscript, assertPermitted, missing, shownPath} from './paths.ts';
 import description from './read-file.md';
-import {addLinesOf} from './stream-lines.ts';
 import {decodeText, isBinary} from './text-file.ts';
 
 /** Larger files are read only in parts, and never whole into memory. */
 const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
 const PROBE_BYTES = 8192;
+/** The API takes 5 MB of base64. */
+const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 
 const input = z.object({
   path: z.string().min(1),
@@ -61,7 +60,7 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
     if (given.offset === undefined && given.limit === undefined) {
       return errorResult(`${shown} is too large (${megabytes(size)}): give offset and limit, or use grep.`);
     }
-    isAll = await addLinesOf(path, lines, context.signal);
+    isAll = await addFileLines(path, lines, context.signal);
     // Its bytes were not all seen: should its time or size change, the ledger takes it for changed.
     context.files.sawRead(path, Buffer.alloc(0));
   } else {
@@ -109,4 +108,16 @@ async function firstBytes(path: string): Promise<Buffer> {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+
+/** The images that the Messages API takes, recognised by their first bytes and not by their name. */
+function imageTypeOf(bytes: Buffer): ImageType | undefined {
+  const starts = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text;
+  if (starts('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (starts('\xff\xd8\xff')) return 'image/jpeg';
+  if (starts('GIF87a') || starts('GIF89a')) return 'image/gif';
+  if (starts('RIFF') && starts('WEBP', 8)) return 'image/webp';
+  return undefined;
 }

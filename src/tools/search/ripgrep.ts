@@ -5,8 +5,7 @@ import type {ToolContext} from '../../core/contract/tool.ts';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {codeOf} from '../../core/util/file-errors.ts';
 import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
-import {archivedTranscript} from '../files/archived-transcript.ts';
-import {absolutePath, missing} from '../files/paths.ts';
+import {absolutePath, archivedTranscript, missing} from '../files/paths.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
