@@ -18,7 +18,7 @@ async function working(options: Parameters<typeof open>[0] = {}) {
   session.emit(runs.started('write the docs', 'code'), 'b');
   session.emit(runs.toolStart('"foo"'), 'a');
   session.emit(runs.toolEnd('"foo"', 'src/a.ts:1: foo'), 'a');
-  session.emit(runs.said('I read **all**.', 1200), 'a');
+  session.emit(runs.reply('I read **all**.', 1200), 'a');
   await screen.shows('running · 1 tool');
   return repl;
 }
@@ -177,7 +177,7 @@ describe('an opened run', () => {
 
   test('fits a small window, and finished items are printed above it once', async () => {
     const {screen, session} = await opened({columns: 40, rows: 15});
-    for (let index = 0; index < 80; index++) session.emit(runs.said(`line ${index} ${'word '.repeat(10)}`), 'a');
+    for (let index = 0; index < 80; index++) session.emit(runs.reply(`line ${index} ${'word '.repeat(10)}`), 'a');
     await screen.shows('line 79');
     session.emit(runs.delta('Main **words**.\n\n'), 'main');
     await expect.poll(screen.scrollback).toContain('Main words.');

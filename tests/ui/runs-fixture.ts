@@ -42,7 +42,7 @@ export const background: AgentEventBody = {type: 'run_background'};
 
 export const delta = (text: string): AgentEventBody => ({type: 'text_delta', text});
 
-export const said = (text: string, tokens = 0): AgentEventBody => ({
+export const reply = (text: string, tokens = 0): AgentEventBody => ({
   type: 'message',
   role: 'assistant',
   id: 'm1',

@@ -57,7 +57,7 @@ describe('a background run', () => {
     const state = played(
       ['a', runs.started('look')],
       ['a', runs.background],
-      ['a', runs.said(' ANNOUNCE_SKIP\n')],
+      ['a', runs.reply(' ANNOUNCE_SKIP\n')],
       ['a', runs.runEnd()],
     );
     expect(state.subagents).toEqual([]);
@@ -66,10 +66,10 @@ describe('a background run', () => {
 
   test('has the number of its tools and tokens, its newest call and the time of its last event', () => {
     const calls: TestEvent[] = [
-      ['a', runs.said('x', 700)],
+      ['a', runs.reply('x', 700)],
       ['a', runs.toolStart('"foo"')],
       ['a', runs.toolEnd('"foo"', 'a.ts:1')],
-      ['a', runs.said('y', 500)],
+      ['a', runs.reply('y', 500)],
     ];
     const state = apply(played(['a', runs.started('look')], ['a', runs.background]), ...calls);
     expect(state.subagents).toMatchObject([{tools: 1, tokens: 1200, lastTool: 'grep "foo"', lastAt: 1_000_000}]);
@@ -80,10 +80,10 @@ describe('a background run', () => {
       ['a', runs.started('look')],
       ['a', runs.background],
       ['b', runs.started('read')],
-      ['a', runs.said('first')],
+      ['a', runs.reply('first')],
       ['a', runs.runEnd()],
       ['a', runs.started('look')],
-      ['a', runs.said('second')],
+      ['a', runs.reply('second')],
     );
     expect(state.subagents).toMatchObject([
       {agentId: 'a', state: 'running', isBackground: true, tail: {lines: [{text: 'first'}, {text: 'second'}]}},
@@ -154,7 +154,7 @@ describe('an announcement', () => {
 });
 
 describe('an opened run', () => {
-  const working = played(['a', runs.started('look')], ['a', runs.background], ['a', runs.said('first')]);
+  const working = played(['a', runs.started('look')], ['a', runs.background], ['a', runs.reply('first')]);
 
   test('can still be read after its announcement, until it is closed', () => {
     const state = apply(openRun(working, 'a'), ['a', runs.runEnd()], runs.announcement('a', 'x'));
@@ -165,7 +165,7 @@ describe('an opened run', () => {
 
   test('that goes on after its announcement shows its new events', () => {
     const ended = apply(openRun(working, 'a'), ['a', runs.runEnd()], runs.announcement('a', 'x'));
-    const state = apply(ended, ['a', runs.started('look')], ['a', runs.said('second')]);
+    const state = apply(ended, ['a', runs.started('look')], ['a', runs.reply('second')]);
     expect(openedRun(state)).toMatchObject({state: 'running', tail: {lines: [{text: 'first'}, {text: 'second'}]}});
     expect(state.removedRun).toBeUndefined();
   });
@@ -176,7 +176,7 @@ test('200 runs of 50 events each are reduced in a short time', () => {
   const events: AgentEvent[] = ids.flatMap((id) => [event(runs.started('look'), id), event(runs.background, id)]);
   for (let round = 0; round < 12; round++) {
     for (const id of ids) {
-      events.push(event(runs.delta('some words\n'), id), event(runs.said('some words'), id));
+      events.push(event(runs.delta('some words\n'), id), event(runs.reply('some words'), id));
       events.push(event(runs.toolStart('"foo"', `${round}`), id), event(runs.toolEnd(`${round}`, 'a.ts:1\n'), id));
     }
   }

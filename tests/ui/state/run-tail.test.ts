@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import {EMPTY_TAIL, feedTail, MAX_CHARS, MAX_LINES, tailLines} from '../../../src/ui/state/run-tail.ts';
 import {createEvents} from '../fake-session.ts';
-import {delta, runEnd, said, toolEnd, toolStart} from '../runs-fixture.ts';
+import {delta, reply, runEnd, toolEnd, toolStart} from '../runs-fixture.ts';
 
 function fed(...bodies: AgentEventBody[]) {
   const event = createEvents();
@@ -14,8 +14,8 @@ test('text is shown while it streams, and once when its message has come', () =>
     {kind: 'text', text: 'One'},
     {kind: 'text', text: 'two'},
   ]);
-  expect(tailLines(fed(delta('One'), said('One')))).toEqual([{kind: 'text', text: 'One'}]);
-  expect(tailLines(fed(said('Whole.')))).toEqual([{kind: 'text', text: 'Whole.'}]);
+  expect(tailLines(fed(delta('One'), reply('One')))).toEqual([{kind: 'text', text: 'One'}]);
+  expect(tailLines(fed(reply('Whole.')))).toEqual([{kind: 'text', text: 'Whole.'}]);
   expect(tailLines(fed(delta('Cut off'), runEnd()))).toEqual([{kind: 'text', text: 'Cut off'}]);
 });
 
@@ -40,12 +40,12 @@ test('messages of the person are shown', () => {
 });
 
 test('the tail is bounded in lines and characters, and keeps the end', () => {
-  const many = fed(...Array.from({length: 300}, (_, index) => said(`line ${index}`)));
+  const many = fed(...Array.from({length: 300}, (_, index) => reply(`line ${index}`)));
   expect(many.lines).toHaveLength(MAX_LINES);
   expect(many.lines.at(-1)).toEqual({kind: 'text', text: 'line 299'});
-  const long = fed(...Array.from({length: 300}, () => said('word '.repeat(200))));
+  const long = fed(...Array.from({length: 300}, () => reply('word '.repeat(200))));
   expect(long.lines.reduce((sum, {text}) => sum + text.length, 0)).toBeLessThanOrEqual(MAX_CHARS);
-  const huge = fed(said(`${'x'.repeat(50_000)}end`));
+  const huge = fed(reply(`${'x'.repeat(50_000)}end`));
   expect(huge.lines).toHaveLength(1);
   expect(huge.lines[0]!.text.length).toBe(MAX_CHARS);
   expect(huge.lines[0]!.text.endsWith('end')).toBe(true);
