@@ -110,6 +110,12 @@ export type AgentEvent = EventBase & AgentEventBody;
 /** Emits for one agent: the session adds who, when and the count. */
 export type Emit = (event: AgentEventBody) => void;
 
+/** Gives each agent its `Emit`; the session's event bus is one. */
+export interface Emitters {
+  /** @param parent the agent that dispatched this one */
+  emitFor(agentId: string, parent?: string): Emit;
+}
+
 /** A question to the person. The digit chooses; nothing is chosen beforehand. */
 export interface Question {
   readonly id: string;

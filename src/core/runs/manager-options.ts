@@ -1,9 +1,9 @@
 /** What the manager of subagents is made of, and what a dispatch asks of it. */
 
+import type {Emitters} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
 import type {Cleanup, RunRecord, RunStore, SubagentResult} from '../contract/runs.ts';
 import type {TokenBudget} from '../contract/tool.ts';
-import type {EventBus} from '../session/event-bus.ts';
 import type {SubagentHouse, SubagentTask} from '../subagent.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import {sessionKeyOf} from './announcement.ts';
@@ -17,7 +17,7 @@ export interface ManagerOptions {
   readonly mainAgentId: string;
   readonly house: SubagentHouse;
   readonly store: RunStore;
-  readonly bus: EventBus;
+  readonly bus: Emitters;
   /** Of the main agent: where the ends of background runs go. */
   readonly inbox: Inbox;
   /** What the workspace is like, see `dedup.ts`. Never rejects. */

@@ -3,9 +3,9 @@
  * says `cleanup: delete`, else a while after their end. What is due while mini-cc does not run is done at the next start.
  */
 
+import type {Emitters} from '../contract/events.ts';
 import type {Clock} from '../contract/limits.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
-import type {EventBus} from '../session/event-bus.ts';
 import {messageOf} from '../util/errors.ts';
 import {hasEnded} from './run-record.ts';
 import type {RunRegistry} from './run-registry.ts';
@@ -16,7 +16,7 @@ export interface ArchiveDeps {
   readonly afterMs: number;
   readonly store: RunStore;
   readonly registry: RunRegistry;
-  readonly bus: EventBus;
+  readonly bus: Emitters;
   readonly mainAgentId: string;
 }
 

@@ -1,21 +1,21 @@
 /**
- * One way out for progress. Delivery is synchronous and in order, to those who listen now; nothing is stored or
- * dropped here, and a listener can neither delay nor change the run: one that throws is taken off and reported.
+ * Carries events from the core to front ends. Delivery is synchronous and in order, to the listeners of that moment;
+ * nothing is stored or dropped here. A listener can neither delay nor change a run: one that throws is removed and
+ * reported.
  */
-
-import type {AgentEvent, AgentEventBody, Emit} from '../contract/events.ts';
+import type {AgentEvent, AgentEventBody, Emit, Emitters} from '../contract/events.ts';
 import {EventRedaction} from '../secrets/event-redaction.ts';
 import {Redactor} from '../secrets/redaction.ts';
 import {messageOf} from '../util/errors.ts';
 
 type Listener = (event: AgentEvent) => void;
 
-export class EventBus {
+export class EventBus implements Emitters {
   readonly #listeners = new Set<Listener>();
   readonly #redaction: EventRedaction;
   #seq = 0;
 
-  /** @param redactor takes keys out of all that is told */
+  /** @param redactor removes known keys from every event */
   constructor(
     private readonly onListenerError: (message: string) => void,
     redactor: Redactor = new Redactor([]),
@@ -23,26 +23,21 @@ export class EventBus {
     this.#redaction = new EventRedaction(redactor);
   }
 
+  /** @returns the way to stop listening. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The emit of one agent. `parent` is the agent that dispatched it. */
   emitFor(agentId: string, parent?: string): Emit {
     return (body) => {
-      for (const told of this.#redaction.told(agentId, body)) this.#tell(told, agentId, parent);
+      for (const redacted of this.#redaction.told(agentId, body)) this.#publish(redacted, agentId, parent);
     };
   }
 
-  #tell(body: AgentEventBody, agentId: string, parent: string | undefined): void {
-    const event: AgentEvent = {
-      ...body,
-      agentId,
-      ...(parent === undefined ? {} : {parent}),
-      seq: ++this.#seq,
-      at: Date.now(),
-    };
+  #publish(body: AgentEventBody, agentId: string, parent: string | undefined): void {
+    const tags = {agentId, ...(parent !== undefined && {parent}), seq: ++this.#seq, at: Date.now()};
+    const event: AgentEvent = {...body, ...tags};
     for (const listener of [...this.#listeners]) {
       try {
         listener(event);
