@@ -36,7 +36,7 @@ import {createFileLedger, WriteLog} from './core/turn/file-ledger.ts';
 import {Inbox} from './core/turn/inbox.ts';
 import {systemPrompt} from './core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from './core/util/errors.ts';
-import {localCapacity} from './models/local-capacity.ts';
+import {measureLocalCapacity} from './models/local-capacity.ts';
 import {DebugLog} from './storage/debug-log.ts';
 import {SessionStore} from './storage/sessions/session-store.ts';
 import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
@@ -238,7 +238,7 @@ const OFFLINE_BY_DEFAULT =
 function poolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {
   const size = settings.subagents?.maxConcurrent ?? 'auto';
   if (size !== 'auto') return size;
-  return model.local ? () => localCapacity({baseURL: env.ANTHROPIC_BASE_URL ?? '', env}) : 8;
+  return model.local ? () => measureLocalCapacity({baseURL: env.ANTHROPIC_BASE_URL ?? '', env}) : 8;
 }
 
 function existingFolder(folder: string, root: string): string {

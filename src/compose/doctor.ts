@@ -8,7 +8,7 @@ import {DirectoryTrust} from '../config/trust.ts';
 import {MiniCcError, messageOf, UsageError} from '../core/util/errors.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {ModelServer} from '../models/anthropic-model.ts';
-import {serverOf} from '../models/resolve.ts';
+import {getModelServer} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
 import type {SandboxStatus} from '../sandbox/index.ts';
 import {type SessionOptions, settingsOf} from './options.ts';
@@ -48,7 +48,7 @@ async function model({env, offline}: SessionOptions): Promise<Finding[]> {
       : {about: 'key', state: 'ok', text: 'none, as ANTHROPIC_BASE_URL names a server that may want none'};
   let at: ModelServer;
   try {
-    at = serverOf(env);
+    at = getModelServer(env);
   } catch (error) {
     return [key, {about: 'server', state: 'missing', text: messageOf(error), remedy: 'set ANTHROPIC_BASE_URL anew'}];
   }

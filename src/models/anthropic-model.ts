@@ -13,22 +13,22 @@ export interface ModelServer {
   readonly baseURL: string;
   readonly apiKey?: string;
   readonly authToken?: string;
-  /** The offline model's wire; absent for a real server. */
+  /** Takes the place of the network: the offline model. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface ModelSettings {
-  /** Shown to people. */
+  /** Shown to the user. */
   readonly name: string;
   /** Sent to the server. */
   readonly id: string;
   readonly offline: boolean;
   readonly local: boolean;
   readonly maxOutputTokens: number;
-  /** Seconds without a byte after which a call has failed. */
+  /** Seconds without a byte from the server after which a call fails; 0: no limit. */
   readonly idleSeconds: number;
   readonly retry: RetryPolicy;
-  /** A server may repeat the key in an error, which another model reads when it is a subagent's. */
+  /** Removes keys from error texts: a server may repeat the key, and another model may read the error. */
   readonly redactor: Redactor;
 }
 
@@ -46,7 +46,7 @@ export class AnthropicModel implements Model {
       apiKey: server.apiKey ?? null,
       authToken: server.authToken ?? null,
       maxRetries: 0,
-      // A whole reply may take long; the idle watch below is what ends a dead one.
+      // A whole reply may take long. The idle watch below ends a call that is dead.
       timeout: 3_600_000,
       logLevel: 'off',
       openTelemetry: false,
@@ -76,25 +76,25 @@ export class AnthropicModel implements Model {
     try {
       const stream = await this.#client.messages.create(this.#body(request), {
         signal: watch.signal,
-        // Counts every byte, pings too, which the SDK swallows.
-        middleware: [async (httpRequest, next) => watch.watching(await next(httpRequest))],
+        // Every byte resets the watch, also those of pings, which the SDK does not pass on.
+        middleware: [async (httpRequest, next) => watch.watch(await next(httpRequest))],
       });
       for await (const event of stream) {
         builder.add(event);
-        report(event, onProgress);
+        reportProgress(event, onProgress);
         if (event.type === 'message_start' || event.type === 'message_delta') {
           onProgress({type: 'usage', usage: builder.usage, model: this.settings.id});
         }
       }
-      // An abort ends the SDK's stream as if it were over.
+      // After an abort the SDK's stream ends as if it were complete.
       watch.signal.throwIfAborted();
       return builder.finish(this.settings.id);
     } catch (error) {
       request.signal.throwIfAborted();
       if (watch.wasIdle) {
-        const words = `no byte from the model for ${this.settings.idleSeconds} s`;
-        // A limit: what it was given is used up, asking again would give it twice.
-        throw new ModelError('idle', words, {retryable: false}, {cause: error});
+        const message = `no byte from the model for ${this.settings.idleSeconds} s`;
+        // The idle time is a limit: another attempt would allow it twice.
+        throw new ModelError('idle', message, {retryable: false}, {cause: error});
       }
       throw toModelError(error, new URL(this.server.baseURL).host, this.settings.redactor);
     } finally {
@@ -121,7 +121,7 @@ export class AnthropicModel implements Model {
   }
 }
 
-function report(event: StreamEvent, onProgress: (progress: ModelProgress) => void): void {
+function reportProgress(event: StreamEvent, onProgress: (progress: ModelProgress) => void): void {
   onProgress({type: 'raw', event});
   if (event.type === 'content_block_start' && event.content_block.type === 'text' && event.content_block.text !== '') {
     onProgress({type: 'text', text: event.content_block.text});
@@ -131,7 +131,10 @@ function report(event: StreamEvent, onProgress: (progress: ModelProgress) => voi
   if (event.delta.type === 'thinking_delta') onProgress({type: 'thinking', text: event.delta.thinking});
 }
 
-/** Marks the end of the history, so that the next turn's request is read from the cache up to here. */
+/**
+ * Marks the last block for the prompt cache: the server then reads the next turn's request from its cache up to there.
+ * Servers refuse the mark on thinking blocks. The given messages are not changed.
+ */
 function withCacheMark(messages: readonly Message[]): Message[] {
   const last = messages.at(-1);
   if (!last) return [];
@@ -144,7 +147,7 @@ function withCacheMark(messages: readonly Message[]): Message[] {
   ];
 }
 
-/** Ends a call when the server falls silent. */
+/** Aborts a call when no byte has come from the server for some seconds. */
 class IdleWatch {
   readonly #abort = new AbortController();
   readonly #onAbort: () => void;
@@ -158,21 +161,22 @@ class IdleWatch {
     this.#onAbort = () => this.#abort.abort(outer.reason);
     if (outer.aborted) this.#onAbort();
     outer.addEventListener('abort', this.#onAbort, {once: true});
-    this.#touch();
+    this.#reset();
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  watching(response: Response): Response {
-    this.#touch();
+  /** @returns the same response; each chunk of its body resets the timer. */
+  watch(response: Response): Response {
+    this.#reset();
     if (!response.body) return response;
-    const touch = () => this.#touch();
+    const reset = () => this.#reset();
     const counted = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
-          touch();
+          reset();
           controller.enqueue(chunk);
         },
       }),
@@ -185,7 +189,7 @@ class IdleWatch {
     this.outer.removeEventListener('abort', this.#onAbort);
   }
 
-  #touch(): void {
+  #reset(): void {
     if (this.seconds <= 0) return;
     if (this.#timer) {
       this.#timer.refresh();

@@ -1,37 +1,37 @@
 /**
- * How many runs a model server on this machine can serve side by side: 3, or fewer when the memory of its GPU says so.
- * Asked at the first dispatch, in at most 300 ms, of what answers by itself: Ollama's own API and nvidia-smi.
+ * How many runs a model server on this machine can serve at the same time: 3, or fewer when the memory of the GPU is
+ * too small. Measured once, at the first dispatch, in at most 300 ms, through Ollama's own API and nvidia-smi.
  */
 import {runProgram} from '../core/util/processes.ts';
 
-const MOST = 3;
-const LIMIT_MS = 300;
-/** What one more run wants beside the model: its context, roughly. MiB. */
-const RUN_MIB = 1024;
+const MAX_RUNS = 3;
+const TIMEOUT_MS = 300;
+/** A rough estimate, in MiB, of the GPU memory that one more run needs for its context. */
+const MIB_PER_RUN = 1024;
 
-export interface CapacityPlaces {
+export interface CapacityOptions {
   readonly baseURL: string;
-  /** Where nvidia-smi is looked for. */
+  /** Its PATH is searched for nvidia-smi. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** 1 to 3. Never rejects. */
-export async function localCapacity(places: CapacityPlaces): Promise<number> {
-  const [spills, freeMib] = await Promise.all([modelSpills(places.baseURL), freeGpuMemory(places.env)]);
-  // Part of the model lies in main memory already: a second run would only make both slow.
+/** @returns 1 to 3. Never rejects. */
+export async function measureLocalCapacity({baseURL, env}: CapacityOptions): Promise<number> {
+  const [spills, freeMib] = await Promise.all([modelSpills(baseURL), getFreeGpuMemory(env)]);
+  // A part of the model is in main memory already: a second run would only make both slow.
   if (spills) return 1;
-  if (freeMib === undefined) return MOST;
-  return Math.min(MOST, 1 + Math.floor(freeMib / RUN_MIB));
+  if (freeMib === undefined) return MAX_RUNS;
+  return Math.min(MAX_RUNS, 1 + Math.floor(freeMib / MIB_PER_RUN));
 }
 
-/** Ollama, asked by `GET /api/ps`: does a loaded model lie in the GPU's memory only in part? */
+/** Whether a loaded model is only partly in the GPU's memory, according to Ollama's `GET /api/ps`. */
 async function modelSpills(baseURL: string): Promise<boolean> {
   try {
-    const response = await fetch(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(LIMIT_MS)});
+    const response = await fetch(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(TIMEOUT_MS)});
     if (!response.ok) return false;
-    return loadedModels(await response.json()).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size);
+    return getLoadedModels(await response.json()).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size);
   } catch {
-    // Another kind of server, a slow one, or one that is down: the first model call says so better than we can here.
+    // Another kind of server, a slow one, or none: the first model call reports that better.
     return false;
   }
 }
@@ -41,7 +41,7 @@ interface LoadedModel {
   readonly size_vram: number;
 }
 
-function loadedModels(answer: unknown): LoadedModel[] {
+function getLoadedModels(answer: unknown): LoadedModel[] {
   const models = typeof answer === 'object' && answer !== null && 'models' in answer ? answer.models : [];
   return (Array.isArray(models) ? models : []).filter(
     (model: Partial<LoadedModel> | null): model is LoadedModel =>
@@ -49,10 +49,10 @@ function loadedModels(answer: unknown): LoadedModel[] {
   );
 }
 
-/** MiB that are free on all NVIDIA GPUs together; undefined where there is none, or nvidia-smi is slow or missing. */
-async function freeGpuMemory(env: CapacityPlaces['env']): Promise<number | undefined> {
+/** MiB that are free on all NVIDIA GPUs together; undefined when there is none, or nvidia-smi is missing or slow. */
+async function getFreeGpuMemory(env: CapacityOptions['env']): Promise<number | undefined> {
   const args = ['--query-gpu=memory.free', '--format=csv,noheader,nounits'];
-  const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs: LIMIT_MS, killSignal: 'SIGKILL'});
+  const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs: TIMEOUT_MS, killSignal: 'SIGKILL'});
   const free = stdout
     .toString()
     .split('\n')

@@ -1,43 +1,42 @@
-/** What the SDK throws, told as one line that a person can act on. */
+/** Turns what the SDK throws into an error with one line that says what to do. */
 
 import Anthropic from '@anthropic-ai/sdk';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {ModelError, type ModelErrorKind, messageOf} from '../core/util/errors.ts';
 
-/** @param server where the call went, for errors of connection. @param redactor takes keys out of what was said. */
+/** @param server host of the server, named in connection errors. @param redactor removes keys from the text. */
 export function toModelError(error: unknown, server: string, redactor: Redactor): ModelError {
   if (error instanceof ModelError) return error;
-  const {kind, message, details} = modelError(error, server);
+  const {kind, message, details} = parseSdkError(error, server);
   return new ModelError(kind, redactor.text(message), details, {cause: error});
 }
 
-function modelError(error: unknown, server: string): ModelError {
+function parseSdkError(error: unknown, server: string): ModelError {
   if (error instanceof Anthropic.APIConnectionTimeoutError) {
     return new ModelError('connection', `${server} did not answer in time`, {retryable: true});
   }
   if (error instanceof Anthropic.APIConnectionError) {
-    const why = causeCode(error);
-    return new ModelError('connection', `cannot reach ${server}${why}`, {retryable: true});
+    return new ModelError('connection', `cannot reach ${server}${formatCause(error)}`, {retryable: true});
   }
-  if (error instanceof Anthropic.APIError) return fromApiError(error);
-  // A connection cut in mid-stream is a bare error, `terminated`; JSON that breaks off is a SyntaxError.
-  const words = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${messageOf(error)})`;
-  return new ModelError('stream', words, {retryable: true});
+  if (error instanceof Anthropic.APIError) return parseApiError(error);
+  // A connection that breaks in the middle of a stream throws a plain error, `terminated`. Invalid JSON throws a SyntaxError.
+  const message = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${messageOf(error)})`;
+  return new ModelError('stream', message, {retryable: true});
 }
 
-function fromApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
-  const kind = kindOf(error.status, errorType(error));
-  const said = saidBy(error);
+function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
+  const kind = getKind(error.status, getErrorType(error));
+  const details = getServerMessage(error);
   const status = error.status as number | undefined;
-  const words = `${advice(kind)}${status === undefined ? '' : ` (${status})`}${said === '' ? '' : `: ${said}`}`;
-  return new ModelError(kind, words, {
+  const message = `${getAdvice(kind)}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
+  return new ModelError(kind, message, {
     retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
     ...(status === undefined ? {} : {status}),
-    ...retryAfter(error.headers),
+    ...parseRetryAfter(error.headers),
   });
 }
 
-function kindOf(status: number | undefined, type: string): ModelErrorKind {
+function getKind(status: number | undefined, type: string): ModelErrorKind {
   if (type === 'overloaded_error' || status === 529) return 'overloaded';
   if (type === 'billing_error' || status === 402) return 'billing';
   if (type === 'rate_limit_error' || status === 429) return 'rate_limit';
@@ -47,7 +46,7 @@ function kindOf(status: number | undefined, type: string): ModelErrorKind {
   return 'bad_request';
 }
 
-function advice(kind: ModelErrorKind): string {
+function getAdvice(kind: ModelErrorKind): string {
   switch (kind) {
     case 'authentication':
       return 'the model server refused the key: check ANTHROPIC_API_KEY';
@@ -66,21 +65,21 @@ function advice(kind: ModelErrorKind): string {
   }
 }
 
-function errorType(error: InstanceType<typeof Anthropic.APIError>): string {
+function getErrorType(error: InstanceType<typeof Anthropic.APIError>): string {
   const body = error.error as {error?: {type?: unknown}} | undefined;
   return typeof body?.error?.type === 'string' ? body.error.type : '';
 }
 
-/** The server's own words: its message if it is JSON, else the first line of what it sent. */
-function saidBy(error: InstanceType<typeof Anthropic.APIError>): string {
+/** The message in the server's JSON, or else the first line of what it sent; at most 200 characters. */
+function getServerMessage(error: InstanceType<typeof Anthropic.APIError>): string {
   const body = error.error as {error?: {message?: unknown}; message?: unknown} | undefined;
   const message = body?.error?.message ?? body?.message;
   const text = typeof message === 'string' ? message : error.message.replace(/^\d{3}\s*/, '');
   return text.trim().split('\n')[0]!.slice(0, 200);
 }
 
-/** `Retry-After` in seconds or as a date, or `retry-after-ms`. */
-function retryAfter(headers: Headers | undefined): {retryAfterMs?: number} {
+/** Reads `retry-after-ms`, or `Retry-After` in seconds or as a date. */
+function parseRetryAfter(headers: Headers | undefined): {retryAfterMs?: number} {
   const ms = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
   if (Number.isFinite(ms)) return {retryAfterMs: ms};
   const value = headers?.get('retry-after');
@@ -90,7 +89,8 @@ function retryAfter(headers: Headers | undefined): {retryAfterMs?: number} {
   return Number.isFinite(wait) && wait > 0 ? {retryAfterMs: wait} : {};
 }
 
-function causeCode(error: Error): string {
+/** ` (ECONNREFUSED)`, or empty. */
+function formatCause(error: Error): string {
   let cause: unknown = error.cause;
   while (cause instanceof Error) {
     if ('code' in cause && typeof cause.code === 'string') return ` (${cause.code})`;

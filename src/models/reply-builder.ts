@@ -1,7 +1,7 @@
 /**
- * Puts a reply together from the events of a stream. The SDK has an accumulator too; it completes cut-off JSON of
- * tool inputs in silence, so that half a command would run, and drops the whole reply when the JSON is garbled.
- * Here such a call is kept and named in `garbledInputs`.
+ * Builds a reply from the events of a stream. The SDK can do this too, but it silently completes the JSON of a tool
+ * input that was cut off, so that half a command would run, and it drops the whole reply when the JSON is invalid.
+ * Here such a call stays in the reply and is named in `garbledInputs`.
  */
 
 import type {AssistantBlock, StopReason, StreamEvent, Usage} from '../core/contract/messages.ts';
@@ -24,7 +24,7 @@ export class ReplyBuilder {
     cache_creation_input_tokens: 0,
   };
 
-  /** @throws ModelError `stream` when the events make no sense. */
+  /** @throws ModelError of kind `stream` for an event that does not fit the events before it. */
   add(event: StreamEvent): void {
     switch (event.type) {
       case 'message_start':
@@ -52,19 +52,22 @@ export class ReplyBuilder {
     }
   }
 
-  /** So far. */
+  /** What the reply has used so far. */
   get usage(): Usage {
     return {...this.#usage};
   }
 
-  /** @throws ModelError `stream` when the stream ended before the reply did. */
+  /**
+   * @param fallbackModel named in the reply when the server named none.
+   * @throws ModelError of kind `stream` when the stream ended before the reply did.
+   */
   finish(fallbackModel: string): ModelReply {
-    if (this.#id === '' && this.#blocks.length === 0) throw broken('the server sent an empty stream');
-    if (!this.#ended && this.#stopReason === null) throw broken('the stream ended in the middle of the reply');
+    if (this.#id === '' && this.#blocks.length === 0) throw streamError('the server sent an empty stream');
+    if (!this.#ended && this.#stopReason === null) throw streamError('the stream ended in the middle of the reply');
     const garbledInputs = new Map<string, string>();
-    // Some servers leave indexes out.
+    // Some servers skip indexes, which leaves holes.
     const content = this.#blocks.flatMap((block, index) => {
-      // An empty text block is refused when it is sent back.
+      // Servers refuse an empty text block when we send it back.
       if (block === undefined || (block.type === 'text' && block.text === '')) return [];
       const json = this.#json.get(index);
       if (block.type !== 'tool_use' || json === undefined || json === '') return [block];
@@ -88,7 +91,7 @@ export class ReplyBuilder {
 
   #addDelta(index: number, delta: Extract<StreamEvent, {type: 'content_block_delta'}>['delta']): void {
     const block = this.#blocks[index];
-    if (!block) throw broken('a delta came for a block that was not begun');
+    if (!block) throw streamError('a delta came for a block that was not started');
     if (delta.type === 'text_delta' && block.type === 'text') block.text += delta.text;
     else if (delta.type === 'thinking_delta' && block.type === 'thinking') block.thinking += delta.thinking;
     else if (delta.type === 'signature_delta' && block.type === 'thinking') block.signature = delta.signature;
@@ -99,7 +102,7 @@ export class ReplyBuilder {
     }
   }
 
-  /** Counts are totals of the whole message: a later one replaces an earlier one, and a missing one says nothing. */
+  /** Each count is the total of the whole message, so a later count replaces an earlier one. A missing one does not. */
   #countUsage(usage: {[K in keyof Usage]?: number | null} | undefined): void {
     for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
       const value = usage?.[key];
@@ -108,6 +111,6 @@ export class ReplyBuilder {
   }
 }
 
-function broken(words: string): ModelError {
-  return new ModelError('stream', words, {retryable: true});
+function streamError(message: string): ModelError {
+  return new ModelError('stream', message, {retryable: true});
 }

@@ -1,21 +1,21 @@
-/** Asks again where it may help, and says so: the SDK's own retries are silent, uncapped, and end with the headers. */
+/** Repeats failed calls and reports each retry. The SDK's own retries are silent, without a limit, and do not cover the stream. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ModelProgress} from '../core/contract/model.ts';
 import {ModelError} from '../core/util/errors.ts';
 
 export interface RetryPolicy {
-  /** Calls in all. */
+  /** How many calls are made at most. */
   readonly maxAttempts: number;
-  /** Seconds of waiting in all. */
+  /** How long all waits together may take. */
   readonly maxWaitSeconds: number;
 }
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
 /**
- * @param attempt one call; throws `ModelError` when it fails.
- * @throws ModelError of the last attempt; the signal's reason when aborted while waiting.
+ * @param attempt makes one call; throws `ModelError` when it fails.
+ * @throws ModelError of the last attempt; the signal's reason when it is aborted during a wait.
  */
 export async function withRetries<T>(
   policy: RetryPolicy,
@@ -29,21 +29,21 @@ export async function withRetries<T>(
       return await attempt();
     } catch (error) {
       if (!(error instanceof ModelError) || !error.details.retryable || tries >= policy.maxAttempts) throw error;
-      const waitMs = waitBefore(tries, error.details.retryAfterMs);
-      // Never sooner than the server asked; where that is longer than we may wait, the failure is now.
+      const waitMs = getWaitMs(tries, error.details.retryAfterMs);
+      // Never ask again sooner than the server wants. When that is longer than we may wait, fail at once.
       if (waitedMs + waitMs > policy.maxWaitSeconds * 1000) throw error;
-      onProgress({type: 'retry', waitMs, reason: reasonFor(error), attempt: tries});
+      onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries});
       await sleep(waitMs, undefined, {signal}).catch(() => signal.throwIfAborted());
       waitedMs += waitMs;
     }
   }
 }
 
-function waitBefore(tries: number, retryAfterMs: number | undefined): number {
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (0.75 + Math.random() * 0.5);
+function getWaitMs(tries: number, retryAfterMs: number | undefined): number {
+  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS) * (0.75 + Math.random() * 0.5);
   return Math.max(backoff, retryAfterMs ?? 0);
 }
 
-function reasonFor(error: ModelError): string {
+function formatReason(error: ModelError): string {
   return error.details.status === undefined ? error.message : String(error.details.status);
 }

@@ -1,15 +1,15 @@
-/** Whether a model's server answers, and takes the key: asked for its list of models, which costs nothing. */
+/** Checks that a model server answers and accepts the key, by a request for its list of models, which costs nothing. */
 import {messageOf} from '../core/util/errors.ts';
 import type {ModelServer} from './anthropic-model.ts';
 
 export type ServerCheck =
   | {readonly reached: true; readonly refusesKey: boolean}
-  /** `why`: the end of a sentence. */
+  /** `why` ends a sentence: "HOST is not reached: WHY". */
   | {readonly reached: false; readonly why: string};
 
-const LIMIT_MS = 4000;
+const TIMEOUT_MS = 4000;
 
-/** Never rejects. Servers that keep no such list answer too, with an error. */
+/** Never rejects. A server without such a list answers with an error, which also shows that it is there. */
 export async function checkServer({baseURL, apiKey, authToken}: ModelServer): Promise<ServerCheck> {
   const key: Record<string, string> = authToken
     ? {authorization: `Bearer ${authToken}`}
@@ -19,20 +19,20 @@ export async function checkServer({baseURL, apiKey, authToken}: ModelServer): Pr
   try {
     const {status, body} = await fetch(`${baseURL.replace(/\/+$/, '')}/v1/models?limit=1`, {
       headers: {'anthropic-version': '2023-06-01', ...key},
-      // The key is for this server alone.
+      // A redirect must not take the key to another server.
       redirect: 'manual',
-      signal: AbortSignal.timeout(LIMIT_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     await body?.cancel();
     return {reached: true, refusesKey: status === 401 || status === 403};
   } catch (error) {
-    return {reached: false, why: reasonOf(error)};
+    return {reached: false, why: getReason(error)};
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `it says nothing within ${LIMIT_MS / 1000} s`;
-  // Beneath is what the system said: `connect ECONNREFUSED 127.0.0.1:1`.
+function getReason(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
+  // The cause has the system's own message: `connect ECONNREFUSED 127.0.0.1:1`.
   const {cause} = error as {cause?: unknown};
   return cause instanceof Error && cause.message !== '' ? cause.message : messageOf(error);
 }

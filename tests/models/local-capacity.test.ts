@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {localCapacity} from '../../src/models/local-capacity.ts';
+import {measureLocalCapacity} from '../../src/models/local-capacity.ts';
 
 /** A server that answers `GET /api/ps` so; undefined: never. */
 async function ollama(answer: unknown, status = 200): Promise<string> {
@@ -32,16 +32,16 @@ const none = {PATH: '/nowhere'};
 
 describe('the slots of a model server on this machine', () => {
   it('are 3 where nobody says anything', async () => {
-    expect(await localCapacity({baseURL: await ollama({}, 404), env: none})).toBe(3);
-    expect(await localCapacity({baseURL: 'http://127.0.0.1:9', env: none})).toBe(3);
+    expect(await measureLocalCapacity({baseURL: await ollama({}, 404), env: none})).toBe(3);
+    expect(await measureLocalCapacity({baseURL: 'http://127.0.0.1:9', env: none})).toBe(3);
   });
 
   it('are 3 when the model lies in the memory of the GPU, 1 when only part of it does', async () => {
     const loaded = (size: number, vram: number) => ollama({models: [{name: 'qwen3', size, size_vram: vram}]});
-    expect(await localCapacity({baseURL: await loaded(5e9, 5e9), env: none})).toBe(3);
-    expect(await localCapacity({baseURL: await loaded(5e9, 3e9), env: none})).toBe(1);
+    expect(await measureLocalCapacity({baseURL: await loaded(5e9, 5e9), env: none})).toBe(3);
+    expect(await measureLocalCapacity({baseURL: await loaded(5e9, 3e9), env: none})).toBe(1);
     // No GPU at all: nothing can be said of its memory.
-    expect(await localCapacity({baseURL: await loaded(5e9, 0), env: none})).toBe(3);
+    expect(await measureLocalCapacity({baseURL: await loaded(5e9, 0), env: none})).toBe(3);
   });
 
   it.each([
@@ -51,19 +51,19 @@ describe('the slots of a model server on this machine', () => {
     ['300\n900', 2],
   ])('with %j MiB free are %d', async (free, slots) => {
     const env = nvidia(`[ "$1" = --query-gpu=memory.free ] && printf '${free.replaceAll('\n', '\\n')}\\n'`);
-    expect(await localCapacity({baseURL: await ollama({models: []}), env})).toBe(slots);
+    expect(await measureLocalCapacity({baseURL: await ollama({models: []}), env})).toBe(slots);
   });
 
   it('are 3 when an answer makes no sense or nvidia-smi fails', async () => {
     expect(
-      await localCapacity({baseURL: await ollama({models: [null, 'x', {size: 'big'}]}), env: nvidia('exit 9')}),
+      await measureLocalCapacity({baseURL: await ollama({models: [null, 'x', {size: 'big'}]}), env: nvidia('exit 9')}),
     ).toBe(3);
-    expect(await localCapacity({baseURL: await ollama([1, 2]), env: nvidia('echo no devices')})).toBe(3);
+    expect(await measureLocalCapacity({baseURL: await ollama([1, 2]), env: nvidia('echo no devices')})).toBe(3);
   });
 
   it('are waited for no longer than a moment', async () => {
     const began = performance.now();
-    const slots = await localCapacity({baseURL: await ollama(undefined), env: nvidia('exec sleep 20')});
+    const slots = await measureLocalCapacity({baseURL: await ollama(undefined), env: nvidia('exec sleep 20')});
     expect(slots).toBe(3);
     expect(performance.now() - began).toBeLessThan(1_500);
   });

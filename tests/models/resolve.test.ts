@@ -58,7 +58,9 @@ describe('the resolver of models', () => {
 
   it('refuses an empty name and an address that is no URL', () => {
     expect(() => resolver().resolve(' ')).toThrow('--model sonnet');
-    expect(() => resolver({ANTHROPIC_BASE_URL: '127.0.0.1:80'}).resolve('m')).toThrow('ANTHROPIC_BASE_URL is no URL');
+    expect(() => resolver({ANTHROPIC_BASE_URL: '127.0.0.1:80'}).resolve('m')).toThrow(
+      'ANTHROPIC_BASE_URL is not a URL',
+    );
   });
 
   it('sends the name of the model and a token rather than a key', async () => {
