@@ -8,7 +8,7 @@ import {showControls} from '../core/util/control-characters.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';
 import {resultObject} from './result-object.ts';
-import {createStreamJson, initObject} from './stream-json.ts';
+import {createStreamJson, initObject} from './json-output.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['text', 'json', 'stream-json'];
