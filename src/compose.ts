@@ -1,5 +1,4 @@
 /** The only wiring: settings + models + tools + agents → a session. */
-
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';

@@ -1,5 +1,4 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
-
 import {z} from 'zod';
 import {nearest, slipOf} from '../core/util/nearest.ts';
 import {NOT_YET} from '../core/util/not-yet.ts';

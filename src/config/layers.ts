@@ -1,5 +1,4 @@
 /** Merges the values of several files. Each leaf knows the files that it comes from. */
-
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, WHOLE_ENTRIES} from './keys.ts';
 

@@ -1,5 +1,4 @@
 /** Reads the settings files as layers, checks them, merges them and freezes the result. */
-
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/trust.ts';

@@ -1,11 +1,16 @@
-/** `--output-format stream-json`: one object a line, in Claude Code's shapes. */
-
+/** The objects of `--output-format json` and `stream-json`, in Claude Code's shapes. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
+import type {Usage} from '../core/contract/messages.ts';
+import type {RunResult} from '../core/contract/run-result.ts';
+import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
+import {endingOf} from '../core/turn/run-ending.ts';
+import {addUsage, NO_USAGE} from '../core/util/messages.ts';
 import {NOT_YET_AVAILABLE} from '../core/util/not-yet.ts';
 
-export function initObject(session: Session): Record<string, unknown> {
+/** The first line of stream-json. */
+export function createInitObject(session: Session): Record<string, unknown> {
   const {cwd, sessionId, tools, model, permissionMode, commands, agents} = session.info;
   return {
     type: 'system',
@@ -21,14 +26,14 @@ export function initObject(session: Session): Record<string, unknown> {
   };
 }
 
-/** Events as objects; a subagent's carry the id of the Task call that dispatched it. */
+/** Makes an object of each event that is printed. A subagent's carry the id of the Task call that dispatched it. */
 export function createStreamJson(session: Session): (event: AgentEvent) => Record<string, unknown> | undefined {
-  const callOf = new Map<string, string>();
+  const taskCalls = new Map<string, string>();
   let promptSeen = false;
   return (event) => {
-    if (event.type === 'run_start' && event.callId !== undefined) callOf.set(event.agentId, event.callId);
+    if (event.type === 'run_start' && event.callId !== undefined) taskCalls.set(event.agentId, event.callId);
     const tags = {
-      parent_tool_use_id: callOf.get(event.agentId) ?? null,
+      parent_tool_use_id: taskCalls.get(event.agentId) ?? null,
       session_id: session.info.sessionId,
       uuid: randomUUID(),
     };
@@ -36,7 +41,7 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
     if (event.type !== 'message') return undefined;
     if (event.role === 'user') {
       const {content} = event;
-      // The prompt is what the caller said; of a subagent it is what the model said.
+      // The main agent's prompt is left out: the caller knows it. A subagent's prompt is the model's.
       if (typeof content === 'string' && event.parent === undefined && !promptSeen) {
         promptSeen = true;
         return undefined;
@@ -56,5 +61,86 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
       usage,
     };
     return {type: 'assistant', message, ...tags};
+  };
+}
+
+/** The last line of stream-json, and the only one of json. @param durationMs since the start of the prompt */
+export function createResultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
+  // Restored runs were in the result of an earlier process.
+  const runs = session.request({type: 'runs'}).filter((run) => !run.restored);
+  const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
+  const text = result.outcome === 'success' ? result.text : withReason(result);
+  return {
+    type: 'result',
+    subtype: getSubtype(result),
+    is_error: result.outcome !== 'success',
+    duration_ms: Math.round(durationMs),
+    duration_api_ms: Math.round(result.modelMs + runs.reduce((sum, run) => sum + (run.result?.modelMs ?? 0), 0)),
+    num_turns: result.turns,
+    result: text,
+    session_id: session.info.sessionId,
+    // Prices are not known yet, and an unknown price must not look like 0.
+    total_cost_usd: null,
+    usage: Object.values(byModel).reduce(addUsage, NO_USAGE),
+    modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
+    permission_denials: session.request({type: 'denials'}).map(({agent, callId, tool, input, reason}) => ({
+      tool_name: tool,
+      tool_use_id: callId,
+      tool_input: input,
+      agent,
+      reason,
+    })),
+    subagents: runs.map(createSubagentObject),
+    uuid: randomUUID(),
+  };
+}
+
+function createSubagentObject(run: RunRecord): Record<string, unknown> {
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    description: run.description,
+    outcome: run.outcome ?? 'unknown',
+    tools: run.tools,
+    duration_ms: Math.round(run.result?.durationMs ?? 0),
+    usage: run.usage,
+    transcript: run.transcript,
+    ...(run.reason ? {reason: run.reason} : {}),
+  };
+}
+
+function getSubtype(result: RunResult): string {
+  switch (result.outcome) {
+    case 'success':
+      return 'success';
+    case 'limit':
+      return / turns?$/.test(result.limit) ? 'error_max_turns' : 'error_during_execution';
+    case 'timeout':
+      return 'error_timeout';
+    default:
+      return 'error_during_execution';
+  }
+}
+
+/** The text there is, and why it is not complete. */
+function withReason(result: RunResult): string {
+  const reason = endingOf(result);
+  return result.text === '' || result.text === reason ? reason : `${result.text}\n\n${reason}`;
+}
+
+function sumByModel(parts: readonly Readonly<Record<string, Usage>>[]): Record<string, Usage> {
+  const sums: Record<string, Usage> = {};
+  for (const part of parts) {
+    for (const [model, usage] of Object.entries(part)) sums[model] = addUsage(sums[model] ?? NO_USAGE, usage);
+  }
+  return sums;
+}
+
+function camelUsage(usage: Usage) {
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cacheReadInputTokens: usage.cache_read_input_tokens,
+    cacheCreationInputTokens: usage.cache_creation_input_tokens,
   };
 }

@@ -1,4 +1,4 @@
-/** Lines at the bottom of a terminal that change in place: each keeps its row, in the order in which it came. */
+/** Lines at the bottom of a terminal that change in place. Each keeps its row, in the order in which it was added. */
 import stringWidth from 'string-width';
 
 export interface LiveTerminal {
@@ -11,7 +11,7 @@ export class LiveLines {
 
   constructor(private readonly terminal: LiveTerminal) {}
 
-  /** Draws these lines over the former ones. Their control characters are shown already. */
+  /** Draws these lines over the former ones. Their control characters must be visible already. */
   draw(lines: readonly string[]): void {
     const fitted = lines.map((line) => cut(line, this.terminal.columns));
     if (fitted.join('\n') === this.#lines.join('\n')) return;
@@ -21,7 +21,7 @@ export class LiveLines {
     this.#lines = fitted;
   }
 
-  /** Prints a line over the block, which moves down. */
+  /** Prints a line above the block, which moves down. */
   printAbove(line: string): void {
     const block = this.#lines;
     const up = block.length > 0 ? `\u001b[${block.length}A\u001b[J` : '';
@@ -30,13 +30,13 @@ export class LiveLines {
     this.draw(block);
   }
 
-  /** What is drawn stays; the next lines begin below it. */
+  /** Leaves what is drawn; the next lines begin below it. */
   settle(): void {
     this.#lines = [];
   }
 }
 
-/** A line that wraps would take two rows, and the way up would be wrong. */
+/** A line that wraps would take two rows, and the cursor would go up too few. */
 function cut(line: string, columns: number): string {
   if (stringWidth(line) < columns) return line;
   let fitting = '';

@@ -1,20 +1,20 @@
-/** Progress of subagents on standard error, while print mode works. */
+/** Progress lines of subagents on standard error in print mode. */
 import type {AgentEvent} from '../core/contract/events.ts';
 import {type ProgressState, progressLine, taskHeader} from '../core/runs/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
 
-interface Run {
+interface ShownRun {
   readonly line: ProgressState;
-  /** When it began to work, in milliseconds since the epoch. */
+  /** When it left the queue. Milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
 /**
- * Where standard error is no terminal: the header and the first form at a run's start, the last form at its end.
- * @param write gets one line without its newline.
+ * For standard error that is not a terminal: the header and a first line at the start of a run, a last line at its end.
+ * @param write gets one line without its newline
  */
 export function createProgress(write: (line: string) => void): (event: AgentEvent) => void {
-  const runs = new Map<string, Run>();
+  const runs = new Map<string, ShownRun>();
   return (event) => {
     const before = runs.get(event.agentId);
     const run = advance(before, event);
@@ -30,16 +30,18 @@ export function createProgress(write: (line: string) => void): (event: AgentEven
   };
 }
 
-/** How often the seconds of runs at work are brought up to date. Milliseconds. */
+/** How often the seconds of running agents are drawn again. */
 const TICK_MS = 200;
 
-/** In a terminal: a line for each run, in order of dispatch, that changes in place. */
+/** For a terminal: a line for each run, in order of dispatch, that changes in place. */
 export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => void {
-  const runs = new Map<string, Run>();
+  const runs = new Map<string, ShownRun>();
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
     const now = Date.now();
-    lines.draw([...runs.values()].flatMap((run) => [taskHeader(run.line.description), progressLine(atWork(run, now))]));
+    lines.draw(
+      [...runs.values()].flatMap((run) => [taskHeader(run.line.description), progressLine(withDuration(run, now))]),
+    );
   };
   return (event) => {
     const run = advance(runs.get(event.agentId), event);
@@ -57,8 +59,8 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
   };
 }
 
-/** The run after the event; undefined for events that change no line. */
-function advance(run: Run | undefined, event: AgentEvent): Run | undefined {
+/** The run after the event. Undefined when the event changes no line. */
+function advance(run: ShownRun | undefined, event: AgentEvent): ShownRun | undefined {
   if (event.type === 'run_start') {
     if (event.parent === undefined) return undefined;
     const {agent, description} = event;
@@ -80,6 +82,6 @@ function advance(run: Run | undefined, event: AgentEvent): Run | undefined {
   }
 }
 
-function atWork({line, startedAt}: Run, now: number): ProgressState {
+function withDuration({line, startedAt}: ShownRun, now: number): ProgressState {
   return line.state === 'running' ? {...line, durationMs: now - startedAt} : line;
 }
