@@ -27,7 +27,7 @@ export interface LibraryRun extends AgentRun {
 export async function createAgentRun(options: shipped.AgentRunOptions): Promise<LibraryRun> {
   const {prompt, model, agent_type: agent, tools, maxTurns, timeout, resume, signal, onEvent} = options;
   const {allowedTools, disallowedTools} = options;
-  if (prompt.trim() === '') throw new UsageError('A run needs a prompt');
+  if (typeof prompt !== 'string' || prompt.trim() === '') throw new UsageError('A run needs a prompt');
   checkCount('maxTurns', maxTurns);
   checkTimeout(timeout);
   const own = (tools ?? []).filter((tool) => typeof tool !== 'string').map(toTool);
@@ -51,7 +51,7 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
     return {
       ...run,
       ...(typeof model === 'object' ? {model: toModel(model)} : {}),
-      tools: [...selectTools(run.tools, tools, agent ?? 'mini-cc'), ...own],
+      tools: assertUnique([...selectTools(run.tools, tools, agent ?? 'mini-cc'), ...own]),
       sessionId: session.info.sessionId,
       transcript: session.info.transcript,
       close: async () => {
@@ -77,7 +77,15 @@ function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['too
       offered.map(({name}) => name),
     );
   }
-  return offered.filter(({name}) => names.map(toolName).includes(name));
+  const chosen = names.map(toolName);
+  return offered.filter(({name}) => chosen.includes(name));
+}
+
+/** Model servers refuse two tools of the same name. */
+function assertUnique(tools: readonly Tool[]): readonly Tool[] {
+  const twice = tools.find(({name}, index) => tools.findIndex((other) => other.name === name) < index);
+  if (twice) throw new UsageError(`Two tools are named ${twice.name}`);
+  return tools;
 }
 
 function toTool({name, description, inputSchema, run}: shipped.CustomTool): Tool<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 /**
- * The class that programs import as `SubagentManager`. It opens a session at the first `spawn` and passes each call on
- * to that session's manager (`core/subagent-manager.ts`), which does the work. Its methods are documented in `public.d.ts`.
+ * The class that programs import as `SubagentManager`. It opens a session at the first `spawn` and sends it each call as
+ * a request; the session's manager (`core/subagent-manager.ts`) does the work. The methods are documented in `public.d.ts`.
  */
 import {randomUUID} from 'node:crypto';
 import type {RunRecord} from '../core/contract/runs.ts';

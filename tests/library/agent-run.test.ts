@@ -150,6 +150,7 @@ it.each([
     {prompt: 'x', tools: [{...double, inputSchema: {type: 'string'}}]},
     'The inputSchema of double must be of type object',
   ],
+  [{prompt: 'x', tools: ['grep', {...double, name: 'grep'}]}, 'Two tools are named grep'],
   [{prompt: 'x', agent_type: 'nope'}, 'nope'],
   [{prompt: 'x', resume: 'no-such-session'}, 'no-such-session'],
 ] as const)('refuses %j', async (options, message) => {
