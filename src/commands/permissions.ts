@@ -13,10 +13,6 @@ const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   bypassPermissions: 'asks nothing',
 };
 
-/** Those that Shift+Tab goes through; from any other mode it leads to the first. */
-const CYCLE: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan'];
-
-/** Shift+Tab sends `/mode next`, which says nothing: the status line shows the mode. */
 export const modeCommand: Command = {
   name: 'mode',
   description: 'show the permission mode, or change it: /mode plan',
@@ -24,10 +20,6 @@ export const modeCommand: Command = {
     const {request, args} = context;
     const {permissionMode: before} = context.info;
     if (args === '') return {ok: true, text: `Mode: ${before} (${MODE_MEANING[before]}). ${formatOthers(before)}`};
-    if (args === 'next') {
-      request({type: 'set_permission_mode', mode: CYCLE[(CYCLE.indexOf(before) + 1) % CYCLE.length] ?? 'default'});
-      return {ok: true, text: ''};
-    }
     const mode = PERMISSION_MODES.find((name) => name.toLowerCase() === args.toLowerCase());
     if (!mode) {
       const meant = nearest(args, PERMISSION_MODES);

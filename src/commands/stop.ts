@@ -1,5 +1,6 @@
 /** `/stop` and `/background`: what becomes of the work under way. */
 import type {Command} from '../core/contract/command.ts';
+import {runTitle} from '../core/runs/progress-line.ts';
 
 export const stopCommand: Command = {
   name: 'stop',
@@ -17,7 +18,7 @@ export const backgroundCommand: Command = {
   run({request}) {
     const runs = request({type: 'detach_runs'});
     if (runs.length === 0) return {ok: true, text: 'No subagent is at work in the foreground.'};
-    const names = runs.map(({agent, description}) => `[${agent}] ${description}`).join(', ');
+    const names = runs.map(runTitle).join(', ');
     return {ok: true, text: `In the background now: ${names}. The end of each will be announced.`};
   },
 };

@@ -5,7 +5,7 @@ import type {RunDetails} from '../core/contract/requests.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {TranscriptEntry} from '../core/contract/transcript.ts';
 import {sessionKeyOf} from '../core/runs/announcement.ts';
-import {formatDuration} from '../core/runs/progress-line.ts';
+import {describeSent, formatDuration, runTitle} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {runTable, stateWords} from '../core/runs/run-table.ts';
 import {textOf} from '../core/util/messages.ts';
@@ -61,9 +61,9 @@ async function stop({request}: CommandContext, args: string): Promise<CommandRes
   }
   return named(args, async (run) => {
     const {record} = request({type: 'run', run});
-    if (hasEnded(record)) return done(`${getTitle(record)} has ended already: ${record.outcome}.`);
+    if (hasEnded(record)) return done(`${runTitle(record)} has ended already: ${record.outcome}.`);
     await request({type: 'stop_runs', run});
-    return done(`Stopped ${getTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
+    return done(`Stopped ${runTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
   });
 }
 
@@ -86,24 +86,22 @@ function send({request}: CommandContext, args: string): CommandResult | Promise<
   const [, name = '', message = ''] = /^(\S+)\s*([\s\S]*)$/.exec(args) ?? [];
   return named(name, (run) => {
     if (message.trim() === '') return failed('The message is missing: /subagents send <id|#> <message>');
-    const title = getTitle(request({type: 'run', run}).record);
-    return request({type: 'send_to_run', run, message}) === 'queued'
-      ? done(`Sent: ${title} reads it at its next turn.`)
-      : done(`${title} goes on in the background.`);
+    const {record} = request({type: 'run', run});
+    return done(describeSent(record, request({type: 'send_to_run', run, message})));
   });
 }
 
 async function diff({request}: CommandContext, run: string): Promise<CommandResult> {
   const {record, files, patches, gaps} = await request({type: 'diff_run', run});
   const changed = `changed ${files === 0 ? 'no files' : formatFiles(files)}`;
-  const head = `${getTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
+  const head = `${runTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
   return {...done([[head, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n')), isDiff: true};
 }
 
 async function undo({request, info}: CommandContext, run: string): Promise<CommandResult> {
   const undone = await request({type: 'undo_run', run});
   const {record, restored, left, gaps} = undone;
-  const text = `${getTitle(record)}: ${formatRestored(undone, info.cwd) || 'nothing to undo.'}`;
+  const text = `${runTitle(record)}: ${formatRestored(undone, info.cwd) || 'nothing to undo.'}`;
   return {ok: restored.length > 0 || left.length === 0, text: [text, ...formatGaps(gaps)].join('\n')};
 }
 
@@ -172,10 +170,6 @@ function formatToolBlock(block: Exclude<Message['content'], string>[number]): st
 function shorten(text: string): string {
   const line = oneLine(text);
   return line.length <= TOOL_CHARS ? line : `${line.slice(0, TOOL_CHARS - 1).toWellFormed()}…`;
-}
-
-function getTitle({agent, description}: RunRecord): string {
-  return `[${agent}] ${description}`;
 }
 
 function named(

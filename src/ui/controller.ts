@@ -2,8 +2,9 @@
  * What the person does becomes verbs of the session; what the session emits becomes the state of the screen. React
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
-import type {AgentEventBody, Answer, Question} from '../core/contract/events.ts';
+import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Session, SubmitResult} from '../core/contract/session.ts';
+import {describeSent, runTitle} from '../core/runs/progress-line.ts';
 import {messageOf} from '../core/util/errors.ts';
 import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
@@ -14,7 +15,7 @@ import {addText, forgetPrinted} from './state/finished-items.ts';
 import {type Cell, createCell, isWorking, type LocalState} from './state/local-state.ts';
 import {addPrompt, openSession, printQuestion, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
-import {INITIAL_STATE, type SubagentRun, type UiState} from './state/ui-state.ts';
+import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from './state/ui-state.ts';
 import {screenLine} from './text/screen-text.ts';
 
 export interface ControllerOptions {
@@ -26,6 +27,9 @@ export interface ControllerOptions {
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
+
+/** The modes that Shift+Tab goes through. */
+const MODE_CYCLE: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan'];
 
 /** How long the warning about running agents is shown: a second press within this time stops them. Milliseconds. */
 const STOP_AND_LEAVE_MS = 5_000;
@@ -99,9 +103,8 @@ export class Controller {
     if (text === '') return;
     this.change({editor: submitted(editor), selected: 0, dismissed: undefined});
     const run = openedRun(this.ui.get());
-    if (run && this.#session) {
-      const shown = `[${run.agent}] ${run.description}: ${text}`;
-      void this.#send(this.#session, `/subagents send ${run.agentId} ${text}`, shown);
+    if (run) {
+      this.#sendToRun(run, text);
       return;
     }
     this.submit(text);
@@ -118,14 +121,13 @@ export class Controller {
     else this.change({unsent: [...this.local.get().unsent, text]});
   }
 
-  /** Sends a text and follows it to its end. @param shown what is printed for it; `''` for nothing */
-  async #send(session: Session, text: string, shown = text): Promise<void> {
+  /** Sends a text and follows it to its end. */
+  async #send(session: Session, text: string): Promise<void> {
     this.#pump.flush();
     const isCommand = isCommandLine(text);
     const isIdle = !this.ui.get().busy && this.local.get().runningPrompts === 0;
     // A prompt in the session's queue is shown as queued, and is printed when the session delivers it.
-    if (shown !== '' && (isCommand || isIdle))
-      this.ui.set(addPrompt(this.ui.get(), session.request({type: 'redact', text: shown})));
+    if (isCommand || isIdle) this.#printPrompt(session, text);
     const counter = isCommand ? 'runningCommands' : 'runningPrompts';
     this.change({[counter]: this.local.get()[counter] + 1});
     const result = await session.submit(text);
@@ -144,6 +146,34 @@ export class Controller {
     if (input !== undefined && editor.text === '') this.change({editor: edit(editor, {type: 'paste', text: input})});
   }
 
+  #sendToRun(run: SubagentRun, message: string): void {
+    const text = `${runTitle(run)}: ${message}`;
+    this.#request((session) => {
+      this.#printPrompt(session, text);
+      const answer = session.request({type: 'send_to_run', run: run.agentId, message});
+      this.#printNotice('info', describeSent(run, answer));
+    });
+  }
+
+  #printPrompt(session: Session, text: string): void {
+    this.ui.set(addPrompt(this.ui.get(), session.request({type: 'redact', text})));
+  }
+
+  #printNotice(level: NoticeLevel, text: string): void {
+    this.#reduceOwn({type: 'notice', level, text});
+  }
+
+  /** Makes requests of the session, if it is open. An error is printed. */
+  #request(ask: (session: Session) => void): void {
+    if (!this.#session) return;
+    this.#pump.flush();
+    try {
+      ask(this.#session);
+    } catch (error) {
+      this.#printNotice('error', messageOf(error));
+    }
+  }
+
   // Esc and Ctrl+C
 
   /** Interrupts the turn or the command under way. @returns false when there was none. */
@@ -155,14 +185,17 @@ export class Controller {
 
   // Shift+Tab and Ctrl+B
 
-  /** Switches to the next permission mode. */
+  /** Switches to the next permission mode; from `bypassPermissions` to the first. */
   nextMode(): void {
-    if (this.#session) void this.#send(this.#session, '/mode next', '');
+    this.#request((session) => {
+      const mode = MODE_CYCLE[MODE_CYCLE.indexOf(session.info.permissionMode) + 1] ?? 'default';
+      session.request({type: 'set_permission_mode', mode});
+    });
   }
 
   /** Sends the awaited subagents to the background: the turn goes on without their results. */
   detachRuns(): void {
-    if (this.#session) void this.#send(this.#session, '/background', '');
+    this.#request((session) => session.request({type: 'detach_runs'}));
   }
 
   // Questions
@@ -228,7 +261,7 @@ export class Controller {
   /** Leaves, but with agents running it first names them and waits for a second press. @param key what to press again */
   askToLeave(key: 'Ctrl+C' | 'Ctrl+D'): void {
     const runs = this.#runningAgents();
-    const names = runs.map(({agent, description}) => `[${agent}] ${description}`).join(', ');
+    const names = runs.map(runTitle).join(', ');
     const isConfirmed = this.local.get().armed === 'stop and leave' && names === this.#warnedRuns;
     if (runs.length === 0 || isConfirmed) {
       this.leave(0);

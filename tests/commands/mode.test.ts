@@ -37,15 +37,6 @@ describe('/mode', () => {
     expect(set).toEqual([]);
   });
 
-  it('turns through default, acceptEdits and plan without a word, from bypassPermissions to default', async () => {
-    const {set, run} = typed();
-    for (let turns = 0; turns < 4; turns++) expect(await run('next')).toEqual({ok: true, text: ''});
-    expect(set).toEqual(['acceptEdits', 'plan', 'default', 'acceptEdits']);
-    const bypassing = typed('bypassPermissions');
-    await bypassing.run('next');
-    expect(bypassing.set).toEqual(['default']);
-  });
-
   it('asks before nothing is asked any more; without a person it stays as it is', async () => {
     const nobody = typed();
     expect(await nobody.run('bypassPermissions')).toMatchObject({ok: false});

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {until} from '../tools/fixture.ts';
 import {ESC, open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 import * as runs from './runs-fixture.ts';
@@ -153,7 +154,9 @@ describe('an opened run', () => {
     await screen.shows('> /look at b.ts');
     screen.type('\r');
     await screen.shows('[explore] read the tests: /look at b.ts');
-    expect(session.submitted).toEqual(['go', '/subagents send a /look at b.ts']);
+    await screen.shows('Sent: [explore] read the tests reads it at its next turn.');
+    expect(session.requests).toEqual([{type: 'send_to_run', run: 'a', message: '/look at b.ts'}]);
+    expect(session.submitted).toEqual(['go']);
     screen.type('unsent');
     await screen.shows('> unsent');
     screen.type(ESC);
@@ -170,7 +173,7 @@ describe('an opened run', () => {
     await screen.shows('All found.');
     screen.type('go on\r');
     await screen.shows('[explore] read the tests: go on');
-    expect(session.submitted.at(-1)).toBe('/subagents send a go on');
+    expect(session.requests).toEqual([{type: 'send_to_run', run: 'a', message: 'go on'}]);
     screen.type(ESC);
     await screen.lacks('esc back');
   });
@@ -195,16 +198,15 @@ describe('Ctrl+B', () => {
     const {screen, session} = await working();
     await screen.shows('Ctrl+B background');
     screen.type(CTRL_B);
-    await screen.shows('ran /background');
-    expect(session.submitted).toEqual(['go', '/background']);
-    expect(screen.scrollback()).not.toContain('> /background');
+    await until(() => session.requests.length === 1);
+    expect(session.requests).toEqual([{type: 'detach_runs'}]);
     session.emit(runs.background, 'b');
     await screen.shows('[code] write the docs · running');
     await screen.lacks('> Task: write the docs');
     screen.type(CTRL_B);
     screen.type('x');
     await screen.shows('> x');
-    expect(session.submitted).toEqual(['go', '/background']);
+    expect(session.requests).toHaveLength(1);
   });
 
   test('moves the cursor when no run is awaited', async () => {

@@ -27,6 +27,8 @@ export const INFO: SessionInfo = {
 export interface FakeSession extends Session {
   readonly emit: (body: AgentEventBody, agentId?: string) => void;
   readonly submitted: string[];
+  /** Without `redact`. */
+  readonly requests: Request[];
   readonly answers: {id: string; answer: Answer}[];
   readonly aborts: () => number;
   readonly closed: () => boolean;
@@ -47,6 +49,8 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
   const listeners = new Set<(event: AgentEvent) => void>();
   const event = createEvents();
   const submitted: string[] = [];
+  const requests: Request[] = [];
+  let current: SessionInfo = {...INFO, ...info};
   const answers: {id: string; answer: Answer}[] = [];
   let aborts = 0;
   let isClosed = false;
@@ -72,11 +76,24 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
     });
     finish = undefined;
   };
+  const answerRequest = (request: Request): unknown => {
+    if (request.type === 'redact') return (request as Request<'redact'>).text;
+    requests.push(request);
+    if (request.type === 'send_to_run') return 'queued';
+    if (request.type === 'set_permission_mode') {
+      current = {...current, permissionMode: (request as Request<'set_permission_mode'>).mode};
+      emit({type: 'session', info: current});
+    }
+    return [];
+  };
   return {
-    info: {...INFO, ...info},
+    get info() {
+      return current;
+    },
     emit,
     endTurn,
     submitted,
+    requests,
     answers,
     aborts: () => aborts,
     closed: () => isClosed,
@@ -96,9 +113,7 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
         finish = resolve;
       });
     },
-    // The screen asks for nothing else.
-    request: <N extends RequestName>(request: Request<N>) =>
-      ('text' in request ? request.text : undefined) as RequestAnswer<N>,
+    request: <N extends RequestName>(request: Request<N>) => answerRequest(request) as RequestAnswer<N>,
     answer: (id, answer) => {
       answers.push({id, answer});
       emit({type: 'ask_end', askId: id, answer: answer.choice});

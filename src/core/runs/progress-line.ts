@@ -15,6 +15,18 @@ export interface ProgressState {
   readonly reason?: string;
 }
 
+/** `[explore] explore codebase`: how a sentence names a run. */
+export function runTitle({agent, description}: Pick<ProgressState, 'agent' | 'description'>): string {
+  return `[${agent}] ${description}`;
+}
+
+/** What becomes of a message to a run. @param answer of the request `send_to_run` */
+export function describeSent(run: Pick<ProgressState, 'agent' | 'description'>, answer: 'queued' | 'resumed'): string {
+  return answer === 'queued'
+    ? `Sent: ${runTitle(run)} reads it at its next turn.`
+    : `${runTitle(run)} goes on in the background.`;
+}
+
 /** `> Task: explore codebase` */
 export function taskHeader(description: string): string {
   return `> Task: ${shownLine(description)}`;

@@ -2,6 +2,7 @@
 import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Requests} from '../contract/requests.ts';
+import {runTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toolName} from '../util/tool-names.ts';
@@ -122,12 +123,8 @@ function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | Conve
     async undo_run({run}) {
       const record = manager.find(run);
       if (!hasEnded(record)) {
-        const {agent, description, runId} = record;
-        const title = `[${agent}] ${description}`;
-        throw new MiniCcError(
-          'RUN_AT_WORK',
-          `${title} is at work: stop it first, by /subagents stop ${runId.slice(0, 8)}`,
-        );
+        const id = record.runId.slice(0, 8);
+        throw new MiniCcError('RUN_AT_WORK', `${runTitle(record)} is at work: stop it first, by /subagents stop ${id}`);
       }
       return {record, ...(await changes.undo(record.runId))};
     },

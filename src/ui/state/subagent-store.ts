@@ -5,7 +5,7 @@
 
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
-import type {ProgressState} from '../../core/runs/progress-line.ts';
+import {type ProgressState, runTitle} from '../../core/runs/progress-line.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
 import {textOf} from '../../core/util/messages.ts';
 import {screenLine} from '../text/screen-text.ts';
@@ -22,7 +22,7 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'run_background': {
       if (run.isBackground) return next;
-      const text = `[${run.agent}] ${run.description} · in the background`;
+      const text = `${runTitle(run)} · in the background`;
       return settleGroup(addItem(next, {kind: 'notice', level: 'info', text}));
     }
     case 'run_end':
