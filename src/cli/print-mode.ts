@@ -18,7 +18,7 @@ export async function runPrint(start: Start, parsed: Arguments): Promise<number>
     await session?.close();
   });
   // Loaded when there is something to answer: everything else is in these two.
-  const [{compose}, {print}] = await Promise.all([import('../compose.ts'), import('../print/print.ts')]);
+  const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../print/print.ts')]);
   session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
   try {
     return await print(session, {

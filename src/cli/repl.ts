@@ -25,7 +25,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   });
   const session = (async () => {
     await firstFrame;
-    const {compose} = await import('../compose.ts');
+    const {compose} = await import('../compose/session.ts');
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
     // Node writes its compile cache only at exit, unless asked: a session that is killed must not slow the next start.
     module.flushCompileCache?.();

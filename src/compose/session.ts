@@ -2,46 +2,46 @@
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
-import {createCommandTable} from './commands/table.ts';
-import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './compose/agents.ts';
-import {changedFilesOf, checkpointsOf} from './compose/checkpoints.ts';
-import {emptyNotice, openConversation, openFirst} from './compose/conversation.ts';
-import {modelNameOf, resolverOf, type SessionOptions} from './compose/options.ts';
-import {rulesOf, toolRules} from './compose/rules.ts';
-import {confinementOf, sandboxOf} from './compose/sandbox.ts';
-import {secretsOf} from './compose/secrets.ts';
-import {settingsTrusted} from './compose/trust.ts';
-import {upkeep} from './compose/upkeep.ts';
-import {worktreesOf} from './compose/worktrees.ts';
-import {toolNotes} from './config/memory-files.ts';
-import type {Settings} from './config/settings.ts';
-import {readSurroundings} from './config/surroundings.ts';
-import {allowedAgents, withOnly} from './core/agent-types.ts';
-import type {Workspace} from './core/contract/access.ts';
-import type {Model} from './core/contract/model.ts';
-import type {Denial} from './core/contract/permission.ts';
-import type {Session} from './core/contract/session.ts';
-import {createPermit} from './core/permissions/decision.ts';
-import {PermissionPolicy} from './core/permissions/policy.ts';
-import {Questions} from './core/permissions/questions.ts';
-import mainPrompt from './core/prompts/main.md';
-import {secretPlaces} from './core/secrets/secret-places.ts';
-import {EventBus} from './core/session/event-bus.ts';
-import type {SessionParts, SessionState} from './core/session/parts.ts';
-import {createSession} from './core/session.ts';
-import {SubagentManager} from './core/subagent-manager.ts';
-import {systemClock} from './core/turn/deadline.ts';
-import {createFileLedger, WriteLog} from './core/turn/file-ledger.ts';
-import {Inbox} from './core/turn/inbox.ts';
-import {systemPrompt} from './core/turn/system-prompt.ts';
-import {MiniCcError, UsageError} from './core/util/errors.ts';
-import {measureLocalCapacity} from './models/local-capacity.ts';
-import {DebugLog} from './storage/debug-log.ts';
-import {SessionStore} from './storage/sessions/session-store.ts';
-import {WorkspaceFingerprint} from './storage/workspace-fingerprint.ts';
-import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from './tools/index.ts';
+import {createCommandTable} from '../commands/table.ts';
+import {toolNotes} from '../config/memory-files.ts';
+import type {Settings} from '../config/settings.ts';
+import {readSurroundings} from '../config/surroundings.ts';
+import {allowedAgents, withOnly} from '../core/agent-types.ts';
+import type {Workspace} from '../core/contract/access.ts';
+import type {Model} from '../core/contract/model.ts';
+import type {Denial} from '../core/contract/permission.ts';
+import type {Session} from '../core/contract/session.ts';
+import {createPermit} from '../core/permissions/decision.ts';
+import {PermissionPolicy} from '../core/permissions/policy.ts';
+import {Questions} from '../core/permissions/questions.ts';
+import mainPrompt from '../core/prompts/main.md';
+import {secretPlaces} from '../core/secrets/secret-places.ts';
+import {EventBus} from '../core/session/event-bus.ts';
+import type {SessionParts, SessionState} from '../core/session/parts.ts';
+import {createSession} from '../core/session.ts';
+import {SubagentManager} from '../core/subagent-manager.ts';
+import {systemClock} from '../core/turn/deadline.ts';
+import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
+import {Inbox} from '../core/turn/inbox.ts';
+import {systemPrompt} from '../core/turn/system-prompt.ts';
+import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {measureLocalCapacity} from '../models/local-capacity.ts';
+import {DebugLog} from '../storage/debug-log.ts';
+import {SessionStore} from '../storage/sessions/session-store.ts';
+import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
+import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
+import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './agents.ts';
+import {emptyNotice, openConversation, openFirst} from './conversation.ts';
+import {changedFilesOf, checkpointsOf} from './file-changes.ts';
+import {modelNameOf, resolverOf, type SessionOptions} from './options.ts';
+import {rulesOf, toolRules} from './permissions.ts';
+import {confinementOf, sandboxOf} from './sandbox.ts';
+import {secretsOf} from './secrets.ts';
+import {upkeep} from './start-up-cleanup.ts';
+import {settingsTrusted} from './trust.ts';
+import {worktreesOf} from './worktrees.ts';
 
-export type {SessionOptions} from './compose/options.ts';
+export type {SessionOptions} from './options.ts';
 
 const MAIN = 'main';
 
@@ -160,7 +160,7 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   // What is refused anyway is not offered: a model would spend turns on it.
   const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.forbids(name));
   const commands = createCommandTable(agentsRoom(catalog, root, options.home, toolNames), async () =>
-    (await import('./compose/doctor.ts')).examine(options),
+    (await import('./doctor.ts')).examine(options),
   );
   const retentionDays = settings.retention?.days ?? 0;
   const openSession = firstConversation.id;
