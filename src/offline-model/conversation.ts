@@ -1,24 +1,25 @@
-/** What the messages say: the request to work on, and what has been seen since it was made. */
+/** Reads the messages: the request to work on, and the results of the calls made for it so far. */
 import type {Message, UserBlock} from '../core/contract/messages.ts';
 import {textOf} from '../core/util/messages.ts';
-import {fieldsOf} from './messages-api.ts';
-import {isChange, keyOf, type Observation} from './skill.ts';
+import {toFields} from './messages-api.ts';
+import {getCallKey, isChange, type Observation} from './skill.ts';
 
 export interface Conversation {
-  /** The person's words, without what the runtime wrote around them. */
+  /** What the user wrote, without the texts that the runtime added. */
   readonly request: string;
-  /** The announcement of a background run, when the last user message is nothing else. */
+  /** The announcement of a background run, when the last user message contains only that. */
   readonly announcement: string | undefined;
-  /** Requests before this one, oldest first. */
+  /** Earlier requests, oldest first. */
   readonly earlier: readonly string[];
-  /** No assistant has answered before this request. */
+  /** This is the first request: there is no answer before it. */
   readonly first: boolean;
+  /** Results since the request, by `getCallKey` of their call. */
   readonly seen: ReadonlyMap<string, Observation>;
-  /** Replies given since the request. */
+  /** Replies since the request. */
   readonly turns: number;
 }
 
-interface Said {
+interface UserText {
   readonly index: number;
   readonly text: string;
   readonly announcement: string | undefined;
@@ -29,9 +30,9 @@ const RUNTIME_TAGS = /<(system-reminder|system_reminder|runtime|environment|limi
 const GO_ON = /^(please\s+)?(continue|go on|keep going|resume|продолжай|продолжи|继续)[\s.!。]*$/iu;
 
 export function readConversation(messages: readonly Message[], mayCallTools: boolean): Conversation {
-  const said = messages.flatMap((message, index) => (message.role === 'user' ? saidIn(message, index) : []));
-  if (!mayCallTools && endsAmidTools(messages) && said.length > 1) {
-    // The runtime's own words that ask for a report: what is reported on was asked before.
+  const said = messages.flatMap((message, index) => (message.role === 'user' ? parseUserMessage(message, index) : []));
+  if (!mayCallTools && endsWithTools(messages) && said.length > 1) {
+    // The last text is the runtime's request for a report. The report is about the request before it.
     const last = said.at(-1)!;
     if (!messages.slice(last.index).some((message) => message.role === 'assistant')) said.pop();
   }
@@ -51,17 +52,17 @@ export function readConversation(messages: readonly Message[], mayCallTools: boo
   };
 }
 
-function saidIn(message: Message, index: number): readonly Said[] {
+function parseUserMessage(message: Message, index: number): readonly UserText[] {
   const raw = textOf(message.content);
   const announcement = [...raw.matchAll(ANNOUNCEMENT)].map((match) => match[1]!.trim()).at(-1);
   const text = raw.replace(ANNOUNCEMENT, '').replace(RUNTIME_TAGS, '').trim();
   return text === '' && announcement === undefined ? [] : [{index, text, announcement}];
 }
 
-/** The last reply called tools, and only their results (and perhaps words of the runtime) follow. */
-function endsAmidTools(messages: readonly Message[]): boolean {
+/** The last reply called tools: only their results, and perhaps texts of the runtime, follow. */
+function endsWithTools(messages: readonly Message[]): boolean {
   const reply = messages.findLast((message) => message.role === 'assistant');
-  return reply !== undefined && blocksOf(reply).some((block) => block.type === 'tool_use');
+  return reply !== undefined && getBlocks(reply).some((block) => block.type === 'tool_use');
 }
 
 function observations(messages: readonly Message[]): ReadonlyMap<string, Observation> {
@@ -70,9 +71,9 @@ function observations(messages: readonly Message[]): ReadonlyMap<string, Observa
   let changes = 0;
   for (const message of messages) {
     let changed = false;
-    for (const block of blocksOf(message)) {
+    for (const block of getBlocks(message)) {
       if (block.type === 'tool_use') {
-        const key = keyOf({name: block.name, input: fieldsOf(block.input)}, changes);
+        const key = getCallKey({name: block.name, input: toFields(block.input)}, changes);
         calls.set(block.id, {key, tool: block.name});
       } else if (block.type === 'tool_result') {
         const call = calls.get(block.tool_use_id);
@@ -86,7 +87,7 @@ function observations(messages: readonly Message[]): ReadonlyMap<string, Observa
   return seen;
 }
 
-function blocksOf(message: Message): readonly UserBlock[] {
+function getBlocks(message: Message): readonly UserBlock[] {
   return typeof message.content === 'string' ? [] : message.content;
 }
 
@@ -95,7 +96,7 @@ function observe(text: string, isError: boolean, tool: string): Observation {
   return {outcome: isDenial(text, tool) ? 'denied' : 'failed', text};
 }
 
-/** A person or a rule said no. What the operating system denied within a command is an ordinary failure. */
+/** Whether a person or a rule denied the call. When the operating system denied something to a command, the call failed. */
 function isDenial(text: string, tool: string): boolean {
   if (tool === 'bash' && /^.*exit code \d+\)?\s*$/im.test(text)) return false;
   const head = text.slice(0, 300);

@@ -1,4 +1,4 @@
-/** Decides the next assistant message from the request alone: same request, same bytes. */
+/** Decides the next assistant message from the request alone: the same request gives the same bytes. */
 import {createHash} from 'node:crypto';
 import type {AssistantBlock} from '../core/contract/messages.ts';
 import {readConversation} from './conversation.ts';
@@ -7,7 +7,7 @@ import {isCannot, OFFLINE_NOTICE, paragraphs} from './report.ts';
 import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
 import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
-import {assign, retell} from './skills/delegate.ts';
+import {assign, formatAnnouncement} from './skills/delegate.ts';
 import {asksForDefinition, draft} from './skills/draft.ts';
 import {find} from './skills/find.ts';
 import {parseFind} from './skills/find-request.ts';
@@ -23,10 +23,10 @@ import {git, run} from './skills/run.ts';
 import {Toolbox} from './toolbox.ts';
 import {plainRequest} from './words.ts';
 
-/** Replies to one request; the last must be an answer. */
-const MOST_TURNS = 15;
+/** How many replies one request may take; the last one must be an answer. */
+const MAX_TURNS = 15;
 
-/** @param body the request as it was sent; ids are made from it, so that they differ within a conversation. */
+/** @param body the request as it was sent. Ids are hashes of it, so that they differ within a conversation. */
 export function decide(request: OfflineRequest, body: string): Reply {
   const content = blocks(request, idFrom(body));
   const stopReason = content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn';
@@ -47,7 +47,7 @@ export function estimateTokens(text: string): number {
 
 function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] {
   const conversation = readConversation(request.messages, request.mayCallTools);
-  if (conversation.announcement !== undefined) return [textBlock(retell(conversation.announcement))];
+  if (conversation.announcement !== undefined) return [textBlock(formatAnnouncement(conversation.announcement))];
   if (asksForDefinition(request.system, conversation.request, request.answerFields)) {
     return [textBlock(draft(conversation.request))];
   }
@@ -56,16 +56,16 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
     text: plainRequest(conversation.request),
     toolbox,
     main: toolbox.has('Task'),
-    role: roleIn(request.system),
+    role: getRole(request.system),
     earlier: conversation.earlier,
   };
-  const next = replay(workOn(job), conversation.seen, request.mayCallTools && conversation.turns < MOST_TURNS);
+  const next = replay(startWork(job), conversation.seen, request.mayCallTools && conversation.turns < MAX_TURNS);
   if (next.type === 'answer') {
     const stopped = request.mayCallTools
       ? ''
-      : '\n\n(Reported before the work was done: what was not looked at is not in this answer.)';
+      : '\n\n(Reported before the work was done: this answer is incomplete.)';
     const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
-    // Below the answer, so that the first line of a script's `| head -1` is what was asked.
+    // Below the answer, so that the first line is the answer: scripts may read it by `| head -1`.
     return [textBlock(job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text)];
   }
   const said = next.say === undefined ? [] : [textBlock(next.say)];
@@ -75,8 +75,8 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
   ];
 }
 
-/** What the agent's own prompt makes of it: the first such word near its head. */
-function roleIn(system: string): Job['role'] {
+/** The agent's role according to its system prompt: the first such word near the start. */
+function getRole(system: string): Job['role'] {
   const word = /\b(plans?|planning|design|review\w*|audit\w*|explor\w*|coding|task)\b/i
     .exec(system.slice(0, 300))?.[1]
     ?.toLowerCase();
@@ -102,6 +102,7 @@ const findRoute: Route = (job) => {
   return request && find(request, job);
 };
 
+/** In order: the first skill that takes the request works on it. What none takes is searched for. */
 const ROUTES: readonly Route[] = [
   greet,
   assign,
@@ -118,20 +119,21 @@ const ROUTES: readonly Route[] = [
   explore,
   findRoute,
 ];
-/** For a plan or review agent, whatever is left is to be planned or reviewed. */
+/** A plan or review agent plans or reviews what no other skill takes. */
 const BY_ROLE: readonly Route[] = [plan, review];
-/** Requests in one message, one after the other. */
-const MOST_PARTS = 4;
+/** How many requests one message may contain. */
+const MAX_PARTS = 4;
 
-export function workOn(job: Job): Work<string> {
-  const parts = partsOf(job.text).map((text) => ({...job, text}));
-  const works = parts.map(routed);
-  if (works.length > 1 && works.every((work) => work !== undefined)) return inOrder(works);
-  return guarded(routed(job) ?? BY_ROLE.map((route) => route(job)).find((work) => work !== undefined) ?? answer(job));
+export function startWork(job: Job): Work<string> {
+  const parts = splitRequest(job.text).map((text) => ({...job, text}));
+  const works = parts.map(findWork);
+  if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);
+  return stopWhenDenied(
+    findWork(job) ?? BY_ROLE.map((route) => route(job)).find((work) => work !== undefined) ?? answer(job),
+  );
 }
 
-function routed(job: Job): Work<string> | undefined {
-  // Read-only agents with a fixed role keep to it, unless plainly asked for something small.
+function findWork(job: Job): Work<string> | undefined {
   for (const route of ROUTES) {
     const work = route(job);
     if (work) return work;
@@ -147,8 +149,8 @@ function reviewAsked(job: Job): Work<string> | undefined {
   return review({...job, role: 'other'});
 }
 
-/** "create a.txt with "x", then run `cat a.txt`": split where a quoted or fenced text can't be meant. */
-function partsOf(text: string): readonly string[] {
+/** Splits "create a.txt with "x", then run `cat a.txt`" into its requests. Quoted and fenced texts are not split. */
+function splitRequest(text: string): readonly string[] {
   if (/```/.test(text)) return [text];
   const kept: string[] = [];
   const masked = text.replace(/`[^`]*`|"[^"]*"|“[^”]*”/g, (quoted) => `\u0000${kept.push(quoted) - 1}\u0000`);
@@ -156,19 +158,19 @@ function partsOf(text: string): readonly string[] {
   const clean = parts.map((part) =>
     plainRequest(part.replace(/^\s*\d+[.)]\s+/, '').replace(/\u0000(\d+)\u0000/g, (_, index) => kept[Number(index)]!)),
   );
-  return clean.length <= MOST_PARTS ? clean.filter((part) => part !== '') : [text];
+  return clean.length <= MAX_PARTS ? clean.filter((part) => part !== '') : [text];
 }
 
-function* inOrder(works: readonly Work<string>[]): Work<string> {
+function* runInOrder(works: readonly Work<string>[]): Work<string> {
   const answers: string[] = [];
-  for (const work of works) answers.push(yield* guarded(work));
-  // What could not be done is said first, so that it is seen.
+  for (const work of works) answers.push(yield* stopWhenDenied(work));
+  // Failures come first, so that the reader sees them.
   const failed = answers.filter(isCannot);
   return paragraphs(...failed, ...answers.filter((one) => !isCannot(one)));
 }
 
-/** A refusal ends the work with a plain sentence; it is not tried by other means. */
-function* guarded(work: Work<string>): Work<string> {
+/** When a call is denied, ends the work with a sentence that says so, and tries nothing else. */
+function* stopWhenDenied(work: Work<string>): Work<string> {
   try {
     return yield* work;
   } catch (error) {
@@ -177,6 +179,6 @@ function* guarded(work: Work<string>): Work<string> {
     const [call] = error.calls;
     const what = call?.input.command ?? call?.input.path ?? call?.input.pattern ?? call?.input.url;
     const named = typeof what === 'string' && error.calls.length === 1 ? ` for \`${what.split('\n')[0]}\`` : '';
-    return `The call of ${names}${named} was not permitted, so I did not go on. The reason given: ${error.reason.split('\n')[0]}`;
+    return `The call of ${names}${named} was not permitted, so I did not go on. Reason: ${error.reason.split('\n')[0]}`;
   }
 }

@@ -1,7 +1,7 @@
-/** Finds definitions by the look of a line, in the languages of `languages.ts`. No parser: a line is all it sees. */
+/** Recognises definitions in single lines of code, by patterns for the languages of `languages.ts`. This is not a parser. */
 
 export interface Definition {
-  /** As a person says it: function, class, constant, … */
+  /** Function, class, constant, … */
   readonly kind: string;
   readonly name: string;
 }
@@ -51,13 +51,13 @@ const NO_NAME = new Set(
   ),
 );
 
-/** What the line defines. Comments and prose define nothing. */
-export function definitionIn(line: string): Definition | undefined {
+/** The definition in the line. Undefined for comments and prose. */
+export function parseDefinition(line: string): Definition | undefined {
   if (isComment(line) || line.length > 500) return undefined;
   for (const [form, kind] of FORMS) {
     const groups = form.exec(line)?.groups;
     const name = groups?.name;
-    // After such a keyword anything is a name: `fn new`.
+    // After these keywords, a reserved word is a name too: `fn new`.
     if (name === undefined || (NO_NAME.has(name) && !/\b(?:fn|func|fun|def)\s+(?:self\.)?\w+[\s(<]/.test(line)))
       continue;
     if (/^\s*(return|else|new|await|throw|case|yield|delete|import|from|using|package)\b/.test(line)) return undefined;
@@ -66,9 +66,9 @@ export function definitionIn(line: string): Definition | undefined {
   return undefined;
 }
 
-/** As `definitionIn`, for one name; also members and keys (`name: …`), which only a search by name asks for. */
-export function definitionOf(name: string, line: string): Definition | undefined {
-  const definition = definitionIn(line);
+/** Like `parseDefinition`, for one name. Also finds members and keys (`name: …`). */
+export function findDefinition(name: string, line: string): Definition | undefined {
+  const definition = parseDefinition(line);
   if (definition?.name === name) return definition;
   if (isComment(line)) return undefined;
   const escaped = escapeRegExp(name);
@@ -78,7 +78,7 @@ export function definitionOf(name: string, line: string): Definition | undefined
   return member.test(line) ? {kind: 'member', name} : undefined;
 }
 
-/** A regular expression for grep that finds at least every line that may define the name. */
+/** A regular expression for grep. It finds every line that may define the name, and some others. */
 export function definitionPattern(name: string): string {
   const word = `${escapeRegExp(name)}${/\w$/.test(name) ? '\\b' : ''}`;
   const keywords =
@@ -94,7 +94,7 @@ export function isComment(line: string): boolean {
   return /^\s*(\/\/|\/\*|\*(\s|\/|$)|--\s|<!--|;;|#(?!\s*(define|include|if|pragma|\[|!\[)|\w+\s*[(=;]))/.test(line);
 }
 
-/** The place in the line lies in a comment at its end or in a quoted text. */
+/** Whether the position in the line is in a string, or in a comment at the end. */
 export function isQuoted(line: string, at: number): boolean {
   let quote = '';
   for (let index = 0; index < at; index++) {
@@ -111,7 +111,7 @@ export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** Matches the name as a whole word of code. */
+/** A pattern that matches the name as a whole word. */
 export function wordPattern(name: string): string {
   return `${/^\w/.test(name) ? '\\b' : ''}${escapeRegExp(name)}${/\w$/.test(name) ? '\\b' : ''}`;
 }

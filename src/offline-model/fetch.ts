@@ -1,23 +1,23 @@
 /**
  * The offline model as a `fetch` for the SDK: `new Anthropic({apiKey: 'offline', fetch: createOfflineFetch()})`.
- * It speaks the Messages API and touches no network. What it answers is decided in `decide.ts`.
+ * It speaks the Messages API and uses no network. `decide.ts` decides what it answers.
  */
 import {setImmediate as nextTick} from 'node:timers/promises';
 import {decide, estimateTokens} from './decide.ts';
-import {BadRequest, eventsOf, frame, messageOf, parseRequest, type Reply} from './messages-api.ts';
+import {BadRequest, createEvents, createMessage, frame, parseRequest, type Reply} from './messages-api.ts';
 
 export {CANNOT_PREFIX} from './report.ts';
 
-/** Each answer is a function of its request alone, so one of these serves any number of agents. */
+/** An answer depends on its request alone, so one `fetch` can serve any number of agents. */
 export function createOfflineFetch(): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
     signal?.throwIfAborted();
-    // Lets a caller that aborts in the same tick be heard before the work is done.
+    // A caller may abort in the same tick: then do not begin.
     await nextTick();
     signal?.throwIfAborted();
     const {pathname} = new URL(input instanceof Request ? input.url : input);
-    const body = await bodyOf(input, init?.body);
+    const body = await readBody(input, init?.body);
     if (pathname.endsWith('/v1/messages/count_tokens')) return json(200, {input_tokens: estimateTokens(body)});
     if (!pathname.endsWith('/v1/messages')) {
       return failure(404, 'not_found_error', `the offline model has no ${pathname}`);
@@ -25,24 +25,24 @@ export function createOfflineFetch(): typeof fetch {
     try {
       const request = parseRequest(body);
       const reply = decide(request, body);
-      return request.stream ? streamed(reply, signal ?? undefined) : json(200, messageOf(reply));
+      return request.stream ? streamed(reply, signal ?? undefined) : json(200, createMessage(reply));
     } catch (error) {
       if (error instanceof BadRequest) return failure(400, 'invalid_request_error', error.message);
-      // A status that nobody retries: the same request would fail the same way.
+      // Status 400 is not retried: the same request would fail in the same way.
       return failure(400, 'api_error', `the offline model failed: ${error instanceof Error ? error.message : error}`);
     }
   };
 }
 
-async function bodyOf(input: Parameters<typeof fetch>[0], body: RequestInit['body']): Promise<string> {
+async function readBody(input: Parameters<typeof fetch>[0], body: RequestInit['body']): Promise<string> {
   if (typeof body === 'string') return body;
   if (body !== undefined && body !== null) return new Response(body).text();
   return input instanceof Request ? input.text() : '';
 }
 
-/** One event a pull, each after a turn of the event loop, so that keys and timers are served meanwhile. */
+/** Sends one event per turn of the event loop, so that keys and timers are handled in between. */
 function streamed(reply: Reply, signal: AbortSignal | undefined): Response {
-  const events = eventsOf(reply);
+  const events = createEvents(reply);
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {

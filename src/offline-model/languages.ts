@@ -1,4 +1,4 @@
-/** Which language a file is in, and what kind of file it is, by its path alone. */
+/** The language and the kind of a file, by its path; tests inside code files, by their lines. */
 import type {Hit} from './results.ts';
 import type {Search} from './toolbox.ts';
 
@@ -44,21 +44,21 @@ const BY_EXTENSION: ReadonlyMap<string, string> = new Map(
 
 const NOT_CODE = new Set(['Markdown', 'JSON', 'YAML', 'TOML', 'HTML', 'CSS']);
 
-export function extensionOf(path: string): string {
+export function getExtension(path: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
 
-export function languageOf(path: string): string | undefined {
-  return BY_EXTENSION.get(extensionOf(path));
+export function getLanguage(path: string): string | undefined {
+  return BY_EXTENSION.get(getExtension(path));
 }
 
 /** The language for an extension without its dot. */
-export function languageOfExtension(extension: string): string | undefined {
+export function getLanguageByExtension(extension: string): string | undefined {
   return BY_EXTENSION.get(extension.toLowerCase());
 }
 
-/** Extensions of a language given by its name, as a person writes it. */
-export function extensionsOf(language: string): readonly string[] {
+/** The extensions of a language, by its name in any case. */
+export function getExtensions(language: string): readonly string[] {
   const wanted = language.toLowerCase();
   return [...BY_EXTENSION].filter(([, name]) => name.toLowerCase() === wanted).map(([extension]) => extension);
 }
@@ -68,7 +68,7 @@ export function isCodeLanguage(language: string): boolean {
 }
 
 export function isCode(path: string): boolean {
-  const language = languageOf(path);
+  const language = getLanguage(path);
   return language !== undefined && isCodeLanguage(language);
 }
 
@@ -78,46 +78,48 @@ export function isTest(path: string): boolean {
   );
 }
 
-/** Installed, generated or locked: never what a person asks about first. */
-export function isLumber(path: string): boolean {
+/** Whether the file is installed, generated or a lock file: not the project's own source. */
+export function isGenerated(path: string): boolean {
   return /(^|\/)(node_modules|dist|build|out|target|vendor|third_party|coverage|\.git)\/|\.min\.(js|css)$|(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|poetry\.lock|go\.sum)$|\.map$/.test(
     path,
   );
 }
 
-/** 0 source, 1 tests, 2 documents and data, 3 lumber: the order in which places are shown. */
-export function rankOf(path: string): number {
-  if (isLumber(path)) return 3;
+/** 0 source, 1 tests, 2 documents and data, 3 generated files: the order in which results are shown. */
+export function getPathRank(path: string): number {
+  if (isGenerated(path)) return 3;
   if (!isCode(path)) return 2;
   return isTest(path) ? 1 : 0;
 }
 
 export interface InlineTests {
   readonly path: string;
-  /** Of the first. */
+  /** Line of the first test. */
   readonly line: number;
   readonly tests: number;
 }
 
-const FORMS: Readonly<Record<string, RegExp>> = {
+/** Rust's `#[test]`, Python's doctests and `def test_…`, Vitest's in-source tests. */
+const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
   Rust: /^\s*#\[(?:\w+::)*(?:test|rstest)\b/,
   Python: /^\s*(?:async\s+)?def test_|^\s*>>> /,
   TypeScript: /\bif\s*\(import\.meta\.vitest/,
   JavaScript: /\bif\s*\(import\.meta\.vitest/,
 };
 
+/** A search that finds the first lines of tests inside code files. */
 export function inlineTestSearch(path: string | undefined): Search {
   const pattern =
     '^\\s*#\\[([A-Za-z_]+::)*(test|rstest)\\b|^\\s*(async\\s+)?def test_|^\\s*>>> |\\bif\\s*\\(import\\.meta\\.vitest';
   return {pattern, path, glob: '*.{rs,py,ts,tsx,mts,js,jsx,mjs}', limit: 300};
 }
 
-/** By file, in the order found; test files are left out. */
+/** The tests inside code files, by file, in the order found. Test files are left out. */
 export function inlineTests(hits: readonly Hit[]): readonly InlineTests[] {
   const files = new Map<string, InlineTests>();
   for (const {path, line, text} of hits) {
-    const form = FORMS[languageOf(path) ?? ''];
-    if (isTest(path) || isLumber(path) || !form?.test(text)) continue;
+    const form = INLINE_TESTS[getLanguage(path) ?? ''];
+    if (isTest(path) || isGenerated(path) || !form?.test(text)) continue;
     const known = files.get(path);
     files.set(path, known ? {...known, tests: known.tests + 1} : {path, line, tests: 1});
   }

@@ -1,22 +1,22 @@
-/** What package.json, Cargo.toml, pyproject.toml, Makefile and their kin say, each fact with its line. */
-import {fieldsOf} from './messages-api.ts';
+/** Reads package.json, Cargo.toml, pyproject.toml, Makefile and similar files. Each fact has its line. */
+import {toFields} from './messages-api.ts';
 import type {Line} from './results.ts';
 
 export interface Fact {
   readonly name: string;
   readonly value: string;
   readonly line: number;
-  /** Needed only to work on the project. */
+  /** A dependency for development only. */
   readonly dev?: boolean;
 }
 
-export interface ManifestFacts {
+export interface Manifest {
   readonly path: string;
   readonly name: Fact | undefined;
   readonly description: Fact | undefined;
   readonly scripts: readonly Fact[];
   readonly dependencies: readonly Fact[];
-  /** Files that the manifest starts: bin, main, exports. */
+  /** Entry points: bin, main, exports. */
   readonly entries: readonly Fact[];
   /** The command that runs the tests. */
   readonly test: Fact | undefined;
@@ -45,33 +45,33 @@ export const MANIFESTS = [
   'mix.exs',
 ] as const;
 
-/** Manifests of these kinds list what the project depends on in a form that is read here. */
+/** Manifests whose list of dependencies is read here. */
 export const LISTS_DEPENDENCIES =
   /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile|setup\.py)$/;
 
-export function manifestFacts(path: string, lines: readonly Line[]): ManifestFacts {
+export function parseManifest(path: string, lines: readonly Line[]): Manifest {
   const file = path.replace(/^.*\//, '');
-  if (file.endsWith('.json')) return jsonFacts(path, lines);
-  if (/^makefile$|^justfile$/i.test(file)) return makeFacts(path, lines);
-  if (file.endsWith('.toml')) return tomlFacts(path, lines);
-  return otherFacts(path, file, lines);
+  if (file.endsWith('.json')) return parseJsonManifest(path, lines);
+  if (/^makefile$|^justfile$/i.test(file)) return parseMakefile(path, lines);
+  if (file.endsWith('.toml')) return parseToml(path, lines);
+  return parseOtherManifest(path, file, lines);
 }
 
-function noFacts(path: string): ManifestFacts {
+function createEmptyManifest(path: string): Manifest {
   const none = {name: undefined, description: undefined, test: undefined, build: undefined, start: undefined};
   return {path, ...none, scripts: [], dependencies: [], entries: []};
 }
 
-function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
+function parseJsonManifest(path: string, lines: readonly Line[]): Manifest {
   const json = parsed(lines.map((line) => line.text).join('\n'));
-  // JSON.parse keeps no lines: a key's line is the first that holds it after its section's.
+  // JSON.parse does not give lines. The line of a key is the first line with the key after the line of its section.
   const lineOf = (key: string, section?: string): number => {
     const start = section === undefined ? 0 : lines.findIndex((line) => line.text.includes(`"${section}"`));
     const found = lines.slice(Math.max(0, start)).find((line) => line.text.includes(`"${key}"`));
     return found?.number ?? lines[Math.max(0, start)]?.number ?? 1;
   };
   const section = (key: string): readonly Fact[] =>
-    Object.entries(fieldsOf(json[key])).map(([name, value]) => ({name, value: plain(value), line: lineOf(name, key)}));
+    Object.entries(toFields(json[key])).map(([name, value]) => ({name, value: plain(value), line: lineOf(name, key)}));
   const single = (key: string): Fact | undefined =>
     typeof json[key] === 'string' ? {name: key, value: json[key], line: lineOf(key)} : undefined;
   const scripts = [...section('scripts'), ...section('tasks')];
@@ -109,21 +109,21 @@ function jsonFacts(path: string, lines: readonly Line[]): ManifestFacts {
 
 function plain(value: unknown): string {
   if (typeof value === 'string') return value;
-  const fields = fieldsOf(value);
+  const fields = toFields(value);
   return String(fields.default ?? fields.import ?? fields.require ?? JSON.stringify(value));
 }
 
 function parsed(text: string): Record<string, unknown> {
   try {
-    return fieldsOf(JSON.parse(text));
+    return toFields(JSON.parse(text));
   } catch (error) {
-    // A manifest with comments or cut short: nothing is claimed from it.
+    // A manifest with comments, or one that was cut: no facts are taken from it.
     if (error instanceof SyntaxError) return {};
     throw error;
   }
 }
 
-function makeFacts(path: string, lines: readonly Line[]): ManifestFacts {
+function parseMakefile(path: string, lines: readonly Line[]): Manifest {
   const program = /(^|\/)just[^/]*$/i.test(path) ? 'just' : 'make';
   const targets = lines.flatMap((line, index): readonly Fact[] => {
     const name = /^([A-Za-z0-9][\w.-]*)(?:\s+[^:=]*)?:(?!=)/.exec(line.text)?.[1];
@@ -133,7 +133,7 @@ function makeFacts(path: string, lines: readonly Line[]): ManifestFacts {
   });
   const target = (names: RegExp) => targets.find((one) => names.test(one.name));
   return {
-    ...noFacts(path),
+    ...createEmptyManifest(path),
     scripts: targets,
     test: target(/\s(test|tests|check)$/),
     build: target(/\sbuild$/) ?? target(/\sall$/),
@@ -141,7 +141,7 @@ function makeFacts(path: string, lines: readonly Line[]): ManifestFacts {
   };
 }
 
-function otherFacts(path: string, file: string, lines: readonly Line[]): ManifestFacts {
+function parseOtherManifest(path: string, file: string, lines: readonly Line[]): Manifest {
   const first = (form: RegExp, name: string): Fact | undefined => {
     for (const line of lines) {
       const value = form.exec(line.text)?.[1];
@@ -154,7 +154,7 @@ function otherFacts(path: string, file: string, lines: readonly Line[]): Manifes
       const match = form.exec(line.text);
       return match ? [{name: match[1]!, value: match[2] ?? '', line: line.number}] : [];
     });
-  const base = noFacts(path);
+  const base = createEmptyManifest(path);
   const command = (name: string): Fact => ({name, value: '', line: 1});
   if (file === 'go.mod')
     return {
@@ -178,7 +178,7 @@ function otherFacts(path: string, file: string, lines: readonly Line[]): Manifes
       name: first(/project\s*\(\s*([\w-]+)/i, 'project'),
       entries: all(/add_executable\s*\(\s*([\w-]+)\s+([^)]*)/i),
       test: first(/(enable_testing)/i, 'ctest'),
-      build: {...command('cmake -B build && cmake --build build'), line: lineWith(lines, /project\s*\(/i)},
+      build: {...command('cmake -B build && cmake --build build'), line: findLineNumber(lines, /project\s*\(/i)},
     };
   if (file === 'requirements.txt') {
     const dependencies = all(/^([A-Za-z][\w.-]*)(?:\[.*\])?\s*([=<>~!].*)?$/);
@@ -196,13 +196,13 @@ function otherFacts(path: string, file: string, lines: readonly Line[]): Manifes
   return {
     ...base,
     name: first(/\bname\s*=\s*['"]([^'"]+)['"]/, 'name'),
-    dependencies: file === 'setup.py' ? requiredIn(lines) : [],
-    build: file === 'setup.py' ? {...command('pip install .'), line: lineWith(lines, /\bsetup\(/)} : undefined,
+    dependencies: file === 'setup.py' ? parseInstallRequires(lines) : [],
+    build: file === 'setup.py' ? {...command('pip install .'), line: findLineNumber(lines, /\bsetup\(/)} : undefined,
   };
 }
 
-/** The items of `install_requires=[…]`. */
-function requiredIn(lines: readonly Line[]): readonly Fact[] {
+/** The items of `install_requires=[…]` in setup.py. */
+function parseInstallRequires(lines: readonly Line[]): readonly Fact[] {
   const start = lines.findIndex((line) => /\binstall_requires\s*=\s*\[/.test(line.text));
   if (start < 0) return [];
   const end = lines.findIndex((line, index) => index >= start && /\]\s*,?\s*\)?\s*$/.test(line.text));
@@ -214,7 +214,7 @@ function requiredIn(lines: readonly Line[]): readonly Fact[] {
 }
 
 /** The first line that matches; line 1 when none does. */
-function lineWith(lines: readonly Line[], form: RegExp): number {
+function findLineNumber(lines: readonly Line[], form: RegExp): number {
   return lines.find((line) => form.test(line.text))?.number ?? 1;
 }
 
@@ -222,15 +222,15 @@ interface Entry extends Fact {
   readonly section: string;
 }
 
-/** Sections whose keys are packages. */
+/** Sections of TOML whose keys are packages. */
 const PACKAGES =
   /^(?:(?:target\..+\.|workspace\.)?(?:dev-|build-)?dependencies|tool\.poetry\.(?:dev-dependencies|dependencies|group\.[^.]+\.dependencies))$/;
-/** A package with a section of its own: `[dependencies.serde]`. */
+/** A section for one package: `[dependencies.serde]`. */
 const PACKAGE = /^(?:target\..+\.)?(?:dev-|build-)?dependencies\.([\w-]+)$/;
 /** Lists of packages. */
 const PACKAGE_LISTS = /^(?:project\.dependencies|project\.optional-dependencies\..+|dependency-groups\..+)\[\]$/;
 
-export function tomlFacts(path: string, lines: readonly Line[]): ManifestFacts {
+export function parseToml(path: string, lines: readonly Line[]): Manifest {
   const facts = tomlEntries(lines);
   const within = (...sections: string[]) => facts.filter((one) => one.name !== '' && sections.includes(one.section));
   const pick = (key: string, ...sections: string[]) => within(...sections).find((one) => one.name === key);
@@ -244,7 +244,7 @@ export function tomlFacts(path: string, lines: readonly Line[]): ManifestFacts {
   const home = head(root) ?? head('workspace');
   const system = head('build-system');
   return {
-    ...noFacts(path),
+    ...createEmptyManifest(path),
     name: pick('name', root, 'tool.poetry'),
     description: pick('description', root, 'tool.poetry'),
     scripts: within('project.scripts', 'tool.poetry.scripts', 'tool.poe.tasks', 'tool.pdm.scripts'),
@@ -270,7 +270,10 @@ function asDependency(entry: Entry): Fact {
   return {name, value: entry.value, line: entry.line, ...(dev && {dev})};
 }
 
-/** `key = value` lines with their section; a section's own line without a name; a list's items under `section.key[]`. */
+/**
+ * Lines `key = value` with their section. The line of a section itself has an empty name. Items of a list have the
+ * section `section.key[]`.
+ */
 function tomlEntries(lines: readonly Line[]): readonly Entry[] {
   const facts: Entry[] = [];
   let section = '';
@@ -293,7 +296,7 @@ function tomlEntries(lines: readonly Line[]): readonly Entry[] {
     if (open === '') continue;
     for (const item of value.matchAll(/"([^"]+)"|'([^']+)'/g))
       facts.push({section: open, name: item[1] ?? item[2] ?? '', value: '', line: number});
-    // A bracket within quotes, as in "uvicorn[standard]", closes nothing.
+    // A bracket in quotes, as in "uvicorn[standard]", does not end the list.
     if (/\]/.test(value.replace(/"[^"]*"|'[^']*'|#.*$/g, ''))) open = '';
   }
   return facts;

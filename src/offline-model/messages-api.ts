@@ -1,4 +1,4 @@
-/** A finished reply as the server-sent events of the Messages API, text and tool input in small deltas. */
+/** The Messages API as far as the offline model speaks it: requests in; replies out, as JSON or server-sent events. */
 import type {AssistantBlock, Message, StopReason, StreamEvent, ToolSpec} from '../core/contract/messages.ts';
 
 export interface OfflineRequest {
@@ -13,12 +13,12 @@ export interface OfflineRequest {
   readonly answerFields: readonly string[] | undefined;
 }
 
-/** The body is no Messages API request; the text says why. */
+/** The body is not a valid request; the message says why. */
 export class BadRequest extends Error {}
 
 /** @throws BadRequest */
 export function parseRequest(body: string): OfflineRequest {
-  const json = fieldsOf(parseJson(body));
+  const json = toFields(parseJson(body));
   if (!Array.isArray(json.messages) || json.messages.length === 0) {
     throw new BadRequest('messages: at least one message is required');
   }
@@ -27,14 +27,14 @@ export function parseRequest(body: string): OfflineRequest {
     system: systemText(json.system),
     tools: Array.isArray(json.tools) ? (json.tools as ToolSpec[]) : [],
     messages: json.messages as Message[],
-    mayCallTools: fieldsOf(json.tool_choice).type !== 'none',
+    mayCallTools: toFields(json.tool_choice).type !== 'none',
     stream: json.stream === true,
     answerFields: answerFields(json),
   };
 }
 
-/** The value as an object to look into; anything else counts as an empty one. */
-export function fieldsOf(value: unknown): Record<string, unknown> {
+/** The value if it is an object, otherwise an empty object. */
+export function toFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
@@ -42,22 +42,22 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
-    throw new BadRequest(`the body is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new BadRequest(`the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
 function systemText(system: unknown): string {
   if (typeof system === 'string') return system;
   if (!Array.isArray(system)) return '';
-  return system.map((block) => String(fieldsOf(block).text ?? '')).join('\n\n');
+  return system.map((block) => String(toFields(block).text ?? '')).join('\n\n');
 }
 
-/** Reads every place where servers of this API take an output schema. */
+/** Property names of the output schema, which different servers of this API take in different fields. */
 function answerFields(json: Record<string, unknown>): readonly string[] | undefined {
-  const formats = [fieldsOf(json.output_config).format, json.output_format, json.response_format];
-  for (const format of formats.map(fieldsOf)) {
-    const schema = format.schema ?? fieldsOf(format.json_schema).schema;
-    if (schema !== undefined) return Object.keys(fieldsOf(fieldsOf(schema).properties));
+  const formats = [toFields(json.output_config).format, json.output_format, json.response_format];
+  for (const format of formats.map(toFields)) {
+    const schema = format.schema ?? toFields(format.json_schema).schema;
+    if (schema !== undefined) return Object.keys(toFields(toFields(schema).properties));
   }
   return undefined;
 }
@@ -71,11 +71,11 @@ export interface Reply {
   readonly outputTokens: number;
 }
 
-const WORDS_A_DELTA = 4;
-const JSON_CHARS_A_DELTA = 48;
+const WORDS_PER_DELTA = 4;
+const JSON_CHARS_PER_DELTA = 48;
 
-/** The reply as one JSON message. Its usage is an estimate: four characters a token. */
-export function messageOf(reply: Reply): Record<string, unknown> {
+/** The reply as one JSON message. Its usage is an estimate of four characters per token. */
+export function createMessage(reply: Reply): Record<string, unknown> {
   return {
     id: reply.id,
     type: 'message',
@@ -84,23 +84,23 @@ export function messageOf(reply: Reply): Record<string, unknown> {
     content: reply.content,
     stop_reason: reply.stopReason,
     stop_sequence: null,
-    usage: usageOf(reply.inputTokens, reply.outputTokens),
+    usage: createUsage(reply.inputTokens, reply.outputTokens),
   };
 }
 
-export function* eventsOf(reply: Reply): Generator<StreamEvent> {
+export function* createEvents(reply: Reply): Generator<StreamEvent> {
   const opening = {
-    ...messageOf(reply),
+    ...createMessage(reply),
     content: [],
     stop_reason: null,
-    usage: usageOf(reply.inputTokens, reply.content.length > 0 ? 1 : 0),
+    usage: createUsage(reply.inputTokens, reply.content.length > 0 ? 1 : 0),
   };
   yield event({type: 'message_start', message: opening});
   for (const [index, block] of reply.content.entries()) yield* blockEvents(block, index);
   yield event({
     type: 'message_delta',
     delta: {stop_reason: reply.stopReason, stop_sequence: null},
-    usage: usageOf(reply.inputTokens, reply.outputTokens),
+    usage: createUsage(reply.inputTokens, reply.outputTokens),
   });
   yield event({type: 'message_stop'});
 }
@@ -112,34 +112,34 @@ export function frame(one: StreamEvent): string {
 function* blockEvents(block: AssistantBlock, index: number): Generator<StreamEvent> {
   if (block.type === 'text') {
     yield event({type: 'content_block_start', index, content_block: {type: 'text', text: '', citations: null}});
-    for (const text of fewWords(block.text)) {
+    for (const text of splitWords(block.text)) {
       yield event({type: 'content_block_delta', index, delta: {type: 'text_delta', text}});
     }
   } else if (block.type === 'tool_use') {
     yield event({type: 'content_block_start', index, content_block: {...block, input: {}}});
-    for (const partial_json of pieces(JSON.stringify(block.input), JSON_CHARS_A_DELTA)) {
+    for (const partial_json of pieces(JSON.stringify(block.input), JSON_CHARS_PER_DELTA)) {
       yield event({type: 'content_block_delta', index, delta: {type: 'input_json_delta', partial_json}});
     }
   }
   yield event({type: 'content_block_stop', index});
 }
 
-/** The SDK's event types ask for fields that only newer features of the hosted service fill. */
+/** The SDK's event types require fields that only newer features of the hosted service fill. */
 function event(fields: {readonly type: StreamEvent['type']} & Record<string, unknown>): StreamEvent {
   return fields as unknown as StreamEvent;
 }
 
-function usageOf(input_tokens: number, output_tokens: number): Record<string, number> {
+function createUsage(input_tokens: number, output_tokens: number): Record<string, number> {
   return {input_tokens, output_tokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0};
 }
 
-function* fewWords(text: string): Generator<string> {
+function* splitWords(text: string): Generator<string> {
   const words = text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text === '' ? [] : [text]);
-  for (let at = 0; at < words.length; at += WORDS_A_DELTA) yield words.slice(at, at + WORDS_A_DELTA).join('');
+  for (let at = 0; at < words.length; at += WORDS_PER_DELTA) yield words.slice(at, at + WORDS_PER_DELTA).join('');
 }
 
 function* pieces(text: string, size: number): Generator<string> {
-  // By code point: a delta must not end in half of a surrogate pair.
+  // By code points: a delta must not end within a surrogate pair.
   const chars = [...text];
   for (let at = 0; at < chars.length; at += size) yield chars.slice(at, at + size).join('');
 }

@@ -1,16 +1,16 @@
-/** The words that explain a definition: the comment above it, or the docstring below it. */
+/** Finds prose that explains code: doc comments, docstrings, file headers, and the first paragraph of a README. */
 import {isComment} from './definitions.ts';
 import type {Line} from './results.ts';
 
-/** The comment for the definition at that line; undefined when there is none. */
-export function docOf(lines: readonly Line[], at: number): string | undefined {
+/** The comment above the definition at that line, or the docstring below it; undefined when there is neither. */
+export function getDocComment(lines: readonly Line[], at: number): string | undefined {
   const index = lines.findIndex((line) => line.number === at);
   if (index < 0) return undefined;
   return commentAbove(lines, index) ?? docstringBelow(lines, index);
 }
 
-/** The comment at the head of a file. */
-export function headerOf(lines: readonly Line[]): string | undefined {
+/** The comment at the start of a file. Undefined for licences and notes to tools. */
+export function getFileHeader(lines: readonly Line[]): string | undefined {
   let start = lines.findIndex((line) => line.text.trim() !== '' && !line.text.startsWith('#!'));
   if (start < 0 || start > 4) return undefined;
   while (/^\s*(['"]use \w+['"];?|# -\*-.*|<\?php)\s*$/.test(lines[start]?.text ?? '')) start++;
@@ -60,15 +60,15 @@ function clean(block: readonly string[]): string {
       .replace(/\s*(\*\/|-->)\s*$/, '')
       .trim(),
   );
-  const told = lines.findIndex((line) => /^@\w+/.test(line));
-  return (told >= 0 ? lines.slice(0, told) : lines).join('\n').trim();
+  const tags = lines.findIndex((line) => /^@\w+/.test(line));
+  return (tags >= 0 ? lines.slice(0, tags) : lines).join('\n').trim();
 }
 
 /**
- * The first paragraph, whatever its length, as one text at its first line. Headings, badges, pictures, lists, tables,
- * code and what stands before the text (front matter, comments) are none.
+ * The first paragraph of a README as one text, with the number of its first line. Headings, badges, pictures, lists,
+ * tables, code, front matter and comments are skipped.
  */
-export function opening(lines: readonly Line[]): Line | undefined {
+export function getReadmeOpening(lines: readonly Line[]): Line | undefined {
   let fence = '';
   let matter = lines[0]?.text.trim() === '---';
   let comment = false;
@@ -97,7 +97,7 @@ function isProse(text: string): boolean {
   return /^[\p{L}\p{N}\p{So}\p{Ps}\p{Pi}*_`"'[]/u.test(trimmed) && /\p{L}/u.test(trimmed);
 }
 
-/** Below a heading of the other style. */
+/** The underline of a heading. */
 function isUnderline(text: string | undefined): boolean {
   return text !== undefined && /^\s*(=+|-+|~+|\^+)\s*$/.test(text);
 }

@@ -1,14 +1,14 @@
-/** How answers are worded: the notice, what cannot be done, places, fences. */
+/** Formats answers: the notice, failures, citations, lists, code blocks. */
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import {oneLine} from '../core/util/one-line.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
 
-/** First line of the first answer of a conversation. */
+/** Below the first answer of a conversation. */
 export const OFFLINE_NOTICE =
   '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 
-/** An answer that begins so did not do what was asked. Print mode exits 1 on it. */
+/** An answer that begins with this did not do what was asked. Print mode exits with 1 then. */
 export const CANNOT_PREFIX = OFFLINE_CANNOT;
 
 export const HOW_TO_SET_UP = [
@@ -16,14 +16,14 @@ export const HOW_TO_SET_UP = [
   'e.g. Ollama: `export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_MODEL=qwen3`.',
 ].join('\n');
 
-/** An answer that says it cannot, why, and how to get a model that can. `found` is what may help all the same. */
+/** An answer for what needs a language model: the reason, what was found that may help, and how to set up a model. */
 export function cannot(reason: string, found = ''): string {
   return paragraphs(`${CANNOT_PREFIX} ${reason}`, found, HOW_TO_SET_UP);
 }
 
-/** As `cannot`, where a language model could not do it either: the file is not there, a tool failed. */
+/** Like `cannot`, for what a language model could not do either: the file does not exist, a tool failed. */
 export function notDone(reason: string, found = ''): string {
-  // A tool's own words may end in a question: "Did you mean a.ts?"
+  // The message of a tool may end in a question: "Did you mean a.ts?"
   return paragraphs(`${CANNOT_PREFIX} ${reason.replace(/([?!])\.$/, '$1')}`, found);
 }
 
@@ -31,14 +31,14 @@ export function isCannot(text: string): boolean {
   return text.startsWith(CANNOT_PREFIX);
 }
 
-/** Why a call failed, in one line without a full stop; empty when the tool said nothing. */
-export function problemOf(observation: Observation): string {
+/** Why a call failed, in one line without a full stop. Empty when the tool gave no message. */
+export function getProblem(observation: Observation): string {
   const lines = observation.text.split('\n').map((line) => line.trim());
   const first = lines.find((line) => line !== '' && !/^exit code \d+$/i.test(line)) ?? '';
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
-/** `src/a.ts:12` with its line of code. */
+/** `src/a.ts:12 — ` and the line of code. */
 export function citeHit(hit: Hit, kind?: string): string {
   const what = kind === undefined ? '' : `${kind} · `;
   return `${hit.path}:${hit.line} — ${what}${code(hit.text)}`;
@@ -69,12 +69,12 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
 }
 
-/** At least so many, where the tools did not list all. */
-export function countOf(listed: number, more: number | undefined, one: string, many?: string): string {
+/** "3 files", or "at least 3 files" when the tool did not list all. @param more how many were not listed; undefined: unknown. */
+export function countListed(listed: number, more: number | undefined, one: string, many?: string): string {
   return more === undefined ? `at least ${count(listed, one, many)}` : count(listed + more, one, many);
 }
 
-/** A fence longer than any in the text. */
+/** The text in a code block. Its fence is longer than any fence in the text. */
 export function fenced(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map((run) => run[0].length));
   const fence = '`'.repeat(longest + 1);
@@ -86,7 +86,7 @@ export function numbered(lines: readonly Line[]): string {
   return lines.map((line) => `${String(line.number).padStart(width)}  ${line.text}`).join('\n');
 }
 
-/** The first sentence of prose, without markdown's marks. */
+/** The first sentence of prose, in one line. */
 export function firstSentence(text: string): string {
   const flat = oneLine(text);
   const end = /[.!?。！？](?=\s|$)/.exec(flat);

@@ -1,4 +1,4 @@
-/** Reads the texts that tools return. Tolerant: lines of another shape are notes, not data. */
+/** Parses the texts that tools return. Lines of another form are skipped: they are notes of the tool. */
 import type {Observation} from './skill.ts';
 
 /** One line that a search found. */
@@ -10,9 +10,9 @@ export interface Hit {
 
 export interface Hits {
   readonly hits: readonly Hit[];
-  /** Found beyond what is listed; `undefined` when the output was cut and nobody knows. */
+  /** How many more were found than are listed; undefined when the output was cut, so that the number is unknown. */
   readonly more: number | undefined;
-  /** The search really ran. */
+  /** The search was made and did not fail. */
   readonly known: boolean;
 }
 
@@ -31,25 +31,25 @@ const MORE = /^[([].*?(\d[\d,]*)\+? (?:more|further|not shown)\b/;
 const CUT = /characters? cut\b/;
 const NOTHING = /^(no (matches|files)( found)?\.?|\(no output\)|<no output>)$/i;
 
-export function readHits(observation: Observation): Hits {
+export function parseHits(observation: Observation): Hits {
   const {lines, more} = listed(observation);
   const hits = lines.flatMap((line) => {
     const match = /^(?:\.\/)?([^:\n]+):(\d+):(.*)$/.exec(line);
     return match ? [{path: match[1]!, line: Number(match[2]), text: match[3]!.replace(/\r$/, '')}] : [];
   });
-  return {hits, more, known: ranOf(observation)};
+  return {hits, more, known: didRun(observation)};
 }
 
-export function readPaths(observation: Observation): Paths {
+export function parsePaths(observation: Observation): Paths {
   const {lines, more} = listed(observation);
   const paths = lines
     .map((line) => line.trim().replace(/^\.\//, ''))
     .filter((line) => line !== '' && !/^[([<]|^exit code/i.test(line));
-  return {paths: [...new Set(paths)], more, known: ranOf(observation)};
+  return {paths: [...new Set(paths)], more, known: didRun(observation)};
 }
 
 /** `path:count` lines of a counting search. */
-export function readCounts(observation: Observation): ReadonlyMap<string, number> {
+export function parseCounts(observation: Observation): ReadonlyMap<string, number> {
   const counts = listed(observation).lines.flatMap((line) => {
     const match = /^(?:\.\/)?(.+?):\s*(\d+)$/.exec(line.trim());
     return match ? [[match[1]!, Number(match[2])] as const] : [];
@@ -57,8 +57,8 @@ export function readCounts(observation: Observation): ReadonlyMap<string, number
   return new Map(counts);
 }
 
-/** The numbered lines of a file. Undefined when it could not be read. */
-export function readLines(observation: Observation | undefined): readonly Line[] | undefined {
+/** The numbered lines of a file. Undefined when the file could not be read. */
+export function parseLines(observation: Observation | undefined): readonly Line[] | undefined {
   if (observation?.outcome !== 'ok') return undefined;
   const lines = observation.text.split('\n').flatMap((line) => {
     const match = /^\s*(\d+)(?:\t|→)(.*)$/.exec(line);
@@ -67,8 +67,8 @@ export function readLines(observation: Observation | undefined): readonly Line[]
   return lines.length > 0 || isEmptyFile(observation.text) ? lines : undefined;
 }
 
-/** What follows the numbered lines says that the file goes on. */
-export function goesOn(observation: Observation | undefined): boolean {
+/** Whether the tool's notes say that the file has more lines. */
+export function hasMoreLines(observation: Observation | undefined): boolean {
   if (observation === undefined) return false;
   const notes = observation.text.split('\n').filter((line) => !/^\s*\d+(\t|→)/.test(line));
   return notes.some((line) => CUT.test(line) || /\bmore\b|\boffset\b|\bof \d[\d,]* lines\b|truncated/i.test(line));
@@ -78,18 +78,18 @@ function isEmptyFile(text: string): boolean {
   return text.trim() === '' || /\bempty\b/i.test(text.slice(0, 200));
 }
 
-function ranOf(observation: Observation): boolean {
-  // A search that finds nothing may be reported as a failed command (exit code 1 of grep).
+function didRun(observation: Observation): boolean {
+  // grep without a match fails with exit code 1.
   return (
     observation.outcome === 'ok' || (observation.outcome === 'failed' && /exit code:? 1\b/i.test(observation.text))
   );
 }
 
 function listed(observation: Observation): {lines: readonly string[]; more: number | undefined} {
-  if (!ranOf(observation)) return {lines: [], more: undefined};
+  if (!didRun(observation)) return {lines: [], more: undefined};
   const all = observation.text.split('\n').filter((line) => line.trim() !== '' && !NOTHING.test(line.trim()));
   const cut = all.findIndex((line) => CUT.test(line));
-  // The lines beside the cut may be halves of lines.
+  // The lines before and after the cut may be incomplete.
   if (cut >= 0) all.splice(Math.max(0, cut - 1), 3);
   const note = all.findIndex((line) => MORE.test(line));
   const more = note >= 0 ? Number(MORE.exec(all[note]!)![1]!.replaceAll(',', '')) : 0;

@@ -1,22 +1,22 @@
 /**
- * How a skill is written: as a generator that yields tool calls and is given their results.
+ * A skill is a generator: it yields tool calls and gets their results.
  *
- * Nothing is remembered between requests. Each request runs the skill again from its start and feeds it the results
- * that the conversation already holds (`replay`); the first calls without a result are the next reply.
+ * Nothing is kept between requests. For each request, `replay` runs the skill again from its start and gives it the
+ * results that the conversation contains. The first calls without a result are the next reply.
  */
 import type {Call, Toolbox} from './toolbox.ts';
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Observation {
-  /** `missing`: it was never made, for want of a tool or because no more calls are allowed. */
+  /** `missing`: the call was not made, because there is no tool for it or no more calls are allowed. */
   readonly outcome: 'ok' | 'denied' | 'failed' | 'missing';
   readonly text: string;
 }
 
-/** Calls that go side by side in one reply. */
+/** Calls that run side by side, in one reply. */
 export interface Step {
   readonly calls: readonly Call[];
-  /** Said before the calls. */
+  /** Text before the calls. */
   readonly say?: string;
 }
 
@@ -24,7 +24,7 @@ export type Work<T> = Generator<Step, T, readonly Observation[]>;
 
 export const NOT_MADE: Observation = {outcome: 'missing', text: ''};
 
-/** Every call of a step was denied: the skill ends here, the person decides how to go on. */
+/** Every call of a step was denied: the skill ends, and the person decides how to go on. */
 export class NotPermitted extends Error {
   readonly calls: readonly Call[];
   readonly reason: string;
@@ -37,8 +37,8 @@ export class NotPermitted extends Error {
 }
 
 /**
- * Makes the calls and gives an observation for each, in order. An undefined call is one that no tool here can make.
- * @throws NotPermitted when all that were made were denied.
+ * Makes the calls and returns their results in order. An undefined call, which no tool can make, has the result `missing`.
+ * @throws NotPermitted when all calls were denied.
  */
 export function* ask(calls: readonly (Call | undefined)[], say?: string): Work<readonly Observation[]> {
   const made = calls.filter((call) => call !== undefined);
@@ -56,10 +56,10 @@ export function* askOne(call: Call | undefined, say?: string): Work<Observation>
 }
 
 /**
- * Equal for calls with the same name and input, whatever the order of keys.
- * @param changes how often files were changed before the call: what was read before a change is not true after it.
+ * The same key for calls with the same name and input, in any order of its fields.
+ * @param changes how many changes of files came before the call: a read before a change is not valid after it.
  */
-export function keyOf(call: Call, changes: number): string {
+export function getCallKey(call: Call, changes: number): string {
   return `${changes} ${call.name} ${stableJson(call.input)}`;
 }
 
@@ -75,22 +75,22 @@ function stableJson(value: unknown): string {
 }
 
 export interface Job {
-  /** The request, without courtesies. */
+  /** The request, without polite phrases. */
   readonly text: string;
   readonly toolbox: Toolbox;
-  /** The main agent: it has Task. */
+  /** This is the main agent: it has the Task tool. */
   readonly main: boolean;
-  /** What the system prompt makes of this agent, where the request itself doesn't say. */
+  /** The role that the system prompt gives to this agent; it counts when the request itself does not say what to do. */
   readonly role: 'plan' | 'review' | 'other';
   /** Requests before this one, oldest first. */
   readonly earlier: readonly string[];
 }
 
-/** The skill for the job, or undefined when it is about something else. */
+/** Starts a skill. Undefined when the request is not for this skill. */
 export type Route = (job: Job) => Work<string> | undefined;
 
-/** A work that makes no call. */
-// biome-ignore lint/correctness/useYield: a skill that knows its answer has nothing to ask for
+/** A skill that answers without any call. */
+// biome-ignore lint/correctness/useYield: it makes no call
 export function* say(text: string): Work<string> {
   return text;
 }
@@ -99,16 +99,16 @@ export type Next =
   | {readonly type: 'calls'; readonly calls: readonly Call[]; readonly say: string | undefined}
   | {readonly type: 'answer'; readonly text: string};
 
-/** Results by `keyOf` their call. A call that has one is not made again, unless files were changed since. */
+/** Results by the key of their call. A call with a result is not made again, unless files were changed since. */
 export type Seen = ReadonlyMap<string, Observation>;
 
-/** With `mayCall` false the skill is told that its calls were not made, until it answers from what it has. */
+/** With `mayCall` false, further calls have the result `missing`, so that the skill answers with what it has. */
 export function replay(work: Work<string>, seen: Seen, mayCall: boolean): Next {
   let next = work.next();
   let changes = 0;
   while (!next.done) {
     const {calls, say} = next.value;
-    const key = (call: Call) => keyOf(call, changes);
+    const key = (call: Call) => getCallKey(call, changes);
     const open = new Map(calls.map((call) => [key(call), call] as const).filter(([key]) => !seen.has(key)));
     if (open.size > 0 && mayCall) return {type: 'calls', calls: [...open.values()], say};
     const results = calls.map((call) => seen.get(key(call)) ?? NOT_MADE);

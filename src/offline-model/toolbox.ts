@@ -1,9 +1,9 @@
 /**
- * Calls made to fit the tools of this request: a missing tool is replaced by bash where that can do its work.
- * Every maker returns undefined when no tool here can do it.
+ * Creates calls for the tools of this request. Where a tool is missing, bash takes its place if it can.
+ * Each method returns undefined when no tool can do it.
  */
 import type {ToolSpec} from '../core/contract/messages.ts';
-import {fieldsOf} from './messages-api.ts';
+import {toFields} from './messages-api.ts';
 
 /** One tool call, before it has an id. */
 export interface Call {
@@ -12,7 +12,7 @@ export interface Call {
 }
 
 export interface Search {
-  /** In the common language of ripgrep and `grep -E`: plain groups, `\b`, `\s`, `\w`, no look-around. */
+  /** Only syntax that both ripgrep and `grep -E` know: plain groups, `\b`, `\s`, `\w`, no look-around. */
   readonly pattern: string;
   readonly ignoreCase?: boolean;
   readonly path?: string | undefined;
@@ -27,20 +27,20 @@ export interface Edit {
   readonly replace_all?: boolean;
 }
 
-/** All files that are not hidden by .gitignore, or all but the usual lumber where there is no git. */
+/** A shell command that lists all files that .gitignore does not hide; without git, all but those in node_modules. */
 export const LIST_FILES =
   "{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | sed 's|^\\./||'; }";
 
 export class Toolbox {
   readonly #properties: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Names that Task takes. */
+  /** Agents that the Task tool can start. */
   readonly agents: readonly string[];
 
   constructor(tools: readonly ToolSpec[]) {
-    const schemas = tools.map((tool) => [tool.name, fieldsOf(fieldsOf(tool.input_schema).properties)] as const);
+    const schemas = tools.map((tool) => [tool.name, toFields(toFields(tool.input_schema).properties)] as const);
     this.#properties = new Map(schemas.map(([name, fields]) => [name, new Set(Object.keys(fields))]));
     const task = new Map(schemas).get('Task');
-    const known = fieldsOf(task?.agent_type).enum;
+    const known = toFields(task?.agent_type).enum;
     this.agents = task ? (Array.isArray(known) ? known.map(String) : ['explore', 'code', 'plan']) : [];
   }
 
@@ -64,10 +64,10 @@ export class Toolbox {
         '-n': true,
       });
     }
-    const letter = {content: 'n', files: 'l', count: 'c'}[mode];
+    const modeFlag = {content: 'n', files: 'l', count: 'c'}[mode];
     const names = expandBraces(glob).map((one) => ` --include=${quote(one.replace(/^.*\//, ''))}`);
     const skip = '--exclude-dir=.git --exclude-dir=node_modules';
-    const flags = `-rIE${letter}${ignoreCase ? 'i' : ''}`;
+    const flags = `-rIE${modeFlag}${ignoreCase ? 'i' : ''}`;
     const drop = mode === 'count' ? " | grep -v ':0$'" : '';
     return this.bash(
       `grep ${flags} ${skip}${names.join('')} -e ${quote(pattern)} ${quote(path ?? '.')}${drop} | head -n ${limit}`,
@@ -101,7 +101,7 @@ export class Toolbox {
     return this.has('write_file') ? this.#call('write_file', {path, content}) : undefined;
   }
 
-  /** One call where the tool takes several edits, else one call for each. */
+  /** One call when the tool takes several edits at once, otherwise one call per edit. */
   edit(path: string, edits: readonly Edit[]): readonly Call[] {
     if (!this.has('edit_file')) return [];
     if (edits.length > 1 && this.#properties.get('edit_file')?.has('edits')) {
@@ -115,7 +115,7 @@ export class Toolbox {
     return this.#call('Task', {agent_type, description, prompt, background: background || undefined});
   }
 
-  /** Leaves out what is undefined and what this request's tool does not take. */
+  /** Leaves out undefined fields and fields that the tool does not have. */
   #call(name: string, input: Record<string, unknown>): Call {
     const taken = this.#properties.get(name);
     const fits = ([key, value]: [string, unknown]) =>

@@ -1,5 +1,5 @@
-/** Picks names, paths, quoted texts and keywords out of what a person wrote. */
-import {languageOf} from './languages.ts';
+/** Finds names, paths, quoted texts and keywords in what a person wrote. */
+import {getLanguage} from './languages.ts';
 
 const QUOTED = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|«\s*([^»\n]*?)\s*»|「([^」\n]*)」|(?<![\w])'([^'\n]+)'(?!\w)/g;
 
@@ -8,7 +8,7 @@ const KNOWN_FILES =
 const OTHER_EXTENSIONS =
   /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|mjs|patch|diff|ipynb|rst|svg|png|jpg)$/i;
 
-/** Words that say nothing about what is looked for. */
+/** Words that are no keywords. */
 const STOP_WORDS = new Set(
   `a an the this that these those it its is are was were be been being am do does did done doing have has had having
   i me my we our you your he she they them their what which who whom whose when where why how and or but if then else
@@ -29,18 +29,18 @@ const STOP_WORDS = new Set(
 const POLITE =
   /^\s*((hi|hello|hey)[,!.]?\s+(?=\w+\s)|(ok|okay|now|so|and|then|well)[,:]?\s+|please[,:]?\s+|(can|could|would|will) you( please)?\s+|i('d| would) like (you )?to\s+|i (want|need) (you )?to\s+|let'?s\s+|(peux|pouvez|pourrais)[- ](tu|vous)\s+|s'il (te|vous) pla[iî]t[,:]?\s+|пожалуйста[,:]?\s+|请(你)?(帮我)?|帮我)/iu;
 
-/** The request without courtesies at its start. */
+/** The request without polite phrases at its start. */
 export function plainRequest(text: string): string {
   let plain = text.trim();
   for (let rounds = 0; rounds < 4 && POLITE.test(plain); rounds++) plain = plain.replace(POLITE, '');
   return plain.trim();
 }
 
-export function quotedIn(text: string): readonly string[] {
+export function findQuoted(text: string): readonly string[] {
   return [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((part) => part !== undefined) ?? '');
 }
 
-/** A text without one pair of quotes around it and without `()` or punctuation at its end. */
+/** The text without quotes around it, or without punctuation at its end. */
 export function unquote(text: string): string {
   const trimmed = text.trim();
   const whole = [...trimmed.matchAll(QUOTED)][0];
@@ -48,36 +48,38 @@ export function unquote(text: string): string {
   return trimmed.replace(/[\s.,;:!?？。，]+$/, '');
 }
 
-/** A text whose quoted parts stand as signs without white space, so that words around them can be looked at. */
+/** A text whose quoted parts are replaced by placeholders without white space, so that patterns match only the rest. */
 export interface Masked {
   readonly text: string;
-  /** The text within the quotes, when the piece is one quoted text and nothing else. */
+  /** The text within the quotes, when the piece is exactly one quoted text. */
   quoted(piece: string): string | undefined;
-  /** The piece as it was written. */
+  /** The piece with its placeholders replaced by the original texts. */
   plain(piece: string): string;
 }
 
 export function maskQuoted(text: string): Masked {
-  const kept: {readonly whole: string; readonly inner: string}[] = [];
+  const originals: {readonly whole: string; readonly inner: string}[] = [];
   const masked = text.replaceAll('\0', '').replace(QUOTED, (whole: string, ...groups: unknown[]) => {
     const inner = groups.slice(0, 6).find((part): part is string => typeof part === 'string') ?? '';
-    return `\0${kept.push({whole, inner}) - 1}\0`;
+    return `\0${originals.push({whole, inner}) - 1}\0`;
   });
   return {
     text: masked,
-    quoted: (piece) => kept[Number(/^\0(\d+)\0$/.exec(piece.trim())?.[1] ?? -1)]?.inner,
-    plain: (piece) => piece.replace(/\0(\d+)\0/g, (_, index) => kept[Number(index)]!.whole),
+    quoted: (piece) => originals[Number(/^\0(\d+)\0$/.exec(piece.trim())?.[1] ?? -1)]?.inner,
+    plain: (piece) => piece.replace(/\0(\d+)\0/g, (_, index) => originals[Number(index)]!.whole),
   };
 }
 
-/** Tokens that name files or folders, in order, each once. */
-export function pathsIn(text: string): readonly string[] {
-  return [...new Set(tokensOf(text).filter(looksLikePath))];
+/** Paths of files or folders in the text, in order, each once. */
+export function findPaths(text: string): readonly string[] {
+  return [...new Set(splitTokens(text).filter(looksLikePath))];
 }
 
-/** Tokens with wildcards, such as `*.ts`. */
-export function globsIn(text: string): readonly string[] {
-  return tokensOf(text).filter((token) => /[*]/.test(token) && /^[\w@./*?{},-]+$/.test(token) && /[\w.]/.test(token));
+/** Globs in the text, such as `*.ts`. */
+export function findGlobs(text: string): readonly string[] {
+  return splitTokens(text).filter(
+    (token) => /[*]/.test(token) && /^[\w@./*?{},-]+$/.test(token) && /[\w.]/.test(token),
+  );
 }
 
 export function looksLikePath(token: string): boolean {
@@ -93,17 +95,17 @@ export function looksLikeFile(token: string): boolean {
   const name = token.replace(/^.*\//, '');
   return (
     KNOWN_FILES.test(name) ||
-    (/^[^.].*\.\w+$/.test(name) && languageOf(name) !== undefined) ||
+    (/^[^.].*\.\w+$/.test(name) && getLanguage(name) !== undefined) ||
     OTHER_EXTENSIONS.test(name)
   );
 }
 
-/** Names of code: camelCase, PascalCase, snake_case, `call()`, anything in backticks that is one word. */
-export function identifiersIn(text: string): readonly string[] {
-  const quoted = quotedIn(text)
+/** Identifiers in the text: camelCase, PascalCase, snake_case, `call()`, single words in backticks. */
+export function findIdentifiers(text: string): readonly string[] {
+  const quoted = findQuoted(text)
     .map((one) => one.replace(/\(.*\)$/, ''))
     .filter((one) => /^[\w$.:#-]{2,60}$/.test(one) && !looksLikePath(one));
-  const bare = tokensOf(text).flatMap((token) => {
+  const bare = splitTokens(text).flatMap((token) => {
     const name = token.replace(/\(.*$/, '');
     const shaped =
       /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^[A-Z]{2,}_|^\$\w/.test(name) || /^[\w$]+\(.*\)?$/.test(token);
@@ -112,22 +114,22 @@ export function identifiersIn(text: string): readonly string[] {
   return [...new Set([...quoted, ...bare])];
 }
 
-/** What the text is about: identifiers first, then the words that are left, at most eight. */
-export function keywordsIn(text: string): readonly string[] {
+/** What the text is about: identifiers first, then other words; at most eight. */
+export function findKeywords(text: string): readonly string[] {
   const bare = text.replace(/```[\s\S]*?```/g, ' ');
-  const paths = new Set(pathsIn(bare));
-  const words = tokensOf(bare)
+  const paths = new Set(findPaths(bare));
+  const words = splitTokens(bare)
     .filter((token) => !paths.has(token))
     .flatMap((token) => token.split(/[^\p{L}\p{N}_$-]+/u))
     .map((word) => word.replace(/^[-_]+|[-_]+$/g, ''))
     .filter((word) => word.length > 2 && !STOP_WORDS.has(word.toLowerCase()) && !/^\d+$/.test(word));
   const seen = new Set<string>();
-  return [...identifiersIn(bare), ...words]
+  return [...findIdentifiers(bare), ...words]
     .filter((word) => !seen.has(word.toLowerCase()) && seen.add(word.toLowerCase()))
     .slice(0, 8);
 }
 
-/** An English word without its ending, so that `retries` finds `retry`; identifiers stay whole. */
+/** An English word without its ending, so that `retries` finds `retry`. Identifiers are not changed. */
 export function stemOf(word: string): string {
   if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z]/.test(word) || word.length < 5) return word;
   return word
@@ -136,7 +138,7 @@ export function stemOf(word: string): string {
     .replace(/-+$/, '');
 }
 
-function tokensOf(text: string): readonly string[] {
+function splitTokens(text: string): readonly string[] {
   return text
     .split(/[\s"'`“”«»「」，。：；？！、]+/u)
     .map((token) =>

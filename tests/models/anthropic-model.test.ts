@@ -111,6 +111,11 @@ describe('a model behind a server', () => {
     expect((await reply).stopReason).toBe('end_turn');
   });
 
+  it('waits for bytes without an end where the settings name no idle time', async () => {
+    const {reply} = await ask([slow(say('ok'), 50)], {idleSeconds: 0});
+    expect((await reply).stopReason).toBe('end_turn');
+  });
+
   it('ends at once when it is aborted: in a stream, before the headers, while it waits to ask again', async () => {
     for (const script of [[stall(4)], [hangBeforeHeaders()], [status(429, {retryAfter: 5})]]) {
       const abort = new AbortController();

@@ -44,10 +44,11 @@ describe('an error', () => {
   });
 
   it('ends the call when all waits together would be longer than the settings allow', async () => {
-    const script = [1, 2, 3, 4].map(() => status(529, {retryAfterMs: 400}));
-    const {reply, server} = await ask(script, {retry: {maxAttempts: 9, maxWaitSeconds: 1.5}});
+    // The second wait alone is at most 1.25 s, both together are at least 1.45 s.
+    const script = [1, 2, 3, 4].map(() => status(529, {retryAfterMs: 700}));
+    const {reply, server} = await ask(script, {retry: {maxAttempts: 9, maxWaitSeconds: 1.3}});
     await expect(reply).rejects.toMatchObject({kind: 'overloaded'});
-    expect(server.requests.length).toBeLessThan(4);
+    expect(server.requests).toHaveLength(2);
   });
 
   it('waits longer before each further attempt', async () => {

@@ -1,11 +1,11 @@
 /** Everything else: names and words of the request are searched for, and what was found is shown, no more. */
 
-import {definitionIn} from '../definitions.ts';
+import {parseDefinition} from '../definitions.ts';
 import {isCode} from '../languages.ts';
-import {docOf, headerOf} from '../prose.ts';
-import {type ConcernedFile, concernedFiles} from '../relevant-files.ts';
+import {getDocComment, getFileHeader} from '../prose.ts';
+import {findRelevantFiles, type RelevantFile} from '../relevant-files.ts';
 import {bullets, cannot, citeHit, clip, firstSentence, paragraphs} from '../report.ts';
-import {type Line, readLines} from '../results.ts';
+import {type Line, parseLines} from '../results.ts';
 import {ask, type Job, type Work} from '../skill.ts';
 
 /** Work that needs understanding of code, which rules have not. */
@@ -16,7 +16,7 @@ const QUESTION =
 
 export function* answer(job: Job): Work<string> {
   const isAction = ACTION.test(job.text);
-  const {words, files} = yield* concernedFiles(job.toolbox, job.text);
+  const {words, files} = yield* findRelevantFiles(job.toolbox, job.text);
   const relevant = files
     .filter((file) => file.words.length >= Math.min(words.length, Math.max(1, Math.ceil(words.length / 2))))
     .slice(0, 6);
@@ -28,7 +28,7 @@ export function* answer(job: Job): Work<string> {
   }
   const code = chosen.filter((file) => isCode(file.path)).slice(0, 2);
   const texts = yield* ask(code.map((file) => job.toolbox.read(file.path, undefined, 600)));
-  const looked = new Map(code.map((file, index) => [file.path, readLines(texts[index])]));
+  const looked = new Map(code.map((file, index) => [file.path, parseLines(texts[index])]));
   const found = paragraphs(
     `What concerns ${words.map((word) => `\`${word}\``).join(', ')}:`,
     ...chosen.map((file) => described(file, words, looked.get(file.path))),
@@ -39,9 +39,9 @@ export function* answer(job: Job): Work<string> {
   return paragraphs(found, 'These are search results with their own comments, not an understanding of the code.');
 }
 
-function described(file: ConcernedFile, words: readonly string[], lines: readonly Line[] | undefined): string {
-  const header = lines && headerOf(lines);
-  const named = lines ? definitionsAbout(lines, words) : [];
+function described(file: RelevantFile, words: readonly string[], lines: readonly Line[] | undefined): string {
+  const header = lines && getFileHeader(lines);
+  const named = lines ? findDefinitionsAbout(lines, words) : [];
   const places =
     named.length > 0
       ? named
@@ -49,8 +49,8 @@ function described(file: ConcernedFile, words: readonly string[], lines: readonl
         ? file.definitions
         : [file.best].filter((hit) => hit !== undefined);
   const items = places.slice(0, lines ? 6 : 2).map((hit) => {
-    const doc = lines && docOf(lines, 'line' in hit ? hit.line : 0);
-    const kind = definitionIn(hit.text)?.kind;
+    const doc = lines && getDocComment(lines, 'line' in hit ? hit.line : 0);
+    const kind = parseDefinition(hit.text)?.kind;
     return `${citeHit({...hit, path: file.path}, kind)}${doc ? `\n  > ${firstSentence(doc)}` : ''}`;
   });
   const title = `**${file.path}**${header ? ` — ${firstSentence(header)}` : ''}`;
@@ -60,17 +60,20 @@ function described(file: ConcernedFile, words: readonly string[], lines: readonl
 }
 
 /** Definitions whose name or comment holds one of the words. */
-function definitionsAbout(lines: readonly Line[], words: readonly string[]): readonly {line: number; text: string}[] {
+function findDefinitionsAbout(
+  lines: readonly Line[],
+  words: readonly string[],
+): readonly {line: number; text: string}[] {
   const stems = words.map((word) => word.toLowerCase().slice(0, Math.max(4, word.length - 3)));
   return lines
     .filter(
       (line) =>
         !/^\s{5,}/.test(line.text) &&
-        definitionIn(line.text) !== undefined &&
+        parseDefinition(line.text) !== undefined &&
         !/^\s+(?:const|let|var)\b/.test(line.text),
     )
     .map((line) => {
-      const about = `${definitionIn(line.text)!.name} ${docOf(lines, line.number) ?? ''}`.toLowerCase();
+      const about = `${parseDefinition(line.text)!.name} ${getDocComment(lines, line.number) ?? ''}`.toLowerCase();
       return {line: line.number, text: line.text, matches: stems.filter((stem) => about.includes(stem)).length};
     })
     .filter((one) => one.matches > 0)

@@ -1,6 +1,6 @@
 /** "create FILE with CONTENT". */
 
-import {cannot, count, notDone, problemOf} from '../report.ts';
+import {cannot, count, getProblem, notDone} from '../report.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
 
@@ -20,7 +20,7 @@ export const create: Route = (job) => {
     return undefined;
   if (/\/$/.test(path) || /^(with|for|that|in|to|of)$/i.test(path)) return undefined;
   const rest = job.text.slice(HEAD.exec(job.text)![0].length);
-  const content = contentOf(rest);
+  const content = parseContent(rest);
   if (content === undefined) {
     return unclear(path);
   }
@@ -33,7 +33,7 @@ export const create: Route = (job) => {
 };
 
 /** Undefined when the words describe the content instead of giving it. */
-function contentOf(rest: string): string | undefined {
+function parseContent(rest: string): string | undefined {
   const fence = /(?:^|\n|\s)(`{3,})[^\n]*\n([\s\S]*?)\n?\1/.exec(rest);
   if (fence) return `${fence[2]}\n`;
   if (rest.trim().replace(/^[.!。]+$/, '') === '') return '';
@@ -73,7 +73,7 @@ function* creating(path: string, content: string, overwrite: boolean, job: Job):
   if (/read_file it first|not read|exists/i.test(result.text)) {
     return notDone(`${path} exists already and was left as it is. To replace it say: overwrite ${path} with …`);
   }
-  return notDone(`${path} was not written: ${problemOf(result)}.`);
+  return notDone(`${path} was not written: ${getProblem(result)}.`);
 }
 
 function size(content: string): string {

@@ -74,7 +74,7 @@ export function findings(result: string): {readonly text: string; readonly unver
 }
 
 /** The announcement of a background run in a sentence or two. */
-export function retell(announcement: string): string {
+export function formatAnnouncement(announcement: string): string {
   const field = (name: string) =>
     new RegExp(`^${name}:\\s*([\\s\\S]*?)(?=^(?:Status|Result|Notes|Stats):|$(?![\\s\\S]))`, 'm')
       .exec(announcement)?.[1]

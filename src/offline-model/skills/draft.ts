@@ -1,5 +1,5 @@
 /** Drafts an agent definition from its description, as JSON and nothing else. */
-import {keywordsIn, quotedIn} from '../words.ts';
+import {findKeywords, findQuoted} from '../words.ts';
 
 const NAMES: readonly (readonly [RegExp, string, string])[] = [
   [
@@ -68,9 +68,9 @@ export function asksForDefinition(
 }
 
 export function draft(request: string): string {
-  const description = describedIn(request);
+  const description = getDescription(request);
   const known = NAMES.find(([form]) => form.test(description));
-  const quoted = quotedIn(description).find((one) => /^[a-z][a-z0-9-]{0,63}$/.test(one));
+  const quoted = findQuoted(description).find((one) => /^[a-z][a-z0-9-]{0,63}$/.test(one));
   const called = /\b(?:called|named)\s+[`"']?([a-z][a-z0-9-]{1,63})\b/i.exec(description)?.[1]?.toLowerCase();
   const readOnly =
     READ_ONLY.test(description) ||
@@ -98,7 +98,7 @@ export function draft(request: string): string {
 }
 
 /** The person's words, where the request wraps them in instructions. */
-function describedIn(request: string): string {
+function getDescription(request: string): string {
   const marked = MARKED.exec(request);
   const text = (marked?.[1] ?? marked?.[2] ?? request).trim();
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/\bJSON\b|\bschema\b/.test(line));
@@ -116,7 +116,7 @@ function describedIn(request: string): string {
 }
 
 function kebab(text: string): string {
-  const words = keywordsIn(text)
+  const words = findKeywords(text)
     .filter((word) => !/^(?:agent|subagent|assistant|expert|helper|access)s?$/i.test(word))
     .map((word) =>
       word

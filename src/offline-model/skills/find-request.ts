@@ -1,5 +1,5 @@
 /** Understands "where is X defined?", "who calls X", "what is X", "find X", in a few languages. */
-import {identifiersIn, looksLikeFile, pathsIn, plainRequest, quotedIn, unquote} from '../words.ts';
+import {findIdentifiers, findPaths, findQuoted, looksLikeFile, plainRequest, unquote} from '../words.ts';
 
 export interface FindRequest {
   readonly subjects: readonly string[];
@@ -102,28 +102,28 @@ export function parseFind(text: string, earlier: readonly string[] = []): FindRe
       .find((group) => group !== undefined);
     if (subject === undefined) continue;
     const scoped = /^(.*\S)\s+(?:in|under|inside|within|dans|в)\s+(\S+?)[\s?.!]*$/iu.exec(subject.replace(HERE, ''));
-    const inPath = scoped && (pathsIn(scoped[2]!).length > 0 || /^(src|lib|app|tests?|core)$/.test(scoped[2]!));
-    const subjects = namesIn((inPath ? scoped[1]! : subject).replace(HERE, ''), earlier);
+    const inPath = scoped && (findPaths(scoped[2]!).length > 0 || /^(src|lib|app|tests?|core)$/.test(scoped[2]!));
+    const subjects = parseNames((inPath ? scoped[1]! : subject).replace(HERE, ''), earlier);
     if (subjects.length === 0) return undefined;
     const tail = /\sin\s+(\S+?)[\s?.!]*$/.exec(line)?.[1];
     const scope = inPath
       ? unquote(scoped[2]!)
-      : tail !== undefined && pathsIn(tail).length > 0 && !looksLikeFile(subjects[0]!)
+      : tail !== undefined && findPaths(tail).length > 0 && !looksLikeFile(subjects[0]!)
         ? unquote(tail)
         : undefined;
     return {subjects: subjects.slice(0, 3), want, scope: scope?.replace(/\/$/, '')};
   }
-  const [only] = /^[`"']?[\w$]+(?:\(\))?[`"']?[?\s]*$/.test(line) ? identifiersIn(line) : [];
+  const [only] = /^[`"']?[\w$]+(?:\(\))?[`"']?[?\s]*$/.test(line) ? findIdentifiers(line) : [];
   return only === undefined ? undefined : {subjects: [only], want: 'what', scope: undefined};
 }
 
-function namesIn(phrase: string, earlier: readonly string[]): readonly string[] {
-  const quoted = quotedIn(phrase).map(bare).filter(isName);
+function parseNames(phrase: string, earlier: readonly string[]): readonly string[] {
+  const quoted = findQuoted(phrase).map(bare).filter(isName);
   if (quoted.length > 0) return quoted;
   const names = phrase.split(/\s*,\s*|\s+(?:and|or|et|и)\s+|和/u).map(bare);
   if (names.every((name) => PRONOUNS.test(name))) return pronoun(earlier);
   if (names.every(isName)) return names;
-  return identifiersIn(phrase).slice(0, 3);
+  return findIdentifiers(phrase).slice(0, 3);
 }
 
 function bare(phrase: string): string {
@@ -145,5 +145,5 @@ function isName(name: string): boolean {
 /** What "it" was in the request before. */
 function pronoun(earlier: readonly string[]): readonly string[] {
   const last = earlier.at(-1);
-  return last === undefined ? [] : (parseFind(plainRequest(last))?.subjects ?? identifiersIn(last).slice(0, 1));
+  return last === undefined ? [] : (parseFind(plainRequest(last))?.subjects ?? findIdentifiers(last).slice(0, 1));
 }

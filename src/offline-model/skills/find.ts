@@ -1,9 +1,9 @@
 /** Where is it, what is it, who uses it: answered from searches, definitions first. */
-import {definitionOf, definitionPattern, escapeRegExp, isComment, isQuoted, wordPattern} from '../definitions.ts';
-import {isCode, languageOf, rankOf} from '../languages.ts';
-import {docOf, headerOf} from '../prose.ts';
-import {bullets, citeHit, count, countOf, fenced, notDone, numbered, paragraphs, problemOf} from '../report.ts';
-import {type Hit, type Hits, readHits, readLines, readPaths} from '../results.ts';
+import {definitionPattern, escapeRegExp, findDefinition, isComment, isQuoted, wordPattern} from '../definitions.ts';
+import {getLanguage, getPathRank, isCode} from '../languages.ts';
+import {getDocComment, getFileHeader} from '../prose.ts';
+import {bullets, citeHit, count, countListed, fenced, getProblem, notDone, numbered, paragraphs} from '../report.ts';
+import {type Hit, type Hits, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Observation, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 import {answer} from './answer.ts';
@@ -38,16 +38,16 @@ function* findOne(subject: string, request: FindRequest, job: Job): Work<string>
     toolbox.search({pattern: definitionPattern(name), path: request.scope, limit: 200}),
     toolbox.search({pattern: wordPattern(name), path: request.scope, limit: 200}),
   ]);
-  const found = sort(name, readHits(defining!), readHits(using!));
+  const found = sort(name, parseHits(defining!), parseHits(using!));
   if (!found.known) return unsearched(subject, [defining!, using!], job);
   const {definitions, mentions, uses, imports} = found;
   const total = definitions.length + uses.length + imports.length + mentions.length;
   if (total === 0) return yield* findLike(subject, job, request.scope);
-  if (request.want === 'imports') return paragraphs(importsOf(subject, found), partly(using!));
-  if (request.want === 'uses') return paragraphs(usesOf(subject, found), partly(using!));
+  if (request.want === 'imports') return paragraphs(formatImports(subject, found), partly(using!));
+  if (request.want === 'uses') return paragraphs(formatUses(subject, found), partly(using!));
   // A plain word without a definition is a topic, not a name.
   if (definitions.length === 0 && request.want !== 'text' && /^\p{Ll}{3,}$/u.test(subject)) return yield* answer(job);
-  if (definitions.length === 0) return mentionsOf(subject, found, request.want === 'text');
+  if (definitions.length === 0) return formatMentions(subject, found, request.want === 'text');
   if (request.want === 'what') return yield* explain(subject, found, job);
   return paragraphs(definitionLines(definitions), usedLine(subject, found));
 }
@@ -55,7 +55,7 @@ function* findOne(subject: string, request: FindRequest, job: Job): Work<string>
 /** Why nothing was searched: for want of a tool, or what the tool said. */
 function unsearched(subject: string, results: readonly Observation[], {toolbox}: Job): string {
   const failed = results.find((result) => result.outcome !== 'missing');
-  if (failed) return notDone(`the search failed: ${problemOf(failed)}. So I cannot say where \`${subject}\` is.`);
+  if (failed) return notDone(`the search failed: ${getProblem(failed)}. So I cannot say where \`${subject}\` is.`);
   if (toolbox.search({pattern: subject}) !== undefined)
     return notDone(`I did not come to search for \`${subject}\`: no more calls were allowed.`);
   const tools = toolbox.names.join(', ') || 'no tools at all';
@@ -71,12 +71,12 @@ function partly(result: Observation): string | undefined {
 /** Parts the hits of both searches by what each line does with the name. */
 function sort(name: string, defining: Hits, using: Hits): Found {
   const definitions = defining.hits.flatMap((hit) => {
-    const definition = isCode(hit.path) ? definitionOf(name, hit.text) : undefined;
+    const definition = isCode(hit.path) ? findDefinition(name, hit.text) : undefined;
     const at = hit.text.indexOf(name);
     return definition && !isQuoted(hit.text, at) ? [{...hit, kind: definition.kind}] : [];
   });
   const real = definitions.filter((one) => one.kind !== 'member');
-  const chosen = (real.some((one) => rankOf(one.path) === 0) ? real : definitions).sort(byWorth);
+  const chosen = (real.some((one) => getPathRank(one.path) === 0) ? real : definitions).sort(byWorth);
   const places = new Set(definitions.map((one) => `${one.path}:${one.line}`));
   const others = using.hits.filter((hit) => !places.has(`${hit.path}:${hit.line}`)).sort(byPlace);
   const inCode = others.filter(
@@ -97,7 +97,7 @@ function sort(name: string, defining: Hits, using: Hits): Found {
 }
 
 function isImport({path, text}: Hit): boolean {
-  if (languageOf(path) === 'Go' && /^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$/.test(text)) return true;
+  if (getLanguage(path) === 'Go' && /^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$/.test(text)) return true;
   return (
     /^\s*(?:pub\s+)?(?:import|from|use|using|require|require_once|include|export\s+(?:type\s+)?[{*].*\bfrom)\b/.test(
       text,
@@ -106,7 +106,7 @@ function isImport({path, text}: Hit): boolean {
 }
 
 function byPlace(a: Hit, b: Hit): number {
-  return rankOf(a.path) - rankOf(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
+  return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
 }
 
 /** Source before tests; what is exported and unindented before what is local. */
@@ -115,7 +115,7 @@ function byWorth(a: Definition, b: Definition): number {
     (one.kind === 'member' ? 4 : 0) +
     (/^\s/.test(one.text) ? 2 : 0) +
     (/^\s*(export|pub|public)\b/.test(one.text) ? 0 : 1);
-  return rankOf(a.path) - rankOf(b.path) || worth(a) - worth(b) || byPlace(a, b);
+  return getPathRank(a.path) - getPathRank(b.path) || worth(a) - worth(b) || byPlace(a, b);
 }
 
 function definitionLines(definitions: readonly Definition[]): string {
@@ -138,11 +138,11 @@ function usedLine(subject: string, {uses, imports, more}: Found): string {
   return `Used in ${atLeast}${count(inFiles.size, 'file')}, e.g. ${example.path}:${example.line}.`;
 }
 
-function usesOf(subject: string, found: Found): string {
+function formatUses(subject: string, found: Found): string {
   const {definitions, uses, imports, mentions, more} = found;
   const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
   if (uses.length === 0 && imports.length > 0)
-    return paragraphs(importsOf(subject, found), `No other use of \`${subject}\` in code found.`);
+    return paragraphs(formatImports(subject, found), `No other use of \`${subject}\` in code found.`);
   if (uses.length === 0) {
     const nearly = mentions[0];
     return paragraphs(
@@ -164,7 +164,7 @@ function usesOf(subject: string, found: Found): string {
   );
 }
 
-function importsOf(subject: string, {definitions, uses, imports, more}: Found): string {
+function formatImports(subject: string, {definitions, uses, imports, more}: Found): string {
   const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
   if (imports.length === 0) {
     const used = uses[0] ? ` It is used, e.g. ${citeHit(uses[0])}` : '';
@@ -181,10 +181,10 @@ function importsOf(subject: string, {definitions, uses, imports, more}: Found): 
   );
 }
 
-function mentionsOf(subject: string, {uses, imports, mentions, more}: Found, asText: boolean): string {
+function formatMentions(subject: string, {uses, imports, mentions, more}: Found, asText: boolean): string {
   const all = [...uses, ...imports, ...mentions];
   return paragraphs(
-    `${asText ? '' : `I found no definition of \`${subject}\` here, but `}${countOf(all.length, more, 'line')} with ${asText ? `\`${subject}\`` : 'it'}:`,
+    `${asText ? '' : `I found no definition of \`${subject}\` here, but `}${countListed(all.length, more, 'line')} with ${asText ? `\`${subject}\`` : 'it'}:`,
     bullets(
       all.map((hit) => citeHit(hit)),
       12,
@@ -195,10 +195,10 @@ function mentionsOf(subject: string, {uses, imports, mentions, more}: Found, asT
 function* explain(subject: string, found: Found, job: Job): Work<string> {
   const best = found.definitions[0]!;
   const from = Math.max(1, best.line - 30);
-  const lines = readLines(yield* askOne(job.toolbox.read(best.path, from, 60)));
-  const own = lines && docOf(lines, best.line);
+  const lines = parseLines(yield* askOne(job.toolbox.read(best.path, from, 60)));
+  const own = lines && getDocComment(lines, best.line);
   // Without words of its own, those at the head of its file, if they were read.
-  const header = own === undefined && from === 1 && lines ? headerOf(lines) : undefined;
+  const header = own === undefined && from === 1 && lines ? getFileHeader(lines) : undefined;
   const doc = own ?? header;
   const body = lines?.filter((line) => line.number >= best.line).slice(0, 14) ?? [];
   const end = body.findIndex((line, index) => index > 0 && /^\S/.test(line.text) && !/^\s*[)\]>]/.test(line.text));
@@ -228,10 +228,10 @@ function* findLike(subject: string, job: Job, scope: string | undefined): Work<s
     job.toolbox.search({pattern: loose, ignoreCase: true, path: scope, limit: 40}),
     job.toolbox.files(`**/*${subject.replace(/[^\w-]/g, '?')}*`, {path: scope, limit: 20}),
   ]);
-  const like = readHits(hits!).hits.toSorted(byPlace);
-  const files = readPaths(names!).paths;
-  if (scope !== undefined && !readHits(hits!).known)
-    return notDone(`the search in ${scope} failed: ${problemOf(hits!)}.`);
+  const like = parseHits(hits!).hits.toSorted(byPlace);
+  const files = parsePaths(names!).paths;
+  if (scope !== undefined && !parseHits(hits!).known)
+    return notDone(`the search in ${scope} failed: ${getProblem(hits!)}.`);
   const place = scope === undefined ? 'in this project' : `in ${scope}`;
   return paragraphs(
     `\`${subject}\` is not found ${place}.`,
@@ -250,10 +250,10 @@ function* findFile(subject: string, job: Job): Work<string> {
   const isBare = !name.includes('.');
   const call = job.toolbox.files(isBare ? `**/${name}*` : `**/${name}`, {limit: 50});
   const result = yield* askOne(call);
-  const {paths, more, known} = readPaths(result);
+  const {paths, more, known} = parsePaths(result);
   if (!call) return notDone(`I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`);
   if (!known)
-    return notDone(`I could not look for \`${subject}\`: ${problemOf(result) || 'no more calls were allowed'}.`);
+    return notDone(`I could not look for \`${subject}\`: ${getProblem(result) || 'no more calls were allowed'}.`);
   const exact = paths
     .filter(
       (path) =>
@@ -263,5 +263,5 @@ function* findFile(subject: string, job: Job): Work<string> {
     )
     .toSorted((a, b) => a.length - b.length);
   if (exact.length === 0) return `No file \`${subject}\` is found here.`;
-  return exact.length === 1 ? exact[0]! : `${countOf(exact.length, more, 'file')}:\n${bullets(exact, 30)}`;
+  return exact.length === 1 ? exact[0]! : `${countListed(exact.length, more, 'file')}:\n${bullets(exact, 30)}`;
 }

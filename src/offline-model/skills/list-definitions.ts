@@ -1,15 +1,15 @@
 /** "list functions in src", "which files define traits?": definitions by their kind, with their lines. */
-import {definitionIn, isComment} from '../definitions.ts';
-import {isCode, languageOf, rankOf} from '../languages.ts';
-import {bullets, count, notDone, paragraphs, problemOf} from '../report.ts';
-import {readHits, readLines} from '../results.ts';
+import {isComment, parseDefinition} from '../definitions.ts';
+import {getLanguage, getPathRank, isCode} from '../languages.ts';
+import {bullets, count, getProblem, notDone, paragraphs} from '../report.ts';
+import {parseHits, parseLines} from '../results.ts';
 import {askOne, type Job, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 
 interface Wanted {
   /** As it is counted. */
   readonly name: string;
-  /** What `definitionIn` calls it. */
+  /** What `parseDefinition` calls it. */
   readonly kinds: RegExp;
   /** What a line with one begins with, after its modifiers. */
   readonly keyword: string;
@@ -45,16 +45,16 @@ const MODIFIERS =
   '((export|default|declare|pub(\\([a-z]+\\))?|public|private|protected|internal|static|async|abstract|final|unsafe|override|sealed|open|readonly|const)\\s+)*';
 
 export function* definitions(scope: string | undefined, job: Job, text: string): Work<string> {
-  const wanted = wantedIn(text);
+  const wanted = parseWanted(text);
   const fits = (kind: string, name: string, path: string, line: string) =>
     wanted.kinds.test(kind) && modified(text, name, path, line);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (scope !== undefined && looksLikeFile(scope)) {
     const result = yield* askOne(job.toolbox.read(scope));
-    const lines = readLines(result);
-    if (!lines) return notDone(`I could not read ${scope}: ${problemOf(result) || 'no more calls were allowed'}.`);
+    const lines = parseLines(result);
+    if (!lines) return notDone(`I could not read ${scope}: ${getProblem(result) || 'no more calls were allowed'}.`);
     const found = lines.flatMap((line) => {
-      const definition = definitionIn(line.text);
+      const definition = parseDefinition(line.text);
       return definition && fits(definition.kind, definition.name, scope, line.text) && inReach(wanted, line.text)
         ? [`${scope}:${line.number} — ${definition.kind} \`${definition.name}\``]
         : [];
@@ -66,18 +66,19 @@ export function* definitions(scope: string | undefined, job: Job, text: string):
   const pattern = `^\\s*${MODIFIERS}(${wanted.keyword})`;
   const call = job.toolbox.search({pattern, path: scope, limit: 300});
   const result = yield* askOne(call);
-  const {hits, more, known} = readHits(result);
+  const {hits, more, known} = parseHits(result);
   if (!call) return notDone('I have no tool here that can search for definitions.');
   if (!known)
-    return notDone(`the search for ${plural(wanted)} failed: ${problemOf(result) || 'no more calls were allowed'}.`);
+    return notDone(`the search for ${plural(wanted)} failed: ${getProblem(result) || 'no more calls were allowed'}.`);
   const found = hits.flatMap((hit) => {
-    const definition = isCode(hit.path) && !isComment(hit.text) ? definitionIn(hit.text) : undefined;
+    const definition = isCode(hit.path) && !isComment(hit.text) ? parseDefinition(hit.text) : undefined;
     return definition && inReach(wanted, hit.text) && fits(definition.kind, definition.name, hit.path, hit.text)
       ? [{...hit, definition}]
       : [];
   });
   const sorted = found.toSorted(
-    (a, b) => rankOf(a.path) - rankOf(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
+    (a, b) =>
+      getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
   );
   if (sorted.length === 0)
     return more === 0
@@ -92,7 +93,7 @@ export function* definitions(scope: string | undefined, job: Job, text: string):
   );
 }
 
-function wantedIn(text: string): Wanted {
+function parseWanted(text: string): Wanted {
   const word = new RegExp(`\\b(${Object.keys(KINDS).join('|')})(?:e?s)?\\b`, 'i').exec(text)?.[1]?.toLowerCase();
   const name =
     word ?? (/функци|fonction|函数/iu.test(text) ? 'function' : /класс|类/iu.test(text) ? 'class' : undefined);
@@ -111,7 +112,7 @@ function inReach(wanted: Wanted, line: string): boolean {
 function modified(text: string, name: string, path: string, line: string): boolean {
   if (/\basync\b/i.test(text) && !/\basync\b/.test(line)) return false;
   if (!/\b(?:export\w*|public)\b/i.test(text)) return true;
-  const language = languageOf(path);
+  const language = getLanguage(path);
   if (language === 'Go') return /^\p{Lu}/u.test(name);
   if (language === 'Python') return !name.startsWith('_');
   return /^\s*(export|pub|public)\b/.test(line);

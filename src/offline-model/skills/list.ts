@@ -1,17 +1,17 @@
 /** "list …", "how many …": files, folders, scripts, dependencies, tests, TODOs, definitions. */
 import {
-  extensionsOf,
+  getExtensions,
+  getLanguageByExtension,
+  getPathRank,
   inlineTestSearch,
   inlineTests,
   isCode,
   isTest,
-  languageOfExtension,
-  rankOf,
 } from '../languages.ts';
-import {bullets, cannot, citeHit, count, countOf, isCannot, notDone, paragraphs, problemOf} from '../report.ts';
-import {readCounts, readHits, readPaths} from '../results.ts';
+import {bullets, cannot, citeHit, count, countListed, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
+import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
-import {globsIn, pathsIn} from '../words.ts';
+import {findGlobs, findPaths} from '../words.ts';
 import {answer} from './answer.ts';
 import {parseFind} from './find-request.ts';
 import {DEFINITION_WORDS, definitions} from './list-definitions.ts';
@@ -46,9 +46,9 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
 export const list: Route = (job) => {
   const {text} = job;
   if (!VERBS.test(text) || text.length > 200) return undefined;
-  if (LONGEST.test(text)) return longest(scopeOf(text), job);
+  if (LONGEST.test(text)) return longest(findScope(text), job);
   const rest = text.replace(VERBS, '');
-  const scope = scopeOf(rest);
+  const scope = findScope(rest);
   if (scope !== undefined && CONTENTS.test(text)) return contents(scope, job);
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
@@ -59,12 +59,12 @@ export const list: Route = (job) => {
       !/^\S*\s*\S*\s*\S*\s*(in|of|under|are|is|do|does|there|$|\?)/i.test(rest.replace(/\b(all|the)\s/gi, ''))
     )
       return undefined;
-    if (kind === 'files' && globsIn(text).length === 0 && !/\b(files|файлы)\b|文件/iu.test(named)) return undefined;
+    if (kind === 'files' && findGlobs(text).length === 0 && !/\b(files|файлы)\b|文件/iu.test(named)) return undefined;
   }
   const onlyPlace =
     kind === undefined && scope !== undefined && named.replace(/\b(in|of|what|is|contents?)\b|[\s?.,:]/gi, '') === '';
   if (kind === undefined && !onlyPlace && rest.trim() !== '') return undefined;
-  const filter = kind === undefined ? '' : unknownWords(named, kind);
+  const filter = kind === undefined ? '' : findUnknownWords(named, kind);
   if (filter === '') return listed(kind ?? 'files', rest, scope, job);
   if (parseFind(text, job.earlier)) return undefined;
   // Dropping what is not understood would list the wrong things.
@@ -84,11 +84,11 @@ function* contents(scope: string, job: Job): Work<string> {
 function* longest(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800});
   const result = yield* askOne(call);
-  if (!readHits(result).known)
-    return notDone(`the lines were not counted: ${problemOf(result) || 'no tool here counts them'}.`);
-  const sizes = [...readCounts(result)].filter(([path]) => rankOf(path) < 3).sort(([, a], [, b]) => b - a);
+  if (!parseHits(result).known)
+    return notDone(`the lines were not counted: ${getProblem(result) || 'no tool here counts them'}.`);
+  const sizes = [...parseCounts(result)].filter(([path]) => getPathRank(path) < 3).sort(([, a], [, b]) => b - a);
   if (sizes.length === 0) return `No text files${scope ? ` in ${scope}` : ''}.`;
-  const some = readHits(result).more === 0 ? '' : ', of those that were counted';
+  const some = parseHits(result).more === 0 ? '' : ', of those that were counted';
   return paragraphs(
     `The longest files by lines${scope ? ` in ${scope}` : ''}${some}:`,
     bullets(sizes.slice(0, 10).map(([path, lines]) => `${path}:1 — ${count(lines, 'line')}`)),
@@ -96,18 +96,18 @@ function* longest(scope: string | undefined, job: Job): Work<string> {
 }
 
 /** What the request says beside the kind of thing, a place, a language or a pattern. */
-function unknownWords(text: string, kind: Kind): string {
+function findUnknownWords(text: string, kind: Kind): string {
   const words = text
-    .replace(/[`"'][^`"']*[`"']/g, (quoted) => (globsIn(quoted).length > 0 ? ' ' : quoted))
+    .replace(/[`"'][^`"']*[`"']/g, (quoted) => (findGlobs(quoted).length > 0 ? ' ' : quoted))
     .replace(DEFINITION_WORDS, (word) => (kind === 'definitions' ? ' ' : word))
     .split(/[\s,;:?!()`"']+/u)
-    .filter((word) => /^[\w.+#*/{},-]*[a-z][\w.+#*/{},-]*$/i.test(word) && globsIn(word).length === 0);
+    .filter((word) => /^[\w.+#*/{},-]*[a-z][\w.+#*/{},-]*$/i.test(word) && findGlobs(word).length === 0);
   const known = (word: string) =>
     COMMON.has(word.toLowerCase()) ||
     KINDS.some(([form, one]) => one === kind && kind !== 'definitions' && form.exec(word)?.[0] === word) ||
     /^\.\w{1,5}$/.test(word) ||
-    extensionsOf(word).length > 0 ||
-    languageOfExtension(word) !== undefined;
+    getExtensions(word).length > 0 ||
+    getLanguageByExtension(word) !== undefined;
   return words
     .map((word) => word.replace(/\.+$/, ''))
     .filter((word) => word !== '' && !known(word))
@@ -135,8 +135,8 @@ function* listed(kind: Kind, text: string, scope: string | undefined, job: Job):
 }
 
 /** `src` in "list files in src"; a path anywhere. */
-function scopeOf(text: string): string | undefined {
-  const path = pathsIn(text).find((one) => !/^\.\w+$/.test(one));
+function findScope(text: string): string | undefined {
+  const path = findPaths(text).find((one) => !/^\.\w+$/.test(one));
   if (path !== undefined) return path.replace(/(.)\/$/, '$1');
   const named =
     /\b(?:in|under|inside|within|of|from|dans|sous)\s+(?:the\s+)?`?([\w@.-]+)`?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i.exec(
@@ -146,27 +146,27 @@ function scopeOf(text: string): string | undefined {
   const place = named ?? russian;
   return place &&
     !/^(this|here|project|repo|repository|it|all|code|codebase)$/i.test(place) &&
-    !extensionsOf(place).length
+    !getExtensions(place).length
     ? place
     : undefined;
 }
 
 function* files(kind: 'files' | 'folders' | 'tests', text: string, scope: string | undefined, job: Job): Work<string> {
-  const pattern = kind === 'files' ? patternOf(text) : '**/*';
+  const pattern = kind === 'files' ? toFilePattern(text) : '**/*';
   const call = job.toolbox.files(pattern, {path: scope, limit: 400});
   const inlineCall = kind === 'tests' ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
   const [result, among] = yield* ask([call, inlineCall]);
-  const {paths, more, known} = readPaths(result!);
+  const {paths, more, known} = parsePaths(result!);
   if (!call) return notDone('I have no tool here that lists files.');
   if (!known)
     return notDone(
-      `I could not list the files${scope ? ` of ${scope}` : ''}: ${problemOf(result!) || 'no more calls were allowed'}.`,
+      `I could not list the files${scope ? ` of ${scope}` : ''}: ${getProblem(result!) || 'no more calls were allowed'}.`,
     );
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (kind === 'folders') return folders(paths, more, place);
   const wanted = kind === 'tests' ? paths.filter(isTest) : paths;
   const what = kind === 'tests' ? 'test file' : 'file';
-  const inline = inlineTests(readHits(among!).hits).map(
+  const inline = inlineTests(parseHits(among!).hits).map(
     (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,
   );
   const inlineList = inline.length > 0 && `Among the code, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
@@ -179,21 +179,21 @@ function* files(kind: 'files' | 'folders' | 'tests', text: string, scope: string
   }
   const beyond = kind === 'tests' && more !== 0 ? undefined : more;
   return paragraphs(
-    `${countOf(wanted.length, beyond, what)}${which}${place}:`,
+    `${countListed(wanted.length, beyond, what)}${which}${place}:`,
     bullets(wanted.toSorted(), 80, beyond ?? 0),
     inlineList,
   );
 }
 
 /** `*.ts` as written; "TypeScript files" and ".ts files" as patterns; else everything. */
-function patternOf(text: string): string {
-  const glob = globsIn(text)[0];
+function toFilePattern(text: string): string {
+  const glob = findGlobs(text)[0];
   if (glob !== undefined) return glob.includes('/') ? glob : `**/${glob}`;
   const extension = /(?:^|\s)\.([a-z0-9]{1,5})\b/i.exec(text)?.[1];
   if (extension !== undefined) return `**/*.${extension}`;
   const words = text.match(/[\w+#]+/g) ?? [];
   const extensions =
-    words.map((word) => (/^(go|c|r)$/.test(word) ? [word] : extensionsOf(word))).find((found) => found.length > 0) ??
+    words.map((word) => (/^(go|c|r)$/.test(word) ? [word] : getExtensions(word))).find((found) => found.length > 0) ??
     [];
   const short = words.find((word) => /^(ts|tsx|js|jsx|py|rs|rb|md|json|yaml|yml|css|html|sh)$/i.test(word));
   if (short !== undefined) return `**/*.${short.toLowerCase()}`;
@@ -216,17 +216,17 @@ function folders(paths: readonly string[], more: number | undefined, place: stri
 }
 
 function* lineCount(text: string, scope: string | undefined, job: Job): Work<string> {
-  const pattern = patternOf(text).replace(/^\*\*\//, '');
+  const pattern = toFilePattern(text).replace(/^\*\*\//, '');
   const glob = pattern === '*' ? undefined : pattern;
   const result = yield* askOne(job.toolbox.search({pattern: '^', path: scope, glob, mode: 'count', limit: 800}));
-  const {more, known} = readHits(result);
+  const {more, known} = parseHits(result);
   if (!known)
     return notDone(
       result.outcome === 'missing'
         ? 'I have no tool here that counts lines.'
-        : `the lines were not counted: ${problemOf(result)}.`,
+        : `the lines were not counted: ${getProblem(result)}.`,
     );
-  const counts = [...readCounts(result)];
+  const counts = [...parseCounts(result)];
   const sum = (some: typeof counts) => some.reduce((total, [, lines]) => total + lines, 0);
   const inCode = counts.filter(([path]) => isCode(path));
   const least = more === 0 ? '' : 'At least ';
@@ -238,17 +238,18 @@ function* lineCount(text: string, scope: string | undefined, job: Job): Work<str
 function* todos(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: TODO, path: scope, limit: 100});
   const result = yield* askOne(call);
-  const {hits: all, more, known} = readHits(result);
+  const {hits: all, more, known} = parseHits(result);
   const hits = all.filter((hit) => !isCode(hit.path) || isMarkedUnfinished(hit.text));
   if (!call) return notDone('I have no tool here that can search for TODOs.');
-  if (!known) return notDone(`the search for TODOs failed: ${problemOf(result) || 'no more calls were allowed'}.`);
+  if (!known) return notDone(`the search for TODOs failed: ${getProblem(result) || 'no more calls were allowed'}.`);
   const place = scope === undefined ? 'here' : `in ${scope}`;
   if (hits.length === 0) return `No TODO, FIXME, XXX or HACK ${place}.`;
   const sorted = hits.toSorted(
-    (a, b) => rankOf(a.path) - rankOf(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
+    (a, b) =>
+      getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
   );
   return paragraphs(
-    `${countOf(hits.length, more, 'TODO or the like', 'TODOs and the like')} ${place}:`,
+    `${countListed(hits.length, more, 'TODO or the like', 'TODOs and the like')} ${place}:`,
     bullets(
       sorted.map((hit) => citeHit(hit)),
       40,

@@ -1,11 +1,11 @@
 /** "plan X": the files that X concerns, the steps, the tests, the risks. From searches, not from understanding. */
 
-import {definitionIn, wordPattern} from '../definitions.ts';
+import {parseDefinition, wordPattern} from '../definitions.ts';
 import {isCode, isTest} from '../languages.ts';
-import {MANIFESTS, manifestFacts} from '../manifests.ts';
-import {type ConcernedFile, concernedFiles} from '../relevant-files.ts';
+import {MANIFESTS, parseManifest} from '../manifests.ts';
+import {findRelevantFiles, type RelevantFile} from '../relevant-files.ts';
 import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
-import {readHits, readLines, readPaths} from '../results.ts';
+import {parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {delegate} from './delegate.ts';
 
@@ -37,21 +37,21 @@ function shortGoal(goal: string): string {
 }
 
 export function* planning(goal: string, job: Job): Work<string> {
-  const {words, files, searched} = yield* concernedFiles(job.toolbox, goal);
+  const {words, files, searched} = yield* findRelevantFiles(job.toolbox, goal);
   const sources = files.filter((file) => isCode(file.path) && !isTest(file.path)).slice(0, 5);
   const tests = files.filter((file) => isTest(file.path)).slice(0, 4);
-  const names = definedIn(sources).slice(0, 3);
+  const names = getDefinedNames(sources).slice(0, 3);
   const [manifests, ...using] = yield* ask([
     job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300}),
     ...names.map((name) => job.toolbox.search({pattern: wordPattern(name), mode: 'files', limit: 60})),
   ]);
-  const manifest = readPaths(manifests!).paths.filter((path) => !path.includes('/'))[0];
+  const manifest = parsePaths(manifests!).paths.filter((path) => !path.includes('/'))[0];
   const lines =
-    manifest === undefined ? undefined : readLines(yield* askOne(job.toolbox.read(manifest, undefined, 300)));
-  const check = manifest !== undefined && lines ? manifestFacts(manifest, lines).test : undefined;
+    manifest === undefined ? undefined : parseLines(yield* askOne(job.toolbox.read(manifest, undefined, 300)));
+  const check = manifest !== undefined && lines ? parseManifest(manifest, lines).test : undefined;
   const users = names.map((name, index) => ({
     name,
-    files: filesOf(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
+    files: getFiles(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
   }));
   const head = `Plan for: ${clip(goal, 160)}\n\nMade by rules from a search for ${words.map((word) => `\`${word}\``).join(', ') || 'nothing: the text names nothing to search for'}; I do not understand the code, so judge each step.`;
   if (!searched)
@@ -65,27 +65,27 @@ export function* planning(goal: string, job: Job): Work<string> {
   );
 }
 
-function line(file: ConcernedFile): string {
+function line(file: RelevantFile): string {
   const best = file.best;
-  const kind = best && definitionIn(best.text)?.kind;
+  const kind = best && parseDefinition(best.text)?.kind;
   return best ? `${citeHit(best, kind)} (${file.words.join(', ')})` : `${file.path} (by its name)`;
 }
 
-function place(file: ConcernedFile): string {
+function place(file: RelevantFile): string {
   const best = file.best;
   return best ? `${file.path}:${best.line}` : file.path;
 }
 
-function definedIn(files: readonly ConcernedFile[]): readonly string[] {
+function getDefinedNames(files: readonly RelevantFile[]): readonly string[] {
   const names = files.flatMap((file) =>
-    file.definitions.flatMap((hit) => (/^\S/.test(hit.text) ? (definitionIn(hit.text)?.name ?? []) : [])),
+    file.definitions.flatMap((hit) => (/^\S/.test(hit.text) ? (parseDefinition(hit.text)?.name ?? []) : [])),
   );
   return [...new Set(names)].filter((name) => name.length > 3);
 }
 
-function filesOf(observation: Parameters<typeof readPaths>[0]): readonly string[] {
-  const {hits} = readHits(observation);
-  return hits.length > 0 ? [...new Set(hits.map((hit) => hit.path))] : readPaths(observation).paths;
+function getFiles(observation: Parameters<typeof parsePaths>[0]): readonly string[] {
+  const {hits} = parseHits(observation);
+  return hits.length > 0 ? [...new Set(hits.map((hit) => hit.path))] : parsePaths(observation).paths;
 }
 
 interface Users {
@@ -94,8 +94,8 @@ interface Users {
 }
 
 function steps(
-  sources: readonly ConcernedFile[],
-  tests: readonly ConcernedFile[],
+  sources: readonly RelevantFile[],
+  tests: readonly RelevantFile[],
   users: readonly Users[],
   check: string | undefined,
 ): string {
@@ -117,7 +117,7 @@ function steps(
     .join('\n');
 }
 
-function risks(sources: readonly ConcernedFile[], tests: readonly ConcernedFile[], users: readonly Users[]): string {
+function risks(sources: readonly RelevantFile[], tests: readonly RelevantFile[], users: readonly Users[]): string {
   const wide = users.filter((one) => one.files.length >= 5);
   const untested = sources.filter(
     (file) => !tests.some((test) => test.path.includes(file.path.replace(/^.*\//, '').replace(/\.\w+$/, ''))),
@@ -139,7 +139,7 @@ function risks(sources: readonly ConcernedFile[], tests: readonly ConcernedFile[
   return bullets(list);
 }
 
-function nothingFound(files: readonly ConcernedFile[]): string {
+function nothingFound(files: readonly RelevantFile[]): string {
   const near = files.slice(0, 5).map((file) => place(file));
   return paragraphs(
     `No source file names it${near.length > 0 ? `; only ${near.join(', ')}` : ''}. It seems to be new here.`,

@@ -1,11 +1,11 @@
 /** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do". */
-import {definitionIn} from '../definitions.ts';
-import {extensionOf, isCode} from '../languages.ts';
-import {headerOf} from '../prose.ts';
-import {bullets, cannot, clip, count, fenced, notDone, numbered, paragraphs, problemOf} from '../report.ts';
-import {goesOn, type Line, readLines, readPaths} from '../results.ts';
+import {parseDefinition} from '../definitions.ts';
+import {getExtension, isCode} from '../languages.ts';
+import {getFileHeader} from '../prose.ts';
+import {bullets, cannot, clip, count, fenced, getProblem, notDone, numbered, paragraphs} from '../report.ts';
+import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
-import {looksLikeFile, pathsIn, quotedIn} from '../words.ts';
+import {findPaths, findQuoted, looksLikeFile} from '../words.ts';
 
 const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
@@ -14,7 +14,7 @@ const SUMMARY =
 const SHOWN = 60;
 
 /** Files in one answer. */
-const MOST_FILES = 4;
+const MAX_FILES = 4;
 /** Lines before and after one that is asked for as FILE:LINE. */
 const AROUND = 8;
 
@@ -30,13 +30,13 @@ export const read: Route = (job) => {
   const summary = SUMMARY.test(text);
   if ((!summary && !SHOW.test(text)) || text.includes('\n')) return undefined;
   const bare = text.replace(PLACE_IN_FILE, '$1');
-  const quoted = quotedIn(bare).filter((one) => looksLikeFile(one.replaceAll(' ', '_')));
-  const named = pathsIn(bare).filter(looksLikeFile);
+  const quoted = findQuoted(bare).filter((one) => looksLikeFile(one.replaceAll(' ', '_')));
+  const named = findPaths(bare).filter(looksLikeFile);
   const paths = quoted.length > 0 ? quoted : named.length > 0 ? named : present(bareName(bare));
   if (paths.length === 0) return undefined;
   // "explain how the cache in src/a.ts is filled" asks about more than the file.
   if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
-  const {from, to} = rangeIn(text);
+  const {from, to} = parseLineRange(text);
   const requests = paths.map((path) => ({path, summary: summary && from === undefined, from, to}));
   return named.length === 1 && quoted.length === 0 ? spaced(bare, requests[0]!, job) : readingAll(requests, job);
 };
@@ -44,7 +44,7 @@ export const read: Route = (job) => {
 /** `src/a.ts:12`, also with a column or a last line. */
 const PLACE_IN_FILE = /([\w)\]]\.\w+[`"']?):\d+(?:[-:]\d+)?\b/g;
 
-function rangeIn(text: string): {from: number | undefined; to: number | undefined} {
+function parseLineRange(text: string): {from: number | undefined; to: number | undefined} {
   const lines = /\blines?\s+(\d+)(?:\s*(?:-|–|to|until|through|and)\s*(\d+))?/i.exec(text) ?? /:(\d+)-(\d+)/.exec(text);
   if (lines) return {from: Math.max(1, Number(lines[1])), to: Number(lines[2] ?? lines[1])};
   const place = /\.\w+[`"']?:(\d+)/.exec(text)?.[1];
@@ -74,7 +74,7 @@ function* spaced(text: string, request: ReadRequest, job: Job): Work<string> {
     .trim();
   if (words === '' || after.trim().split(/\s+/).length > 3) return yield* readingAll([request], job);
   const name = request.path.replace(/^.*\//, '');
-  const {paths} = readPaths(yield* askOne(job.toolbox.files(`**/*${name}`, {limit: 100})));
+  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/*${name}`, {limit: 100})));
   const whole = `${words} ${request.path}`;
   const meant = paths
     .filter(
@@ -86,11 +86,11 @@ function* spaced(text: string, request: ReadRequest, job: Job): Work<string> {
 
 function* readingAll(requests: readonly ReadRequest[], job: Job): Work<string> {
   const answers: string[] = [];
-  for (const request of requests.slice(0, MOST_FILES)) answers.push(yield* reading(request, job));
-  const left = requests.slice(MOST_FILES).map((request) => request.path);
+  for (const request of requests.slice(0, MAX_FILES)) answers.push(yield* reading(request, job));
+  const left = requests.slice(MAX_FILES).map((request) => request.path);
   return paragraphs(
     ...answers,
-    left.length > 0 && notDone(`I show at most ${MOST_FILES} files at a time. Not shown: ${left.join(', ')}.`),
+    left.length > 0 && notDone(`I show at most ${MAX_FILES} files at a time. Not shown: ${left.join(', ')}.`),
   );
 }
 
@@ -116,25 +116,25 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   const direct = job.toolbox.read(path, from, limit);
   if (!direct) return notDone(`I have no tool here that reads files, so I cannot read ${path}.`);
   const first = yield* askOne(direct);
-  const lines = readLines(first);
-  if (lines) return {path, lines, more: goesOn(first)};
+  const lines = parseLines(first);
+  if (lines) return {path, lines, more: hasMoreLines(first)};
   if (first.outcome === 'missing') return notDone(`I did not come to read ${path}.`);
   // It is there, but it is shorter.
-  if (/\bpast its end\b/.test(first.text)) return notDone(`${problemOf(first)}.`);
+  if (/\bpast its end\b/.test(first.text)) return notDone(`${getProblem(first)}.`);
   const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)(\.md)?$/, '$1*');
-  const {paths} = readPaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
+  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
   const near = paths
     .filter((one) => one !== path)
     .toSorted((a, b) => a.split('/').length - b.split('/').length || a.length - b.length);
   const best = near[0];
-  if (best === undefined) return notDone(`I could not read ${path}: ${problemOf(first) || 'the tool gave nothing'}.`);
+  if (best === undefined) return notDone(`I could not read ${path}: ${getProblem(first) || 'the tool gave nothing'}.`);
   if (near.length > 1 && !/\*$/.test(name))
     return notDone(`${path} cannot be read. Files with that name:`, bullets(near, 20));
   const second = yield* askOne(job.toolbox.read(best, from, limit));
-  const other = readLines(second);
+  const other = parseLines(second);
   return other
-    ? {path: best, lines: other, more: goesOn(second)}
-    : notDone(`I could not read ${best}: ${problemOf(second)}.`);
+    ? {path: best, lines: other, more: hasMoreLines(second)}
+    : notDone(`I could not read ${best}: ${getProblem(second)}.`);
 }
 
 function shown(request: ReadRequest, path: string, lines: readonly Line[], more: boolean): string {
@@ -151,7 +151,7 @@ function shown(request: ReadRequest, path: string, lines: readonly Line[], more:
   const title = request.from === undefined ? `${path} (${total})` : `${path}:${part[0]!.number}–${part.at(-1)!.number}`;
   return paragraphs(
     `${title}:`,
-    fenced(numbered(part), extensionOf(path)),
+    fenced(numbered(part), getExtension(path)),
     rest > 0 &&
       `… ${count(rest, 'more line')}; ask for "lines ${part.at(-1)!.number + 1}-${Math.min(last, part.at(-1)!.number + 100)} of ${path}".`,
     rest > 0 && isCode(path) && outline(path, lines),
@@ -160,7 +160,7 @@ function shown(request: ReadRequest, path: string, lines: readonly Line[], more:
 
 function summary(path: string, lines: readonly Line[], more: boolean): string {
   const length = `${more ? 'more than ' : ''}${count(lines.at(-1)!.number, 'line')}`;
-  const header = isCode(path) ? headerOf(lines) : undefined;
+  const header = isCode(path) ? getFileHeader(lines) : undefined;
   const headings = lines.filter((line) => /^#{1,3}\s/.test(line.text));
   const prose = lines.find((line) => /^\p{L}/u.test(line.text) && line.text.length > 20);
   const contents = isCode(path)
@@ -179,14 +179,14 @@ function summary(path: string, lines: readonly Line[], more: boolean): string {
         .map((line) => `> ${line}`)
         .join('\n')}`,
     !header && !isCode(path) && prose && `> ${clip(prose.text, 300)}`,
-    contents || fenced(numbered(lines.slice(0, 25)), extensionOf(path)),
+    contents || fenced(numbered(lines.slice(0, 25)), getExtension(path)),
   );
 }
 
 /** The unindented definitions, and methods, with their lines. */
 export function outline(path: string, lines: readonly Line[]): string {
   const found = lines.flatMap((line) => {
-    const definition = definitionIn(line.text);
+    const definition = parseDefinition(line.text);
     const deep =
       /^(\s{5,}|\t{2,})/.test(line.text) ||
       (/^\s/.test(line.text) && /^(constant|variable|function)$/.test(definition?.kind ?? ''));

@@ -1,5 +1,5 @@
 /** The checks of a review: what a search for each finds, and which of its lines count. */
-import {definitionIn, isComment, isQuoted} from '../definitions.ts';
+import {isComment, isQuoted, parseDefinition} from '../definitions.ts';
 import {count} from '../report.ts';
 import type {Line} from '../results.ts';
 
@@ -102,12 +102,12 @@ const LONG = 60;
 /** Lines for a report, the longest first. */
 export function longFunctions(path: string, lines: readonly Line[]): readonly string[] {
   const found = lines.flatMap((line, index) => {
-    const definition = definitionIn(line.text);
+    const definition = parseDefinition(line.text);
     if (!definition || !/^(function|method|async)$/.test(definition.kind)) return [];
-    const indent = indentOf(line.text);
+    const indent = getIndent(line.text);
     const rest = lines.slice(index + 1);
     const end = rest.findIndex(
-      (one) => one.text.trim() !== '' && indentOf(one.text) <= indent && !/^\s*[)\]]|^\s*\{\s*$/.test(one.text),
+      (one) => one.text.trim() !== '' && getIndent(one.text) <= indent && !/^\s*[)\]]|^\s*\{\s*$/.test(one.text),
     );
     const length = (end < 0 ? rest.length : end) + 1;
     return length > LONG
@@ -117,6 +117,6 @@ export function longFunctions(path: string, lines: readonly Line[]): readonly st
   return found.sort((a, b) => b.length - a.length).map((one) => one.text);
 }
 
-function indentOf(text: string): number {
+function getIndent(text: string): number {
   return /^\s*/.exec(text)![0].replaceAll('\t', '    ').length;
 }

@@ -1,9 +1,9 @@
 /** "review X": simple checks by search and by counting lines. Each finding has its place; none is a judgement. */
-import {inlineTestSearch, inlineTests, isCode, isLumber, isTest} from '../languages.ts';
-import {bullets, citeHit, count, isCannot, notDone, paragraphs, problemOf} from '../report.ts';
-import {type Hit, type Hits, readCounts, readHits, readLines, readPaths} from '../results.ts';
+import {inlineTestSearch, inlineTests, isCode, isGenerated, isTest} from '../languages.ts';
+import {bullets, citeHit, count, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
+import {type Hit, type Hits, parseCounts, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, NOT_MADE, type Route, type Work} from '../skill.ts';
-import {looksLikeFile, pathsIn} from '../words.ts';
+import {findPaths, looksLikeFile} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {CHECKS, longFunctions} from './review-checks.ts';
 
@@ -12,7 +12,7 @@ const REVIEW =
 const CHANGES =
   /\b(?:my |the |these |uncommitted |recent |latest |staged |current )*(?:changes|diff|modifications|edits|work)\b|изменени|modifications|改动|变更/iu;
 const LONG_FILE = 500;
-const MOST_FINDINGS = 40;
+const MAX_FINDINGS = 40;
 
 export const review: Route = (job) => {
   if (!REVIEW.test(job.text) && job.role !== 'review') return undefined;
@@ -25,7 +25,7 @@ export const review: Route = (job) => {
 };
 
 function* reviewing(job: Job): Work<string> {
-  const named = pathsIn(job.text);
+  const named = findPaths(job.text);
   const place = /\b(?:review|audit|check|in|of)\s+(?:the\s+)?(src|lib|app|tests?|core|scripts)\b/i.exec(job.text)?.[1];
   const scopes =
     CHANGES.test(job.text) && named.length === 0
@@ -37,7 +37,7 @@ function* reviewing(job: Job): Work<string> {
           : [undefined];
   if (typeof scopes === 'string') return scopes;
   const answers: string[] = [];
-  for (const scope of scopes.slice(0, 3)) answers.push(yield* reviewOf(scope?.replace(/(.)\/$/, '$1'), job));
+  for (const scope of scopes.slice(0, 3)) answers.push(yield* reviewScope(scope?.replace(/(.)\/$/, '$1'), job));
   const left = scopes.length - 3;
   const failed = answers.filter(isCannot);
   if (failed.length === answers.length && left <= 0) return paragraphs(...failed);
@@ -57,11 +57,11 @@ function* changedFiles(job: Job): Work<readonly (string | undefined)[] | string>
   if (!call) return notDone('I have no bash tool here, so I cannot see what changed. Name a file or folder to review.');
   const result = yield* askOne(call);
   if (result.outcome !== 'ok') return notDone('git could not tell what changed here. Name a file or folder to review.');
-  const paths = readPaths(result).paths.filter((path) => isCode(path) && !isLumber(path));
+  const paths = parsePaths(result).paths.filter((path) => isCode(path) && !isGenerated(path));
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
 
-function* reviewOf(scope: string | undefined, job: Job): Work<string> {
+function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const {toolbox} = job;
   const oneFile = scope !== undefined && looksLikeFile(scope);
   const results = yield* ask([
@@ -70,27 +70,27 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
     ...CHECKS.map((check) => toolbox.search({pattern: check.pattern, path: scope, limit: 60})),
     toolbox.search(inlineTestSearch(scope)),
   ]);
-  const searched = results.slice(2, -1).map(readHits);
-  const tested = new Set(inlineTests(readHits(results.at(-1)!).hits).map((one) => one.path));
+  const searched = results.slice(2, -1).map(parseHits);
+  const tested = new Set(inlineTests(parseHits(results.at(-1)!).hits).map((one) => one.path));
   const failed = results.slice(2).find((one) => one.outcome === 'failed');
   if (!searched.some((one) => one.known))
     return failed && !oneFile
-      ? notDone(`I could not review ${scope ?? 'the project'}: ${problemOf(failed)}.`)
+      ? notDone(`I could not review ${scope ?? 'the project'}: ${getProblem(failed)}.`)
       : yield* withoutSearch(scope, job);
-  const lengths = [...readCounts(results[0]!)]
-    .filter(([path]) => isCode(path) && !isLumber(path))
+  const lengths = [...parseCounts(results[0]!)]
+    .filter(([path]) => isCode(path) && !isGenerated(path))
     .sort(([, a], [, b]) => b - a);
   const files = oneFile && lengths.length === 0 ? [scope] : lengths.map(([path]) => path);
   const longest = (oneFile ? [scope] : files.filter((path) => !isTest(path))).slice(0, 3);
   const texts = yield* ask(longest.map((path) => toolbox.read(path)));
-  const long = longest.flatMap((path, index) => longFunctions(path, readLines(texts[index]) ?? []));
+  const long = longest.flatMap((path, index) => longFunctions(path, parseLines(texts[index]) ?? []));
   const groups = CHECKS.map((check, index) => ({
     title: check.title,
     hits: relevant(searched[index]!, check.isReal, check.inTests),
     more: searched[index]!.more,
   }));
   if (oneFile && texts[0] && texts[0].outcome !== 'ok')
-    return notDone(`I could not read ${scope}: ${problemOf(texts[0]) || 'no more calls were allowed'}.`);
+    return notDone(`I could not read ${scope}: ${getProblem(texts[0]) || 'no more calls were allowed'}.`);
   if (files.length === 0) return notDone(`no code files in ${scope ?? 'this project'}: nothing to review.`);
   const titled = [
     ...groups.map((group) =>
@@ -111,7 +111,7 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
       'Without a test of the same name',
       untested(
         files.filter((path) => !tested.has(path)),
-        readPaths(results[1]!),
+        parsePaths(results[1]!),
         oneFile,
       ),
     ),
@@ -126,8 +126,8 @@ function* reviewOf(scope: string | undefined, job: Job): Work<string> {
 /** Only read_file is here: a file that was named is checked line by line. */
 function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
   const result = scope === undefined ? NOT_MADE : yield* askOne(job.toolbox.read(scope));
-  const lines = readLines(result);
-  if (result.outcome === 'failed') return notDone(`I could not read ${scope}: ${problemOf(result)}.`);
+  const lines = parseLines(result);
+  if (result.outcome === 'failed') return notDone(`I could not read ${scope}: ${getProblem(result)}.`);
   if (!lines || scope === undefined)
     return notDone(`I have no tool here that can search ${scope ?? 'the project'}, so I did not review it.`);
   const hits: readonly Hit[] = lines.map((line) => ({path: scope, line: line.number, text: line.text}));
@@ -149,14 +149,14 @@ function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
 
 function relevant(found: Hits, isReal: (line: string) => boolean, inTests: boolean): readonly Hit[] {
   return found.hits.filter(
-    (hit) => isCode(hit.path) && !isLumber(hit.path) && (inTests || !isTest(hit.path)) && isReal(hit.text),
+    (hit) => isCode(hit.path) && !isGenerated(hit.path) && (inTests || !isTest(hit.path)) && isReal(hit.text),
   );
 }
 
 function section(title: string, items: readonly string[], more: number | undefined = 0): string {
   if (items.length === 0) return '';
   const size = more === 0 ? String(items.length) : `at least ${items.length}`;
-  return `**${title}** (${size})\n${bullets(items, Math.min(8, MOST_FINDINGS))}`;
+  return `**${title}** (${size})\n${bullets(items, Math.min(8, MAX_FINDINGS))}`;
 }
 
 function untested(

@@ -1,8 +1,8 @@
 /** "run CMD": runs it through bash and tells what came of it. */
 
-import {MANIFESTS, manifestFacts} from '../manifests.ts';
+import {MANIFESTS, parseManifest} from '../manifests.ts';
 import {cannot, fenced, notDone, paragraphs} from '../report.ts';
-import {readLines, readPaths} from '../results.ts';
+import {parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, type Work} from '../skill.ts';
 
 const VERB =
@@ -64,12 +64,12 @@ function told(command: string, result: Observation): string {
 
 /** "the tests", "the linter": as the manifests name them. */
 function* runningNamed(what: string, job: Job): Work<string> {
-  const found = readPaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300})));
+  const found = parsePaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300})));
   const near = found.paths.filter((path) => !path.includes('/')).slice(0, 4);
   const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 400)));
   const facts = near.flatMap((path, index) => {
-    const lines = readLines(texts[index]);
-    return lines ? [manifestFacts(path, lines)] : [];
+    const lines = parseLines(texts[index]);
+    return lines ? [parseManifest(path, lines)] : [];
   });
   const isTest = /test|тест|测试/.test(what);
   const wanted = /lint/.test(what)

@@ -1,12 +1,12 @@
 /** "help me understand this project": the main agent sends explore agents; an explore agent looks for itself. */
 
-import {extensionOf, isCodeLanguage, isTest, languageOfExtension, rankOf} from '../../languages.ts';
-import {opening} from '../../prose.ts';
-import {bullets, clip, code, count, countOf, firstSentence, paragraphs} from '../../report.ts';
+import {getExtension, getLanguageByExtension, getPathRank, isCodeLanguage, isTest} from '../../languages.ts';
+import {getReadmeOpening} from '../../prose.ts';
+import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
-import {keywordsIn, looksLikeFile, pathsIn} from '../../words.ts';
+import {findKeywords, findPaths, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
-import {type Focus, type ProjectView, viewOf} from './project-view.ts';
+import {type Focus, type ProjectView, viewProject} from './project-view.ts';
 
 const ASKS =
   /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|look around|know|familiari\w*|map|walk me|study|tell me about|about)\b|comprendre|explique|présente|изуч|объясни|разобраться|понять|обзор|расскажи|исследуй|проанализируй|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看/iu;
@@ -26,19 +26,19 @@ export const explore: Route = (job) => {
   if (!ASKS.test(text) || text.length > 800) return undefined;
   // "what is Workspace?" asks for a name.
   if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
-  const folders = pathsIn(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
+  const folders = findPaths(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
   if (!ABOUT.test(text) && folders.length === 0) return undefined;
   const rest = folders.reduce((words, folder) => words.replace(folder, ' '), text).replace(VOCABULARY, ' ');
   // Something else is named: that is what is asked about.
   if (
     /\p{Script=Latin}/u.test(text) &&
-    keywordsIn(rest.replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ')).length > 0
+    findKeywords(rest.replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ')).length > 0
   )
     return undefined;
-  if (pathsIn(text).some(looksLikeFile)) return undefined;
+  if (findPaths(text).some(looksLikeFile)) return undefined;
   return job.main && job.toolbox.agents.includes('explore')
     ? dispatching(job, folders)
-    : looking(job, folders[0], focusOf(text));
+    : looking(job, folders[0], getFocus(text));
 };
 
 function dispatching(job: Job, folders: readonly string[]): Work<string> {
@@ -58,51 +58,51 @@ function dispatching(job: Job, folders: readonly string[]): Work<string> {
   );
 }
 
-function focusOf(text: string): Focus {
+function getFocus(text: string): Focus {
   if (/\btests\b/i.test(text) && !/entry points/i.test(text)) return 'tests';
   return /\bentry points\b/i.test(text) && !/\btests\b/i.test(text) ? 'structure' : 'all';
 }
 
 function* looking(job: Job, scope: string | undefined, focus: Focus): Work<string> {
-  const view = yield* viewOf(job, scope, focus);
+  const view = yield* viewProject(job, scope, focus);
   return typeof view === 'string' ? view : exploreReport(view);
 }
 
-const MOST_FOLDERS = 9;
+const MAX_FOLDERS = 9;
 
 export function exploreReport(view: ProjectView): string {
-  if (view.focus === 'tests') return paragraphs(testsOf(view), scriptsOf(view), ci(view));
+  if (view.focus === 'tests') return paragraphs(formatTests(view), formatScripts(view), ci(view));
   return paragraphs(
-    identityOf(view),
-    languagesOf(view),
-    entriesOf(view),
+    formatIdentity(view),
+    formatLanguages(view),
+    formatEntries(view),
     folders(view),
-    view.focus === 'all' && scriptsOf(view),
-    view.focus === 'all' && testsOf(view),
+    view.focus === 'all' && formatScripts(view),
+    view.focus === 'all' && formatTests(view),
     documents(view),
     view.focus === 'all' && ci(view),
   );
 }
 
-export function identityOf({facts, readme, place}: ProjectView): string | undefined {
+export function formatIdentity({facts, readme, place}: ProjectView): string | undefined {
   const main = facts.find((fact) => fact.name);
   const name = main?.name && `**${main.name.value}** (${main.path}:${main.name.line})`;
   const description =
     main?.description && `“${clip(main.description.value, 200)}” (${main.path}:${main.description.line})`;
-  const prose = readme && opening(readme.lines);
+  const prose = readme && getReadmeOpening(readme.lines);
   const said = prose && readme && `${readme.path}:${prose.number} says: “${firstSentence(prose.text)}”`;
   const where = place === undefined ? undefined : `In ${place}:`;
   return [where, [name, description].filter(Boolean).join(' — '), said].filter(Boolean).join('\n') || undefined;
 }
 
-export function languagesOf({paths, complete, counted}: ProjectView): string {
+export function formatLanguages({paths, complete, counted}: ProjectView): string {
   const byExtension = new Map<string, number>();
   const whole = !complete && counted.total !== undefined;
   if (whole) for (const [extension, files] of counted.extensions) byExtension.set(extension, files);
-  else for (const path of paths) byExtension.set(extensionOf(path), (byExtension.get(extensionOf(path)) ?? 0) + 1);
+  else for (const path of paths) byExtension.set(getExtension(path), (byExtension.get(getExtension(path)) ?? 0) + 1);
   const byLanguage = new Map<string, number>();
   for (const [extension, files] of byExtension) {
-    const language = languageOfExtension(extension);
+    const language = getLanguageByExtension(extension);
     if (language !== undefined) byLanguage.set(language, (byLanguage.get(language) ?? 0) + files);
   }
   const list = [...byLanguage].sort(
@@ -117,7 +117,7 @@ export function languagesOf({paths, complete, counted}: ProjectView): string {
   return `**Languages**: ${named.join(', ') || 'none that I know'} (${total})`;
 }
 
-export function entriesOf({facts, entries: found, mains}: ProjectView): string {
+export function formatEntries({facts, entries: found, mains}: ProjectView): string {
   const declared = facts.flatMap((fact) =>
     fact.entries.map(
       (entry) => `${fact.path}:${entry.line} — ${entry.name}${entry.value ? `: ${code(entry.value)}` : ''}`,
@@ -128,7 +128,7 @@ export function entriesOf({facts, entries: found, mains}: ProjectView): string {
   );
   const seen = new Set(found.map((entry) => entry.path));
   const others = mains
-    .filter((hit) => !seen.has(hit.path) && rankOf(hit.path) <= 2)
+    .filter((hit) => !seen.has(hit.path) && getPathRank(hit.path) <= 2)
     .map((hit) => `${hit.path}:${hit.line} — ${code(hit.text)}`);
   const all = [...declared.slice(0, 5), ...started, ...others];
   return all.length > 0
@@ -143,15 +143,17 @@ function folders({paths, complete, counted, readme, place}: ProjectView): string
   const list = [...sizes].filter(([folder]) => folder !== '.').sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   if (list.length === 0) return undefined;
   const about = complete || counted.total !== undefined ? '' : ` (of the ${paths.length} newest files)`;
-  const lines = list.slice(0, MOST_FOLDERS).map(([folder, files]) => {
+  const lines = list.slice(0, MAX_FOLDERS).map(([folder, files]) => {
     const own = relative
       .filter((path) => path.startsWith(`${folder}/`))
-      .toSorted((a, b) => a.split('/').length - b.split('/').length || rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
+      .toSorted(
+        (a, b) => a.split('/').length - b.split('/').length || getPathRank(a) - getPathRank(b) || (a < b ? -1 : 1),
+      );
     const names = own.slice(0, 4).map((path) => path.slice(folder.length + 1));
     const said = mention(`${inside}${folder}`, readme);
     return `${inside}${folder}/ (${count(files, 'file')})${names.length > 0 ? `: ${names.join(', ')}${files > names.length ? ', …' : ''}` : ''}${said ? ` — ${said}` : ''}`;
   });
-  return `**Folders**${about}\n${bullets(lines, MOST_FOLDERS, Math.max(0, list.length - MOST_FOLDERS))}`;
+  return `**Folders**${about}\n${bullets(lines, MAX_FOLDERS, Math.max(0, list.length - MAX_FOLDERS))}`;
 }
 
 /** By the first two levels, as the counting command does it. */
@@ -185,7 +187,7 @@ function mention(folder: string, readme: ProjectView['readme']): string | undefi
   return undefined;
 }
 
-export function scriptsOf({facts}: ProjectView): string {
+export function formatScripts({facts}: ProjectView): string {
   const all = facts.flatMap((fact) =>
     fact.scripts.map(
       (one) =>
@@ -195,8 +197,8 @@ export function scriptsOf({facts}: ProjectView): string {
   return all.length > 0 ? `**Scripts**\n${bullets(all, 10)}` : '**Scripts**: none in the manifests found.';
 }
 
-export function testsOf({tests: found, facts, complete, focus, inline}: ProjectView): string {
-  const listed = found.paths.filter((path) => isTest(path) && rankOf(path) === 1);
+export function formatTests({tests: found, facts, complete, focus, inline}: ProjectView): string {
+  const listed = found.paths.filter((path) => isTest(path) && getPathRank(path) === 1);
   const beyond = focus === 'tests' ? found.more : complete ? 0 : undefined;
   const command = facts.find((fact) => fact.test);
   const value = command?.test?.value ? ` (${code(command.test.value)})` : '';
@@ -224,7 +226,7 @@ export function testsOf({tests: found, facts, complete, focus, inline}: ProjectV
       ([folder, files]) =>
         `${folder} (${count(files.length, 'file')}): ${files.slice(0, 4).join(', ')}${files.length > 4 ? ', …' : ''}`,
     );
-  return `**Tests**: ${countOf(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
+  return `**Tests**: ${countListed(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
 }
 
 function documents({documents: found, readme}: ProjectView): string | undefined {

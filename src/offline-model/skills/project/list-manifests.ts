@@ -1,11 +1,11 @@
 /** "list the scripts", "list dependencies": as the manifests name them, each with its line. */
 
-import {LISTS_DEPENDENCIES, MANIFESTS, type ManifestFacts, manifestFacts} from '../../manifests.ts';
-import {bullets, code, count, notDone, paragraphs, problemOf} from '../../report.ts';
-import {readLines, readPaths} from '../../results.ts';
+import {LISTS_DEPENDENCIES, MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
+import {bullets, code, count, getProblem, notDone, paragraphs} from '../../report.ts';
+import {parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
 
-const MOST_MANIFESTS = 3;
+const MAX_MANIFESTS = 3;
 
 export function* fromManifests(
   kind: 'scripts' | 'dependencies',
@@ -15,15 +15,15 @@ export function* fromManifests(
 ): Work<string> {
   const call = job.toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path: scope, limit: 60});
   const result = yield* askOne(call);
-  const found = readPaths(result);
+  const found = parsePaths(result);
   if (!call) return notDone('I have no tool here that can look for manifests.');
   if (!found.known)
-    return notDone(`I could not look for manifests: ${problemOf(result) || 'no more calls were allowed'}.`);
+    return notDone(`I could not look for manifests: ${getProblem(result) || 'no more calls were allowed'}.`);
   const all = found.paths.toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
-  const near = all.slice(0, MOST_MANIFESTS);
+  const near = all.slice(0, MAX_MANIFESTS);
   const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 600)));
-  const read = near.map((path, index) => ({path, lines: readLines(texts[index])}));
-  const facts = read.flatMap(({path, lines}) => (lines ? [manifestFacts(path, lines)] : []));
+  const read = near.map((path, index) => ({path, lines: parseLines(texts[index])}));
+  const facts = read.flatMap(({path, lines}) => (lines ? [parseManifest(path, lines)] : []));
   const unread = read.filter(({lines}) => lines === undefined).map(({path}) => path);
   const forDevelopment = kind === 'dependencies' && /\bdev/i.test(text);
   const items = facts.flatMap((fact) =>
@@ -36,14 +36,14 @@ export function* fromManifests(
     items.length > 0
       ? `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:\n\n${bullets(items, 60)}`
       : nothing(forDevelopment ? 'dependencies for development' : kind, facts, unread),
-    items.length === 0 && kind === 'scripts' && commandsOf(facts),
+    items.length === 0 && kind === 'scripts' && formatCommands(facts),
     unread.length > 0 && items.length > 0 && `Not read: ${unread.join(', ')}.`,
-    more > 0 && `Not looked at: ${count(more, 'more manifest')}, e.g. ${all[MOST_MANIFESTS]}.`,
+    more > 0 && `Not looked at: ${count(more, 'more manifest')}, e.g. ${all[MAX_MANIFESTS]}.`,
   );
 }
 
 /** Claims that there is nothing only of manifests that were read and understood. */
-function nothing(kind: string, facts: readonly ManifestFacts[], unread: readonly string[]): string {
+function nothing(kind: string, facts: readonly Manifest[], unread: readonly string[]): string {
   const known = facts.map((fact) => fact.path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
   const other = facts.map((fact) => fact.path).filter((path) => !known.includes(path));
   if (facts.length + unread.length === 0) return `No ${kind}: no package.json, Makefile or other manifest is here.`;
@@ -53,7 +53,7 @@ function nothing(kind: string, facts: readonly ManifestFacts[], unread: readonly
 }
 
 /** What its tools run without a script. */
-function commandsOf(facts: readonly ManifestFacts[]): string {
+function formatCommands(facts: readonly Manifest[]): string {
   const found = facts.flatMap((fact) =>
     [fact.build, fact.start, fact.test].flatMap((one) => (one ? [`\`${one.name}\` — ${fact.path}:${one.line}`] : [])),
   );

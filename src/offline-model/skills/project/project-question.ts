@@ -1,12 +1,12 @@
 /** Short questions about the project: entry points, languages, how it is built, started and tested. */
 
-import {isCode, isLumber, languageOf, rankOf} from '../../languages.ts';
+import {getLanguage, getPathRank, isCode, isGenerated} from '../../languages.ts';
 import type {Fact} from '../../manifests.ts';
-import {bullets, citeHit, code, notDone, paragraphs, problemOf} from '../../report.ts';
-import {readHits, readLines, readPaths} from '../../results.ts';
+import {bullets, citeHit, code, getProblem, notDone, paragraphs} from '../../report.ts';
+import {parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
-import {entriesOf, identityOf, languagesOf, testsOf} from './explore.ts';
-import {type Focus, type ProjectView, viewOf} from './project-view.ts';
+import {formatEntries, formatIdentity, formatLanguages, formatTests} from './explore.ts';
+import {type Focus, type ProjectView, viewProject} from './project-view.ts';
 
 const MANIFEST_GLOB = '{package.json,composer.json,Cargo.toml,pyproject.toml,setup.cfg,go.mod}';
 
@@ -58,13 +58,13 @@ function* answering(topic: Topic, job: Job): Work<string> {
   if (topic === 'licence') return yield* licence(job);
   if (topic === 'version') return yield* version(job, TOOLCHAIN.test(job.text));
   const focus: Focus = topic === 'test' ? 'tests' : 'structure';
-  const view = yield* viewOf(job, undefined, focus);
+  const view = yield* viewProject(job, undefined, focus);
   if (typeof view === 'string') return view;
-  if (topic === 'entries') return entriesOf(view);
+  if (topic === 'entries') return formatEntries(view);
   if (topic === 'languages') return languages(view);
   if (topic === 'test')
-    return paragraphs(testsOf(view), usualTests(view), quoted(view, /\btests?\b|pytest|vitest|jest/i));
-  if (topic === 'name') return identityOf(view) ?? notDone('no manifest or README here names the project.');
+    return paragraphs(formatTests(view), usualTests(view), quoted(view, /\btests?\b|pytest|vitest|jest/i));
+  if (topic === 'name') return formatIdentity(view) ?? notDone('no manifest or README here names the project.');
   if (topic === 'build') return build(view);
   if (topic === 'task') return task(view, job.text);
   return start(view);
@@ -76,19 +76,19 @@ function* licence({toolbox}: Job): Work<string> {
     toolbox.files('{LICENSE*,LICENCE*,COPYING*,license*}', {limit: 5}),
     toolbox.search({pattern: '^\\s*"?license"?\\s*[:=]', glob: MANIFEST_GLOB, limit: 40}),
   ]);
-  const paths = readPaths(named!).paths.toSorted();
+  const paths = parsePaths(named!).paths.toSorted();
   const texts = yield* ask(paths.slice(0, 2).map((path) => toolbox.read(path, 1, 5)));
   const heads = paths.slice(0, 2).flatMap((path, index) => {
-    const first = readLines(texts[index])?.find((line) => line.text.trim() !== '');
+    const first = parseLines(texts[index])?.find((line) => line.text.trim() !== '');
     return first ? [`${path}:${first.number} — ${code(first.text)}`] : [];
   });
-  const stated = readHits(said!)
+  const stated = parseHits(said!)
     .hits.filter((hit) => !hit.path.includes('/'))
     .map((hit) => citeHit(hit));
   if (heads.length + stated.length > 0) return bullets([...heads, ...stated]);
-  return readPaths(named!).known
+  return parsePaths(named!).known
     ? notDone('no LICENSE or COPYING file is here, and no manifest names a licence.')
-    : notDone(`I could not look for it: ${problemOf(named!) || 'no tool here lists files'}.`);
+    : notDone(`I could not look for it: ${getProblem(named!) || 'no tool here lists files'}.`);
 }
 
 /** Of the project; of the language that it needs, when that was named. */
@@ -97,33 +97,33 @@ function* version({toolbox}: Job, ofLanguage: boolean): Work<string> {
     ? '^go [0-9]|^\\s*"?(node|requires-python|python|rust-version|edition)"?\\s*[:=]\\s*["\']?[\\^~<>=v0-9]'
     : '^\\s*"?version"?\\s*[:=]';
   const said = yield* askOne(toolbox.search({pattern, glob: MANIFEST_GLOB, limit: 40}));
-  const stated = statedIn(said);
+  const stated = formatStatements(said);
   if (stated.length > 0) return bullets(stated);
-  return readHits(said).known
+  return parseHits(said).known
     ? notDone('no manifest here says a version.')
-    : notDone(`I could not look for it: ${problemOf(said) || 'no tool here searches'}.`);
+    : notDone(`I could not look for it: ${getProblem(said) || 'no tool here searches'}.`);
 }
 
 /** Lines of the manifests in this folder; one a file, since the first is the project's own. */
-function statedIn(said: Observation): readonly string[] {
-  const own = readHits(said).hits.filter((hit) => !hit.path.includes('/') && !isLumber(hit.path));
+function formatStatements(said: Observation): readonly string[] {
+  const own = parseHits(said).hits.filter((hit) => !hit.path.includes('/') && !isGenerated(hit.path));
   const first = new Map(own.toReversed().map((hit) => [hit.path, hit]));
   return [...first.values()].map((hit) => citeHit(hit));
 }
 
 /** The languages, with a place for the main one. */
 function languages(view: ProjectView): string {
-  const sources = view.paths.filter((path) => isCode(path) && rankOf(path) === 0);
+  const sources = view.paths.filter((path) => isCode(path) && getPathRank(path) === 0);
   const sizes = new Map<string, number>();
-  for (const path of sources) sizes.set(languageOf(path)!, (sizes.get(languageOf(path)!) ?? 0) + 1);
+  for (const path of sources) sizes.set(getLanguage(path)!, (sizes.get(getLanguage(path)!) ?? 0) + 1);
   const [most] = [...sizes].sort(([, a], [, b]) => b - a);
-  const entry = view.entries.find((one) => languageOf(one.path) === most?.[0]);
-  const example = sources.filter((path) => languageOf(path) === most?.[0]).toSorted()[0];
+  const entry = view.entries.find((one) => getLanguage(one.path) === most?.[0]);
+  const example = sources.filter((path) => getLanguage(path) === most?.[0]).toSorted()[0];
   const place = entry ? `${entry.path}:${entry.line}` : `${example}:1`;
   const manifest = view.facts.find((fact) => fact.name)?.name;
   const from = manifest && view.facts.find((fact) => fact.name === manifest);
   return paragraphs(
-    languagesOf(view),
+    formatLanguages(view),
     most &&
       `Most of the source is ${most[0]}, e.g. ${place}.${from ? ` Its manifest: ${from.path}:${manifest.line}.` : ''}`,
   );
@@ -139,12 +139,12 @@ function build(view: ProjectView): string {
 function start(view: ProjectView): string {
   const found = [
     ...cited(view, (fact) => fact.start),
-    ...view.entries.flatMap(({path, line, text}) => runOf(path, line, text)),
+    ...view.entries.flatMap(({path, line, text}) => getRunCommand(path, line, text)),
   ];
   const readme = quoted(view, /\b(?:run|start|serve|exec|python3?|node|npx|docker)\b/i);
   if (found.length === 0 && readme === '')
     return view.entries.length > 0
-      ? paragraphs(noCommand(view, 'starts it'), entriesOf(view))
+      ? paragraphs(noCommand(view, 'starts it'), formatEntries(view))
       : notFound(view, 'starts it');
   return paragraphs(
     found.length > 0 ? `Start with:\n${bullets([...new Set(found)], 6)}` : noCommand(view, 'starts it'),
@@ -153,9 +153,9 @@ function start(view: ProjectView): string {
 }
 
 /** How a file with a main function is run in its language. */
-function runOf(path: string, line: number, text: string): readonly string[] {
+function getRunCommand(path: string, line: number, text: string): readonly string[] {
   const folder = path.includes('/') ? `./${path.replace(/\/[^/]*$/, '')}` : '.';
-  const language = languageOf(path);
+  const language = getLanguage(path);
   const command =
     language === 'Rust' && /(^|\/)src\/main\.rs$/.test(path)
       ? 'cargo run'

@@ -1,10 +1,10 @@
 /** Looks at a project as a whole: its files, manifests, README, entry points and tests. */
 
-import {type InlineTests, inlineTestSearch, inlineTests, isLumber, isTest} from '../../languages.ts';
-import {MANIFESTS, type ManifestFacts, manifestFacts} from '../../manifests.ts';
-import {headerOf} from '../../prose.ts';
-import {notDone, problemOf} from '../../report.ts';
-import {type Hit, type Line, type Paths, readHits, readLines, readPaths} from '../../results.ts';
+import {type InlineTests, inlineTestSearch, inlineTests, isGenerated, isTest} from '../../languages.ts';
+import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
+import {getFileHeader} from '../../prose.ts';
+import {getProblem, notDone} from '../../report.ts';
+import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, type Job, type Work} from '../../skill.ts';
 import {LIST_FILES, quote} from '../../toolbox.ts';
 
@@ -31,7 +31,7 @@ export interface ProjectView {
     readonly folders: ReadonlyMap<string, number>;
     readonly ci: readonly string[];
   };
-  readonly facts: readonly ManifestFacts[];
+  readonly facts: readonly Manifest[];
   readonly readme: {readonly path: string; readonly lines: readonly Line[]} | undefined;
   readonly documents: readonly string[];
   readonly entries: readonly Entry[];
@@ -53,7 +53,7 @@ const CI_FILES =
   "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
 
 /** Looks at manifests, README, entry points, tests: at most 15 calls in three replies. Text: why it could not. */
-export function* viewOf(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
+export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;
   const counting = job.main
@@ -72,40 +72,40 @@ export function* viewOf(job: Job, scope: string | undefined, focus: Focus): Work
     toolbox.files('{.github/workflows/*,.gitlab-ci.yml,.circleci/config.yml,Jenkinsfile,.ci/*}', {path, limit: 20}),
     counting,
   ]);
-  const listing = readPaths(all!);
-  const counted = countsIn(counts?.outcome === 'ok' ? counts.text : '');
+  const listing = parsePaths(all!);
+  const counted = parseFileCounts(counts?.outcome === 'ok' ? counts.text : '');
   const place = path ?? 'this folder';
   if (!listing.known && counted.total === undefined)
     return notDone(
       toolbox.has('glob') || toolbox.has('bash')
-        ? `I could not look into ${place}: ${problemOf(all!) || 'the tools failed'}.`
+        ? `I could not look into ${place}: ${getProblem(all!) || 'the tools failed'}.`
         : `I have no tool here that lists files, so I could not look into ${place}.`,
     );
   if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
     return `${path ?? 'This folder'} is empty: no files were found (hidden and ignored ones aside).`;
 
-  const near = nearest(readPaths(manifests!).paths).slice(0, 3);
-  const prose = nearest(readPaths(documents!).paths).filter((one) => PROSE.test(one));
+  const near = nearest(parsePaths(manifests!).paths).slice(0, 3);
+  const prose = nearest(parsePaths(documents!).paths).filter((one) => PROSE.test(one));
   const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
-  const workflows = [...new Set([...readPaths(ci!).paths, ...counted.ci])];
+  const workflows = [...new Set([...parsePaths(ci!).paths, ...counted.ci])];
   const second = yield* ask([
     ...near.map((one) => toolbox.read(one, undefined, 300)),
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
     focus === 'tests' ? undefined : toolbox.search({pattern: STARTS, path, limit: 60}),
     focus === 'structure' ? undefined : toolbox.search(inlineTestSearch(path)),
   ]);
-  const facts = near.flatMap((one, index) => factsOf(one, readLines(second[index])));
-  const mains = readHits(second[near.length + 1]!).hits.filter((hit) => !isLumber(hit.path) && !isTest(hit.path));
+  const facts = near.flatMap((one, index) => toManifests(one, parseLines(second[index])));
+  const mains = parseHits(second[near.length + 1]!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
   const candidates =
     focus === 'tests'
       ? []
       : entryCandidates(
           facts,
-          readPaths(starters!).paths,
+          parsePaths(starters!).paths,
           mains.map((hit) => hit.path),
         );
   const third = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
-  const entries = candidates.flatMap((one, index) => entryOf(one, readLines(third[index])));
+  const entries = candidates.flatMap((one, index) => findEntry(one, parseLines(third[index])));
   const view: ProjectView = {
     place: path,
     focus,
@@ -113,15 +113,15 @@ export function* viewOf(job: Job, scope: string | undefined, focus: Focus): Work
     complete: listing.known && listing.more === 0,
     counted,
     facts,
-    readme: readme === undefined ? undefined : {path: readme, lines: readLines(second[near.length]) ?? []},
+    readme: readme === undefined ? undefined : {path: readme, lines: parseLines(second[near.length]) ?? []},
     documents: prose,
     entries,
     mains,
     tests:
       focus === 'tests'
-        ? readPaths(starters!)
+        ? parsePaths(starters!)
         : {paths: listing.paths.filter(isTest), more: listing.more, known: listing.known},
-    inline: inlineTests(readHits(second[near.length + 2]!).hits),
+    inline: inlineTests(parseHits(second[near.length + 2]!).hits),
     ci: workflows,
   };
   return view;
@@ -137,17 +137,17 @@ function withoutPlace(path: string, place: string | undefined): string {
 
 function nearest(paths: readonly string[]): readonly string[] {
   return paths
-    .filter((one) => !isLumber(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
+    .filter((one) => !isGenerated(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
     .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
 }
 
-function factsOf(path: string, lines: readonly Line[] | undefined): readonly ManifestFacts[] {
-  return lines ? [manifestFacts(path, lines)] : [];
+function toManifests(path: string, lines: readonly Line[] | undefined): readonly Manifest[] {
+  return lines ? [parseManifest(path, lines)] : [];
 }
 
 /** What the manifests name comes first; then files with a main function; then by name, the shallow ones first. */
 function entryCandidates(
-  facts: readonly ManifestFacts[],
+  facts: readonly Manifest[],
   named: readonly string[],
   mains: readonly string[],
 ): readonly string[] {
@@ -174,16 +174,16 @@ function entryCandidates(
     .slice(0, 4);
 }
 
-function entryOf(path: string, lines: readonly Line[] | undefined): readonly Entry[] {
+function findEntry(path: string, lines: readonly Line[] | undefined): readonly Entry[] {
   if (!lines || lines.length === 0) return [];
   const start =
     lines.find((line) => /\bmain\s*\(|__name__|^(await|void)\s|\.(listen|run|parse)\(/.test(line.text)) ??
     lines.find((line) => /^\s*(export|pub|public|class|def|fn|func|import|from|use|package)\b/.test(line.text)) ??
     lines[0]!;
-  return [{path, line: start.number, text: start.text, header: headerOf(lines)}];
+  return [{path, line: start.number, text: start.text, header: getFileHeader(lines)}];
 }
 
-function countsIn(text: string): ProjectView['counted'] {
+function parseFileCounts(text: string): ProjectView['counted'] {
   const extensions = new Map<string, number>();
   const folders = new Map<string, number>();
   const ci: string[] = [];

@@ -7,9 +7,9 @@ export interface Change {
   readonly places: number;
 }
 
-const MOST_EDITS = 60;
+const MAX_EDITS = 60;
 
-export function countIn(lines: readonly string[], from: string, words: boolean): number {
+export function countMatches(lines: readonly string[], from: string, words: boolean): number {
   return from === '' ? 0 : [...lines.join('\n').matchAll(matcher(from, words))].length;
 }
 
@@ -18,7 +18,7 @@ export function countIn(lines: readonly string[], from: string, words: boolean):
  * @returns undefined when no edits would give exactly the wanted text.
  */
 export function editsFor(lines: readonly string[], from: string, to: string, words: boolean): Change | undefined {
-  const places = countIn(lines, from, words);
+  const places = countMatches(lines, from, words);
   if (places === 0) return {edits: [], places};
   const text = lines.join('\n');
   const wanted = changed(text, from, to, words);
@@ -27,7 +27,7 @@ export function editsFor(lines: readonly string[], from: string, to: string, wor
       ? {old_string: from, new_string: to}
       : {old_string: from, new_string: to, replace_all: true};
   const tries = [[blunt], lineEdits(lines, from, to, words), regionEdit(lines, from, to, words)];
-  const edits = tries.find((one) => one.length > 0 && one.length <= MOST_EDITS && applied(text, one) === wanted);
+  const edits = tries.find((one) => one.length > 0 && one.length <= MAX_EDITS && applied(text, one) === wanted);
   return edits && {edits, places};
 }
 

@@ -1,6 +1,6 @@
 /** Understands "rename A to B in FILE" and "replace A with B in src/", in a few languages. */
-import {looksLikeFile, type Masked, maskQuoted, pathsIn} from '../../words.ts';
-import {type Place, placeOf} from './rename-scope.ts';
+import {findPaths, looksLikeFile, type Masked, maskQuoted} from '../../words.ts';
+import {type Place, parseScope} from './rename-scope.ts';
 
 export interface RenameRequest extends Place {
   readonly from: string;
@@ -48,7 +48,7 @@ const QUOTES_HELP =
 /** Undefined when it is about something else. */
 export function parseRename(text: string): Parsed {
   const list = FILE_LIST.exec(text);
-  const files = list ? pathsIn(list[1]!.replace(/^[ \t]*[-*•][ \t]+/gm, ' ').replaceAll(',', ' ')) : [];
+  const files = list ? findPaths(list[1]!.replace(/^[ \t]*[-*•][ \t]+/gm, ' ').replaceAll(',', ' ')) : [];
   const lines = (list ? text.replace(list[0], '') : text)
     .split('\n')
     .map((line) => line.trim())
@@ -68,7 +68,7 @@ function parseLine(line: string): Parsed {
   const chinese = CHINESE.exec(masked.text);
   if (chinese) {
     const [, before = '', from, rename, to, rest] = chinese;
-    const place = placeOf(`${before} ${rest}`, masked);
+    const place = parseScope(`${before} ${rest}`, masked);
     return place ? request(from!, to!, rename !== undefined, place, masked) : unclear(rest!, masked);
   }
   const verb = RENAME.exec(masked.text)?.[0];
@@ -84,7 +84,7 @@ function parseNames(body: string, masked: Masked): Parsed {
   // "rename type to kind": the word may also be the name itself.
   const parts = RENAME_PARTS.exec(body.slice(kind.length + noun.length)) ?? RENAME_PARTS.exec(body);
   if (!parts) return {unclear: 'I rename only what is said as: rename OLD to NEW, with "in FILE" or "in FOLDER/".'};
-  const place = placeOf(parts[3]!, masked);
+  const place = parseScope(parts[3]!, masked);
   return place ? request(parts[1]!, parts[2]!, true, place, masked) : unclear(parts[3]!, masked);
 }
 
@@ -94,7 +94,7 @@ function parseTexts(whole: string, verb: RegExpExecArray, masked: Masked): Parse
   const determiners = DETERMINERS.exec(whole)?.[0] ?? '';
   const noun = NOUN.exec(whole.slice(determiners.length))?.[0] ?? '';
   const groups = substitute ? ['with|by'] : swap ? ['for'] : change ? ['to|into'] : ['with', 'by|par|на', 'for', 'to'];
-  const halves = halvesOf(whole.slice(determiners.length + noun.length), groups) ?? halvesOf(whole, groups);
+  const halves = splitHalves(whole.slice(determiners.length + noun.length), groups) ?? splitHalves(whole, groups);
   const help = change ? undefined : {unclear: `I replace only texts that are given word for word. ${QUOTES_HELP}`};
   if (halves === undefined) return help;
   const [from, rest] = halves;
@@ -109,7 +109,7 @@ function parseTexts(whole: string, verb: RegExpExecArray, masked: Masked): Parse
 }
 
 /** Undefined when nothing parts them, or when it could be meant in two ways. */
-function halvesOf(body: string, groups: readonly string[]): readonly [string, string] | undefined {
+function splitHalves(body: string, groups: readonly string[]): readonly [string, string] | undefined {
   for (const group of groups) {
     const found = [...body.matchAll(new RegExp(`\\s+(?:${group})(?=\\s)`, 'giu'))];
     const [first] = found;
@@ -127,7 +127,7 @@ function halvesOf(body: string, groups: readonly string[]): readonly [string, st
 /** The first place word after which nothing but places stands ends the new text. */
 function splitPlace(rest: string, masked: Masked): {to: string; place: Place | undefined} {
   for (const {index} of `${rest} `.matchAll(PLACE_WORD)) {
-    const place = placeOf(rest.slice(index), masked);
+    const place = parseScope(rest.slice(index), masked);
     if (index > 0 && place) return {to: rest.slice(0, index).trim(), place};
   }
   return {to: rest.replace(/[.。]$/u, '').trim(), place: undefined};
@@ -146,8 +146,8 @@ function isLiteral(to: string, hasPlace: boolean, masked: Masked): boolean {
 
 function request(from: string, to: string, rename: boolean, place: Place, masked: Masked): Parsed {
   const quoted = masked.quoted(from.trim());
-  const old = quoted ?? (rename ? nameOf(masked.plain(from)) : masked.plain(from).trim());
-  const now = masked.quoted(to.trim()) ?? (rename ? nameOf(masked.plain(to)) : masked.plain(to).trim());
+  const old = quoted ?? (rename ? trimName(masked.plain(from)) : masked.plain(from).trim());
+  const now = masked.quoted(to.trim()) ?? (rename ? trimName(masked.plain(to)) : masked.plain(to).trim());
   if (old === '' || old.length > 500 || (rename && now === '')) return {unclear: QUOTES_HELP};
   const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(old);
   return {from: old, to: now, rename, words: isName && (rename || quoted === undefined), ...place};
@@ -157,7 +157,7 @@ function unclear(rest: string, masked: Masked): Unclear {
   return {unclear: `I do not understand "${masked.plain(rest).trim()}". ${QUOTES_HELP}`};
 }
 
-function nameOf(text: string): string {
+function trimName(text: string): string {
   return text
     .trim()
     .replace(/[,;.!?。，]+$/, '')

@@ -1,5 +1,5 @@
 /** Where a change is to be made: "in a.py and src/", "in all TypeScript files", "everywhere". */
-import {extensionsOf, languageOfExtension} from '../../languages.ts';
+import {getExtensions, getLanguageByExtension} from '../../languages.ts';
 import {looksLikeFile, looksLikePath, type Masked} from '../../words.ts';
 
 /** Nothing in it: everywhere. */
@@ -26,7 +26,7 @@ const CJK_FILLER = /在|所有|全部|文件夹|文件|目录|项目|代码|中|
 const LEADS = /^(in|inside|under|within|across|throughout|the|folder|directory|dans|в)$/iu;
 
 /** Undefined when the words say more than a place: then they are not understood. */
-export function placeOf(text: string, masked: Masked): Place | undefined {
+export function parseScope(text: string, masked: Masked): Place | undefined {
   const tokens = text
     .split(/[\s,;，、]+/u)
     .map((token) => token.replace(/[.!?。:]+$/u, ''))
@@ -39,7 +39,7 @@ export function placeOf(text: string, masked: Masked): Place | undefined {
     const token = quoted ?? (looksLikePath(whole) ? whole : whole.replace(CJK_FILLER, ''));
     const next = tokens[index + 1]?.toLowerCase() ?? '';
     const kinds = /^(files?|code|sources?|modules?|scripts?|fichiers|файлах|файлы)$/u.test(next)
-      ? globOf(token)
+      ? toGlob(token)
       : undefined;
     if (token === '') continue;
     if (kinds !== undefined) globs.push(kinds);
@@ -61,11 +61,11 @@ function isFolderName(token: string, before: string | undefined, next: string, f
 }
 
 /** The files of a language, as "Python" or ".py" or "py" before "files". */
-function globOf(token: string): string | undefined {
+function toGlob(token: string): string | undefined {
   const extension = token.replace(/^\./, '');
-  if (token.startsWith('.') || languageOfExtension(extension) !== undefined)
+  if (token.startsWith('.') || getLanguageByExtension(extension) !== undefined)
     return /^\w+$/.test(extension) ? `*.${extension.toLowerCase()}` : undefined;
-  const extensions = extensionsOf(token);
+  const extensions = getExtensions(token);
   if (extensions.length === 0) return undefined;
   return extensions.length === 1 ? `*.${extensions[0]}` : `*.{${extensions.join(',')}}`;
 }

@@ -1,18 +1,18 @@
 /** "rename A to B in FILE" and "replace A with B in src/": found by search, read, then edited file by file. */
 
 import {escapeRegExp} from '../../definitions.ts';
-import {isLumber} from '../../languages.ts';
-import {bullets, cannot, clip, count, notDone, paragraphs, problemOf} from '../../report.ts';
-import {goesOn, readLines, readPaths} from '../../results.ts';
+import {isGenerated} from '../../languages.ts';
+import {bullets, cannot, clip, count, getProblem, notDone, paragraphs} from '../../report.ts';
+import {hasMoreLines, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
 import {type Call, quote} from '../../toolbox.ts';
 import {looksLikeFile} from '../../words.ts';
-import {type Change, countIn, editsFor} from './rename-edits.ts';
+import {type Change, countMatches, editsFor} from './rename-edits.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
 
-const MOST_FILES = 40;
+const MAX_FILES = 40;
 /** Reads of one file, 2,000 lines each. */
-const MOST_PAGES = 4;
+const MAX_PAGES = 4;
 
 export const rename: Route = (job) => {
   const request = parseRename(job.text);
@@ -32,9 +32,9 @@ function isFileName(name: string): boolean {
 function* renaming(request: RenameRequest, job: Job): Work<string> {
   if (!job.toolbox.has('edit_file')) return cannot('I have no edit_file tool here, so I cannot change files.');
   if (request.from === request.to) return notDone('both names are the same. Nothing was changed.');
-  const targets = yield* targetsOf(request, job);
+  const targets = yield* findTargets(request, job);
   if (typeof targets === 'string') return targets;
-  const paths = targets.paths.slice(0, MOST_FILES);
+  const paths = targets.paths.slice(0, MAX_FILES);
   const left = targets.more === undefined ? undefined : targets.paths.length - paths.length + targets.more;
   const texts = yield* readAll(paths, job);
   const plans = paths.map((path, index) => planFor(path, texts[index]!, request));
@@ -43,7 +43,7 @@ function* renaming(request: RenameRequest, job: Job): Work<string> {
   const starts = calls.map((_, index) => calls.slice(0, index).flat().length);
   const done = plans.map((plan, index) => {
     const own = calls[index]!;
-    return endOf(plan, own, results.slice(starts[index], starts[index]! + own.length));
+    return applyResults(plan, own, results.slice(starts[index], starts[index]! + own.length));
   });
   return told(request, done, left);
 }
@@ -54,7 +54,7 @@ interface Targets {
 }
 
 /** The files that were named, and those in the folders that hold the text. Text: why there are none. */
-function* targetsOf(request: RenameRequest, job: Job): Work<Targets | string> {
+function* findTargets(request: RenameRequest, job: Job): Work<Targets | string> {
   const {files, scopes, globs} = request;
   if (files.length > 0 && scopes.length + globs.length === 0) return {paths: files, more: 0};
   const pattern = request.words
@@ -67,11 +67,11 @@ function* targetsOf(request: RenameRequest, job: Job): Work<Targets | string> {
   if (calls.some((call) => call === undefined))
     return cannot('I have no tool here that finds the files. Name them, and I change those.');
   const results = yield* ask(calls);
-  const found = results.map(readPaths);
+  const found = results.map(parsePaths);
   const failed = results.find((_, index) => !found[index]!.known);
   // A place that cannot be searched might hold the text: the half of a rename is not made.
-  if (failed) return notDone(`the search failed: ${problemOf(failed)}. Nothing was changed.`);
-  const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isLumber(path));
+  if (failed) return notDone(`the search failed: ${getProblem(failed)}. Nothing was changed.`);
+  const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isGenerated(path));
   const more = found.reduce<number | undefined>(
     (sum, one) => (sum === undefined || one.more === undefined ? undefined : sum + one.more),
     0,
@@ -89,18 +89,18 @@ interface FileText {
 /** Reads all files side by side, page by page. */
 function* readAll(paths: readonly string[], job: Job): Work<readonly FileText[]> {
   const texts = paths.map(() => ({lines: [] as string[], problem: '', open: true}));
-  for (let page = 0; page < MOST_PAGES && texts.some((text) => text.open); page++) {
+  for (let page = 0; page < MAX_PAGES && texts.some((text) => text.open); page++) {
     const open = texts.map((text, index) => ({text, path: paths[index]!})).filter(({text}) => text.open);
     const results = yield* ask(
       open.map(({text, path}) => job.toolbox.read(path, page === 0 ? undefined : text.lines.length + 1)),
     );
     for (const [index, {text}] of open.entries()) {
       const result = results[index]!;
-      const lines = readLines(result);
+      const lines = parseLines(result);
       if (lines) text.lines.push(...lines.map((line) => line.text));
       else if (page === 0)
         text.problem = result.outcome === 'missing' ? 'not read' : clip(result.text, 160) || 'not read';
-      text.open = lines !== undefined && lines.length > 0 && goesOn(result);
+      text.open = lines !== undefined && lines.length > 0 && hasMoreLines(result);
     }
   }
   return texts.map(({lines, problem, open}) => {
@@ -120,14 +120,14 @@ interface Plan {
 function planFor(path: string, text: FileText, request: RenameRequest): Plan {
   const failed = (problem: string): Plan => ({path, edits: undefined, places: 0, problem});
   if (!text.lines) return failed(text.problem);
-  const words = request.words && countIn(text.lines, request.from, true) > 0;
+  const words = request.words && countMatches(text.lines, request.from, true) > 0;
   if (request.words && !words && request.rename) return failed('');
   const change = editsFor(text.lines, request.from, request.to, words);
   if (change === undefined) return failed('its lines are too alike to be changed safely');
   return change.places === 0 ? failed('') : {path, edits: change.edits, places: change.places, problem: ''};
 }
 
-function endOf(plan: Plan, calls: readonly Call[], results: readonly Observation[]): Plan {
+function applyResults(plan: Plan, calls: readonly Call[], results: readonly Observation[]): Plan {
   if (calls.length === 0) return plan;
   const bad = results.find((result) => result.outcome !== 'ok');
   if (!bad) return plan;
@@ -170,7 +170,7 @@ function told(request: RenameRequest, done: readonly Plan[], left: number | unde
         .slice(0, 10)
         .join(', ')}.`,
     left !== 0 &&
-      `${left === undefined ? 'More' : count(left, 'more file')} may hold it: I change at most ${MOST_FILES} at a time. Ask again for the rest.`,
+      `${left === undefined ? 'More' : count(left, 'more file')} may hold it: I change at most ${MAX_FILES} at a time. Ask again for the rest.`,
     changed.length > 0 && request.rename && 'I ran no check: names in strings and comments were renamed too.',
   );
 }
@@ -185,5 +185,5 @@ function* moving(request: RenameRequest, job: Job): Work<string> {
   const result = yield* askOne(call);
   if (result.outcome === 'ok')
     return `Renamed the file ${request.from} to ${request.to}. What imports it was not changed.`;
-  return notDone(`${request.from} was not renamed: ${problemOf(result) || 'no more calls were allowed'}.`);
+  return notDone(`${request.from} was not renamed: ${getProblem(result) || 'no more calls were allowed'}.`);
 }
