@@ -5,7 +5,7 @@ import type {ChangedFiles} from '../core/session/parts.ts';
 import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
-import {patchOf} from '../tools/files/patch.ts';
+import {formatPatch} from '../tools/files/patch.ts';
 
 export function checkpointsOf(
   options: Pick<CheckpointStoreOptions, 'sessionFolder' | 'root' | 'home'>,
@@ -29,7 +29,7 @@ export function changedFilesOf(checkpoints: CheckpointStore, root: string, write
   return createChangedFiles({
     root,
     checkpoints: () => checkpoints.current,
-    patchOf,
+    formatPatch,
     onRestored: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
   });
 }

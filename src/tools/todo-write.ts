@@ -18,7 +18,7 @@ export function createTodoWrite(): Tool<TodoWriteInput> {
     name: 'todo_write',
     description,
     input,
-    title: ({todos}) => todos.find(({status}) => status === 'in_progress')?.content ?? progressOf(todos),
+    title: ({todos}) => todos.find(({status}) => status === 'in_progress')?.content ?? formatProgress(todos),
     access: () => [{kind: 'none'}],
     async run({todos}, {agentId}) {
       const current = todos.filter(({status}) => status === 'in_progress');
@@ -34,12 +34,12 @@ export function createTodoWrite(): Tool<TodoWriteInput> {
       lists.set(agentId, todos);
       const notes =
         dropped.length > 0 ? ` Left out unfinished: ${dropped.map(({content}) => `"${content}"`).join(', ')}.` : '';
-      return textResult(`${progressOf(todos)}.${notes}`, {display: {type: 'todos', todos}});
+      return textResult(`${formatProgress(todos)}.${notes}`, {display: {type: 'todos', todos}});
     },
   };
 }
 
-function progressOf(todos: readonly Todo[]): string {
+function formatProgress(todos: readonly Todo[]): string {
   const done = todos.filter(({status}) => status === 'completed').length;
   return `${done} of ${todos.length} todos done`;
 }

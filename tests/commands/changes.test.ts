@@ -6,7 +6,7 @@ import type {CommandContext} from '../../src/core/contract/command.ts';
 import type {RunRecord} from '../../src/core/contract/runs.ts';
 import type {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {createChangedFiles} from '../../src/storage/checkpoints/changed-files.ts';
-import {patchOf} from '../../src/tools/files/patch.ts';
+import {formatPatch} from '../../src/tools/files/patch.ts';
 import {house} from '../core/manager-fixture.ts';
 import {fixture} from '../core/run-fixture.ts';
 import {ScriptedModel} from '../core/scripted-model.ts';
@@ -22,7 +22,7 @@ function given(files: Readonly<Record<string, string>> = {}, options = {}) {
   const changes = createChangedFiles({
     root: made.root,
     checkpoints: () => made.store.current,
-    patchOf,
+    formatPatch,
     onRestored: async (paths, label) => void told.push(...paths.map((file) => `${label} ${file}`)),
   });
   /** What the command answers about this run. */

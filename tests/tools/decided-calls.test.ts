@@ -20,7 +20,7 @@ const READING = {attempt: {launch: 'plain', checkpoint: false, environment: 'rea
 
 describe('a file that was permitted', () => {
   /** A folder that was one of the workspace when it was judged, and is a link to elsewhere when the call runs. */
-  function swapped({root, outside, put}: Fixture) {
+  function swapBytes({root, outside, put}: Fixture) {
     put({'src/a.ts': 'one\n'});
     writeFileSync(path.join(outside, 'a.ts'), 'one\n');
     const permitted = {places: [path.join(root, 'src/a.ts')]};
@@ -31,7 +31,7 @@ describe('a file that was permitted', () => {
 
   test('is the one that is written: a link that was laid elsewhere meanwhile is not followed', async () => {
     const at = fixture();
-    const permitted = swapped(at);
+    const permitted = swapBytes(at);
     const write = createWriteFile(new FileLocks());
     const {text, isError} = await at.call(write, {path: 'src/b.ts', content: 'two\n'}, permitted);
     expect(text).toMatch(/^The path leads to .*outside\/b\.ts by now, which was not permitted\./);
@@ -45,7 +45,7 @@ describe('a file that was permitted', () => {
 
   test('is the one that is read', async () => {
     const at = fixture();
-    expect((await at.call(readFileTool, {path: 'src/a.ts'}, swapped(at))).text).toContain('was not permitted');
+    expect((await at.call(readFileTool, {path: 'src/a.ts'}, swapBytes(at))).text).toContain('was not permitted');
   });
 
   test('is written as usual where it lies as it was judged', async () => {

@@ -15,7 +15,7 @@ export interface ChangedFilesDeps {
   /** Of the session that is open. @throws MiniCcError when they cannot be used. */
   checkpoints(): SessionCheckpoints;
   /** The unified hunks between two texts. */
-  patchOf(before: string, after: string): string;
+  formatPatch(before: string, after: string): string;
   /** Called before the result is there: agents that have read these files learn who changed them. */
   onRestored(paths: readonly string[], label: string): Promise<void>;
 }
@@ -59,7 +59,7 @@ function gapsIn(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => bo
   return {reasons: [...new Set(reasons)], ...(ran.size > 0 && {leftOut: [...new Set(leftOut)]})};
 }
 
-type DiffDeps = Pick<ChangedFilesDeps, 'patchOf' | 'root'>;
+type DiffDeps = Pick<ChangedFilesDeps, 'formatPatch' | 'root'>;
 
 /** Beyond so many characters in all, files are only named. */
 const MAX_CHARS = 100_000;
@@ -86,7 +86,7 @@ async function unifiedDiff(
   return parts;
 }
 
-function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {patchOf, root}: DiffDeps): string {
+function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {formatPatch, root}: DiffDeps): string {
   const {before, after} = stretch;
   const head = headOf(stretch, root);
   if (idOf(before) === idOf(after)) return head;
@@ -94,7 +94,7 @@ function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {patc
   if (old === undefined || now === undefined) return `${head}\n(its content is not kept any more)`;
   const [a, b] = namesOf(stretch, root);
   if (isBinary(old) || isBinary(now)) return `${head}\nBinary files ${a} and ${b} differ`;
-  const patch = patchOf(old.toString(), now.toString());
+  const patch = formatPatch(old.toString(), now.toString());
   return patch === '' ? head : `${head}\n--- ${a}\n+++ ${b}\n${patch}`;
 }
 

@@ -7,8 +7,8 @@ import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
 import description from './edit-file.md';
-import {boundedPatch, patchOf} from './patch.ts';
-import {missing} from './paths.ts';
+import {cutPatch, formatPatch} from './patch.ts';
+import {createNotFoundError} from './paths.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
 
@@ -32,9 +32,9 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     description,
     input,
     title: ({path}) => path,
-    access: (given, workspace) => writeAccess(given.path, workspace, (absolute) => previewOf(absolute, given)),
+    access: (given, workspace) => writeAccess(given.path, workspace, (absolute) => formatPreview(absolute, given)),
     async run(given, context) {
-      const edits = editsOf(given);
+      const edits = parseEdits(given);
       if (typeof edits === 'string') return errorResult(edits);
       return changeFile(given.path, locks, context, (file) => editFile(file, edits, context.workspace));
     },
@@ -47,7 +47,7 @@ async function editFile(
   workspace: Workspace,
 ): Promise<ToolResult> {
   if (!old) {
-    const {message} = await missing(path, workspace);
+    const {message} = await createNotFoundError(path, workspace);
     return errorResult(`${message} To create a file, use write_file.`);
   }
   if (isBinary(old)) return errorResult(`${shown} is a binary file: it is not edited.`);
@@ -57,15 +57,15 @@ async function editFile(
   if (edited.text === file.text) return errorResult(`${shown}: the edits cancel each other out. Nothing was changed.`);
   await replace(encodeText({...file, text: edited.text}), {before: file.text, after: edited.text});
   const count = edited.replacements === 1 ? '1 replacement' : `${edited.replacements} replacements`;
-  const patch = patchOf(file.text, edited.text);
-  return textResult(`Edited ${shown} (${count}).\n${boundedPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {
+  const patch = formatPatch(file.text, edited.text);
+  return textResult(`Edited ${shown} (${count}).\n${cutPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {
     display: {type: 'diff', path, patch},
     facts: {changed: [path]},
   });
 }
 
 /** The edits of either form, or what is wrong with the input. */
-function editsOf({old_string, new_string, replace_all, edits}: EditFileInput): readonly TextEdit[] | string {
+function parseEdits({old_string, new_string, replace_all, edits}: EditFileInput): readonly TextEdit[] | string {
   const hasOne = old_string !== undefined || new_string !== undefined;
   if (edits !== undefined && edits.length > 0) {
     return hasOne ? 'Give either old_string and new_string, or edits, not both.' : edits;
@@ -74,15 +74,15 @@ function editsOf({old_string, new_string, replace_all, edits}: EditFileInput): r
   return [{old_string, new_string, replace_all}];
 }
 
-function previewOf(path: string, given: EditFileInput): string {
-  const edits = editsOf(given);
+function formatPreview(path: string, given: EditFileInput): string {
+  const edits = parseEdits(given);
   if (typeof edits === 'string') return edits;
   try {
     const {text} = decodeText(readFileSync(path));
     const edited = applyEdits(text, edits);
-    if ('text' in edited) return patchOf(text, edited.text);
+    if ('text' in edited) return formatPatch(text, edited.text);
   } catch {
     // Missing or not readable: the wish is shown as it is, and the call itself says what is wrong.
   }
-  return edits.map(({old_string, new_string}) => patchOf(old_string, new_string)).join('\n');
+  return edits.map(({old_string, new_string}) => formatPatch(old_string, new_string)).join('\n');
 }

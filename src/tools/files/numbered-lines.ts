@@ -63,7 +63,7 @@ export class NumberedLines {
 }
 
 /** The lines of a text. A line end at the end of the text begins no further line. */
-export function linesOf(text: string): string[] {
+export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();

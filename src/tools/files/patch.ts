@@ -8,21 +8,21 @@ const TIME_LIMIT_MS = 200;
 const MAX_CHARS = 100_000;
 
 /** Empty when nothing changed; at most 100,000 characters. */
-export function patchOf(before: string, after: string): string {
+export function formatPatch(before: string, after: string): string {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
     context: CONTEXT_LINES,
     timeout: TIME_LIMIT_MS,
   });
   const hunks = patch?.hunks ?? [oneHunk(before.split('\n'), after.split('\n'))];
   const lines = hunks.flatMap(({oldStart, oldLines, newStart, newLines, lines}) => [
-    `@@ -${rangeOf(oldStart, oldLines)} +${rangeOf(newStart, newLines)} @@`,
+    `@@ -${formatRange(oldStart, oldLines)} +${formatRange(newStart, newLines)} @@`,
     ...lines.map((line) => line.replace(/\r$/, '')),
   ]);
-  return boundedPatch(lines.join('\n'), MAX_CHARS);
+  return cutPatch(lines.join('\n'), MAX_CHARS);
 }
 
 /** Whole lines of a patch up to `maxChars` characters, and how many more there are. */
-export function boundedPatch(patch: string, maxChars: number): string {
+export function cutPatch(patch: string, maxChars: number): string {
   if (patch.length <= maxChars) return patch;
   const kept = patch.slice(0, Math.max(0, patch.lastIndexOf('\n', maxChars)));
   const more = patch.slice(kept.length).split('\n').length - 1;
@@ -30,7 +30,7 @@ export function boundedPatch(patch: string, maxChars: number): string {
 }
 
 /** A range without lines is named by the line before it. */
-function rangeOf(start: number, lines: number): string {
+function formatRange(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 

@@ -72,7 +72,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
 const MAX_SUGGESTIONS = 3;
 
 /** An error that says that `path` is missing, and what was probably meant. */
-export async function missing(path: string, workspace: Workspace): Promise<MiniCcError> {
+export async function createNotFoundError(path: string, workspace: Workspace): Promise<MiniCcError> {
   const shown = shownPath(path, workspace);
   const suggestions = await nearest(path, workspace);
   const meant = suggestions.length > 0 ? ` Did you mean ${suggestions.join(', ')}?` : '';

@@ -6,8 +6,8 @@ import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {codeOf} from '../../core/util/file-errors.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
-import {addFileLines, DEFAULT_LINES, linesOf, NumberedLines} from './numbered-lines.ts';
-import {absolutePath, archivedTranscript, assertPermitted, missing, shownPath} from './paths.ts';
+import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
+import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath} from './paths.ts';
 import description from './read-file.md';
 import {decodeText, isBinary} from './text-file.ts';
 
@@ -41,7 +41,7 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
   const shown = shownPath(named, context.workspace);
   const {path, size} = await regularFile(named, shown, context);
   const start = await firstBytes(path);
-  const image = imageTypeOf(start);
+  const image = getImageType(start);
   if (image !== undefined) {
     if (size > MAX_IMAGE_BYTES) {
       return errorResult(
@@ -65,7 +65,7 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
     context.files.sawRead(path, Buffer.alloc(0));
   } else {
     const bytes = await readFile(path, {signal: context.signal});
-    for (const line of linesOf(decodeText(bytes).text)) lines.add(line);
+    for (const line of splitLines(decodeText(bytes).text)) lines.add(line);
     context.files.sawRead(path, bytes);
   }
   const facts = {read: [path]};
@@ -90,7 +90,8 @@ async function regularFile(named: string, shown: string, context: ToolContext): 
     await access(path, constants.R_OK);
     return {path, size: about.size};
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(named, context.workspace);
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
+      throw await createNotFoundError(named, context.workspace);
     if (codeOf(error) === 'EACCES') throw new MiniCcError('EACCES', `${shown} may not be read: permission denied.`);
     throw error;
   }
@@ -113,7 +114,7 @@ function megabytes(bytes: number): string {
 type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
 /** The images that the Messages API takes, recognised by their first bytes and not by their name. */
-function imageTypeOf(bytes: Buffer): ImageType | undefined {
+function getImageType(bytes: Buffer): ImageType | undefined {
   const starts = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text;
   if (starts('\x89PNG\r\n\x1a\n')) return 'image/png';
   if (starts('\xff\xd8\xff')) return 'image/jpeg';

@@ -40,7 +40,7 @@ function applyEdit(text: string, edit: TextEdit): Edited {
     return {problem: 'old_string and new_string are the same (line ends do not count).'};
   }
   const plain = text.replaceAll('\r\n', '\n');
-  const starts = startsOf(wanted, plain);
+  const starts = findMatches(wanted, plain);
   if (starts.length === 0) return {problem: notFound(wanted, plain)};
   if (starts.length > 1 && edit.replace_all !== true) {
     const lines = starts.slice(0, MAX_LINES_NAMED).map((start) => lineNumberAt(plain, start));
@@ -50,7 +50,7 @@ function applyEdit(text: string, edit: TextEdit): Edited {
     };
   }
   const toOffset = offsetsIn(text);
-  const replacement = withLineEndsOf(text, edit.new_string);
+  const replacement = convertLineEnds(text, edit.new_string);
   const parts: string[] = [];
   let from = 0;
   for (const start of starts) {
@@ -61,7 +61,7 @@ function applyEdit(text: string, edit: TextEdit): Edited {
 }
 
 /** Of each match, none overlapping another. */
-function startsOf(wanted: string, text: string): number[] {
+function findMatches(wanted: string, text: string): number[] {
   const starts: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) starts.push(at);
   return starts;
@@ -88,7 +88,7 @@ function offsetsIn(text: string): (folded: number) => number {
   };
 }
 
-function withLineEndsOf(text: string, inserted: string): string {
+function convertLineEnds(text: string, inserted: string): string {
   const crlf = text.split('\r\n').length - 1;
   const lf = text.split('\n').length - 1 - crlf;
   return crlf > lf ? inserted.replace(/\r?\n/g, '\r\n') : inserted;

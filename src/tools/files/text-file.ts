@@ -7,10 +7,10 @@ export interface TextFile {
   /** Without the byte order mark; line ends as they are. */
   readonly text: string;
   readonly encoding: TextEncodingName;
-  readonly hasMark: boolean;
+  readonly hasByteOrderMark: boolean;
 }
 
-const MARKS: readonly {readonly encoding: TextEncodingName; readonly bytes: readonly number[]}[] = [
+const BYTE_ORDER_MARKS: readonly {readonly encoding: TextEncodingName; readonly bytes: readonly number[]}[] = [
   {encoding: 'utf8', bytes: [0xef, 0xbb, 0xbf]},
   {encoding: 'utf16le', bytes: [0xff, 0xfe]},
   {encoding: 'utf16be', bytes: [0xfe, 0xff]},
@@ -21,31 +21,35 @@ const PROBE_BYTES = 8192;
 
 /** True when the bytes are no text in any encoding that is known here. Enough to give it the first 8 KB. */
 export function isBinary(bytes: Buffer): boolean {
-  if (markOf(bytes)?.encoding.startsWith('utf16')) return false;
+  if (findByteOrderMark(bytes)?.encoding.startsWith('utf16')) return false;
   return bytes.subarray(0, PROBE_BYTES).includes(0);
 }
 
 /** Bytes that are no UTF-8 are taken for Latin-1, which gives every byte back as it was. */
 export function decodeText(bytes: Buffer): TextFile {
-  const mark = markOf(bytes);
+  const mark = findByteOrderMark(bytes);
   const body = bytes.subarray(mark?.bytes.length ?? 0);
-  const hasMark = mark !== undefined;
+  const hasByteOrderMark = mark !== undefined;
   switch (mark?.encoding) {
     case 'utf16le':
-      return {text: body.toString('utf16le'), encoding: 'utf16le', hasMark};
+      return {text: body.toString('utf16le'), encoding: 'utf16le', hasByteOrderMark};
     case 'utf16be':
-      return {text: swapped(body).toString('utf16le'), encoding: 'utf16be', hasMark};
+      return {text: swapBytes(body).toString('utf16le'), encoding: 'utf16be', hasByteOrderMark};
     default: {
       const text = body.toString('utf8');
       const isUtf8 = !text.includes('\ufffd') || Buffer.from(text).equals(body);
-      return isUtf8 ? {text, encoding: 'utf8', hasMark} : {text: body.toString('latin1'), encoding: 'latin1', hasMark};
+      return isUtf8
+        ? {text, encoding: 'utf8', hasByteOrderMark}
+        : {text: body.toString('latin1'), encoding: 'latin1', hasByteOrderMark};
     }
   }
 }
 
 /** @throws MiniCcError `ENCODING` when the file's encoding has no such character. */
-export function encodeText({text, encoding, hasMark}: TextFile): Buffer {
-  const mark = Buffer.from(hasMark ? (MARKS.find((known) => known.encoding === encoding)?.bytes ?? []) : []);
+export function encodeText({text, encoding, hasByteOrderMark}: TextFile): Buffer {
+  const mark = Buffer.from(
+    hasByteOrderMark ? (BYTE_ORDER_MARKS.find((known) => known.encoding === encoding)?.bytes ?? []) : [],
+  );
   return Buffer.concat([mark, encodeBody(text, encoding)]);
 }
 
@@ -56,7 +60,7 @@ function encodeBody(text: string, encoding: TextEncodingName): Buffer {
     case 'utf16le':
       return Buffer.from(text, 'utf16le');
     case 'utf16be':
-      return swapped(Buffer.from(text, 'utf16le'));
+      return swapBytes(Buffer.from(text, 'utf16le'));
     case 'latin1': {
       const foreign = [...text].find((character) => (character.codePointAt(0) ?? 0) > 0xff);
       if (foreign === undefined) return Buffer.from(text, 'latin1');
@@ -65,11 +69,11 @@ function encodeBody(text: string, encoding: TextEncodingName): Buffer {
   }
 }
 
-function markOf(bytes: Buffer): (typeof MARKS)[number] | undefined {
-  return MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
+function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[number] | undefined {
+  return BYTE_ORDER_MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
 }
 
 /** UTF-16 of the other byte order. A last odd byte is dropped: it is no character. */
-function swapped(bytes: Buffer): Buffer {
+function swapBytes(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).swap16();
 }

@@ -5,8 +5,8 @@ import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {textResult} from '../../core/util/tool-result.ts';
 import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
-import {linesOf} from './numbered-lines.ts';
-import {patchOf} from './patch.ts';
+import {splitLines} from './numbered-lines.ts';
+import {formatPatch} from './patch.ts';
 import {decodeText, isBinary} from './text-file.ts';
 import description from './write-file.md';
 
@@ -21,7 +21,8 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     description,
     input,
     title: ({path}) => path,
-    access: ({path, content}, workspace) => writeAccess(path, workspace, (absolute) => previewOf(absolute, content)),
+    access: ({path, content}, workspace) =>
+      writeAccess(path, workspace, (absolute) => formatPreview(absolute, content)),
     run: ({path, content}, context) => changeFile(path, locks, context, (file) => write(file, content)),
   };
 }
@@ -29,17 +30,17 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
 async function write({path, shown, old, replace}: FileToChange, content: string): Promise<ToolResult> {
   const bytes = Buffer.from(content, 'utf8');
   if (old?.equals(bytes)) return textResult(`${shown} is unchanged: it had this content.`, {facts: {changed: []}});
-  const before = textOf(old);
+  const before = decodeForDiff(old);
   await replace(bytes, {before, after: content});
-  const lines = linesOf(content).length;
+  const lines = splitLines(content).length;
   return textResult(`${old ? 'Updated' : 'Created'} ${shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`, {
-    display: {type: 'diff', path, patch: patchOf(before, content)},
+    display: {type: 'diff', path, patch: formatPatch(before, content)},
     facts: {changed: [path]},
   });
 }
 
-function previewOf(path: string, content: string): string {
-  return patchOf(textOf(readOrNothing(path)), content);
+function formatPreview(path: string, content: string): string {
+  return formatPatch(decodeForDiff(readOrNothing(path)), content);
 }
 
 function readOrNothing(path: string): Buffer | undefined {
@@ -51,7 +52,7 @@ function readOrNothing(path: string): Buffer | undefined {
   }
 }
 
-function textOf(bytes: Buffer | undefined): string {
+function decodeForDiff(bytes: Buffer | undefined): string {
   if (bytes === undefined) return '';
   return isBinary(bytes) ? '(binary)\n' : decodeText(bytes).text;
 }

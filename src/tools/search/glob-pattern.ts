@@ -7,7 +7,7 @@
  * A pattern without a slash matches the name at any depth; one with a slash matches the path from its beginning.
  * @returns a test for paths with `/`, without a leading `./`.
  */
-export function globMatcher(pattern: string): (path: string) => boolean {
+export function createGlobMatcher(pattern: string): (path: string) => boolean {
   const trimmed = pattern.replace(/^\.\//, '').replace(/\/$/, '/**');
   const isName = !trimmed.includes('/');
   const source = translate(trimmed.replace(/^\//, ''));
@@ -46,7 +46,7 @@ function translate(glob: string): string {
       const set = /^\[([!^]?)(\]?[^\]]*)\]/.exec(rest);
       source += set ? `[${set[1] ? '^/' : ''}${(set[2] as string).replace(/[\\[\]^]/g, '\\$&')}]` : '\\[';
       at += set ? set[0].length - 1 : 0;
-    } else if (character === '{' && closes(rest)) {
+    } else if (character === '{' && hasClosingBrace(rest)) {
       source += '(?:';
       braces += 1;
     } else if (character === '}' && braces > 0) {
@@ -69,7 +69,7 @@ function isSegmentStart(glob: string, at: number): boolean {
   return at === 0 || '/{,'.includes(glob[at - 1] as string);
 }
 
-function closes(rest: string): boolean {
+function hasClosingBrace(rest: string): boolean {
   let open = 0;
   for (const character of rest) {
     if (character === '{') open += 1;

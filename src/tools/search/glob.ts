@@ -7,8 +7,8 @@ import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
-import {globMatcher, splitGlob} from './glob-pattern.ts';
-import {isCut, runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
+import {createGlobMatcher, splitGlob} from './glob-pattern.ts';
+import {formatSearchNotes, getSearchPath, isCut, runRipgrep} from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -25,15 +25,15 @@ export const globTool: Tool<GlobInput> = {
   description,
   input,
   title: ({pattern, path}) => (path === undefined ? pattern : `${pattern} in ${path}`),
-  access: (given, workspace) => [{kind: 'read', path: absolutePath(placeOf(given).path, workspace)}],
+  access: (given, workspace) => [{kind: 'read', path: absolutePath(resolvePattern(given).path, workspace)}],
   run: findFiles,
 };
 
 async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolResult> {
-  const {path, pattern} = placeOf(given);
-  const base = await searchedPath(path, context);
+  const {path, pattern} = resolvePattern(given);
+  const base = await getSearchPath(path, context);
   if (!(await stat(base)).isDirectory()) return errorResult(`${path} is a file, not a directory: use read_file.`);
-  const matches = globMatcher(pattern);
+  const matches = createGlobMatcher(pattern);
   const limit = given.limit ?? DEFAULT_LIMIT;
   const found: string[] = [];
   let more = 0;
@@ -51,14 +51,14 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
     },
     context,
   );
-  const notes = searchNotes(end);
+  const notes = formatSearchNotes(end);
   if (more > 0) notes.unshift(`(${more} more ${more === 1 ? 'file' : 'files'}: narrow the pattern, or set limit)`);
   const lines = [...(found.length > 0 ? found : ['No files found']), ...notes];
   return textResult(lines.join('\n'), {...(isCut(end) && {isError: true}), facts: {read: []}});
 }
 
 /** Where to look: absolute patterns, and those that leave the directory, bring their own place. */
-function placeOf({pattern, path}: GlobInput): {path: string; pattern: string} {
+function resolvePattern({pattern, path}: GlobInput): {path: string; pattern: string} {
   if (!/^(?:\/|~\/|\.\.\/)/.test(pattern)) return {path: path ?? '.', pattern};
   const {base, rest} = splitGlob(pattern);
   const isRelative = pattern.startsWith('..') && path !== undefined;

@@ -6,10 +6,10 @@ import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
-import {globMatcher} from './glob-pattern.ts';
+import {createGlobMatcher} from './glob-pattern.ts';
 import description from './grep.md';
 import {FoundLines, plural} from './grep-lines.ts';
-import {isCut, type RipgrepEnd, runRipgrep, searchedPath, searchNotes} from './ripgrep.ts';
+import {formatSearchNotes, getSearchPath, isCut, type RipgrepEnd, runRipgrep} from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 250;
 /** Up to so many files are put in order of their times; more of them by path. */
@@ -52,22 +52,22 @@ interface Search {
 }
 
 async function search(given: GrepInput, context: ToolContext): Promise<ToolResult> {
-  const base = await searchedPath(given.path, context);
+  const base = await getSearchPath(given.path, context);
   const shown = shownPath(base, context.workspace);
   const asked: Search = {
     given,
     limit: given.limit ?? DEFAULT_LIMIT,
-    args: ['--regexp', given.pattern, ...(given['-i'] ? ['--ignore-case'] : []), ...fileFilter(given)],
+    args: ['--regexp', given.pattern, ...(given['-i'] ? ['--ignore-case'] : []), ...getFileFilter(given)],
     path: shown === base || shown === '.' ? shown : `./${shown}`,
-    wants: wantedPaths(given.glob, base, context),
+    wants: createPathFilter(given.glob, base, context),
   };
   const {found, end} = await (given.mode === 'content' || given.mode === 'count'
     ? searchLines(asked, given.mode, context)
     : searchFiles(asked, context));
   const facts = {read: []};
-  const problem = problemIn(end, given);
+  const problem = describeProblem(end, given);
   if (problem !== undefined && found.length === 0) return errorResult(problem, {facts});
-  const text = [...(found.length > 0 ? found : ['No matches']), ...searchNotes(end)].join('\n');
+  const text = [...(found.length > 0 ? found : ['No matches']), ...formatSearchNotes(end)].join('\n');
   return textResult(text, {...(isCut(end) && {isError: true}), facts});
 }
 
@@ -116,7 +116,7 @@ async function searchLines(asked: Search, mode: 'content' | 'count', context: To
 }
 
 /** Left-out globs are ripgrep's work. What a name must match is a type of its own: types do not undo `.gitignore`. */
-function fileFilter({glob, type}: GrepInput): string[] {
+function getFileFilter({glob, type}: GrepInput): string[] {
   if (glob?.startsWith('!')) return ['--glob', glob, ...(type === undefined ? [] : ['--type', type])];
   if (type !== undefined) return ['--type', type];
   const isName = glob !== undefined && !glob.includes('/');
@@ -124,10 +124,10 @@ function fileFilter({glob, type}: GrepInput): string[] {
 }
 
 /** Globs with a slash are meant from the searched directory or from the cwd. */
-function wantedPaths(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
+function createPathFilter(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
   const {workspace, mayRead = () => true} = context;
   if (glob === undefined || glob.startsWith('!')) return (path) => mayRead(absolutePath(path, workspace));
-  const matches = globMatcher(glob);
+  const matches = createGlobMatcher(glob);
   return (path) => {
     const absolute = absolutePath(path, workspace);
     if (!mayRead(absolute)) return false;
@@ -138,12 +138,14 @@ function wantedPaths(glob: string | undefined, base: string, context: ToolContex
 async function newestFirst(files: readonly string[], cwd: string): Promise<string[]> {
   const byPath = [...files].sort();
   if (byPath.length > MAX_DATED_FILES) return byPath;
-  const dated = await Promise.all(byPath.map(async (file) => ({file, time: await timeOf(join(cwd, file), file)})));
+  const dated = await Promise.all(
+    byPath.map(async (file) => ({file, time: await getModifiedTime(join(cwd, file), file)})),
+  );
   return dated.sort((a, b) => b.time - a.time).map(({file}) => file);
 }
 
 /** Milliseconds since the epoch; 0 for a file that is gone by now. */
-async function timeOf(inCwd: string, file: string): Promise<number> {
+async function getModifiedTime(inCwd: string, file: string): Promise<number> {
   try {
     return (await stat(file.startsWith('/') ? file : inCwd)).mtimeMs;
   } catch {
@@ -152,7 +154,7 @@ async function timeOf(inCwd: string, file: string): Promise<number> {
 }
 
 /** What the model did wrong, in one or two lines. */
-function problemIn({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
+function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
   if (exitCode !== 2) return undefined;
   if (errors.includes('unrecognized file type')) {
     return `Unknown type "${type}": use names such as ts, js, py, go, rust, md, or glob.`;

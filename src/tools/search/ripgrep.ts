@@ -5,7 +5,7 @@ import type {ToolContext} from '../../core/contract/tool.ts';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {codeOf} from '../../core/util/file-errors.ts';
 import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
-import {absolutePath, archivedTranscript, missing} from '../files/paths.ts';
+import {absolutePath, archivedTranscript, createNotFoundError} from '../files/paths.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
@@ -86,20 +86,21 @@ async function ripgrepPath(): Promise<string> {
 }
 
 /** The absolute path to search, with what is there. @throws MiniCcError `NOT_FOUND` with what was probably meant. */
-export async function searchedPath(path: string | undefined, context: ToolContext): Promise<string> {
+export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<string> {
   const named = absolutePath(path ?? '.', context.workspace);
   const absolute = (await archivedTranscript(named)) ?? named;
   try {
     await stat(absolute);
     return absolute;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') throw await missing(absolute, context.workspace);
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
+      throw await createNotFoundError(absolute, context.workspace);
     throw error;
   }
 }
 
 /** Lines for the end of a result: what cut the search short, or why some of it failed. */
-export function searchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
+export function formatSearchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
   if (ended === 'limit') {
     return [`(timed out after ${SEARCH_LIMIT_MS / 1000} s: there may be more; search a smaller part)`];
   }

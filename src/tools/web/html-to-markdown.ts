@@ -29,7 +29,7 @@ export async function htmlToMarkdown(html: string, base: string, signal: AbortSi
   });
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, {once: true});
-  const bareText = () => resolve(`(without its markup)\n\n${bareTextOf(html)}`);
+  const bareText = () => resolve(`(without its markup)\n\n${toPlainText(html)}`);
   const timer = setTimeout(bareText, maxMs);
   // Too deep, too large: its words are worth more than an error.
   worker.on('message', resolve).on('error', bareText);
@@ -60,14 +60,14 @@ async function translate({html, base}: Job['htmlToMarkdown']): Promise<string> {
     const to = URL.parse(link.getAttribute('href') ?? '', base);
     if (to) link.setAttribute('href', to.href);
   }
-  const markdown = piecesOf(root)
+  const markdown = splitIntoPieces(root)
     .map((piece) => NodeHtmlMarkdown.translate(piece).trim())
     .filter((piece) => piece !== '')
     .join('\n\n');
   return title ? `# ${title}\n\n${markdown}` : markdown;
 }
 
-function piecesOf(parent: HTMLElement): string[] {
+function splitIntoPieces(parent: HTMLElement): string[] {
   const pieces: string[] = [];
   let gathered = '';
   const end = () => {
@@ -76,9 +76,9 @@ function piecesOf(parent: HTMLElement): string[] {
   };
   for (const child of parent.childNodes) {
     const isElement = child.nodeType === 1;
-    if (isElement && CONTAINERS.has((child as HTMLElement).tagName) && lengthOf(child) > PIECE) {
+    if (isElement && CONTAINERS.has((child as HTMLElement).tagName) && getLength(child) > PIECE) {
       end();
-      pieces.push(...piecesOf(child as HTMLElement));
+      pieces.push(...splitIntoPieces(child as HTMLElement));
       continue;
     }
     // Between words and what stands in their line nothing is cut.
@@ -89,7 +89,7 @@ function piecesOf(parent: HTMLElement): string[] {
   return pieces;
 }
 
-function lengthOf({range}: Node): number {
+function getLength({range}: Node): number {
   return range[1] - range[0];
 }
 
@@ -100,7 +100,7 @@ function isBlock({tagName}: HTMLElement): boolean {
 const SKIPPED = /^<(script|style|noscript|template|svg|head)\b/i;
 
 /** The words between the tags, in one pass whatever the page is like. */
-export function bareTextOf(html: string): string {
+export function toPlainText(html: string): string {
   const small = html.toLowerCase();
   const words: string[] = [];
   let at = 0;

@@ -10,7 +10,7 @@ export interface WebAddress {
 }
 
 /** @throws MiniCcError `WEB_ADDRESS` for what is no address, names another scheme, or holds credentials. */
-export function webAddress(text: string): WebAddress {
+export function parseWebAddress(text: string): WebAddress {
   const url = URL.parse(text.trim());
   if (!url) throw refused(`${JSON.stringify(text)} is no URL: give a whole one, such as https://example.com/page.`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -33,7 +33,7 @@ const LOCAL_NAME =
  * @throws MiniCcError `WEB_PRIVATE`
  */
 export function refusePrivateName(host: string, mayReachPrivate: (host: string) => boolean): void {
-  const isPrivate = isIP(host) === 0 ? LOCAL_NAME.test(host) : reachOf(host) !== 'public';
+  const isPrivate = isIP(host) === 0 ? LOCAL_NAME.test(host) : classifyAddress(host) !== 'public';
   if (isPrivate && !mayReachPrivate(host)) throw privateHost(host);
 }
 
@@ -43,7 +43,7 @@ export function refusePrivateName(host: string, mayReachPrivate: (host: string) 
  * @throws MiniCcError `WEB_PRIVATE`
  */
 export function refusePrivateAddress(host: string, address: string, mayReachPrivate: (host: string) => boolean): void {
-  const reach = reachOf(address);
+  const reach = classifyAddress(address);
   if (reach === 'public') return;
   const isLocalName = isIP(host) !== 0 || LOCAL_NAME.test(host);
   if (mayReachPrivate(host) && (isLocalName || reach === 'network')) return;
@@ -61,13 +61,13 @@ function privateHost(host: string, address = host): MiniCcError {
 /** `network`: private networks. `special`: this machine, links, and all that is no host of the world. */
 type Reach = 'public' | 'network' | 'special';
 
-function reachOf(address: string): Reach {
+function classifyAddress(address: string): Reach {
   // The scope of a link is none of the address.
   const bare = address.replace(/%.*$/, '');
   const family = isIP(bare) === 6 ? 'ipv6' : 'ipv4';
   const inner = family === 'ipv6' ? innerAddress(bare) : undefined;
-  if (inner !== undefined) return reachOf(inner);
-  const lists = blockLists();
+  if (inner !== undefined) return classifyAddress(inner);
+  const lists = createBlockLists();
   if (lists.network.check(bare, family)) return 'network';
   if (family === 'ipv6' && !lists.global.check(bare, family)) return 'special';
   return lists.special.check(bare, family) ? 'special' : 'public';
@@ -92,11 +92,11 @@ const SPECIAL = [
 ];
 const GLOBAL = ['2000::/3'];
 
-function blockLists() {
-  return {network: listOf(NETWORK), special: listOf(SPECIAL), global: listOf(GLOBAL)};
+function createBlockLists() {
+  return {network: createBlockList(NETWORK), special: createBlockList(SPECIAL), global: createBlockList(GLOBAL)};
 }
 
-function listOf(subnets: readonly string[]): BlockList {
+function createBlockList(subnets: readonly string[]): BlockList {
   const list = new BlockList();
   for (const subnet of subnets) {
     const [net = '', bits] = subnet.split('/');

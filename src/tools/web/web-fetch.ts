@@ -3,7 +3,7 @@ import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
-import {refusePrivateName, webAddress} from './web-address.ts';
+import {parseWebAddress, refusePrivateName} from './web-address.ts';
 import description from './web-fetch.md';
 import type {ResolveName, WebBounds, WebReply} from './web-request.ts';
 
@@ -34,7 +34,7 @@ export function createWebFetch(options: WebFetchOptions): Tool<WebFetchInput> {
     input,
     title: ({url}) => url,
     access: ({url: text}) => {
-      const {url, host} = webAddress(text);
+      const {url, host} = parseWebAddress(text);
       // What would be refused anyway is not asked for.
       refusePrivateName(host, options.mayReachPrivate);
       return [{kind: 'fetch', host, url: url.href}];
@@ -48,11 +48,11 @@ async function run(
   context: ToolContext,
   {mayReachPrivate, bounds = BOUNDS, resolveName}: WebFetchOptions,
 ): Promise<ToolResult> {
-  const [{fetchWeb}, {isTextType, textOfReply}] = await Promise.all([
+  const [{fetchWeb}, {isTextType, decodeReply}] = await Promise.all([
     import('./web-request.ts'),
     import('./web-page.ts'),
   ]);
-  const address = webAddress(text);
+  const address = parseWebAddress(text);
   refusePrivateName(address.host, mayReachPrivate);
   const {signal} = context;
   const outcome = await fetchWeb({address, mayReachPrivate, resolveName, bounds, signal, wanted: isTextType});
@@ -63,7 +63,7 @@ async function run(
     );
   }
   const {reply} = outcome;
-  const page = await textOfReply(reply, signal);
+  const page = await decodeReply(reply, signal);
   if (reply.status < 200 || reply.status > 299) return errorResult(failure(reply, page ?? ''));
   if (page === undefined) return errorResult(unreadable(reply));
   if (page.trim() === '') return textResult('(empty page)');

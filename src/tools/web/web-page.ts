@@ -13,12 +13,12 @@ export function isTextType(type: string): boolean {
 }
 
 /** Undefined when it is no text after all. May take until `signal` is aborted. */
-export async function textOfReply(reply: WebReply, signal: AbortSignal): Promise<string | undefined> {
+export async function decodeReply(reply: WebReply, signal: AbortSignal): Promise<string | undefined> {
   const {body, type, url} = reply;
   if (body === undefined) return undefined;
   const isUtf16 = (body[0] === 0xff && body[1] === 0xfe) || (body[0] === 0xfe && body[1] === 0xff);
   if (type === '' && !isUtf16 && body.subarray(0, PROBE_BYTES).includes(0)) return undefined;
-  const text = withoutControls(decode(body, charsetOf(reply, isUtf16)));
+  const text = withoutControls(decode(body, getCharset(reply, isUtf16)));
   const isHtml =
     type === 'text/html' || type === 'application/xhtml+xml' || (type === '' && /^\s*<(?:!doctype|html)/i.test(text));
   if (!isHtml) return text;
@@ -27,7 +27,7 @@ export async function textOfReply(reply: WebReply, signal: AbortSignal): Promise
 }
 
 /** A byte order mark says more than the server, and the server more than the page. */
-function charsetOf({body, charset}: WebReply, isUtf16: boolean): string {
+function getCharset({body, charset}: WebReply, isUtf16: boolean): string {
   if (isUtf16) return body?.[0] === 0xff ? 'utf-16le' : 'utf-16be';
   if (charset) return charset;
   const start = body?.subarray(0, PROBE_BYTES).toString('latin1') ?? '';

@@ -6,7 +6,7 @@ import {isIP, type LookupFunction} from 'node:net';
 import {createBrotliDecompress, createGunzip, createInflate, createInflateRaw} from 'node:zlib';
 import {version} from '../../../package.json';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
-import {refusePrivateAddress, type WebAddress, webAddress} from './web-address.ts';
+import {parseWebAddress, refusePrivateAddress, type WebAddress} from './web-address.ts';
 
 /** Redirects within one host that are followed. */
 const MAX_REDIRECTS = 5;
@@ -40,7 +40,7 @@ export type WebOutcome =
 /** The addresses of a name. @throws the resolver's error, such as `ENOTFOUND`. */
 export type ResolveName = (host: string) => Promise<readonly {readonly address: string; readonly family: number}[]>;
 
-export interface WebAsk {
+export interface WebRequest {
   readonly address: WebAddress;
   readonly mayReachPrivate: (host: string) => boolean;
   /** Default: as the system does it. */
@@ -52,7 +52,7 @@ export interface WebAsk {
 }
 
 /** @throws MiniCcError with one line for whoever asked; the signal's reason when aborted. */
-export async function fetchWeb(ask: WebAsk): Promise<WebOutcome> {
+export async function fetchWeb(ask: WebRequest): Promise<WebOutcome> {
   const {address, bounds, signal} = ask;
   const time = AbortSignal.timeout(bounds.timeoutMs);
   const either = AbortSignal.any([time, signal]);
@@ -61,8 +61,8 @@ export async function fetchWeb(ask: WebAsk): Promise<WebOutcome> {
     let {url} = address;
     for (let redirects = 0; ; redirects++) {
       const response = await get(url, checked, either);
-      const to = redirectOf(response, url);
-      if (!to) return {kind: 'reply', reply: await replyOf(response, url, ask)};
+      const to = getRedirect(response, url);
+      if (!to) return {kind: 'reply', reply: await readReply(response, url, ask)};
       response.destroy();
       const status = response.statusCode ?? 0;
       const isSame = to.host === address.host && (to.url.protocol === url.protocol || to.url.protocol === 'https:');
@@ -83,7 +83,7 @@ export async function fetchWeb(ask: WebAsk): Promise<WebOutcome> {
 }
 
 /** Asked once: a name that changes where it leads between the check and the connection gains nothing. */
-function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem}: WebAsk): LookupFunction {
+function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem}: WebRequest): LookupFunction {
   const resolved =
     isIP(host) === 0
       ? resolveName(host).then((addresses) => {
@@ -121,15 +121,15 @@ function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<In
   return promise;
 }
 
-function redirectOf(response: IncomingMessage, url: URL): WebAddress | undefined {
+function getRedirect(response: IncomingMessage, url: URL): WebAddress | undefined {
   const {statusCode = 0, headers} = response;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
   const to = URL.parse(headers.location, url);
   if (!to) throw new MiniCcError('WEB_REDIRECTS', `${url} redirects to what is no URL.`);
-  return webAddress(to.href);
+  return parseWebAddress(to.href);
 }
 
-async function replyOf(response: IncomingMessage, url: URL, ask: WebAsk): Promise<WebReply> {
+async function readReply(response: IncomingMessage, url: URL, ask: WebRequest): Promise<WebReply> {
   const {statusCode = 0, statusMessage = '', headers} = response;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim());
   const charset = parameters.map((part) => /^charset=["']?([^"']+)/i.exec(part)?.[1]).find(Boolean);
@@ -139,10 +139,10 @@ async function replyOf(response: IncomingMessage, url: URL, ask: WebAsk): Promis
     response.destroy();
     return {...about, body: undefined};
   }
-  return {...about, body: await bodyOf(response, url, ask.bounds.maxBytes)};
+  return {...about, body: await readBody(response, url, ask.bounds.maxBytes)};
 }
 
-async function bodyOf(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
+async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
   const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase();
   const plain = encoding === '' || encoding === 'identity' ? undefined : await decompressor(encoding, response, url);
   // Not `pipeline`: one that ends within a compressed body waits for ever.

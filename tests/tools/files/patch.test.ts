@@ -1,25 +1,25 @@
 import {expect, test} from 'vitest';
-import {boundedPatch, patchOf} from '../../../src/tools/files/patch.ts';
+import {cutPatch, formatPatch} from '../../../src/tools/files/patch.ts';
 
 test('a patch shows what changed with three lines around it', () => {
-  expect(patchOf('1\n2\n3\n4\n5\n6\n7\n8\n9\n', '1\n2\n3\n4\nfive\n6\n7\n8\n9\n')).toBe(
+  expect(formatPatch('1\n2\n3\n4\n5\n6\n7\n8\n9\n', '1\n2\n3\n4\nfive\n6\n7\n8\n9\n')).toBe(
     '@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8',
   );
-  expect(patchOf('', 'a\n')).toBe('@@ -0,0 +1,1 @@\n+a');
-  expect(patchOf('a\n', '')).toBe('@@ -1,1 +0,0 @@\n-a');
-  expect(patchOf('a\n', 'a\n')).toBe('');
+  expect(formatPatch('', 'a\n')).toBe('@@ -0,0 +1,1 @@\n+a');
+  expect(formatPatch('a\n', '')).toBe('@@ -1,1 +0,0 @@\n-a');
+  expect(formatPatch('a\n', 'a\n')).toBe('');
 });
 
 test('a patch of texts that have little in common is made in bounded time', () => {
   const lines = (word: string) => Array.from({length: 20_000}, (_, index) => `${word} ${index}\n`).join('');
   const start = performance.now();
-  const patch = patchOf(`a\nb\nc\nd\n${lines('old')}e\n`, `a\nb\nc\nd\n${lines('new')}e\n`);
+  const patch = formatPatch(`a\nb\nc\nd\n${lines('old')}e\n`, `a\nb\nc\nd\n${lines('new')}e\n`);
   expect(performance.now() - start).toBeLessThan(2000);
   expect(patch).toMatch(/^@@ -2,20005 \+2,20005 @@\n b\n c\n d\n-old 0\n-old 1\n/);
   expect(patch.length).toBeLessThan(100_100);
 });
 
 test('a patch is cut at a whole line, and says how many more there are', () => {
-  expect(boundedPatch('a\nb\nc\nd', 4)).toBe('a\nb\n(2 more lines of the diff)');
-  expect(boundedPatch('a\nb', 4)).toBe('a\nb');
+  expect(cutPatch('a\nb\nc\nd', 4)).toBe('a\nb\n(2 more lines of the diff)');
+  expect(cutPatch('a\nb', 4)).toBe('a\nb');
 });

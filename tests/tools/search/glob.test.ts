@@ -2,7 +2,7 @@ import {mkdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {globTool} from '../../../src/tools/search/glob.ts';
-import {globMatcher} from '../../../src/tools/search/glob-pattern.ts';
+import {createGlobMatcher} from '../../../src/tools/search/glob-pattern.ts';
 import {fixture} from '../fixture.ts';
 
 describe('a glob', () => {
@@ -30,7 +30,7 @@ describe('a glob', () => {
     ['package.json', ['package.json', 'a/package.json'], ['xpackage.json']],
     ['/src/*.ts', ['src/a.ts'], ['a/src/a.ts']],
   ])('%s', (pattern, yes, no) => {
-    const matches = globMatcher(pattern);
+    const matches = createGlobMatcher(pattern);
     expect(yes.filter((path) => !matches(path))).toEqual([]);
     expect(no.filter((path) => matches(path))).toEqual([]);
   });

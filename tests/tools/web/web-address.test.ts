@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {refusePrivateAddress, webAddress} from '../../../src/tools/web/web-address.ts';
+import {parseWebAddress, refusePrivateAddress} from '../../../src/tools/web/web-address.ts';
 import {fetcher} from './web-server.ts';
 
 const nobody = () => false;
@@ -94,9 +94,9 @@ describe('the addresses of web_fetch', () => {
   });
 
   it('are read as the URL parser writes them, so that no spelling passes the check and leads elsewhere', () => {
-    expect(webAddress('http://0x7f.1:80/').host).toBe('127.0.0.1');
-    expect(webAddress('http:\\\\127.0.0.1\\x').host).toBe('127.0.0.1');
-    expect(webAddress('http://example.com#@127.0.0.1/').host).toBe('example.com');
-    expect(() => webAddress('http://example.com@127.0.0.1/')).toThrow(/user name/);
+    expect(parseWebAddress('http://0x7f.1:80/').host).toBe('127.0.0.1');
+    expect(parseWebAddress('http:\\\\127.0.0.1\\x').host).toBe('127.0.0.1');
+    expect(parseWebAddress('http://example.com#@127.0.0.1/').host).toBe('example.com');
+    expect(() => parseWebAddress('http://example.com@127.0.0.1/')).toThrow(/user name/);
   });
 });
