@@ -18,8 +18,8 @@ import {createTodoWrite} from './todo-write.ts';
 import {createWebFetch, type WebFetchOptions} from './web/web-fetch.ts';
 
 /**
- * Made once and given to all agents of a session: what belongs to one agent is kept by its id, while locks of files
- * and the list of running processes must be shared. The order never changes: it is part of each request's bytes.
+ * Created once and used by all agents of a session. They share file locks and the list of running processes; what
+ * belongs to one agent is stored by its id. The order never changes, because it is part of each request's bytes.
  */
 export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions): Tool[] {
   const locks = new FileLocks();
@@ -38,7 +38,7 @@ export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions): Tool[] 
 /** Names of the tools that `createTaskTools` makes. */
 export const TASK_TOOL_NAMES: readonly string[] = ['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop'];
 
-/** The main agent's alone: no subagent has them, so none can dispatch. */
+/** Only the main agent gets these tools: a subagent cannot dispatch another one. */
 export function createTaskTools(deps: TaskDeps): Tool[] {
   const {manager} = deps;
   return [

@@ -1,4 +1,4 @@
-/** The agent's list of what there is to do, which a person can follow. */
+/** Keeps the agent's list of todos, which the user sees. */
 import {z} from 'zod';
 import type {Tool} from '../core/contract/tool.ts';
 import type {Todo} from '../core/contract/tool-result.ts';
@@ -11,7 +11,7 @@ const input = z.object({
 
 export type TodoWriteInput = z.infer<typeof input>;
 
-/** Keeps a list for each agent that calls it. */
+/** Each agent that calls the tool has a list of its own. */
 export function createTodoWrite(): Tool<TodoWriteInput> {
   const lists = new Map<string, readonly Todo[]>();
   return {

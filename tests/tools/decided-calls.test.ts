@@ -34,7 +34,7 @@ describe('a file that was permitted', () => {
     const permitted = swapBytes(at);
     const write = createWriteFile(new FileLocks());
     const {text, isError} = await at.call(write, {path: 'src/b.ts', content: 'two\n'}, permitted);
-    expect(text).toMatch(/^The path leads to .*outside\/b\.ts by now, which was not permitted\./);
+    expect(text).toMatch(/^The path now leads to .*outside\/b\.ts, which was not permitted\./);
     expect(isError).toBe(true);
     expect(existsSync(path.join(at.outside, 'b.ts'))).toBe(false);
     const edit = createEditFile(new FileLocks());

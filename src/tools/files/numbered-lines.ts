@@ -1,12 +1,12 @@
-/** Collects the lines of a file that a model asked for, numbered, within bounds. */
+/** The lines of a file that a model asked for, with their numbers and within limits. */
 import {createReadStream} from 'node:fs';
 import {StringDecoder} from 'node:string_decoder';
 
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
-/** Kept of a line while a file is streamed: more than is ever shown of one. */
+/** How much of a line is kept while a file is streamed; more than is shown of a line. */
 const MAX_KEPT_CHARS = 4000;
-/** Whole lines only: a result is never cut in the middle of a file. */
+/** Past this no further line is added; a line is never cut for it. */
 const MAX_TOTAL_CHARS = 100_000;
 
 export class NumberedLines {
@@ -17,13 +17,13 @@ export class NumberedLines {
   #count = 0;
   #isFull = false;
 
-  /** @param first number of the first line that is wanted, from 1. */
+  /** @param first number of the first line to show, from 1. @param limit how many lines to show. */
   constructor(first: number, limit: number) {
     this.#first = first;
     this.#limit = limit;
   }
 
-  /** Takes the next line, without its line end. `length` is its full length where `line` is only its beginning. */
+  /** Adds the next line, without its line end. `length` is its full length when `line` is only its beginning. */
   add(line: string, length = line.length): void {
     this.#count += 1;
     if (this.#isFull || this.#count < this.#first) return;
@@ -44,7 +44,7 @@ export class NumberedLines {
     return this.#isFull;
   }
 
-  /** Lines that were added, shown or not. */
+  /** How many lines were added, shown or not. */
   get count(): number {
     return this.#count;
   }
@@ -53,7 +53,7 @@ export class NumberedLines {
     return this.#lines.length === 0;
   }
 
-  /** @param isAll true when every line of the file was added, so that their number is known. */
+  /** @param isAll true when every line of the file was added: then `count` is the number of its lines. */
   text(isAll: boolean): string {
     const last = this.#first + this.#lines.length - 1;
     if (!this.#isFull) return this.#lines.join('\n');
@@ -62,7 +62,7 @@ export class NumberedLines {
   }
 }
 
-/** The lines of a text. A line end at the end of the text begins no further line. */
+/** The lines of a text. A line end at the very end of the text does not start another line. */
 export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split(/\r?\n/);
@@ -71,7 +71,8 @@ export function splitLines(text: string): string[] {
 }
 
 /**
- * Adds the lines of a UTF-8 file that is too large for memory, until no more are wanted. A line may be too large as well.
+ * Adds the lines of a UTF-8 file that is too large for memory until `lines` is full. A single line may be too large for
+ * memory, too.
  * @returns true when the end of the file was reached.
  * @throws the file system's error, or the signal's reason when aborted.
  */

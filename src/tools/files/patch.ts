@@ -1,10 +1,9 @@
-/** What changed between two texts, as unified hunks (no file headers). */
+/** The difference of two texts as unified hunks, without file headers. */
 import {structuredPatch} from 'diff';
 
 const CONTEXT_LINES = 3;
-/** Texts that have little in common take long to compare. */
+/** Two texts that have little in common take long to compare. */
 const TIME_LIMIT_MS = 200;
-/** More is no use to a person either. */
 const MAX_CHARS = 100_000;
 
 /** Empty when nothing changed; at most 100,000 characters. */
@@ -21,7 +20,7 @@ export function formatPatch(before: string, after: string): string {
   return cutPatch(lines.join('\n'), MAX_CHARS);
 }
 
-/** Whole lines of a patch up to `maxChars` characters, and how many more there are. */
+/** The first lines of a patch, up to `maxChars` characters, then one line that says how many more there are. */
 export function cutPatch(patch: string, maxChars: number): string {
   if (patch.length <= maxChars) return patch;
   const kept = patch.slice(0, Math.max(0, patch.lastIndexOf('\n', maxChars)));
@@ -29,7 +28,7 @@ export function cutPatch(patch: string, maxChars: number): string {
   return `${kept}\n(${more} more lines of the diff)`;
 }
 
-/** A range without lines is named by the line before it. */
+/** In the unified format an empty range has the number of the line before it. */
 function formatRange(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
@@ -42,7 +41,7 @@ interface Hunk {
   readonly lines: readonly string[];
 }
 
-/** Where comparing takes too long: all between the common beginning and the common end counts as changed. */
+/** For texts that take too long to compare: all lines between the common start and the common end count as changed. */
 function oneHunk(before: readonly string[], after: readonly string[]): Hunk {
   const shorter = Math.min(before.length, after.length);
   let same = 0;

@@ -1,4 +1,4 @@
-/** Paths as models write them: relative to where the agent works, with `~`, sometimes misspelt. */
+/** Paths as models write them: relative to the agent's cwd, with `~`, sometimes misspelt. */
 import {existsSync} from 'node:fs';
 import {readdir, readlink, realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
@@ -15,7 +15,7 @@ export function absolutePath(path: string, workspace: Workspace): string {
   return resolve(workspace.cwd, path);
 }
 
-/** Relative to the agent's cwd where it lies inside, else absolute: as results name files. */
+/** The path as results show it: relative to the agent's cwd when it lies inside, else absolute. */
 export function shownPath(path: string, workspace: Workspace): string {
   const fromCwd = relative(workspace.cwd, path);
   if (fromCwd === '') return '.';
@@ -25,8 +25,8 @@ export function shownPath(path: string, workspace: Workspace): string {
 const MAX_LINKS = 40;
 
 /**
- * The file that writing to `path` would change: links are followed, also a last one that points to nothing yet,
- * and links among the directories of a file that does not exist.
+ * The file that writing to `path` would change. Links are followed: among the parent directories, also of a file that
+ * does not exist yet, and as the last part, also when they point to a file that does not exist yet.
  * @throws the file system's error, `ELOOP` among them.
  */
 export async function writeTarget(path: string, links = 0): Promise<string> {
@@ -43,16 +43,16 @@ export async function writeTarget(path: string, links = 0): Promise<string> {
 }
 
 /**
- * Between the question and the call a link may have been laid elsewhere.
- * @param target absolute, with links resolved. @throws MiniCcError for a place that was not permitted
+ * Between the permission question and the call a link may have been changed to lead elsewhere.
+ * @param target absolute, links resolved. @throws MiniCcError `NOT_PERMITTED` when the call was not permitted for it.
  */
 export function assertPermitted(target: string, {places, workspace}: Pick<ToolContext, 'places' | 'workspace'>): void {
-  // Some file systems give a name back in other letters than it was asked for.
+  // Some file systems return a name in another case or Unicode form than was asked for.
   if (places.some((place) => fold(place) === fold(target))) return;
   const shown = shownPath(target, workspace);
   throw new MiniCcError(
     'NOT_PERMITTED',
-    `The path leads to ${shown} by now, which was not permitted. Send the call again.`,
+    `The path now leads to ${shown}, which was not permitted. Send the call again.`,
   );
 }
 
@@ -71,7 +71,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
 
 const MAX_SUGGESTIONS = 3;
 
-/** An error that says that `path` is missing, and what was probably meant. */
+/** An error that says that `path` does not exist and which paths were probably meant. */
 export async function createNotFoundError(path: string, workspace: Workspace): Promise<MiniCcError> {
   const shown = shownPath(path, workspace);
   const suggestions = await nearest(path, workspace);
@@ -80,7 +80,7 @@ export async function createNotFoundError(path: string, workspace: Workspace): P
 }
 
 async function nearest(path: string, workspace: Workspace): Promise<string[]> {
-  // The agent's cwd may have moved: what it wrote is often meant from the workspace's root.
+  // The agent's cwd may have changed: models often write a path relative to the workspace's root.
   const fromRoot = resolve(workspace.root, relative(workspace.cwd, path));
   if (fromRoot !== path && existsSync(fromRoot)) return [fromRoot];
   const directory = dirname(path);
@@ -94,7 +94,7 @@ async function nearest(path: string, workspace: Workspace): Promise<string[]> {
     .map(({name}) => shownPath(join(directory, name), workspace));
 }
 
-/** Letters apart; the same name with another ending counts as near. */
+/** Edit distance of two names. The same name with another extension has distance 1. */
 function distanceTo(wanted: string, name: string): number {
   const sameStem = wanted.replace(/\.[^.]+$/, '') === name.replace(/\.[^.]+$/, '');
   return sameStem ? 1 : leven(wanted, name, {maxDistance: wanted.length});
@@ -104,7 +104,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch {
-    // A directory that cannot be listed gives no suggestions; the path is missing all the same.
+    // Suggestions are optional: for a directory that cannot be listed there are none.
     return [];
   }
 }

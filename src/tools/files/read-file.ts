@@ -29,7 +29,7 @@ export const readFileTool: Tool<ReadFileInput> = {
   name: 'read_file',
   description,
   input,
-  // It bounds itself by whole lines.
+  // `NumberedLines` keeps the result below this, by whole lines.
   maxChars: 120_000,
   title: ({path}) => path,
   access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path, workspace)}],
@@ -61,7 +61,7 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
       return errorResult(`${shown} is too large (${megabytes(size)}): give offset and limit, or use grep.`);
     }
     isAll = await addFileLines(path, lines, context.signal);
-    // Its bytes were not all seen: should its time or size change, the ledger takes it for changed.
+    // Without all its bytes, the ledger knows this file by time and size alone.
     context.files.sawRead(path, Buffer.alloc(0));
   } else {
     const bytes = await readFile(path, {signal: context.signal});
@@ -81,14 +81,14 @@ async function regularFile(named: string, shown: string, context: ToolContext): 
     const archived = await archivedTranscript(named);
     const path = await realpath(archived ?? named);
     if (archived === undefined) assertPermitted(path, context);
-    const about = await stat(path);
-    if (about.isDirectory()) {
+    const stats = await stat(path);
+    if (stats.isDirectory()) {
       throw new MiniCcError('DIRECTORY', `${shown} is a directory: list it with glob, or with ls in bash.`);
     }
-    // A pipe or a device may never end, or never begin.
-    if (!about.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not read.`);
+    // Reading a pipe or a device may never end.
+    if (!stats.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not read.`);
     await access(path, constants.R_OK);
-    return {path, size: about.size};
+    return {path, size: stats.size};
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
       throw await createNotFoundError(named, context.workspace);

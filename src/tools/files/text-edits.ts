@@ -1,4 +1,4 @@
-/** Replacing strings in a text: each must be there, and once, unless all are meant. */
+/** Replaces strings in a text. Each must be in it exactly once, unless `replace_all` is set. */
 import leven from 'leven';
 
 export interface TextEdit {
@@ -9,12 +9,12 @@ export interface TextEdit {
 
 export type Edited =
   | {readonly text: string; readonly replacements: number}
-  /** Why nothing was changed, and what to do, for the model. */
+  /** For the model: why nothing was changed and what to do. */
   | {readonly problem: string};
 
 /**
- * Applies the edits in order, each to the result of the one before; all or none.
- * `\n` in an edit also matches `\r\n`, and what is put in takes the line ends of the text.
+ * Applies the edits in order, each to the result of the one before. When one fails, none is applied.
+ * `\n` in an edit also matches `\r\n`. The inserted text gets the line ends that most lines of `text` have.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): Edited {
   let current = text;
@@ -60,26 +60,26 @@ function applyEdit(text: string, edit: TextEdit): Edited {
   return {text: parts.join('') + text.slice(from), replacements: starts.length};
 }
 
-/** Of each match, none overlapping another. */
+/** The offset of each match; matches do not overlap. */
 function findMatches(wanted: string, text: string): number[] {
   const starts: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) starts.push(at);
   return starts;
 }
 
-/** Counted from 1. */
+/** The number of the line that holds `offset`, from 1. */
 function lineNumberAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
   return line;
 }
 
-/** Offsets in the text whose `\r\n` were folded to `\n` → offsets in `text`, for ascending arguments only. */
+/** Maps offsets in the text with `\n` for each `\r\n` to offsets in `text`. Call it with ascending offsets only. */
 function offsetsIn(text: string): (folded: number) => number {
   let removed = 0;
   let next = text.indexOf('\r\n');
   return (folded) => {
-    // A `\r` counts once the offset lies past it, so that an edit up to a line's end leaves the whole `\r\n` alone.
+    // A `\r` counts only when the offset lies past it: an edit that ends at a line's end leaves the whole `\r\n` alone.
     while (next !== -1 && next - removed < folded) {
       removed += 1;
       next = text.indexOf('\r\n', next + 2);
@@ -95,14 +95,14 @@ function convertLineEnds(text: string, inserted: string): string {
 }
 
 const MAX_SHOWN_CHARS = 1000;
-/** Comparing takes time: only so many lines, each up to so many characters. */
+/** Limits of the search for the closest line, which takes long in large files. */
 const MAX_COMPARED_LINES = 20_000;
 const MAX_COMPARED_CHARS = 300;
-/** Share of letters that may differ in a line that is still called close. */
+/** A line is close when at most this share of its characters differs. */
 const CLOSE = 0.4;
 
 /**
- * What is in the file instead of the text to replace, in one or a few lines for the model, so that its next try
+ * Tells the model, in one or a few lines, what the file has instead of the text to replace, so that its next try
  * succeeds. Both texts have `\n` as line ends.
  */
 function notFound(wanted: string, text: string): string {
@@ -120,7 +120,7 @@ function notFound(wanted: string, text: string): string {
   return firstDifference(wantedLines, lines) ?? closestLine(wantedLines, lines) ?? 'old_string was not found.';
 }
 
-/** Index of the first line of a passage that equals `wanted` but for spaces and tabs. */
+/** The index of the first line of a passage that differs from `wanted` only in white space. */
 function sameButForSpace(wanted: readonly string[], lines: readonly string[]): number | undefined {
   const bare = (line: string): string => line.replace(/\s+/g, '');
   const bareWanted = wanted.map(bare);
@@ -130,12 +130,12 @@ function sameButForSpace(wanted: readonly string[], lines: readonly string[]): n
   const isHere = (at: number): boolean => bareWanted.every((line, index) => bareLines[at + index] === line);
   const exact = bareLines.findIndex((line, at) => line === first && isHere(at));
   if (exact !== -1) return exact;
-  // Of a single line, a part may be meant.
+  // A single line may also be only a part of a line.
   const within = bareWanted.length === 1 ? bareLines.findIndex((line) => line.includes(first as string)) : -1;
   return within === -1 ? undefined : within;
 }
 
-/** Where the beginning is there and what follows is not. */
+/** For a passage of which only the first lines are in the file. */
 function firstDifference(wanted: readonly string[], lines: readonly string[]): string | undefined {
   let best = {at: -1, same: 0};
   for (const at of lines.keys()) {

@@ -1,4 +1,7 @@
-/** Text as bytes and back, so that what an edit does not touch keeps its bytes: encoding, byte order mark, line ends. */
+/**
+ * Decodes a file's bytes to text and back. Encoding, byte order mark and line ends are kept, so that the bytes that an
+ * edit does not touch stay the same.
+ */
 import {MiniCcError} from '../../core/util/errors.ts';
 
 export type TextEncodingName = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
@@ -16,16 +19,16 @@ const BYTE_ORDER_MARKS: readonly {readonly encoding: TextEncodingName; readonly 
   {encoding: 'utf16be', bytes: [0xfe, 0xff]},
 ];
 
-/** How far a NUL is looked for: text has none. */
+/** A NUL among the first bytes means that the file is not text. */
 const PROBE_BYTES = 8192;
 
-/** True when the bytes are no text in any encoding that is known here. Enough to give it the first 8 KB. */
+/** True when the bytes are not text in one of the known encodings. The first 8 KB are enough to tell. */
 export function isBinary(bytes: Buffer): boolean {
   if (findByteOrderMark(bytes)?.encoding.startsWith('utf16')) return false;
   return bytes.subarray(0, PROBE_BYTES).includes(0);
 }
 
-/** Bytes that are no UTF-8 are taken for Latin-1, which gives every byte back as it was. */
+/** Bytes that are not valid UTF-8 are read as Latin-1, which encodes to the same bytes again. */
 export function decodeText(bytes: Buffer): TextFile {
   const mark = findByteOrderMark(bytes);
   const body = bytes.subarray(mark?.bytes.length ?? 0);
@@ -45,7 +48,7 @@ export function decodeText(bytes: Buffer): TextFile {
   }
 }
 
-/** @throws MiniCcError `ENCODING` when the file's encoding has no such character. */
+/** @throws MiniCcError `ENCODING` when the file's encoding lacks a character of the text. */
 export function encodeText({text, encoding, hasByteOrderMark}: TextFile): Buffer {
   const mark = Buffer.from(
     hasByteOrderMark ? (BYTE_ORDER_MARKS.find((known) => known.encoding === encoding)?.bytes ?? []) : [],
@@ -64,7 +67,7 @@ function encodeBody(text: string, encoding: TextEncodingName): Buffer {
     case 'latin1': {
       const foreign = [...text].find((character) => (character.codePointAt(0) ?? 0) > 0xff);
       if (foreign === undefined) return Buffer.from(text, 'latin1');
-      throw new MiniCcError('ENCODING', `The file is no UTF-8 (taken for Latin-1), which has no "${foreign}".`);
+      throw new MiniCcError('ENCODING', `The file is not UTF-8, so it was read as Latin-1, which has no "${foreign}".`);
     }
   }
 }
@@ -73,7 +76,7 @@ function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[number] | u
   return BYTE_ORDER_MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
 }
 
-/** UTF-16 of the other byte order. A last odd byte is dropped: it is no character. */
+/** UTF-16 in the other byte order. A single byte at the end is dropped: it is not a character. */
 function swapBytes(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).swap16();
 }

@@ -1,6 +1,6 @@
 /**
  * Globs over relative paths: `*`, `**`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `\` to escape. Ripgrep's own `--glob` is not
- * used for what a call wants to see, because there it brings back files that `.gitignore` leaves out.
+ * used to select files, because there it includes files that `.gitignore` excludes.
  */
 
 /**
@@ -15,13 +15,13 @@ export function createGlobMatcher(pattern: string): (path: string) => boolean {
   return (path) => whole.test(path);
 }
 
-/** The directory that a pattern begins with, and what remains: `/a/b/*.ts` → `/a/b`, `*.ts`. */
+/** Splits a pattern into the directory that it starts with and the rest: `/a/b/*.ts` → `/a/b`, `/*.ts`. */
 export function splitGlob(pattern: string): {base: string; rest: string} {
   const segments = pattern.split('/');
   const firstGlob = segments.findIndex((segment) => /[*?[{\\]/.test(segment));
   const at = firstGlob === -1 ? segments.length - 1 : firstGlob;
   const base = segments.slice(0, at).join('/');
-  // The leading slash keeps a lone name from matching at any depth.
+  // Without the slash a name alone would match at any depth.
   const rest = segments.slice(at).join('/');
   return {base: base === '' && pattern.startsWith('/') ? '/' : base, rest: rest.includes('**') ? rest : `/${rest}`};
 }
@@ -64,7 +64,7 @@ function translate(glob: string): string {
   return source;
 }
 
-/** `**` spans directories only where a segment begins; elsewhere it is a `*`. */
+/** `**` matches across directories only at the start of a segment; elsewhere it is a `*`. */
 function isSegmentStart(glob: string, at: number): boolean {
   return at === 0 || '/{,'.includes(glob[at - 1] as string);
 }

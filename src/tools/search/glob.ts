@@ -57,7 +57,7 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
   return textResult(lines.join('\n'), {...(isCut(end) && {isError: true}), facts: {read: []}});
 }
 
-/** Where to look: absolute patterns, and those that leave the directory, bring their own place. */
+/** The directory to search and the pattern inside it: absolute patterns and those with `../` name the directory. */
 function resolvePattern({pattern, path}: GlobInput): {path: string; pattern: string} {
   if (!/^(?:\/|~\/|\.\.\/)/.test(pattern)) return {path: path ?? '.', pattern};
   const {base, rest} = splitGlob(pattern);

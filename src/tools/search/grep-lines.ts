@@ -1,10 +1,10 @@
-/** What ripgrep prints line by line, gathered by file so that the order does not depend on its threads. */
+/** Collects the lines that ripgrep prints by file, so that their order does not depend on its threads. */
 
-/** Kept in memory; what comes after is only counted. */
+/** So many lines are kept in memory; further ones are only counted. */
 const MAX_KEPT_LINES = 50_000;
-/** Past this many the search is ended. */
+/** After so many lines the search is ended. */
 const MAX_COUNTED_LINES = 500_000;
-/** Between lines that are not next to each other, when context was asked for. */
+/** Separates lines that do not follow one another, when context lines were requested. */
 const GAP = '--';
 
 interface FileLines {
@@ -28,7 +28,7 @@ export class FoundLines {
     this.#hasContext = hasContext;
   }
 
-  /** Takes a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more are wanted. */
+  /** Adds a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more are needed. */
   add(record: string, wants: (path: string) => boolean): boolean {
     const nul = record.indexOf('\0');
     if (nul === -1) {
@@ -54,7 +54,7 @@ export class FoundLines {
     return true;
   }
 
-  /** The lines in order of their paths, at most `limit`, and a line about the rest. Empty when there are none. */
+  /** The lines sorted by path, at most `limit`, and one line about the rest. Empty when nothing was found. */
   text(limit: number): string[] {
     const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     const lines = files.flatMap(([, file], index) =>
@@ -80,7 +80,7 @@ export class FoundLines {
     return shown;
   }
 
-  /** `path:12:text` for a match, `path-11-text` for its context. */
+  /** `path:12:text` for a match, `path-11-text` for a context line. */
   #contentLine(path: string, rest: string): string {
     const [, number, mark = ':'] = /^(\d+)([:-])/.exec(rest) ?? [];
     if (number === undefined) return `${path}:${rest}`;

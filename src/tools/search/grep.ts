@@ -12,7 +12,7 @@ import {FoundLines, plural} from './grep-lines.ts';
 import {formatSearchNotes, getSearchPath, isCut, type RipgrepEnd, runRipgrep} from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 250;
-/** Up to so many files are put in order of their times; more of them by path. */
+/** Up to so many files are sorted by modification time; more than that by path. */
 const MAX_DATED_FILES = 1000;
 
 const lines = z.number().int().min(0).max(100).optional();
@@ -41,12 +41,11 @@ export const grepTool: Tool<GrepInput> = {
   run: search,
 };
 
-/** One search under way: what is asked, and where. */
 interface Search {
   readonly given: GrepInput;
   readonly limit: number;
   readonly args: readonly string[];
-  /** As ripgrep is given it: from the agent's cwd where that is possible, so that results are short. */
+  /** For ripgrep: relative to the agent's cwd where possible, so that results are short. */
   readonly path: string;
   readonly wants: (path: string) => boolean;
 }
@@ -115,7 +114,10 @@ async function searchLines(asked: Search, mode: 'content' | 'count', context: To
   return {found: kept.text(limit), end};
 }
 
-/** Left-out globs are ripgrep's work. What a name must match is a type of its own: types do not undo `.gitignore`. */
+/**
+ * Ripgrep's own `--glob` serves only to exclude. A glob that names must match becomes a file type, since types respect
+ * `.gitignore`.
+ */
 function getFileFilter({glob, type}: GrepInput): string[] {
   if (glob?.startsWith('!')) return ['--glob', glob, ...(type === undefined ? [] : ['--type', type])];
   if (type !== undefined) return ['--type', type];
@@ -123,7 +125,7 @@ function getFileFilter({glob, type}: GrepInput): string[] {
   return isName ? ['--type-add', `wanted:${glob}`, '--type', 'wanted'] : [];
 }
 
-/** Globs with a slash are meant from the searched directory or from the cwd. */
+/** A glob with a slash may be relative to the searched directory or to the cwd. */
 function createPathFilter(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
   const {workspace, mayRead = () => true} = context;
   if (glob === undefined || glob.startsWith('!')) return (path) => mayRead(absolutePath(path, workspace));
@@ -144,7 +146,7 @@ async function newestFirst(files: readonly string[], cwd: string): Promise<strin
   return dated.sort((a, b) => b.time - a.time).map(({file}) => file);
 }
 
-/** Milliseconds since the epoch; 0 for a file that is gone by now. */
+/** Milliseconds since the epoch; 0 for a file that no longer exists. */
 async function getModifiedTime(inCwd: string, file: string): Promise<number> {
   try {
     return (await stat(file.startsWith('/') ? file : inCwd)).mtimeMs;
@@ -153,7 +155,7 @@ async function getModifiedTime(inCwd: string, file: string): Promise<number> {
   }
 }
 
-/** What the model did wrong, in one or two lines. */
+/** What is wrong with the model's input, in one or two lines. */
 function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
   if (exitCode !== 2) return undefined;
   if (errors.includes('unrecognized file type')) {

@@ -1,4 +1,4 @@
-/** Runs ripgrep and hands over its records as they come. */
+/** Runs ripgrep and passes on its records as they arrive. */
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
@@ -10,11 +10,11 @@ import {absolutePath, archivedTranscript, createNotFoundError} from '../files/pa
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
 
-/** What a search always means: hidden files too, `.gitignore` also outside git, nobody's configuration. */
+/** Every search includes hidden files, respects `.gitignore` also outside git, and ignores the user's configuration. */
 const COMMON = ['--no-config', '--no-require-git', '--hidden', '--color=never'];
-/** After the globs of the call: the last one that matches wins. */
+/** Placed after the globs of the call, because the last glob that matches wins. */
 const NOT_GIT = ['--glob', '!.git'];
-/** Keys are read by nobody's search, also where the workspace is a home. */
+/** No search reads keys, also where the workspace is a home directory. */
 const NOT_KEYS = [
   '.ssh',
   '.gnupg',
@@ -29,13 +29,13 @@ const NOT_KEYS = [
 
 export interface RipgrepRun {
   readonly args: readonly string[];
-  /** Where it runs: globs are taken from there. */
+  /** Where it runs; globs are relative to it. */
   readonly cwd: string;
-  /** What it searches, relative to `cwd` or absolute. */
+  /** The file or directory to search, relative to `cwd` or absolute. */
   readonly path: string;
-  /** What ends a record. */
+  /** Ends each record. */
   readonly separator: '\n' | '\0';
-  /** Given each record. @returns false when no more are wanted. */
+  /** Gets each record. @returns false when no more are needed. */
   readonly onRecord: (record: string) => boolean;
 }
 
@@ -70,12 +70,12 @@ export async function runRipgrep(run: RipgrepRun, {workspace, signal}: ToolConte
   return {ended, exitCode, errors};
 }
 
-/** It was ended before it had searched all. */
+/** True when the search was ended before it had looked at everything. */
 export function isCut({ended}: RipgrepEnd): boolean {
   return ended === 'limit' || ended === 'abort';
 }
 
-/** The package throws where it has no binary for the platform. */
+/** The package throws when it has no binary for this platform. */
 async function ripgrepPath(): Promise<string> {
   try {
     const {rgPath} = await import('@vscode/ripgrep');
@@ -85,7 +85,7 @@ async function ripgrepPath(): Promise<string> {
   }
 }
 
-/** The absolute path to search, with what is there. @throws MiniCcError `NOT_FOUND` with what was probably meant. */
+/** The absolute path to search. @throws MiniCcError `NOT_FOUND` with the paths that were probably meant. */
 export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<string> {
   const named = absolutePath(path ?? '.', context.workspace);
   const absolute = (await archivedTranscript(named)) ?? named;
@@ -99,7 +99,7 @@ export async function getSearchPath(path: string | undefined, context: ToolConte
   }
 }
 
-/** Lines for the end of a result: what cut the search short, or why some of it failed. */
+/** Lines for the end of a result: why the search ended early, or which part of it failed. */
 export function formatSearchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
   if (ended === 'limit') {
     return [`(timed out after ${SEARCH_LIMIT_MS / 1000} s: there may be more; search a smaller part)`];

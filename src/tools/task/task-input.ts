@@ -1,17 +1,17 @@
 /**
- * Mends what models get wrong in a Task call, then checks it: before any model call, a call is either dispatchable
- * or answered by an error that says what is valid. Nothing here throws but `MiniCcError`.
+ * Repairs what models get wrong in a Task call, then checks it. Before any model call starts, the input is either valid
+ * or answered by an error that says what is valid. Only `MiniCcError` is thrown here.
  */
 import {unknownAgentWords} from '../../core/agent-types.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 
 export interface RepairedTaskInput {
   readonly input: Readonly<Record<string, unknown>>;
-  /** What was mended, as the result's first line tells it. */
+  /** The repairs, as the first line of the result lists them. */
   readonly notes: readonly string[];
 }
 
-/** Other spellings, in the order in which they are believed. Compared without case, `_` and `-`. */
+/** Other names of each field; the first one that is present counts. Compared without case, `_` and `-`. */
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   agent_type: ['agenttype', 'subagenttype', 'agentid', 'agent', 'subagent', 'agentname', 'type'],
   prompt: ['prompt', 'task', 'instruction', 'instructions'],
@@ -32,15 +32,15 @@ const FLAGS = ['background'];
 
 /**
  * @param agents the names that can be dispatched now.
- * @throws MiniCcError `TASK_INPUT` with one of the three texts that the contract words.
+ * @throws MiniCcError `TASK_INPUT` when the agent type or the prompt is missing or invalid.
  */
 export function repairTaskInput(raw: unknown, agents: readonly string[]): RepairedTaskInput {
   if (agents.length === 0)
     throw failure('The settings allow no agent (subagents.allowAgents): nothing can be dispatched');
   const notes: string[] = [];
-  const fields = collect(asRecord(raw), notes);
+  const fields = collectFields(toRecord(raw), notes);
   const sent = fields.get('agent_type');
-  const agentType = sent === undefined ? '' : clean(sent);
+  const agentType = sent === undefined ? '' : stripMarkup(sent);
   if (agentType === '') throw failure(`Missing agent_type parameter. Valid types: ${agents.join(', ')}`);
   const agent = agents.includes(agentType) ? agentType : agents.find((name) => name === agentType.toLowerCase());
   if (agent === undefined) throw failure(unknownAgentWords(String(sent), agentType, agents));
@@ -54,15 +54,15 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
     'description',
     typeof description === 'string' && description.trim() !== '' ? description : firstWords(prompt),
   );
-  for (const name of NUMBERS) mend(fields, name, asNumber, notes);
-  for (const name of FLAGS) mend(fields, name, asFlag, notes);
-  // An optional field with nothing in it is one that was left out.
+  for (const name of NUMBERS) repairField(fields, name, toNumber, notes);
+  for (const name of FLAGS) repairField(fields, name, toBoolean, notes);
+  // An empty optional field counts as left out.
   for (const [name, value] of fields) if (value === null || value === '') fields.delete(name);
   return {input: Object.fromEntries(fields), notes};
 }
 
-/** The fields by their own names, whatever they were called. */
-function collect(raw: Readonly<Record<string, unknown>>, notes: string[]): Map<string, unknown> {
+/** The fields by their correct names. */
+function collectFields(raw: Readonly<Record<string, unknown>>, notes: string[]): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   const entries = Object.entries(raw).map(([key, value]) => ({key, plain: plainKey(key), value}));
   for (const [name, spellings] of Object.entries(SPELLINGS)) {
@@ -89,7 +89,7 @@ function splitJoinedKeys(
     if (left === undefined || right === undefined) continue;
     const name = Object.keys(SPELLINGS).find((candidate) => SPELLINGS[candidate]!.includes(plainKey(left)));
     if (name === undefined || fields.has(name)) continue;
-    fields.set(name, name === 'agent_type' ? clean(right) : right);
+    fields.set(name, name === 'agent_type' ? stripMarkup(right) : right);
     if (name === 'agent_type' && !fields.has('prompt') && typeof value === 'string') fields.set('prompt', value);
     notes.push(`${name} from key ${JSON.stringify(key)}`);
   }
@@ -99,8 +99,8 @@ function plainKey(key: string): string {
   return key.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
-/** Without tags, also unclosed ones, without quotes around, also doubled, without white space. */
-function clean(value: unknown): string {
+/** Without tags (also unclosed ones), surrounding quotes (also doubled) and white space. */
+function stripMarkup(value: unknown): string {
   if (typeof value !== 'string') return value === null || value === undefined ? '' : String(value).slice(0, 200);
   let text = value.replaceAll(/<\/?[A-Za-z_][^<>]*>?/g, '');
   for (let before = ''; before !== text; ) {
@@ -110,28 +110,33 @@ function clean(value: unknown): string {
   return text;
 }
 
-function mend(fields: Map<string, unknown>, name: string, convert: (text: string) => unknown, notes: string[]): void {
+function repairField(
+  fields: Map<string, unknown>,
+  name: string,
+  convert: (text: string) => unknown,
+  notes: string[],
+): void {
   const value = fields.get(name);
   if (typeof value !== 'string') return;
-  const converted = convert(clean(value));
+  const converted = convert(stripMarkup(value));
   if (converted === undefined) return;
   fields.set(name, converted);
   notes.push(`${name} from ${JSON.stringify(value)}`);
 }
 
-function asNumber(text: string): number | undefined {
+function toNumber(text: string): number | undefined {
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-function asFlag(text: string): boolean | undefined {
+function toBoolean(text: string): boolean | undefined {
   return {true: true, yes: true, false: false, no: false}[text.toLowerCase()];
 }
 
-/** The whole input may come as JSON in a string. */
-function asRecord(raw: unknown): Readonly<Record<string, unknown>> {
+/** Models also send the whole input as JSON in a string. */
+function toRecord(raw: unknown): Readonly<Record<string, unknown>> {
   if (typeof raw === 'string') {
     try {
-      return asRecord(JSON.parse(raw) as unknown);
+      return toRecord(JSON.parse(raw) as unknown);
     } catch (error) {
       if (error instanceof SyntaxError) return {};
       throw error;

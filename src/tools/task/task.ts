@@ -1,5 +1,4 @@
-/** `Task`: the main agent's way to its subagents. */
-
+/** `Task`: dispatches a subagent. */
 import {z} from 'zod';
 import type {AgentCatalog} from '../../core/agent-types.ts';
 import type {Model} from '../../core/contract/model.ts';
@@ -16,7 +15,7 @@ import {repairTaskInput} from './task-input.ts';
 export interface TaskDeps {
   readonly agents: AgentCatalog;
   readonly manager: () => SubagentManager;
-  /** The model of a run: what the call names, else the agent's, else the main agent's. */
+  /** The model of a run: the one that the call asks for, else the agent's, else the main agent's. */
   readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model};
 }
 
@@ -35,7 +34,7 @@ interface TaskInput {
 }
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
-  let schema: {readonly names: string; readonly input: ReturnType<typeof schemaFor>} | undefined;
+  let schema: {readonly names: string; readonly input: ReturnType<typeof createInputSchema>} | undefined;
   return {
     name: 'Task',
     get description() {
@@ -46,8 +45,8 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     },
     get input() {
       const names = deps.agents.list().map((agent) => agent.name);
-      // The same agents, the same schema: it is turned into JSON Schema once.
-      if (schema?.names !== names.join()) schema = {names: names.join(), input: schemaFor(names)};
+      // Keep the schema while the agents stay the same, so that it is converted to JSON Schema once.
+      if (schema?.names !== names.join()) schema = {names: names.join(), input: createInputSchema(names)};
       return schema.input;
     },
     title: (input) => input.description,
@@ -63,7 +62,8 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     },
     async run(input, context) {
       const agent = deps.agents.get(input.agent_type);
-      if (!agent) throw new MiniCcError('TASK_INPUT', `The agent ${input.agent_type} is gone. Nothing was dispatched.`);
+      if (!agent)
+        throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
       const {model} = deps.modelFor(agent.name, input.model ?? agent.model);
       const {label, cleanup, isolation} = input;
       const background = input.background ?? agent.background ?? false;
@@ -87,7 +87,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
   };
 }
 
-function schemaFor(names: readonly string[]) {
+function createInputSchema(names: readonly string[]) {
   return z.object({
     description: z.string(),
     prompt: z.string(),

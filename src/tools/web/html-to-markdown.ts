@@ -1,15 +1,15 @@
 /**
- * HTML to markdown, in a thread of its own: a page may be made so that it takes minutes, and nobody types meanwhile.
+ * Converts HTML to markdown in a worker thread, because a malicious page may take minutes and would block the terminal.
  * The thread runs this same file.
  */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {HTMLElement, Node} from 'node-html-parser';
 import {oneLine} from '../../core/util/one-line.ts';
 
-/** Past this a page comes as its bare text. Milliseconds. */
+/** After so many milliseconds the page is returned as plain text instead. */
 const MAX_MS = 5_000;
 const MAX_MEMORY_MB = 512;
-/** The library's time grows with the square of the length: a long page is turned piece by piece. Characters. */
+/** The library's time grows with the square of the length: a long page is converted in pieces of so many characters. */
 const PIECE = 16_000;
 
 interface Job {
@@ -31,7 +31,7 @@ export async function htmlToMarkdown(html: string, base: string, signal: AbortSi
   signal.addEventListener('abort', onAbort, {once: true});
   const bareText = () => resolve(`(without its markup)\n\n${toPlainText(html)}`);
   const timer = setTimeout(bareText, maxMs);
-  // Too deep, too large: its words are worth more than an error.
+  // A page that is nested too deeply or too large: its plain text is better than an error.
   worker.on('message', resolve).on('error', bareText);
   try {
     return await promise;
@@ -46,9 +46,9 @@ function isJob(data: unknown): data is Job {
   return typeof data === 'object' && data !== null && 'htmlToMarkdown' in data;
 }
 
-/** What a person does not read. */
+/** Elements whose content is not shown to readers. */
 const UNREAD = ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'CANVAS', 'IFRAME', 'OBJECT', 'HEAD'];
-/** May be cut between any two of their children. */
+/** The page may be cut between any two children of these. */
 const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'ASIDE', 'NAV']);
 
 async function translate({html, base}: Job['htmlToMarkdown']): Promise<string> {
@@ -81,7 +81,7 @@ function splitIntoPieces(parent: HTMLElement): string[] {
       pieces.push(...splitIntoPieces(child as HTMLElement));
       continue;
     }
-    // Between words and what stands in their line nothing is cut.
+    // Cut only before a block element: inline elements belong to the words around them.
     if (isElement && gathered.length > PIECE && isBlock(child as HTMLElement)) end();
     gathered += child.toString();
   }
@@ -99,7 +99,7 @@ function isBlock({tagName}: HTMLElement): boolean {
 
 const SKIPPED = /^<(script|style|noscript|template|svg|head)\b/i;
 
-/** The words between the tags, in one pass whatever the page is like. */
+/** The text between the tags. Runs in one pass, so that its time is linear for every page. */
 export function toPlainText(html: string): string {
   const small = html.toLowerCase();
   const words: string[] = [];
@@ -124,5 +124,5 @@ export function toPlainText(html: string): string {
     .trim();
 }
 
-// In the thread: once all above is there.
+// Only in the worker thread, after everything above is initialized.
 if (!isMainThread && isJob(workerData)) parentPort?.postMessage(await translate(workerData.htmlToMarkdown));

@@ -1,35 +1,36 @@
-/** Which web addresses may be asked at all: http and https, without credentials, and nothing of the private network. */
+/** Which web addresses may be fetched at all: http and https, without credentials, not in a private network. */
 import {BlockList, isIP} from 'node:net';
 import {hostRule} from '../../core/permissions/rules/rule.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 
 export interface WebAddress {
   readonly url: URL;
-  /** A name or an address, without port and brackets, in small letters, without the dot at the end. */
+  /** A name or an IP address in lower case, without port, brackets and final dot. */
   readonly host: string;
 }
 
-/** @throws MiniCcError `WEB_ADDRESS` for what is no address, names another scheme, or holds credentials. */
+/** @throws MiniCcError `WEB_ADDRESS` for text that is not a URL, has another scheme, or contains credentials. */
 export function parseWebAddress(text: string): WebAddress {
   const url = URL.parse(text.trim());
-  if (!url) throw refused(`${JSON.stringify(text)} is no URL: give a whole one, such as https://example.com/page.`);
+  if (!url)
+    throw refused(`${JSON.stringify(text)} is not a URL: give a complete one, such as https://example.com/page.`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw refused(`${url.protocol}// is not fetched: only http and https are.`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw refused('A URL with a user name or password in it is not fetched: leave them out.');
+    throw refused('A URL with a user name or password is not fetched: leave them out.');
   }
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (host === '') throw refused(`${JSON.stringify(text)} names no host.`);
   return {url, host};
 }
 
-/** Names that lead into the own machine or network, whatever address they have. */
+/** Names that belong to this machine or a private network, whatever address they resolve to. */
 const LOCAL_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa|test)$|^[^.:]+$/;
 
 /**
- * Refuses a host that is private by its very name, before anybody is asked or resolves it.
+ * Refuses a host whose name or IP address is private. Done first: no permission is asked and no name is resolved for it.
  * @throws MiniCcError `WEB_PRIVATE`
  */
 export function refusePrivateName(host: string, mayReachPrivate: (host: string) => boolean): void {
@@ -38,8 +39,9 @@ export function refusePrivateName(host: string, mayReachPrivate: (host: string) 
 }
 
 /**
- * Refuses what a name leads to. A rule that names a private host allows all of its addresses; one that names a host of
- * the world allows its private network, and never this machine: whoever owns the name decides where it leads.
+ * Refuses a private address that a name resolves to. A rule that names a private host allows all of its addresses. A
+ * rule that names a public host allows addresses in private networks but never this machine, because the owner of the
+ * name decides what it resolves to.
  * @throws MiniCcError `WEB_PRIVATE`
  */
 export function refusePrivateAddress(host: string, address: string, mayReachPrivate: (host: string) => boolean): void {
@@ -58,11 +60,11 @@ function privateHost(host: string, address = host): MiniCcError {
   );
 }
 
-/** `network`: private networks. `special`: this machine, links, and all that is no host of the world. */
+/** `network`: private networks. `special`: this machine, link-local and all other addresses that are not public. */
 type Reach = 'public' | 'network' | 'special';
 
 function classifyAddress(address: string): Reach {
-  // The scope of a link is none of the address.
+  // `%eth0` at the end names an interface and is not part of the address.
   const bare = address.replace(/%.*$/, '');
   const family = isIP(bare) === 6 ? 'ipv6' : 'ipv4';
   const inner = family === 'ipv6' ? innerAddress(bare) : undefined;
@@ -73,9 +75,9 @@ function classifyAddress(address: string): Reach {
   return lists.special.check(bare, family) ? 'special' : 'public';
 }
 
-/** The IPv4 address within an IPv6 one that stands for it: mapped, or translated by a gateway (NAT64). */
+/** The IPv4 address inside an IPv6 address: IPv4-mapped, or translated by a gateway (NAT64). */
 function innerAddress(address: string): string | undefined {
-  // The URL parser writes each address in one way only.
+  // The URL parser gives each address its canonical form.
   const canonical = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '';
   const [, high, low] = /^(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];
   if (high === undefined || low === undefined) return undefined;
@@ -87,7 +89,7 @@ const NETWORK = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10
 const SPECIAL = [
   ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24'],
   ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // Within the global IPv6 range: tunnels that hide an IPv4 address, documentation.
+  // Inside the global IPv6 range: tunnels that contain an IPv4 address, and documentation.
   ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ];
 const GLOBAL = ['2000::/3'];

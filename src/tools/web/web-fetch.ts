@@ -1,4 +1,4 @@
-/** Fetches one page of the web. The host is what permission is asked for. */
+/** Fetches one web page. Permission is asked for its host. */
 import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
@@ -8,9 +8,9 @@ import description from './web-fetch.md';
 import type {ResolveName, WebBounds, WebReply} from './web-request.ts';
 
 const BOUNDS: WebBounds = {timeoutMs: 30_000, maxBytes: 5 * 1024 * 1024};
-/** Of a page that a model reads for a prompt. Characters. */
+/** Characters of a page that the model reads to answer `prompt`. */
 const MAX_READ_CHARS = 100_000;
-/** Of the page that comes with an error. */
+/** Characters that are shown of the page of an HTTP error. */
 const MAX_ERROR_CHARS = 1_000;
 
 const input = z.object({
@@ -21,7 +21,7 @@ const input = z.object({
 export type WebFetchInput = z.infer<typeof input>;
 
 export interface WebFetchOptions {
-  /** A rule of the user names this private host. */
+  /** True when a rule of the user names this private host. */
   readonly mayReachPrivate: (host: string) => boolean;
   readonly bounds?: WebBounds;
   readonly resolveName?: ResolveName;
@@ -35,7 +35,7 @@ export function createWebFetch(options: WebFetchOptions): Tool<WebFetchInput> {
     title: ({url}) => url,
     access: ({url: text}) => {
       const {url, host} = parseWebAddress(text);
-      // What would be refused anyway is not asked for.
+      // Refuse here already, so that no permission is asked for a call that would fail.
       refusePrivateName(host, options.mayReachPrivate);
       return [{kind: 'fetch', host, url: url.href}];
     },
@@ -78,7 +78,7 @@ function failure({url, status, statusText}: WebReply, page: string): string {
 
 function unreadable({url, type, length}: WebReply): string {
   const size = length === undefined ? 'of unknown size' : `of ${length.toLocaleString('en-US')} bytes`;
-  return `${url} is ${type === '' ? 'no text' : type}, ${size}: only text, HTML, JSON and XML are read.`;
+  return `${url} is ${type === '' ? 'not text' : type}, ${size}: only text, HTML, JSON and XML are read.`;
 }
 
 const READER = `You answer a question about one web page for another program.

@@ -1,18 +1,18 @@
-/** What came from a server as text for a model: decoded, and HTML as markdown. */
+/** Turns a server's reply into text for the model: decoded, HTML as markdown. */
 import type {WebReply} from './web-request.ts';
 
-/** How much of a page is searched for the charset that it names itself. */
+/** The charset that a page declares is looked for in its first bytes. */
 const PROBE_BYTES = 1024;
 
 const TEXT_TYPES =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml|toml)|application\/(?:javascript|ecmascript|x-ndjson|x-yaml|x-sh|x-javascript|graphql|sql|rtf)|image\/svg\+xml)$/;
 
-/** A server that names no type is looked at. */
+/** True also without a type: then the content decides. */
 export function isTextType(type: string): boolean {
   return type === '' || TEXT_TYPES.test(type);
 }
 
-/** Undefined when it is no text after all. May take until `signal` is aborted. */
+/** @returns undefined when the content is not text. May take until `signal` is aborted. */
 export async function decodeReply(reply: WebReply, signal: AbortSignal): Promise<string | undefined> {
   const {body, type, url} = reply;
   if (body === undefined) return undefined;
@@ -26,14 +26,14 @@ export async function decodeReply(reply: WebReply, signal: AbortSignal): Promise
   return htmlToMarkdown(text, url.href, signal);
 }
 
-/** A byte order mark says more than the server, and the server more than the page. */
+/** A byte order mark counts before the server's charset, and that before the charset that the page declares. */
 function getCharset({body, charset}: WebReply, isUtf16: boolean): string {
   if (isUtf16) return body?.[0] === 0xff ? 'utf-16le' : 'utf-16be';
   if (charset) return charset;
   const start = body?.subarray(0, PROBE_BYTES).toString('latin1') ?? '';
   const named =
     /<meta[^>]+charset\s*=\s*["']?([\w:-]+)/i.exec(start) ?? /^<\?xml[^>]+encoding=["']([\w:-]+)/.exec(start);
-  // What is readable as bytes so far is not UTF-16, whatever it says.
+  // The declaration was readable as single bytes, so the page is not UTF-16, even if it says so.
   return named?.[1] && !/^utf-?16/i.test(named[1]) ? named[1] : 'utf-8';
 }
 
@@ -41,12 +41,12 @@ function decode(body: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // A charset that nobody knows.
+    // An unknown charset.
     return new TextDecoder().decode(body);
   }
 }
 
-/** Without what no reader needs and no request may hold. */
+/** Without control characters, which no reader needs and no request may contain. */
 function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/[\0-\x08\x0b-\x1f\x7f]/g, '');
 }

@@ -1,4 +1,4 @@
-/** One GET, bounded in time and size. The address that was checked is the one that is connected to. */
+/** One GET request with limits of time and size. It connects to exactly the address that was checked. */
 import {lookup} from 'node:dns/promises';
 import http, {type IncomingMessage} from 'node:http';
 import https from 'node:https';
@@ -8,25 +8,25 @@ import {version} from '../../../package.json';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {parseWebAddress, refusePrivateAddress, type WebAddress} from './web-address.ts';
 
-/** Redirects within one host that are followed. */
+/** How many redirects within one host are followed. */
 const MAX_REDIRECTS = 5;
 
 export interface WebBounds {
-  /** Of the whole, redirects included. Milliseconds. */
+  /** Milliseconds for everything, redirects included. */
   readonly timeoutMs: number;
-  /** Of a body as it is read, after decompression. */
+  /** Of the decompressed body. */
   readonly maxBytes: number;
 }
 
 export interface WebReply {
-  /** Where it came from in the end. */
+  /** After redirects. */
   readonly url: URL;
   readonly status: number;
   readonly statusText: string;
-  /** In small letters, without parameters; empty when the server named none. */
+  /** The media type in lower case, without parameters; empty when the server sent none. */
   readonly type: string;
   readonly charset: string | undefined;
-  /** As the server says it; undefined when it does not. */
+  /** `Content-Length`; undefined when the server sent none. */
   readonly length: number | undefined;
   /** Undefined for a type that `wanted` refused. */
   readonly body: Buffer | undefined;
@@ -34,16 +34,16 @@ export interface WebReply {
 
 export type WebOutcome =
   | {readonly kind: 'reply'; readonly reply: WebReply}
-  /** To another host, or away from https: whoever asked decides. */
+  /** A redirect to another host or from https to http: it is not followed, the model decides. */
   | {readonly kind: 'elsewhere'; readonly from: URL; readonly to: URL; readonly status: number};
 
-/** The addresses of a name. @throws the resolver's error, such as `ENOTFOUND`. */
+/** Resolves a name to its addresses. @throws the resolver's error, such as `ENOTFOUND`. */
 export type ResolveName = (host: string) => Promise<readonly {readonly address: string; readonly family: number}[]>;
 
 export interface WebRequest {
   readonly address: WebAddress;
   readonly mayReachPrivate: (host: string) => boolean;
-  /** Default: as the system does it. */
+  /** Default: the system's resolver. */
   readonly resolveName?: ResolveName | undefined;
   /** Bodies of other types are not read. */
   readonly wanted: (type: string) => boolean;
@@ -51,18 +51,18 @@ export interface WebRequest {
   readonly signal: AbortSignal;
 }
 
-/** @throws MiniCcError with one line for whoever asked; the signal's reason when aborted. */
-export async function fetchWeb(ask: WebRequest): Promise<WebOutcome> {
-  const {address, bounds, signal} = ask;
+/** @throws MiniCcError `WEB_*` with one line for the model; the signal's reason when aborted. */
+export async function fetchWeb(request: WebRequest): Promise<WebOutcome> {
+  const {address, bounds, signal} = request;
   const time = AbortSignal.timeout(bounds.timeoutMs);
   const either = AbortSignal.any([time, signal]);
   try {
-    const checked = checkedLookup(ask);
+    const checked = checkedLookup(request);
     let {url} = address;
     for (let redirects = 0; ; redirects++) {
       const response = await get(url, checked, either);
       const to = getRedirect(response, url);
-      if (!to) return {kind: 'reply', reply: await readReply(response, url, ask)};
+      if (!to) return {kind: 'reply', reply: await readReply(response, url, request)};
       response.destroy();
       const status = response.statusCode ?? 0;
       const isSame = to.host === address.host && (to.url.protocol === url.protocol || to.url.protocol === 'https:');
@@ -75,14 +75,14 @@ export async function fetchWeb(ask: WebRequest): Promise<WebOutcome> {
   } catch (error) {
     signal.throwIfAborted();
     if (time.aborted) {
-      throw new MiniCcError('WEB_TIMEOUT', `${address.url} was not there within ${bounds.timeoutMs / 1000} s.`);
+      throw new MiniCcError('WEB_TIMEOUT', `${address.url} did not answer within ${bounds.timeoutMs / 1000} s.`);
     }
     if (error instanceof MiniCcError) throw error;
     throw new MiniCcError('WEB_FAILED', `${address.url} could not be fetched: ${messageOf(error)}`, {cause: error});
   }
 }
 
-/** Asked once: a name that changes where it leads between the check and the connection gains nothing. */
+/** Resolves the name once, so that it cannot resolve to another address between the check and the connection. */
 function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem}: WebRequest): LookupFunction {
   const resolved =
     isIP(host) === 0
@@ -91,7 +91,7 @@ function checkedLookup({address: {host}, mayReachPrivate, resolveName = bySystem
           return addresses;
         })
       : undefined;
-  // Whoever connects hears of it.
+  // The error reaches the callback below when a connection is made.
   resolved?.catch(() => undefined);
   return (_hostname, options, callback) => {
     resolved?.then(
@@ -109,7 +109,7 @@ const bySystem: ResolveName = (host) => lookup(host, {all: true});
 
 function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
   const {promise, resolve, reject} = Promise.withResolvers<IncomingMessage>();
-  // An agent of its own: no connection is shared, and no proxy of the environment stands between.
+  // Without an HTTP agent no connection is shared and no proxy of the environment is used.
   const agent = false;
   const headers = {
     'user-agent': `mini-cc/${version}`,
@@ -125,36 +125,36 @@ function getRedirect(response: IncomingMessage, url: URL): WebAddress | undefine
   const {statusCode = 0, headers} = response;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
   const to = URL.parse(headers.location, url);
-  if (!to) throw new MiniCcError('WEB_REDIRECTS', `${url} redirects to what is no URL.`);
+  if (!to) throw new MiniCcError('WEB_REDIRECTS', `${url} redirects to an invalid URL.`);
   return parseWebAddress(to.href);
 }
 
-async function readReply(response: IncomingMessage, url: URL, ask: WebRequest): Promise<WebReply> {
+async function readReply(response: IncomingMessage, url: URL, request: WebRequest): Promise<WebReply> {
   const {statusCode = 0, statusMessage = '', headers} = response;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim());
   const charset = parameters.map((part) => /^charset=["']?([^"']+)/i.exec(part)?.[1]).find(Boolean);
   const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-  const about = {url, status: statusCode, statusText: statusMessage, type: type.toLowerCase(), charset, length};
-  if (!ask.wanted(about.type)) {
+  const base = {url, status: statusCode, statusText: statusMessage, type: type.toLowerCase(), charset, length};
+  if (!request.wanted(base.type)) {
     response.destroy();
-    return {...about, body: undefined};
+    return {...base, body: undefined};
   }
-  return {...about, body: await readBody(response, url, ask.bounds.maxBytes)};
+  return {...base, body: await readBody(response, url, request.bounds.maxBytes)};
 }
 
 async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
   const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase();
   const plain = encoding === '' || encoding === 'identity' ? undefined : await decompressor(encoding, response, url);
-  // Not `pipeline`: one that ends within a compressed body waits for ever.
+  // Not `pipeline`: it never ends when the connection closes inside a compressed body.
   if (plain) response.on('error', (error) => plain.destroy(error)).pipe(plain);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    // What is counted is what comes out of the decompression: a few kilobytes may hold gigabytes.
+    // Count decompressed bytes: a few kilobytes may decompress to gigabytes.
     for await (const chunk of (plain ?? response) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > maxBytes) {
-        throw new MiniCcError('WEB_SIZE', `${url} is larger than ${maxBytes / 1024 / 1024} MB: it is not read.`);
+        throw new MiniCcError('WEB_SIZE', `${url} is larger than ${maxBytes / 1024 / 1024} MB, so it was not read.`);
       }
       chunks.push(chunk);
     }
@@ -173,10 +173,10 @@ async function decompressor(encoding: string, response: IncomingMessage, url: UR
     case 'br':
       return createBrotliDecompress();
     case 'deflate':
-      // Some servers leave out the head that the name promises.
+      // Some servers send raw deflate data without the zlib header.
       return (await startsWithZlibHead(response)) ? createInflate() : createInflateRaw();
     default:
-      throw new MiniCcError('WEB_ENCODING', `${url} came in an encoding that is not read: ${encoding}.`);
+      throw new MiniCcError('WEB_ENCODING', `${url} has an unsupported content encoding: ${encoding}.`);
   }
 }
 

@@ -112,7 +112,7 @@ describe('edit_file', () => {
     await utf16.edit({old_string: 'one', new_string: '日'});
     expect(utf16.bytes()).toEqual(Buffer.from('\ufeff日\r\n', 'utf16le'));
     const latin1 = await fileOf(Buffer.from('café x', 'latin1'));
-    expect((await latin1.edit({old_string: 'x', new_string: '日'})).text).toContain('taken for Latin-1');
+    expect((await latin1.edit({old_string: 'x', new_string: '日'})).text).toContain('read as Latin-1');
     await latin1.edit({old_string: 'x', new_string: 'ü'});
     expect(latin1.bytes()).toEqual(Buffer.from('café ü', 'latin1'));
     execFileSync('chmod', ['640', latin1.path]);

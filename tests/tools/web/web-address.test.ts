@@ -22,8 +22,8 @@ describe('the addresses of web_fetch', () => {
     ['file:///etc/passwd', /only http and https/],
     ['data:text/plain,hello', /only http and https/],
     ['javascript:alert(1)', /only http and https/],
-    ['example.com/page', /is no URL/],
-    ['https://', /is no URL/],
+    ['example.com/page', /is not a URL/],
+    ['https://', /is not a URL/],
     ['https://ada:secret@example.com/', /user name or password/],
     ['https://ada@example.com/', /user name or password/],
   ])('refuses %s before anybody is asked', (url, words) => {

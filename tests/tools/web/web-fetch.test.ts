@@ -75,7 +75,7 @@ describe('web_fetch', () => {
     for (const kind of ['large', 'bomb', 'endless']) {
       const {text, isError} = await fetcher().fetch(`${url}/${kind}`);
       expect(isError).toBe(true);
-      expect(text).toBe(`${url}/${kind} is larger than 5 MB: it is not read.`);
+      expect(text).toBe(`${url}/${kind} is larger than 5 MB, so it was not read.`);
     }
   });
 
@@ -90,7 +90,7 @@ describe('web_fetch', () => {
     });
     const {fetch} = fetcher(['127.0.0.1'], {bounds: {timeoutMs: 300, maxBytes: 1000}});
     for (const kind of ['mute', 'trickle']) {
-      expect((await fetch(`${url}/${kind}`)).text).toBe(`${url}/${kind} was not there within 0.3 s.`);
+      expect((await fetch(`${url}/${kind}`)).text).toBe(`${url}/${kind} did not answer within 0.3 s.`);
     }
   });
 
@@ -206,7 +206,7 @@ describe('web_fetch', () => {
     expect((await fetcher().fetch(`${url}/image`)).text).toContain('image/png');
     expect(await fetcher().fetch(`${url}/bytes`)).toMatchObject({
       isError: true,
-      text: expect.stringContaining('no text'),
+      text: expect.stringContaining('not text'),
     });
   });
 
