@@ -5,7 +5,7 @@ import {createBaseTools} from '../../src/tools/index.ts';
 
 const tools = createBaseTools(createSandbox({home: '/x', miniCcHome: '/x'}), {mayReachPrivate: () => false});
 
-test('the base tools come in one order', () => {
+test('the base tools have a fixed order', () => {
   const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'web_fetch'];
   expect(tools.map(({name}) => name)).toEqual(names);
 });

@@ -1,4 +1,4 @@
-/** What was decided about a call holds until the call has run. */
+/** The decision about a call holds until the call has run. */
 import {chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {execa} from 'execa';
@@ -19,7 +19,7 @@ const bash = createBash(none, new ProcessGroups());
 const READING = {attempt: {launch: 'plain', checkpoint: false, environment: 'reading'}} as const;
 
 describe('a file that was permitted', () => {
-  /** A folder that was one of the workspace when it was judged, and is a link to elsewhere when the call runs. */
+  /** A folder that was in the workspace when the call was decided, and is a link to elsewhere when the call runs. */
   function swapBytes({root, outside, put}: Fixture) {
     put({'src/a.ts': 'one\n'});
     writeFileSync(path.join(outside, 'a.ts'), 'one\n');
@@ -29,7 +29,7 @@ describe('a file that was permitted', () => {
     return permitted;
   }
 
-  test('is the one that is written: a link that was laid elsewhere meanwhile is not followed', async () => {
+  test('is the one that is written: a link that was changed meanwhile is not followed', async () => {
     const at = fixture();
     const permitted = swapBytes(at);
     const write = createWriteFile(new FileLocks());
@@ -48,7 +48,7 @@ describe('a file that was permitted', () => {
     expect((await at.call(readFileTool, {path: 'src/a.ts'}, swapBytes(at))).text).toContain('was not permitted');
   });
 
-  test('is written as usual where it lies as it was judged', async () => {
+  test('is written as usual when its path has not changed', async () => {
     const at = fixture();
     const places = [path.join(at.root, 'src/new/b.ts')];
     const write = createWriteFile(new FileLocks());
@@ -57,7 +57,7 @@ describe('a file that was permitted', () => {
   });
 });
 
-test('what may not be read is left out of a search, by its content and by its name', async () => {
+test('a search leaves out files that may not be read, by content and by name', async () => {
   const {call, put, root} = fixture();
   put({'a.ts': 'word\n', '.env': 'word\n', 'sub/.env': 'word\n'});
   const mayRead = (file: string) => path.basename(file) !== '.env';
@@ -78,13 +78,13 @@ describe('a command that is proven to only read', () => {
     chmodSync(file, 0o755);
   };
 
-  test('runs without a sandbox, where a read-only agent runs nothing else', async () => {
+  test('runs without a sandbox, where a read-only agent may run nothing else', async () => {
     const {call} = fixture({confinement: 'read-only'});
     expect((await call(bash, {command: 'echo it runs'}, READING)).text).toBe('it runs');
     expect((await call(bash, {command: 'echo it runs'})).text).toContain('runs only in a sandbox');
   });
 
-  test("takes no program of the project, and nothing of the user's environment that could change it", async () => {
+  test("uses no program of the project, and no variable of the user's environment that could change it", async () => {
     const {call, root, workspace} = fixture();
     const marker = path.join(root, 'ran');
     for (const name of ['ls', 'rg', 'git']) program(path.join(root, 'bin', name), marker);
@@ -105,7 +105,7 @@ describe('a command that is proven to only read', () => {
     expect(existsSync(marker)).toBe(true);
   });
 
-  test('has git run no program that the repository names for its own use, and write nothing', async () => {
+  test("lets git run no program that the repository's settings name, and write nothing", async () => {
     const {call, root} = fixture();
     const marker = path.join(root, 'ran');
     program(path.join(root, 'evil'), marker);
@@ -129,7 +129,7 @@ describe('a command that is proven to only read', () => {
     expect(readFileSync(path.join(root, '.git/index')).equals(index)).toBe(true);
   });
 
-  test('takes no folder that looks like a repository for one', async () => {
+  test('does not treat a folder that looks like a bare repository as one', async () => {
     const {call, root} = fixture();
     await execa('git', ['init', '-q', '--bare', path.join(root, 'fake')]);
     const {text} = await call(bash, {command: 'cd fake && git status'}, READING);

@@ -32,7 +32,7 @@ export interface Fixture {
   /** Writes files of the workspace, given by their relative paths. */
   put(files: Readonly<Record<string, string | Buffer>>): void;
   context(more?: Partial<ToolContext>): ToolContext;
-  /** Runs the tool as the loop does: the input is parsed, thrown errors are results. */
+  /** Runs the tool as the agent loop does: it parses the input and turns thrown errors into results. */
   call<Input>(tool: Tool<Input>, input: unknown, more?: Partial<ToolContext>): Promise<Called>;
 }
 
@@ -110,7 +110,7 @@ export async function until(condition: () => boolean, timeoutMs = 5000): Promise
   }
 }
 
-/** False for a process that is gone, and for one that has ended and was not yet taken note of. */
+/** False also for a zombie: a process that has ended and that its parent has not waited for. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

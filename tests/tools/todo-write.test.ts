@@ -4,7 +4,7 @@ import {fixture} from './fixture.ts';
 
 const todos = (...given: [string, string][]) => ({todos: given.map(([content, status]) => ({content, status}))});
 
-test('shows the list and says how far it is', async () => {
+test('shows the list and its progress', async () => {
   const {call} = fixture();
   const input = todos(['a', 'completed'], ['b', 'in_progress'], ['c', 'pending']);
   const result = await call(createTodoWrite(), input);
@@ -12,14 +12,14 @@ test('shows the list and says how far it is', async () => {
   expect(result.display).toEqual({type: 'todos', todos: input.todos});
 });
 
-test('refuses two in progress, and names them', async () => {
+test('refuses two todos in progress and names them', async () => {
   const {call} = fixture();
   const {text, isError, display} = await call(createTodoWrite(), todos(['a', 'in_progress'], ['b', 'in_progress']));
   expect(text).toBe('Only one todo may be in_progress at a time, not 2: "a", "b". Nothing was changed.');
   expect({isError, display}).toEqual({isError: true, display: undefined});
 });
 
-test('names unfinished todos that were left out, of the same agent only', async () => {
+test("names unfinished todos that are missing from the same agent's new list", async () => {
   const {call} = fixture();
   const tool = createTodoWrite();
   await call(tool, todos(['a', 'completed'], ['b', 'pending']));
@@ -31,7 +31,7 @@ test('refuses an unknown status', () => {
   expect(createTodoWrite().input.safeParse(todos(['a', 'doing'])).success).toBe(false);
 });
 
-test('is titled by what is in progress', () => {
+test('has the todo in progress as title', () => {
   const tool = createTodoWrite();
   expect(tool.title({todos: [{content: 'a', status: 'in_progress'}]})).toBe('a');
   expect(tool.title({todos: [{content: 'a', status: 'completed'}]})).toBe('1 of 1 todos done');

@@ -9,7 +9,7 @@ import {fixture} from '../fixture.ts';
 
 const editFile = createEditFile(new FileLocks());
 
-/** A file with this content that was read; gives functions to edit it and to look at its bytes. */
+/** A file with this content that was read, and functions to edit it and to get its bytes. */
 async function fileOf(content: string | Buffer) {
   const made = fixture();
   made.put({'a.txt': content});
@@ -34,7 +34,7 @@ describe('edit_file', () => {
     expect(readFileSync(join(root, '.env'), 'utf8')).toBe('KEY=sk-real-value\nA=1\n');
   });
 
-  test('replaces a string that is there once, and returns the difference', async () => {
+  test('replaces a string that occurs once, and returns the diff', async () => {
     const {edit, text, path} = await fileOf('one\ntwo\nthree\n');
     const result = await edit({old_string: 'two', new_string: '2 $& $1'});
     expect(text()).toBe('one\n2 $& $1\nthree\n');
@@ -44,7 +44,7 @@ describe('edit_file', () => {
     expect(result.isError).toBeUndefined();
   });
 
-  test('says how often and where a string is that is there more than once', async () => {
+  test('says how often and where a string occurs that is not unique', async () => {
     const {edit, text} = await fileOf('a\nb\na\nb\na\n');
     const result = await edit({old_string: 'a', new_string: 'c'});
     expect(result.isError).toBe(true);
@@ -72,7 +72,7 @@ describe('edit_file', () => {
     expect(text()).toBe('both\n');
   });
 
-  test('applies none of several edits when one does not fit', async () => {
+  test('applies none of several edits when one does not match', async () => {
     const {edit, text} = await fileOf('one\ntwo\n');
     const result = await edit({
       edits: [
@@ -85,7 +85,7 @@ describe('edit_file', () => {
     expect(text()).toBe('one\ntwo\n');
   });
 
-  test('keeps CRLF, and takes LF in its input', async () => {
+  test('keeps CRLF, and accepts LF in its input', async () => {
     const {edit, text} = await fileOf('one\r\ntwo\r\nthree\r\n');
     const result = await edit({old_string: 'one\ntwo', new_string: '1\n2\n2.5'});
     expect(text()).toBe('1\r\n2\r\n2.5\r\nthree\r\n');
@@ -128,7 +128,7 @@ describe('edit_file', () => {
     expect(text()).toBe('two');
   });
 
-  test('refuses what was not read, and what changed since', async () => {
+  test('refuses a file that was not read, or that has changed since', async () => {
     const {call, put, edit, path, text} = await fileOf('one');
     put({'b.txt': 'one'});
     expect((await call(editFile, {path: 'b.txt', old_string: 'one', new_string: 'x'})).text).toContain('not read it');
@@ -137,7 +137,7 @@ describe('edit_file', () => {
     expect(text()).toBe('one, changed');
   });
 
-  test('two edits of one file side by side are both there', async () => {
+  test('applies all of several simultaneous edits of one file', async () => {
     const {edit, text} = await fileOf('one\ntwo\nthree\n');
     const results = await Promise.all([
       edit({old_string: 'one', new_string: '1'}),
@@ -148,7 +148,7 @@ describe('edit_file', () => {
     expect(text()).toBe('1\n2\n3\n');
   });
 
-  test('refuses edits that are none', async () => {
+  test('refuses edits that change nothing', async () => {
     const {edit} = await fileOf('one\r\ntwo');
     expect((await edit({old_string: 'one', new_string: 'one'})).text).toContain('are the same');
     expect((await edit({old_string: '\r\n', new_string: '\n'})).text).toContain('line ends do not count');
@@ -159,14 +159,14 @@ describe('edit_file', () => {
     expect((await edit(both)).text).toContain('not both');
   });
 
-  test('of a missing file names the nearest and write_file', async () => {
+  test('suggests similar paths and write_file when the file is missing', async () => {
     const {call, root} = await fileOf('one');
     const {text, isError} = await call(editFile, {path: 'b.txt', old_string: 'a', new_string: 'b'});
     expect(text).toBe(`b.txt does not exist (cwd: ${root}). Did you mean a.txt? To create a file, use write_file.`);
     expect(isError).toBe(true);
   });
 
-  test('of a binary file is refused', async () => {
+  test('refuses a binary file', async () => {
     const {call, put, context, root} = fixture();
     put({'a.bin': Buffer.from([65, 0, 66])});
     context().files.sawRead(join(root, 'a.bin'), Buffer.from([65, 0, 66]));
@@ -174,14 +174,14 @@ describe('edit_file', () => {
     expect(text).toBe('a.bin is a binary file: it is not edited.');
   });
 
-  test('bounds the difference that the model reads', async () => {
+  test('limits the diff that the model reads', async () => {
     const {edit} = await fileOf('x y\n'.repeat(5000));
     const result = await edit({old_string: 'x', new_string: 'z', replace_all: true});
     expect(result.text.length).toBeLessThan(8200);
     expect(result.text).toMatch(/\(\d+ more lines of the diff\)$/);
   });
 
-  test('shows the difference in a question, or the wish where it does not fit', () => {
+  test('shows the diff in a question, or the wanted edit when it does not match', () => {
     const {put, workspace} = fixture();
     put({'a.txt': 'one\n'});
     const preview = (old_string: string) => {
@@ -201,28 +201,28 @@ describe('a string that is not found', () => {
     return text;
   };
 
-  test('but for white space is shown as it is', async () => {
+  test('but differs only in white space is shown as the file has it', async () => {
     const text = await problem('class A {\n\tfoo() {\n\t\treturn 1;\n\t}\n}\n', '  foo() {\n    return 1;\n  }');
     expect(text).toContain('only white space differs at line 2, where the file has:\n\tfoo() {\n\t\treturn 1;\n\t}\n');
   });
 
-  test('with line numbers is told to leave them out', async () => {
+  test('gets advice to leave out the line numbers when it has them', async () => {
     expect(await problem('one\ntwo\n', '     1\tone\n     2\ttwo')).toContain('leave out the line numbers');
   });
 
-  test('whose beginning is there is told where it differs', async () => {
+  test('gets the first line that differs when its beginning matches', async () => {
     const text = await problem('a();\nb();\nc();\n', 'a();\nb();\nd();');
     expect(text).toContain(
       'its first 2 lines are at line 1, but at line 3 the file has:\nc();\nwhere old_string has:\nd();',
     );
   });
 
-  test('is shown the closest line', async () => {
+  test('gets the closest line', async () => {
     const text = await problem('import x;\nconst total = sum(items);\n', 'const totals = sum(item);');
     expect(text).toContain('The closest line is 2:\nconst total = sum(items);');
   });
 
-  test('is told no more when nothing is close, or the file is empty', async () => {
+  test('gets no suggestion when nothing is close, or the file is empty', async () => {
     expect(await problem('one\n', 'completely different')).toContain('old_string was not found. Nothing was changed.');
     expect(await problem('\n', 'a')).toContain('The file is empty: use write_file.');
   });

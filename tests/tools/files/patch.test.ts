@@ -10,7 +10,7 @@ test('a patch shows what changed with three lines around it', () => {
   expect(formatPatch('a\n', 'a\n')).toBe('');
 });
 
-test('a patch of texts that have little in common is made in bounded time', () => {
+test('a patch of texts that have little in common is made within a time limit', () => {
   const lines = (word: string) => Array.from({length: 20_000}, (_, index) => `${word} ${index}\n`).join('');
   const start = performance.now();
   const patch = formatPatch(`a\nb\nc\nd\n${lines('old')}e\n`, `a\nb\nc\nd\n${lines('new')}e\n`);
@@ -19,7 +19,7 @@ test('a patch of texts that have little in common is made in bounded time', () =
   expect(patch.length).toBeLessThan(100_100);
 });
 
-test('a patch is cut at a whole line, and says how many more there are', () => {
+test('a patch is cut after a whole line, and says how many more there are', () => {
   expect(cutPatch('a\nb\nc\nd', 4)).toBe('a\nb\n(2 more lines of the diff)');
   expect(cutPatch('a\nb', 4)).toBe('a\nb');
 });

@@ -13,7 +13,7 @@ const numbered = (from: number, ...lines: string[]) =>
   lines.map((line, index) => `${String(from + index).padStart(6)}\t${line}`).join('\n');
 
 describe('read_file', () => {
-  test('shows lines with their numbers, and names the file as read', async () => {
+  test('shows lines with their numbers, and reports the file as read', async () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'one\ntwo\n\nfour\n'});
     const {text, facts, isError} = await call(readFileTool, {path: 'a.txt'});
@@ -22,7 +22,7 @@ describe('read_file', () => {
     expect(isError).toBeUndefined();
   });
 
-  test('shows a part, and says how to go on', async () => {
+  test('shows a part of a file, and says how to read on', async () => {
     const {call, put} = fixture();
     put({'a.txt': 'one\ntwo\nthree\nfour'});
     expect((await call(readFileTool, {path: 'a.txt', offset: 2, limit: 2})).text).toBe(
@@ -39,7 +39,7 @@ describe('read_file', () => {
     expect(text).toMatch(/\n {2}2000\tx\n\(lines 1-2000 of 2500; read on with offset 2001\)$/);
   });
 
-  test('stops at a whole line before the result is too long to be read whole', async () => {
+  test('stops after a whole line, before the result would be cut', async () => {
     const {call, put} = fixture();
     put({'a.txt': `${'y'.repeat(1000)}\n`.repeat(500)});
     const {text} = await call(readFileTool, {path: 'a.txt'});
@@ -70,7 +70,7 @@ describe('read_file', () => {
     expect((await call(readFileTool, {path: 'latin1.txt'})).text).toBe(numbered(1, 'café'));
   });
 
-  test('says when a file is empty, or the offset past its end', async () => {
+  test('says that a file is empty, or that the offset is past its end', async () => {
     const {call, put} = fixture();
     put({'empty.txt': '', 'a.txt': 'one\ntwo\n'});
     expect((await call(readFileTool, {path: 'empty.txt'})).text).toBe('(empty file)');
@@ -78,7 +78,7 @@ describe('read_file', () => {
     expect({text, isError}).toEqual({text: 'a.txt has only 2 lines: offset 9 is past its end.', isError: true});
   });
 
-  test('names what was probably meant when a file is missing', async () => {
+  test('suggests similar paths when a file is missing', async () => {
     const {call, put, workspace, root} = fixture();
     put({'src/session.ts': '', 'src/other.md': '', 'README.md': ''});
     const missing = await call(readFileTool, {path: 'src/sesion.ts'});
@@ -90,7 +90,7 @@ describe('read_file', () => {
     expect((await call(readFileTool, {path: 'README.md'})).text).toContain(`Did you mean ${root}/README.md?`);
   });
 
-  test('refuses directories and binary files with what to do', async () => {
+  test('refuses directories and binary files, and says what to do', async () => {
     const {call, put} = fixture();
     put({'src/a.ts': '', 'a.bin': Buffer.from([1, 2, 0, 3])});
     expect(await call(readFileTool, {path: 'src'})).toMatchObject({
@@ -112,7 +112,7 @@ describe('read_file', () => {
     );
   });
 
-  test('shows images as images, known by their bytes', async () => {
+  test('shows images as images, recognised by their bytes', async () => {
     const {call, put, root} = fixture();
     put({'picture.txt': PNG});
     const {content, facts} = await call(readFileTool, {path: 'picture.txt'});
@@ -132,7 +132,7 @@ describe('read_file', () => {
     expect((await call(readFileTool, {path: 'picture'})).content).toMatchObject([{source: {media_type: type}}]);
   });
 
-  test('refuses an image that the model cannot take', async () => {
+  test('refuses an image that is too large for the model', async () => {
     const {call, put} = fixture();
     put({'big.png': Buffer.concat([PNG, Buffer.alloc(4 * 1024 * 1024)])});
     const {text, isError} = await call(readFileTool, {path: 'big.png'});
@@ -155,7 +155,7 @@ describe('read_file', () => {
     expect(past.text).toBe('large.txt has only 120002 lines: offset 999999 is past its end.');
   });
 
-  test('reads a large file that is one line', async () => {
+  test('reads a large file of one line', async () => {
     const {call, put} = fixture();
     put({'line.json': 'x'.repeat(12 * 1024 * 1024)});
     const {text} = await call(readFileTool, {path: 'line.json', offset: 1});
@@ -173,7 +173,7 @@ describe('read_file', () => {
     expect((await call(readFileTool, {path: '../outside/c.txt'})).text).toBe(numbered(1, 'three'));
   });
 
-  test('says when a file may not be read', async () => {
+  test('says that a file may not be read', async () => {
     if (process.getuid?.() === 0) return;
     const {call, put, root} = fixture();
     put({'a.txt': 'one'});
@@ -197,13 +197,13 @@ describe('read_file', () => {
     expect(readFileTool.title({path: '../a.txt'})).toBe('../a.txt');
   });
 
-  test('reads files of the system whose size is not known', async () => {
+  test('reads system files whose size is unknown', async () => {
     const {call} = fixture();
     const {text} = await call(readFileTool, {path: '/proc/self/status'}, {places: [realpathSync('/proc/self/status')]});
     expect(text).toContain(readFileSync('/proc/self/status', 'utf8').split('\n')[0]?.slice(0, 5));
   });
 
-  test('finds the transcript of a run that was archived by the path that was printed before', async () => {
+  test('finds the transcript of an archived run by its old path', async () => {
     const {call, put} = fixture();
     const folder = 's1/subagents/r1';
     put({

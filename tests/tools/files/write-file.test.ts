@@ -31,7 +31,7 @@ describe('write_file', () => {
     expect(readFileSync(join(root, 'a/b/c.txt'), 'utf8')).toBe('one\ntwo\n');
   });
 
-  test('replaces a file that was read, keeps its mode, and shows the difference', async () => {
+  test('replaces a file that was read, keeps its mode, and shows the diff', async () => {
     const {call, put, root} = fixture();
     put({'a.sh': 'one\ntwo\n'});
     execFileSync('chmod', ['751', join(root, 'a.sh')]);
@@ -43,7 +43,7 @@ describe('write_file', () => {
     expect(readdirSync(root)).toEqual(['a.sh']);
   });
 
-  test('may be written again without another reading', async () => {
+  test('writes a file again without another read', async () => {
     const {call, root} = fixture();
     await call(writeFile, {path: 'a.txt', content: 'one'});
     expect((await call(writeFile, {path: 'a.txt', content: 'two'})).text).toBe('Updated a.txt (1 line).');
@@ -63,7 +63,7 @@ describe('write_file', () => {
     expect(kept.isError).toBeUndefined();
   });
 
-  test('refuses to replace what was not read', async () => {
+  test('refuses to replace a file that was not read', async () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'precious'});
     const {text, isError} = await call(writeFile, {path: 'a.txt', content: 'x'});
@@ -72,7 +72,7 @@ describe('write_file', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('precious');
   });
 
-  test('refuses to replace what changed since, and names who changed it', async () => {
+  test('refuses to replace a file that has changed since it was read, and names who changed it', async () => {
     const {call, put, root, log} = fixture();
     put({'a.txt': 'one', 'b.txt': 'one'});
     await call(readFileTool, {path: 'a.txt'});
@@ -87,7 +87,7 @@ describe('write_file', () => {
     expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('by another agent');
   });
 
-  test('says when the content is the same, and counts it as no change', async () => {
+  test('says that the content is the same, and does not count it as a change', async () => {
     const {call, put, root} = fixture();
     put({'a.txt': 'one'});
     await call(readFileTool, {path: 'a.txt'});
@@ -97,7 +97,7 @@ describe('write_file', () => {
     expect(statSync(join(root, 'a.txt')).mtimeMs).toBe(mtimeMs);
   });
 
-  test('writes through links, also one whose target is not there yet', async () => {
+  test('writes through links, also one whose target does not exist yet', async () => {
     const {call, root, outside} = fixture();
     symlinkSync(join(outside, 'new.txt'), join(root, 'link'));
     symlinkSync('../outside', join(root, 'directory'));
@@ -137,7 +137,7 @@ describe('write_file', () => {
     expect(readFileSync(join(root, '日 本.txt'), 'utf8')).toBe('héllo 😀\n');
   });
 
-  test('of two agents which create one file at once, the second is refused', async () => {
+  test('refuses the second of two agents that create the same file at once', async () => {
     const {call, root, log} = fixture();
     const agents = ['a', 'b'].map((name) => createFileLedger(log, name));
     const results = await Promise.all(
@@ -148,7 +148,7 @@ describe('write_file', () => {
     expect(readFileSync(join(root, 'new.txt'), 'utf8')).toBe(`by ${winner}`);
   });
 
-  test('shows the difference in a question, and names its path for permissions', () => {
+  test('shows the diff in a question, and names its path for permissions', () => {
     const {put, root, workspace} = fixture();
     put({'a.txt': 'one\n'});
     const [access] = writeFile.access({path: 'a.txt', content: 'two\n'}, workspace);

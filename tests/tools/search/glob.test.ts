@@ -37,7 +37,7 @@ describe('a glob', () => {
 });
 
 describe('glob', () => {
-  test('lists matching files, newest first, with paths from the cwd', async () => {
+  test('lists matching files, newest first, with paths relative to the cwd', async () => {
     const {call, put, root} = fixture();
     put({'src/a.ts': '', 'src/deep/b.ts': '', 'c.ts': '', 'd.js': ''});
     for (const [index, file] of ['src/a.ts', 'c.ts', 'src/deep/b.ts'].entries()) {
@@ -48,7 +48,7 @@ describe('glob', () => {
     expect((await call(globTool, {pattern: 'deep/*', path: 'src'})).text).toBe('src/deep/b.ts');
   });
 
-  test('takes absolute patterns and ones that leave the directory', async () => {
+  test('accepts absolute patterns and patterns with ../', async () => {
     const {call, put, root, outside, workspace} = fixture();
     put({'src/a.ts': '', 'src/deep/a.ts': ''});
     writeFileSync(join(outside, 'x.ts'), '');
@@ -61,7 +61,7 @@ describe('glob', () => {
     expect(globTool.access({pattern: '*.ts'}, workspace)).toEqual([{kind: 'read', path: join(root, 'src')}]);
   });
 
-  test('honours .gitignore, also outside git and whatever the pattern says, and shows hidden files', async () => {
+  test('honours .gitignore, also outside git and for every pattern, and shows hidden files', async () => {
     const {call, put} = fixture();
     put({
       '.gitignore': 'node_modules\n*.log\nsrc/made\n',
@@ -75,7 +75,7 @@ describe('glob', () => {
     expect(await names('**/*.ts')).toEqual(['.hidden/d.ts', 'src/c.ts']);
   });
 
-  test('limits the list, and says how many more there are', async () => {
+  test('limits the list and says how many more there are', async () => {
     const {call, put} = fixture();
     put(Object.fromEntries(Array.from({length: 120}, (_, index) => [`f${index}.ts`, ''])));
     const all = (await call(globTool, {pattern: '*'})).text.split('\n');
@@ -91,7 +91,7 @@ describe('glob', () => {
     expect({text, isError, facts}).toEqual({text: 'No files found', isError: undefined, facts: {read: []}});
   });
 
-  test('says when the directory is missing or a file', async () => {
+  test('says that the directory is missing or a file', async () => {
     const {call, put} = fixture();
     put({'src/a.ts': ''});
     expect((await call(globTool, {pattern: '*', path: 'scr'})).text).toContain('Did you mean src?');
@@ -101,14 +101,14 @@ describe('glob', () => {
     });
   });
 
-  test('keeps names with spaces, newlines and other scripts', async () => {
+  test('lists names with spaces, newlines and other scripts', async () => {
     const {call, put} = fixture();
     put({'a b.ts': '', 'é日.ts': '', 'new\nline.ts': ''});
     const {text} = await call(globTool, {pattern: '*.ts'});
     for (const name of ['a b.ts', 'é日.ts', 'new\nline.ts']) expect(text).toContain(name);
   });
 
-  test('is quick among 2,000 files', async () => {
+  test('is fast in 2,000 files', async () => {
     const {call, root} = fixture();
     for (let directory = 0; directory < 20; directory += 1) {
       mkdirSync(join(root, `d${directory}`));

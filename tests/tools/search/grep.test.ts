@@ -15,14 +15,14 @@ describe('grep', () => {
     expect({text, facts, isError}).toEqual({text: 'a.ts\nsrc/b.ts\nd.ts', facts: {read: []}, isError: undefined});
   });
 
-  test('finds the transcript of an archived run by the path that was printed before', async () => {
+  test('finds the transcript of an archived run by its old path', async () => {
     const {call, put} = fixture();
     put({'s1/subagents/r1/session.jsonl.deleted.2026-01-01': 'needle\n'});
     const {text} = await call(grepTool, {pattern: 'needle', path: 's1/subagents/r1/session.jsonl', mode: 'content'});
     expect(text).toContain('needle');
   });
 
-  test('shows the lines with their numbers, in order of the paths', async () => {
+  test('shows lines with their numbers, sorted by path', async () => {
     const {call, put} = fixture();
     put({'b.ts': 'x\nneedle 1\r\n', 'a.ts': 'needle 2\ny\nneedle: 3', 'c.ts': 'hay'});
     const content = await call(grepTool, {pattern: 'needle', mode: 'content'});
@@ -31,7 +31,7 @@ describe('grep', () => {
     expect(bare.text).toBe('a.ts:needle 2\na.ts:needle: 3\nb.ts:needle 1');
   });
 
-  test('shows context, with gaps between what is not together', async () => {
+  test('shows context lines, with a separator between lines that do not follow one another', async () => {
     const {call, put} = fixture();
     put({'a.ts': '1\n2\nneedle\n4\n5\n6\n7\nneedle\n9', 'b.ts': 'needle\n2'});
     const text = async (more: object) => (await call(grepTool, {pattern: 'needle', mode: 'content', ...more})).text;
@@ -55,7 +55,7 @@ describe('grep', () => {
     expect((await call(grepTool, {pattern: 'needle', mode: 'count', path: 'b.ts'})).text).toBe('b.ts:1');
   });
 
-  test('says when nothing matches, which is no error', async () => {
+  test('says that nothing matches, which is not an error', async () => {
     const {call, put} = fixture();
     put({'a.ts': 'hay'});
     for (const mode of ['files', 'content', 'count']) {
@@ -64,7 +64,7 @@ describe('grep', () => {
     }
   });
 
-  test('limits the result, and says how many more there are', async () => {
+  test('limits the result and says how many more there are', async () => {
     const {call, put} = fixture();
     put(Object.fromEntries(Array.from({length: 300}, (_, index) => [`f${index}`, 'needle\nneedle'])));
     const files = (await call(grepTool, {pattern: 'needle'})).text.split('\n');
@@ -75,7 +75,7 @@ describe('grep', () => {
     expect(lines.at(-1)).toBe('(590 more lines: narrow the pattern, or set limit)');
   });
 
-  test('of more than 1,000 files is in order of the paths', async () => {
+  test('sorts more than 1,000 files by path', async () => {
     const {call, put} = fixture();
     put(Object.fromEntries(Array.from({length: 1001}, (_, index) => [`f${String(index).padStart(4, '0')}`, 'needle'])));
     const {text} = await call(grepTool, {pattern: 'needle', limit: 3});
@@ -120,7 +120,7 @@ describe('grep', () => {
     expect((await call(grepTool, {pattern: 'needle'})).text.split('\n').sort()).toEqual(['.env.example', 'b']);
   });
 
-  test('takes patterns that begin with a dash, and quotes', async () => {
+  test('accepts patterns that begin with a dash or contain quotes', async () => {
     const {call, put} = fixture();
     put({'a.ts': `--flag "it's"`});
     expect((await call(grepTool, {pattern: '--flag'})).text).toBe('a.ts');
@@ -157,7 +157,7 @@ describe('grep', () => {
     expect(text).toMatch(/^a\.ts:1:needle x+ \[\.\.\. /);
   });
 
-  test('shows paths from the cwd, and absolute ones outside it', async () => {
+  test('shows paths relative to the cwd, and absolute paths outside it', async () => {
     const {call, put, root, outside, workspace} = fixture();
     put({'src/deep/a.ts': 'needle', 'b.ts': 'needle'});
     writeFileSync(join(outside, 'c.ts'), 'needle');
@@ -170,7 +170,7 @@ describe('grep', () => {
     expect((await call(grepTool, {pattern: 'needle', path: outside, glob: '*.ts'})).text).toBe(`${outside}/c.ts`);
   });
 
-  test('does not take the settings of a person for its own', async () => {
+  test("ignores the user's ripgrep configuration", async () => {
     const {call, put, root, workspace} = fixture();
     put({'a.ts': 'NEEDLE', ripgreprc: '--ignore-case\n'});
     const env = {...workspace.env, RIPGREP_CONFIG_PATH: join(root, 'ripgreprc')};
@@ -185,7 +185,7 @@ describe('grep', () => {
     expect(isError).toBe(true);
   });
 
-  test('names itself and its path', () => {
+  test('has a title, and names its path for permissions', () => {
     const {workspace, root} = fixture();
     expect(grepTool.title({pattern: 'a b'})).toBe('"a b"');
     expect(grepTool.title({pattern: 'a b', path: 'src'})).toBe('"a b" in src');
@@ -193,7 +193,7 @@ describe('grep', () => {
     expect(grepTool.access({pattern: 'a', path: 'src'}, workspace)).toEqual([{kind: 'read', path: join(root, 'src')}]);
   });
 
-  test('is quick among 2,000 files, and stops counting somewhere', async () => {
+  test('is fast in 2,000 files, and counts up to a limit', async () => {
     const {call, root} = fixture();
     for (let directory = 0; directory < 20; directory += 1) {
       mkdirSync(join(root, `d${directory}`));

@@ -6,7 +6,7 @@ const agents = ['explore', 'code', 'plan', 'reviewer', 'coder', 'code-review'];
 const repair = (input: unknown) => repairTaskInput(input, agents);
 
 describe('the input of a Task call', () => {
-  it('is left alone when it is right', () => {
+  it('stays as it is when it is valid', () => {
     const input = {agent_type: 'explore', prompt: ' look\n', description: 'look around'};
     expect(repair(input)).toEqual({input, notes: []});
   });
@@ -30,7 +30,7 @@ describe('the input of a Task call', () => {
     expect(repair(input).input).toMatchObject({agent_type: agentType, prompt});
   });
 
-  it('notes what it mended, quoting what was sent', () => {
+  it('notes each repair and quotes what was sent', () => {
     expect(repair({agent_type: '<arg_value>coder', prompt: 'x', description: 'd'}).notes).toEqual([
       'agent_type from "<arg_value>coder"',
     ]);
@@ -70,13 +70,13 @@ describe('the input of a Task call', () => {
     expect(() => repair({agent_type: 'explore', prompt})).toThrow(/^Missing or empty prompt parameter$/);
   });
 
-  it('makes a description of the first words where there is none', () => {
+  it('gets a description from the first words of the prompt when there is none', () => {
     expect(repair({agent_type: 'explore', prompt: 'find all files that use the auth module'}).input.description).toBe(
       'find all files that use',
     );
   });
 
-  it('whatever it is, ends in a dispatchable input or in one of the error texts', () => {
+  it('random input is always repaired to a valid one or refused by one of the error texts', () => {
     const random = generator(20_261_120);
     for (let round = 0; round < 10_000; round += 1) {
       const input = randomInput(random);
@@ -94,7 +94,7 @@ describe('the input of a Task call', () => {
   });
 });
 
-/** A small generator with a seed, so that a failure can be seen again. */
+/** A random generator with a seed, so that a failure can be reproduced. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -4,13 +4,13 @@ import {createTaskTool} from '../../../src/tools/task/task.ts';
 import {repairTaskInput} from '../../../src/tools/task/task-input.ts';
 
 const agents = {get: (name: string) => AGENT_TYPES[name], list: () => Object.values(AGENT_TYPES)};
-const nobody = () => {
+const unused = () => {
   throw new Error('nothing is dispatched here');
 };
-const {input} = createTaskTool({agents, manager: nobody, modelFor: nobody});
+const {input} = createTaskTool({agents, manager: unused, modelFor: unused});
 const task = {description: 'look', prompt: 'look', agent_type: 'explore'};
 
-describe('the limits that a Task call names', () => {
+describe('the limits in a Task call', () => {
   it.each([
     [{max_turns: 0}, 'max_turns must be 1 or more, not 0'],
     [{max_turns: 500}, 'max_turns must be 400 or less, not 500'],
@@ -23,6 +23,6 @@ describe('the limits that a Task call names', () => {
   });
 });
 
-it('where the settings allow no agent, the answer says so', () => {
+it('the error says so when the settings allow no agent', () => {
   expect(() => repairTaskInput({agent_type: 'explore', prompt: 'x'}, [])).toThrow(/subagents\.allowAgents/);
 });

@@ -4,7 +4,7 @@ import {htmlToMarkdown, toPlainText} from '../../../src/tools/web/html-to-markdo
 const never = new AbortController().signal;
 const convert = (html: string, maxMs?: number) => htmlToMarkdown(html, 'https://example.com/docs/', never, maxMs);
 
-test('headings, lists, code and tables come as markdown, links as whole addresses', async () => {
+test('headings, lists, code and tables become markdown, links become absolute', async () => {
   const html = `<h2>Use</h2><ul><li>one</li><li><a href="../two">two</a></li></ul><pre><code>a &lt; b</code></pre>
     <table><tr><th>k</th></tr><tr><td>v</td></tr></table>`;
   const markdown = await convert(html);
@@ -13,7 +13,7 @@ test('headings, lists, code and tables come as markdown, links as whole addresse
   }
 });
 
-test('a long page is whole, though it is turned piece by piece', async () => {
+test('a long page is complete, although it is converted in pieces', async () => {
   const section = (number: number) =>
     `<section><h2>Part ${number}</h2>${`<p>Some <b>words</b> of ${number}.</p>`.repeat(60)}</section>`;
   const html = `<html><body><main>${Array.from({length: 100}, (_, number) => section(number)).join('')}</main></body>`;
@@ -22,7 +22,7 @@ test('a long page is whole, though it is turned piece by piece', async () => {
   expect(markdown.match(/^Some \*\*words\*\* of \d+\.$/gm)).toHaveLength(6000);
 });
 
-test('a page that takes too long comes as its bare words, and nothing else waits meanwhile', async () => {
+test('a page that takes too long is returned as plain text, and the event loop is not blocked meanwhile', async () => {
   let ticks = 0;
   const timer = setInterval(() => ticks++, 10);
   const text = await convert(`<p>words</p>${'<b>'.repeat(20_000)}`, 300);
@@ -31,13 +31,13 @@ test('a page that takes too long comes as its bare words, and nothing else waits
   expect(ticks).toBeGreaterThan(5);
 });
 
-test('it ends at once when it is stopped', async () => {
+test('it ends at once when aborted', async () => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(new Error('stopped')), 30);
   await expect(htmlToMarkdown('<b>'.repeat(20_000), 'https://example.com/', stop.signal)).rejects.toThrow('stopped');
 });
 
-test('bare words are found in one pass, whatever is left open', () => {
+test('plain text is found in one pass, also where tags and comments are not closed', () => {
   expect(toPlainText('<p>a</p><script>x</script><style>y<b></style ><!-- z -->b<br>c')).toBe('a b c');
   for (const part of ['<', '<!--', '<script>', '<a href="', '</', '<style><']) {
     const began = performance.now();

@@ -6,7 +6,7 @@ const nobody = () => false;
 const everyHost = () => true;
 
 describe('the addresses of web_fetch', () => {
-  it('are named by host, in one spelling, without port', () => {
+  it('have one spelling of the host, without port', () => {
     for (const [url, host] of [
       ['https://Example.COM:8443/a?b#c', 'example.com'],
       ['http://example.com./', 'example.com'],
@@ -73,7 +73,7 @@ describe('the addresses of web_fetch', () => {
     expect(() => fetcher([]).access(url)).toThrow(/private address/);
   });
 
-  it('may be private where a rule names the host', () => {
+  it('may be private when a rule names the host', () => {
     const {access} = fetcher(['localhost', '169.254.169.254']);
     expect(access('http://localhost:3000/')).toHaveLength(1);
     expect(access('http://0xA9FEA9FE/')).toMatchObject([{host: '169.254.169.254'}]);
@@ -81,7 +81,7 @@ describe('the addresses of web_fetch', () => {
     expect(() => access('http://[::1]/')).toThrow(/web_fetch\(domain:\[::1\]\)/);
   });
 
-  it('are judged by what a name leads to; a rule for a host of the world never opens this machine', () => {
+  it('are checked by the address that a name resolves to; a rule for a public host never allows this machine', () => {
     expect(() => refusePrivateAddress('example.com', '93.184.216.34', nobody)).not.toThrow();
     expect(() => refusePrivateAddress('example.com', '2606:4700::1111', nobody)).not.toThrow();
     expect(() => refusePrivateAddress('rebound.example.com', '127.0.0.1', nobody)).toThrow(/leads to 127\.0\.0\.1/);
@@ -93,7 +93,7 @@ describe('the addresses of web_fetch', () => {
     }
   });
 
-  it('are read as the URL parser writes them, so that no spelling passes the check and leads elsewhere', () => {
+  it("are checked in the URL parser's canonical form, so that no other spelling passes the check", () => {
     expect(parseWebAddress('http://0x7f.1:80/').host).toBe('127.0.0.1');
     expect(parseWebAddress('http:\\\\127.0.0.1\\x').host).toBe('127.0.0.1');
     expect(parseWebAddress('http://example.com#@127.0.0.1/').host).toBe('example.com');

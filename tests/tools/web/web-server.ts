@@ -1,4 +1,4 @@
-/** A web server on loopback that answers by path and notes what it was asked. */
+/** A web server on loopback that answers by path and records the requests. */
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {onTestFinished} from 'vitest';
@@ -28,7 +28,7 @@ export function page(type: string, body: string | Buffer, headers: Record<string
   return (response) => response.writeHead(200, {'content-type': type, ...headers}).end(body);
 }
 
-/** The tool where rules name these private hosts. */
+/** The tool, with rules that name these private hosts. */
 export function fetcher(allowed: readonly string[] = ['127.0.0.1'], more: Partial<WebFetchOptions> = {}) {
   const tool = createWebFetch({mayReachPrivate: (host) => allowed.includes(host), ...more});
   const at = fixture();
