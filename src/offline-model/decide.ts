@@ -61,9 +61,7 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
   };
   const next = replay(startWork(job), conversation.seen, request.mayCallTools && conversation.turns < MAX_TURNS);
   if (next.type === 'answer') {
-    const stopped = request.mayCallTools
-      ? ''
-      : '\n\n(Reported before the work was done: this answer is incomplete.)';
+    const stopped = request.mayCallTools ? '' : '\n\n(Reported before the work was done: this answer is incomplete.)';
     const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
     // Below the answer, so that the first line is the answer: scripts may read it by `| head -1`.
     return [textBlock(job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text)];
