@@ -2,7 +2,7 @@
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
 import type {Session} from '../core/contract/session.ts';
-import {endingOf, NOTHING} from '../core/turn/run-ending.ts';
+import {endingOf, getTotals, NOTHING} from '../core/turn/run-ending.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
@@ -60,7 +60,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
     return submitted.ok ? 0 : 1;
   }
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
-  const result = options.isLeaving() ? asStopped(submitted.result) : submitted.result;
+  const result = options.isLeaving() ? {...getTotals(submitted.result), outcome: 'stopped' as const} : submitted.result;
   if (format === 'text') {
     const {text} = result;
     if (text !== '') stdout(text.endsWith('\n') ? text : `${text}\n`);
@@ -75,10 +75,6 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
 async function createLiveLines(terminal: LiveTerminal): Promise<LiveLines> {
   const {LiveLines} = await import('./live-lines.ts');
   return new LiveLines(terminal);
-}
-
-function asStopped({text, usage, usageByModel, turns, tools, durationMs, modelMs}: RunResult): RunResult {
-  return {outcome: 'stopped', text, usage, usageByModel, turns, tools, durationMs, modelMs};
 }
 
 function getExitCode(session: Session, result: RunResult): number {

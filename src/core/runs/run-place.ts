@@ -7,7 +7,7 @@ import type {RunResult} from '../contract/run-result.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
-import {endingOf} from '../turn/run-ending.ts';
+import {endingOf, getTotals} from '../turn/run-ending.ts';
 import type {Surroundings} from '../turn/system-prompt.ts';
 import {messageOf} from '../util/errors.ts';
 import {makeReceipt} from './receipt.ts';
@@ -136,8 +136,7 @@ function inTermsOfWorkspace(result: RunResult, tree: Worktree, root: string): Ru
 }
 
 function asError(result: RunResult, why: string): RunResult {
-  const {text, usage, usageByModel, turns, tools, durationMs, modelMs} = result;
   const ending = endingOf(result);
   const error = ending === '' ? why : `${ending}; ${why}`;
-  return {outcome: 'error', code: 'WORKTREE', error, text, usage, usageByModel, turns, tools, durationMs, modelMs};
+  return {...getTotals(result), outcome: 'error', code: 'WORKTREE', error};
 }

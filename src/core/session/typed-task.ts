@@ -1,16 +1,16 @@
-/** `Task(agent): …` typed by a person: the same call that the model would make, with no turn of the model around it. */
+/** `Task(agent): …` typed by a person: the call that the model would make, without a turn of the model around it. */
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
 import type {ToolUse} from '../contract/messages.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {runToolCalls} from '../tool-calls.ts';
-import {NO_USAGE} from '../util/messages.ts';
+import {NO_USAGE, textOf} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
 
 /**
- * Runs it in the main agent's conversation, which then holds the call and its result.
- * @param findRun the run that a call dispatched, if it got so far.
+ * Runs the task in the main agent's conversation, which then holds the call and its result.
+ * @param findRun the run that a call dispatched, if it dispatched one
  */
 export async function runTypedTask(
   task: TypedTask,
@@ -32,11 +32,11 @@ export async function runTypedTask(
   const content = [outcome!.block];
   run.history.append({role: 'user', content});
   run.emit({type: 'message', role: 'user', content});
-  const said = typeof outcome!.block.content === 'string' ? outcome!.block.content : '';
+  const text = textOf(outcome!.block.content ?? '');
   const record = findRun(call.id);
   return {
-    ...endingOf(record, outcome!.record.isError, said),
-    text: said,
+    ...getEnding(record, outcome!.record.isError, text),
+    text,
     usage: record?.usage ?? NO_USAGE,
     usageByModel: {},
     turns: record?.result?.turns ?? 0,
@@ -46,10 +46,10 @@ export async function runTypedTask(
   };
 }
 
-/** How a typed Task ended is how its run ended; one in the background, joined or cached has no end of its own. */
-function endingOf(record: RunRecord | undefined, isError: boolean, said: string) {
+/** The task ended as its run did. One in the background, joined or cached has no end of its own. */
+function getEnding(record: RunRecord | undefined, isError: boolean, text: string) {
   if (record?.outcome === undefined) {
-    return isError ? {outcome: 'error' as const, code: 'TASK_REFUSED', error: said} : {outcome: 'success' as const};
+    return isError ? {outcome: 'error' as const, code: 'TASK_REFUSED', error: text} : {outcome: 'success' as const};
   }
   const reason = record.reason ?? '';
   switch (record.outcome) {

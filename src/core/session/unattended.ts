@@ -1,24 +1,25 @@
 /**
- * What a session does when no person types more: its one prompt is done when the background runs and the turns that
- * their announcements began have ended. Its limits cover all of that together.
+ * What a session does where no person can type more: its one prompt is done when all background runs have ended, and all
+ * turns that their announcements began. Its limits cover all of that together.
  */
 import type {Limits} from '../contract/limits.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
-import {MAIN_LIMITS, systemClock} from '../turn/deadline.ts';
-import {CutOff, joinTurns, timeoutWords} from '../turn/run-ending.ts';
+import {systemClock} from '../turn/deadline.ts';
+import {CutOff, getTotals, joinTurns, timeoutWords} from '../turn/run-ending.ts';
 
 export class UnattendedSession {
   readonly #startedAt = systemClock.now();
+  /** Of all turns so far. */
   #total: RunResult | undefined;
   #timedOut = false;
 
   constructor(
     private readonly manager: SubagentManager,
-    private readonly limits: Limits = MAIN_LIMITS,
+    private readonly limits: Limits,
   ) {}
 
-  /** A turn that failed, or a limit, is the last one: what is announced later waits for `--continue`. */
+  /** After a failed turn, or a limit, none begins by itself: later announcements wait for `--continue`. */
   get mayWake(): boolean {
     if (this.#timedOut) return false;
     return this.#total === undefined || (this.#total.outcome === 'success' && this.#turnsLeft > 0);
@@ -33,43 +34,43 @@ export class UnattendedSession {
   }
 
   /**
-   * @param lastTurn the end of the turn that was begun last.
-   * @param abortTurn ends the turn under way, if there is one.
-   * @returns the last turn's answer, with the sums of all turns; undefined when there was none.
+   * Waits for the end of everything; at the time limit it ends everything.
+   * @param getLastTurn the end of the turn that began last
+   * @param abortTurn ends the turn under way, if there is one
+   * @returns the last turn's answer, with the sums of all turns; undefined when there was none
    */
   async settle(
-    lastTurn: () => Promise<RunResult> | undefined,
+    getLastTurn: () => Promise<RunResult> | undefined,
     abortTurn: (why: CutOff) => void,
   ): Promise<RunResult | undefined> {
-    const {timeoutSeconds} = this.limits;
-    const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
-    const cancel =
-      timeoutSeconds === 0
-        ? () => undefined
-        : systemClock.setTimer(
-            () => {
-              this.#timedOut = true;
-              abortTurn(new CutOff('timeout', timeoutSeconds));
-              void this.manager.stopAll();
-            },
-            Math.max(0, leftMs),
-          );
+    const cancelTimer = this.#startTimer(abortTurn);
     try {
-      for (let turn = lastTurn(); ; turn = lastTurn()) {
+      for (let turn = getLastTurn(); ; turn = getLastTurn()) {
         await turn;
-        // Each end of a run that is announced begins the next turn at once.
-        if (lastTurn() !== turn) continue;
+        // An announced end of a run begins the next turn at once.
+        if (getLastTurn() !== turn) continue;
         if (this.manager.count() === 0) break;
         await this.manager.nextEnd();
       }
     } finally {
-      cancel();
+      cancelTimer();
     }
     const total = this.#total;
     if (!total || !this.#timedOut || total.outcome === 'timeout') return total;
-    const {text, usage, usageByModel, turns, tools, durationMs, modelMs} = total;
-    const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
-    return {outcome: 'timeout', timeout: timeoutWords(timeoutSeconds), ...totals};
+    return {...getTotals(total), outcome: 'timeout', timeout: timeoutWords(this.limits.timeoutSeconds)};
+  }
+
+  /** @returns what stops the timer. */
+  #startTimer(abortTurn: (why: CutOff) => void): () => void {
+    const {timeoutSeconds} = this.limits;
+    if (timeoutSeconds === 0) return () => undefined;
+    const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
+    const end = () => {
+      this.#timedOut = true;
+      abortTurn(new CutOff('timeout', timeoutSeconds));
+      void this.manager.stopAll();
+    };
+    return systemClock.setTimer(end, Math.max(0, leftMs));
   }
 
   get #turnsLeft(): number {

@@ -51,6 +51,11 @@ export const NOTHING: RunTotals = {
   ...{text: '', usage: NO_USAGE, usageByModel: {}, turns: 0, tools: [], durationMs: 0, modelMs: 0},
 };
 
+/** The result without how it ended. */
+export function getTotals({text, usage, usageByModel, turns, tools, durationMs, modelMs}: RunResult): RunTotals {
+  return {text, usage, usageByModel, turns, tools, durationMs, modelMs};
+}
+
 /** Several turns as one: the last one's answer and ending, the sums of all. */
 export function joinTurns(first: RunResult, next: RunResult): RunResult {
   const usageByModel = {...first.usageByModel};
