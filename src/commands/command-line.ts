@@ -1,10 +1,10 @@
-/** What `mini-cc agents …` and `mini-cc sessions …` share: words in, an exit code and text out. */
+/** What `mini-cc agents …`, `mini-cc sessions …` and the like share: words in, an exit code and text out. */
 
 export interface SubcommandArguments {
   readonly verb: string;
   readonly words: readonly string[];
   readonly json: boolean;
-  /** `--yes`: questions are answered. */
+  /** `--yes`: the answer to all questions. */
   readonly sure: boolean;
   readonly template?: string;
 }
@@ -15,12 +15,12 @@ export interface CommandLineOutcome {
   readonly stderr: string;
 }
 
-/** An answer for scripts. */
-export function printed(value: unknown): CommandLineOutcome {
+/** For scripts. */
+export function printJson(value: unknown): CommandLineOutcome {
   return {exitCode: 0, stdout: `${JSON.stringify(value, null, 2)}\n`, stderr: ''};
 }
 
-/** An answer for people. */
-export function told(text: string): CommandLineOutcome {
+/** For people. */
+export function printText(text: string): CommandLineOutcome {
   return {exitCode: 0, stdout: text === '' || text.endsWith('\n') ? text : `${text}\n`, stderr: ''};
 }

@@ -1,16 +1,15 @@
-/** `mini-cc doctor` and `/doctor`: what works here, and how to mend what does not. */
-
+/** `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
 import type {Command} from '../core/contract/command.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {type CommandLineOutcome, printed, type SubcommandArguments, told} from './command-line.ts';
+import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
 
 export interface Finding {
-  /** What was looked at, one word. */
+  /** What was examined, in one word. */
   readonly about: string;
-  /** `warning`: mini-cc works, with less. `missing`: it cannot do what it is asked to. */
+  /** `warning`: mini-cc works, with less. `missing`: it cannot do what it is asked to do. */
   readonly state: 'ok' | 'warning' | 'missing';
   readonly text: string;
-  /** How to mend it: what to type or to set. With every state but `ok`. */
+  /** How to fix it: what to type or to set. With every state but `ok`. */
   readonly remedy?: string;
 }
 
@@ -19,34 +18,36 @@ export type Examine = () => Promise<readonly Finding[]>;
 export function createDoctorCommand(examine: Examine): Command {
   return {
     name: 'doctor',
-    description: 'what works here, and how to mend what does not',
+    description: 'what works here, and how to fix what does not',
     async run() {
       const findings = await examine();
-      return {ok: findings.every(isNotMissing), text: table(findings)};
+      return {ok: findings.every(isNotMissing), text: formatFindings(findings)};
     },
   };
 }
 
-/** Ends with 1 where something is missing. @throws UsageError for words that it does not take */
+/** Exit code 1 where something is missing. @throws UsageError for words that it does not take */
 export async function runDoctorCommandLine(args: SubcommandArguments, examine: Examine): Promise<CommandLineOutcome> {
   const word = [args.verb, ...args.words].find((each) => each !== '');
   if (word !== undefined) throw new UsageError(`doctor: ${JSON.stringify(word)} is too much: mini-cc doctor [--json]`);
   const findings = await examine();
   const exitCode = findings.every(isNotMissing) ? 0 : 1;
-  return {...(args.json ? printed(findings) : told(table(findings))), exitCode};
+  return {...(args.json ? printJson(findings) : printText(formatFindings(findings))), exitCode};
 }
 
 function isNotMissing({state}: Finding): boolean {
   return state !== 'missing';
 }
 
-function table(findings: readonly Finding[]): string {
-  const width = (of: (finding: Finding) => string) => Math.max(...findings.map((finding) => of(finding).length));
-  const [states, names] = [width(({state}) => state), width(({about}) => about)];
+function formatFindings(findings: readonly Finding[]): string {
+  const [stateWidth, nameWidth] = [
+    Math.max(...findings.map(({state}) => state.length)),
+    Math.max(...findings.map(({about}) => about.length)),
+  ];
   return findings
     .map(({state, about, text, remedy}) => {
-      const line = `${state.padEnd(states)}  ${about.padEnd(names)}  ${text}`;
-      return remedy === undefined ? line : `${line}. To mend it: ${remedy}`;
+      const line = `${state.padEnd(stateWidth)}  ${about.padEnd(nameWidth)}  ${text}`;
+      return remedy === undefined ? line : `${line}. To fix it: ${remedy}`;
     })
     .join('\n');
 }

@@ -1,16 +1,16 @@
 /** `mini-cc sessions list|show|export|delete`, of this directory. */
-
+import type {Message} from '../core/contract/messages.ts';
+import {type MessagePart, messagePartsOf} from '../core/runs/announcement.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
-import type {SessionStore} from '../storage/sessions/session-store.ts';
-import {messagesOf, readTranscript} from '../storage/sessions/transcript.ts';
-import {type CommandLineOutcome, printed, type SubcommandArguments, told} from './command-line.ts';
-import {conversationMarkdown} from './sessions/markdown.ts';
-import {type DamagedSession, rowOf, type SessionSummary, summaryOf} from './sessions/summary.ts';
+import {textOf} from '../core/util/messages.ts';
+import {oneLine} from '../core/util/one-line.ts';
+import {runFoldersOf} from '../storage/sessions/run-files.ts';
+import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
+import {messagesOf, noHeader, readTranscript} from '../storage/sessions/transcript.ts';
+import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
 
 const VERBS = 'list, show ID, export ID, delete ID';
-const PROMPT_CHARS = 60;
-const COUNT_CHARS = 12;
 
 /** @throws UsageError for bad usage, an id that is unknown, or a session that is open elsewhere. */
 export function runSessionsCommandLine(args: SubcommandArguments, store: SessionStore): CommandLineOutcome {
@@ -18,8 +18,8 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
   if (verb === '' || verb === 'list') {
     if (words.length > 0)
       throw new UsageError(`mini-cc sessions list takes no words: ${JSON.stringify(words.join(' '))}`);
-    const rows = store.list().map((session) => rowOf(session, store));
-    return json ? printed(rows) : told(listText(rows));
+    const rows = store.list().map((session) => getRow(session, store));
+    return json ? printJson(rows) : printText(formatList(rows));
   }
   if (!['show', 'export', 'delete'].includes(verb)) throw new UsageError(`mini-cc sessions ${verb}: there is ${VERBS}`);
   const [id] = words;
@@ -27,34 +27,81 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     throw new UsageError(`mini-cc sessions ${verb} needs the id of one session`);
   const found = store.find(id);
   if (verb === 'delete') {
-    const question = `this would erase session ${found.id} with its subagents: say --yes`;
-    if (!sure) throw new UsageError(question);
+    if (!sure) throw new UsageError(`this would erase session ${found.id} with its subagents: say --yes`);
     store.erase(found.id);
-    return json ? printed({id: found.id}) : told(`Erased ${found.id}`);
+    return json ? printJson({id: found.id}) : printText(`Erased ${found.id}`);
   }
   const transcript = readTranscript(found.transcript);
-  if (verb === 'export') {
-    return json
-      ? printed([transcript.header, ...transcript.entries])
-      : told(conversationMarkdown(messagesOf(transcript)));
-  }
+  const markdown = () => formatConversation(messagesOf(transcript));
+  if (verb === 'export') return json ? printJson([transcript.header, ...transcript.entries]) : printText(markdown());
   const session = store.list().find((candidate) => candidate.id === found.id)!;
-  const summary = summaryOf(session, store);
-  return json ? printed(summary) : told(showText(summary, conversationMarkdown(messagesOf(transcript))));
+  const summary = summarize(session, store);
+  return json ? printJson(summary) : printText(formatSummary(summary, markdown()));
 }
 
-function listText(rows: readonly (SessionSummary | DamagedSession)[]): string {
-  return rows.length === 0 ? 'No sessions in this directory.' : rows.map(rowText).join('\n');
+/** What is known of a session without opening it. */
+interface SessionSummary {
+  readonly id: string;
+  readonly cwd: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly messages: number;
+  readonly subagents: number;
+  /** The first prompt. */
+  readonly prompt: string;
+  readonly transcript: string;
 }
 
-function rowText(row: SessionSummary | DamagedSession): string {
+/** One that cannot be read. */
+interface DamagedSession {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+  readonly transcript: string;
+  readonly error: string;
+}
+
+/** For the list, which has a row for each session, damaged or not. */
+function getRow(session: StoredSession, store: SessionStore): SessionSummary | DamagedSession {
+  if (session.header) return summarize(session, store);
+  const {id, transcript, mtimeMs} = session;
+  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: noHeader(transcript)};
+}
+
+/** @throws UsageError when it is damaged. */
+function summarize({id, transcript, mtimeMs}: StoredSession, store: SessionStore): SessionSummary {
+  const read = readTranscript(transcript);
+  const messages = messagesOf(read);
+  return {
+    id,
+    cwd: read.header.cwd,
+    createdAt: read.header.at,
+    updatedAt: new Date(mtimeMs).toISOString(),
+    messages: messages.length,
+    subagents: runFoldersOf(store.sessionFolder(id)).length,
+    prompt: textOf(messages[0]?.content ?? ''),
+    transcript,
+  };
+}
+
+function formatList(rows: readonly (SessionSummary | DamagedSession)[]): string {
+  return rows.length === 0 ? 'No sessions in this directory.' : rows.map(formatRow).join('\n');
+}
+
+const COUNT_CHARS = 12;
+const PROMPT_CHARS = 60;
+
+function formatRow(row: SessionSummary | DamagedSession): string {
   const start = `${row.id}  ${row.updatedAt.slice(0, 16).replace('T', ' ')}`;
   if ('error' in row) return `${start}  ${'damaged'.padEnd(COUNT_CHARS)}  ${row.error}`;
   const count = `${row.messages} message${row.messages === 1 ? '' : 's'}`;
-  return `${start}  ${count.padEnd(COUNT_CHARS)}  ${firstWords(row.prompt)}`;
+  const prompt = showControls(oneLine(row.prompt));
+  const shown = prompt.length <= PROMPT_CHARS ? prompt : `${prompt.slice(0, PROMPT_CHARS - 1)}…`;
+  return `${start}  ${count.padEnd(COUNT_CHARS)}  ${shown}`;
 }
 
-function showText(summary: SessionSummary, conversation: string): string {
+function formatSummary(summary: SessionSummary, conversation: string): string {
   const {id, createdAt, updatedAt, messages, subagents, transcript} = summary;
   return [
     `session:    ${id}`,
@@ -68,7 +115,32 @@ function showText(summary: SessionSummary, conversation: string): string {
   ].join('\n');
 }
 
-function firstWords(prompt: string): string {
-  const line = showControls(prompt.replaceAll(/\s+/g, ' ').trim());
-  return line.length <= PROMPT_CHARS ? line : `${line.slice(0, PROMPT_CHARS - 1)}…`;
+const RESULT_CHARS = 300;
+
+/** A conversation as markdown: prompts, answers, and a line for each tool call. */
+function formatConversation(messages: readonly Message[]): string {
+  return messages.flatMap(formatMessage).join('\n\n');
+}
+
+function formatMessage({role, content}: Message): string[] {
+  const text = textOf(content);
+  const parts = role === 'user' ? messagePartsOf(text).map(formatUserPart) : [text];
+  if (typeof content !== 'string') {
+    for (const block of content) {
+      if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
+      if (block.type === 'tool_result') parts.push(quote(textOf(block.content ?? '')));
+    }
+  }
+  return parts.filter((part) => part !== '');
+}
+
+/** What a person typed is a heading; the report of a background run is a quotation. */
+function formatUserPart(part: MessagePart): string {
+  if (part.kind === 'words') return part.text.replaceAll(/^/gm, '## ');
+  return `[${part.agent}] ${part.text}`.replaceAll(/^/gm, '> ');
+}
+
+function quote(text: string): string {
+  const shown = text.length > RESULT_CHARS ? `${text.slice(0, RESULT_CHARS).toWellFormed()}…` : text;
+  return shown.trim() === '' ? '' : shown.replaceAll(/^/gm, '  > ');
 }

@@ -1,70 +1,75 @@
 /** `mini-cc agents list|show|create|delete|lint|schema`: the same without a REPL, for scripts. */
+import {findDeletableFile} from '../../agents/save.ts';
 import {createAgentSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {type CommandLineOutcome, printed, type SubcommandArguments, told} from '../command-line.ts';
+import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from '../command-line.ts';
 import {createAgent} from './create.ts';
-import {deleteByName} from './delete.ts';
-import type {AgentsDesk, DeskResult} from './deps.ts';
-import {type LintReport, lint} from './lint.ts';
-import {agentEntries, overview} from './overview.ts';
-import {findAgent, showAgent} from './show.ts';
+import type {AgentsDeps, AgentsResult} from './deps.ts';
+import {deleteByName} from './edit.ts';
+import {findAgent, getAgentEntries, type LintReport, lint, listAgents, showAgent} from './show.ts';
 
 const VERBS = 'list, show, create, delete, lint, schema';
 
 /** @throws UsageError for bad usage; MiniCcError for what fails. */
-export async function runAgentsCommandLine(args: SubcommandArguments, desk: AgentsDesk): Promise<CommandLineOutcome> {
+export async function runAgentsCommandLine(args: SubcommandArguments, deps: AgentsDeps): Promise<CommandLineOutcome> {
+  const {verb, json} = args;
   const text = args.words.join(' ');
-  switch (args.verb) {
+  switch (verb) {
     case '':
     case 'list':
       if (text !== '') throw new UsageError(`mini-cc agents list takes no words: ${JSON.stringify(text)}`);
-      return args.json ? printed(agentEntries(desk.snapshot())) : outcome(overview(desk), 0);
+      return json ? printJson(getAgentEntries(deps.snapshot())) : toOutcome(listAgents(deps), 0);
     case 'show': {
-      const agent = findAgent(text, desk);
-      if ('ok' in agent) return outcome(agent, 2);
+      const agent = findAgent(text, deps);
+      if ('ok' in agent) return toOutcome(agent, 2);
       const {places: _, ...shown} = agent;
-      return args.json ? printed(shown) : outcome(showAgent(text, desk), 2);
+      return json ? printJson(shown) : toOutcome(showAgent(text, deps), 2);
     }
-    case 'create': {
-      if (!args.sure)
-        throw new UsageError(
-          'mini-cc agents create asks before it saves: say --yes, or use /agents create in the REPL',
-        );
-      if (text === '' && args.template === undefined)
-        throw new UsageError('mini-cc agents create needs a text that says what the agent is for, or --template NAME');
-      const {template, json} = args;
-      const created = await createAgent({text, sure: true, ...(template === undefined ? {} : {template})}, desk);
-      // A template that is not there is bad usage; a model that gives no draft is a failure.
-      return outcome(created, template === undefined ? 1 : 2, json);
-    }
+    case 'create':
+      return create(text, args, deps);
     case 'delete':
       if (text === '') throw new UsageError('mini-cc agents delete needs the name of an agent');
-      return outcome(await confirmedDelete(text, args.sure, desk), 2, args.json);
+      return toOutcome(await deleteIfSure(text, args.sure, deps), 2, json);
     case 'lint': {
-      const report = lint(text, desk);
-      return args.json ? {...printed(report.agents), exitCode: report.ok ? 0 : 2} : lintOutcome(report);
+      const report = lint(text, deps);
+      return json ? {...printJson(report.agents), exitCode: report.ok ? 0 : 2} : toLintOutcome(report);
     }
     case 'schema':
-      return printed(createAgentSchema(desk.toolNames));
+      return printJson(createAgentSchema(deps.toolNames));
     default:
-      throw new UsageError(`mini-cc agents ${args.verb}: there is ${VERBS}`);
+      throw new UsageError(`mini-cc agents ${verb}: there is ${VERBS}`);
   }
 }
 
+async function create(
+  text: string,
+  {sure, template, json}: SubcommandArguments,
+  deps: AgentsDeps,
+): Promise<CommandLineOutcome> {
+  if (!sure) {
+    throw new UsageError('mini-cc agents create asks before it saves: say --yes, or use /agents create in the REPL');
+  }
+  if (text === '' && template === undefined) {
+    throw new UsageError('mini-cc agents create needs a text that says what the agent is for, or --template NAME');
+  }
+  const created = await createAgent({text, sure, ...(template === undefined ? {} : {template})}, deps);
+  // A template that does not exist is bad usage; a model that gives no draft is a failure.
+  return toOutcome(created, template === undefined ? 1 : 2, json);
+}
+
 /** Findings are the answer; that there is no such agent is an error. */
-function lintOutcome({ok, text, agents}: LintReport): CommandLineOutcome {
+function toLintOutcome({ok, text, agents}: LintReport): CommandLineOutcome {
   if (!ok && agents.length === 0) return {exitCode: 2, stdout: '', stderr: `mini-cc: ${text}\n`};
   return {exitCode: ok ? 0 : 2, stdout: `${text}\n`, stderr: ''};
 }
 
-async function confirmedDelete(name: string, sure: boolean, desk: AgentsDesk): Promise<DeskResult> {
-  if (sure) return deleteByName(name, true, desk);
-  const {findDeletableFile} = await import('../../agents/save.ts');
-  const file = await findDeletableFile(name, desk.snapshot(), desk.writableFolders);
-  throw new UsageError(`this would remove ${desk.shownPath(file)}: say --yes`);
+async function deleteIfSure(name: string, sure: boolean, deps: AgentsDeps): Promise<AgentsResult> {
+  if (sure) return deleteByName(name, true, deps);
+  const file = await findDeletableFile(name, deps.snapshot(), deps.writableFolders);
+  throw new UsageError(`this would remove ${deps.shownPath(file)}: say --yes`);
 }
 
-function outcome({ok, text, data}: DeskResult, failure: number, json = false): CommandLineOutcome {
+function toOutcome({ok, text, data}: AgentsResult, failure: number, json = false): CommandLineOutcome {
   if (!ok) return {exitCode: failure, stdout: '', stderr: `mini-cc: ${text}\n`};
-  return json && data ? printed(data) : told(text);
+  return json && data ? printJson(data) : printText(text);
 }

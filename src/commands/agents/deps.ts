@@ -1,8 +1,8 @@
-/** What the commands on agents work with, in the REPL and on the command line. */
+/** What the commands about agents work with, in the REPL and on the command line. */
 import type {AgentSource, LoadedCatalog} from '../../agents/catalog.ts';
-import type {Answer, Question} from '../../core/contract/events.ts';
+import type {CommandContext} from '../../core/contract/command.ts';
 
-export interface AgentsDesk {
+export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {
   /** The agents as their files are now. */
   snapshot(): LoadedCatalog;
   readonly toolNames: readonly string[];
@@ -10,27 +10,22 @@ export interface AgentsDesk {
   readonly projectFolder: string;
   /** Where agents may be deleted: of the project, of the user. */
   readonly writableFolders: readonly string[];
-  /** One answer of the model that fits the schema. @throws ModelError */
-  complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Undefined: nobody can be asked, or the person has dropped it. */
-  ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
-  /** Opens `$EDITOR` and waits for its end. True, or why it could not be opened. */
+  /** Opens `$EDITOR` and waits until it is left. True, or why it could not be opened. */
   openEditor(file: string): Promise<true | string>;
-  say(text: string): void;
-  /** Shown instead of the workspace's path. */
+  /** Relative to the workspace, where the file lies inside. */
   shownPath(file: string): string;
 }
 
-/** How it ended, and what to say. */
-export interface DeskResult {
+/** How it ended, and the text for the person. */
+export interface AgentsResult {
   readonly ok: boolean;
   readonly text: string;
   /** For scripts: what was made or removed. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Sources as people read them. */
-export const SOURCE_WORDS: Readonly<Record<AgentSource, string>> = {
+/** Where an agent comes from, for people. */
+export const SOURCE_LABELS: Readonly<Record<AgentSource, string>> = {
   'built-in': 'built in',
   inline: '--agents',
   project: 'project',

@@ -1,17 +1,100 @@
-/** One agent, whole: what its file says, and what it really has. */
-import type {LoadedAgent} from '../../agents/catalog.ts';
+/** What agents there are: the list, one whole, and what is wrong with them. */
+import path from 'node:path';
+import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
+import {type AgentLint, lintAgents} from '../../agents/lint.ts';
 import {slipOf} from '../../core/util/nearest.ts';
-import {type AgentsDesk, type DeskResult, SOURCE_WORDS} from './deps.ts';
+import {oneLine} from '../../core/util/one-line.ts';
+import {formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
+import {type AgentsDeps, type AgentsResult, SOURCE_LABELS} from './deps.ts';
 
-export function showAgent(name: string, desk: AgentsDesk): DeskResult {
-  const agent = findAgent(name, desk);
-  if ('ok' in agent) return agent;
-  return {ok: true, text: agentText(agent, desk)};
+const DESCRIPTION_CHARS = 100;
+
+/** Which agents there are, where they come from, what they may do; which are hidden and which files are broken. */
+export function listAgents(deps: AgentsDeps): AgentsResult {
+  const {agents, hidden, problems} = deps.snapshot();
+  const own = agents.filter(({source}) => source !== 'built-in').length;
+  const lines = [own === 0 ? 'Agents: 3 built in, none of your own' : `Agents: 3 built in, ${own} of your own`];
+  for (const agent of agents) lines.push('', ...formatListed(agent));
+  if (hidden.length > 0) lines.push('', 'Hidden:');
+  for (const {name, source, file, by} of hidden) {
+    const hiddenBy = by.file ? deps.shownPath(by.file) : SOURCE_LABELS[by.source];
+    lines.push(`  ${name} of ${file ? deps.shownPath(file) : SOURCE_LABELS[source]}, by ${hiddenBy}`);
+  }
+  if (problems.length > 0) lines.push('', 'Problems:');
+  for (const problem of problems) lines.push(`  ${formatProblemShown(problem, deps)}`);
+  if (own === 0) lines.push('', '/agents create makes one, /agents help tells how.');
+  return {ok: true, text: lines.join('\n')};
+}
+
+function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent): string[] {
+  const {name, description, model, permissionMode} = definition;
+  const marks = [
+    SOURCE_LABELS[source],
+    ...(readOnly ? ['read-only'] : []),
+    ...(model ? [`model ${model}`] : []),
+    ...(permissionMode ? [`mode ${permissionMode}`] : []),
+  ];
+  const broken = stale ? ' · its file is broken, the last valid one is in use' : '';
+  return [`${name} · ${marks.join(' · ')}${broken}`, `  ${shorten(description)}`, `  tools: ${tools.join(', ')}`];
+}
+
+function shorten(text: string): string {
+  const line = oneLine(text);
+  return line.length <= DESCRIPTION_CHARS ? line : `${line.slice(0, DESCRIPTION_CHARS - 1)}…`;
+}
+
+/** One agent of `mini-cc agents list --json`. */
+export interface AgentEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly source: string;
+  readonly file: string | null;
+  readonly tools: readonly string[];
+  readonly model: string | null;
+  readonly readOnly: boolean;
+  readonly hidden: boolean;
+  readonly errors: readonly string[];
+}
+
+/** All agents, the hidden ones and the broken files too. */
+export function getAgentEntries({agents, hidden, problems}: LoadedCatalog): AgentEntry[] {
+  const getErrors = (file: string | undefined) =>
+    problems.filter((problem) => problem.file === file).map(formatProblem);
+  const entries = agents.map(
+    ({definition, source, file, tools, readOnly}): AgentEntry => ({
+      name: definition.name,
+      description: definition.description,
+      source,
+      file: file ?? null,
+      tools,
+      model: definition.model ?? null,
+      readOnly,
+      hidden: false,
+      errors: getErrors(file),
+    }),
+  );
+  const unknown = {description: '', tools: [], model: null, readOnly: false};
+  for (const {name, source, file} of hidden) {
+    entries.push({...unknown, name, source, file: file ?? null, hidden: true, errors: getErrors(file)});
+  }
+  const listed = new Set(entries.map(({file}) => file));
+  for (const file of new Set(problems.map((problem) => problem.file))) {
+    if (listed.has(file)) continue;
+    const name = path.basename(file).replace(/\.(?:json|md)$/, '');
+    entries.push({...unknown, name, source: 'broken', file, hidden: false, errors: getErrors(file)});
+  }
+  return entries;
+}
+
+/** One agent, whole: what its file says, and what it really has. */
+export function showAgent(name: string, deps: AgentsDeps): AgentsResult {
+  const agent = findAgent(name, deps);
+  return 'ok' in agent ? agent : {ok: true, text: formatAgent(agent, deps)};
 }
 
 /** The agent, or why there is none. */
-export function findAgent(name: string, desk: AgentsDesk): LoadedAgent | DeskResult {
-  const {agents} = desk.snapshot();
+export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsResult {
+  const {agents} = deps.snapshot();
   const names = agents.map(({definition}) => definition.name);
   if (name === '') return {ok: false, text: `Which agent? There are: ${names.join(', ')}`};
   const agent = agents.find(({definition}) => definition.name === name);
@@ -20,20 +103,64 @@ export function findAgent(name: string, desk: AgentsDesk): LoadedAgent | DeskRes
   return {ok: false, text: `No agent ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${names.join(', ')}`};
 }
 
-function agentText({definition, source, file, tools, missing, readOnly}: LoadedAgent, desk: AgentsDesk): string {
+function formatAgent({definition, source, file, tools, missing, readOnly}: LoadedAgent, deps: AgentsDeps): string {
+  const {name, description, model, permissionMode, maxTurns, timeoutSeconds, prompt} = definition;
   const lines = [
-    `${definition.name} · ${file ? desk.shownPath(file) : SOURCE_WORDS[source]}`,
-    definition.description,
+    `${name} · ${file ? deps.shownPath(file) : SOURCE_LABELS[source]}`,
+    description,
     '',
     `tools: ${tools.join(', ')}`,
     ...missing.map((tool) => `  without ${tool.name}: ${tool.reason}`),
-    `read-only: ${readOnly ? 'yes, its bash is held by the operating system' : 'no'}`,
-    `model: ${definition.model ?? 'inherit'}`,
-    ...(definition.permissionMode === undefined ? [] : [`mode: ${definition.permissionMode}`]),
-    ...(definition.maxTurns === undefined ? [] : [`turns: ${definition.maxTurns}`]),
-    ...(definition.timeoutSeconds === undefined ? [] : [`seconds: ${definition.timeoutSeconds}`]),
+    `read-only: ${readOnly ? 'yes, its bash is confined by the operating system' : 'no'}`,
+    `model: ${model ?? 'inherit'}`,
+    ...(permissionMode === undefined ? [] : [`mode: ${permissionMode}`]),
+    ...(maxTurns === undefined ? [] : [`turns: ${maxTurns}`]),
+    ...(timeoutSeconds === undefined ? [] : [`seconds: ${timeoutSeconds}`]),
     '',
-    definition.prompt.trim(),
+    prompt.trim(),
   ];
   return lines.join('\n');
+}
+
+export interface LintReport extends AgentsResult {
+  readonly agents: readonly AgentLint[];
+}
+
+/** Each agent with the tools that it really has, why each other one is missing, and what is wrong. */
+export function lint(name: string, deps: AgentsDeps): LintReport {
+  const result = lintAgents(deps.snapshot(), deps.toolNames);
+  const agents = name === '' ? result.agents : result.agents.filter((agent) => agent.name === name);
+  const others = name === '' ? result.others : [];
+  if (name !== '' && agents.length === 0) return {ok: false, text: `No agent ${name}`, agents: []};
+  const findings = [...agents.flatMap((agent) => agent.findings), ...others];
+  const errors = findings.filter(({severity}) => severity === 'error').length;
+  const totals = [
+    formatCount(agents.length, 'agent'),
+    formatCount(errors, 'error'),
+    formatCount(findings.length - errors, 'warning'),
+  ];
+  const lines = [
+    ...agents.flatMap((agent) => [...formatLint(agent, deps), '']),
+    ...others.map((problem) => formatFinding(problem, deps)),
+    totals.join(', '),
+  ];
+  return {ok: !hasError(findings), text: lines.join('\n'), agents};
+}
+
+function formatLint({name, usable, tools, missing, readOnly, findings}: AgentLint, deps: AgentsDeps): string[] {
+  const head = usable ? `${name}${readOnly ? ' (read-only)' : ''}: ${tools.join(', ')}` : `${name}: not in use`;
+  const without = missing.filter((tool) => tool.listed).map((tool) => `  without ${tool.name}: ${tool.reason}`);
+  return [head, ...without, ...findings.map((problem) => `  ${formatFinding(problem, deps)}`)];
+}
+
+function formatFinding(problem: Problem, deps: AgentsDeps): string {
+  return `${problem.severity} ${formatProblemShown(problem, deps)}`;
+}
+
+function formatProblemShown(problem: Problem, deps: AgentsDeps): string {
+  return formatProblem({...problem, file: deps.shownPath(problem.file)});
+}
+
+function formatCount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

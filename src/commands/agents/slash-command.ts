@@ -1,70 +1,87 @@
 /** `/agents` in all its forms. */
+import {formatDefinition} from '../../agents/definition-file.ts';
+import {getTemplates} from '../../agents/templates.ts';
 import type {Command, CommandContext, CommandResult} from '../../core/contract/command.ts';
 import {createAgent} from './create.ts';
-import {deleteByName} from './delete.ts';
-import type {AgentsDesk} from './deps.ts';
-import {editAgent} from './edit.ts';
-import {agentsHelp} from './help.ts';
-import {lint} from './lint.ts';
-import {overview} from './overview.ts';
-import {showAgent} from './show.ts';
+import type {AgentsDeps, AgentsResult} from './deps.ts';
+import {deleteByName, editAgent} from './edit.ts';
+import {lint, listAgents, showAgent} from './show.ts';
 
-/** What the command's context does not bring. */
-export type AgentsCommandDeps = Omit<AgentsDesk, 'ask' | 'say' | 'complete' | 'openEditor'>;
+/** What the command's context does not have. */
+export type AgentsCommandDeps = Omit<AgentsDeps, 'ask' | 'say' | 'complete' | 'openEditor'>;
 
-export function createAgentsCommand(room: AgentsCommandDeps): Command {
+export function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
     name: 'agents',
     description: 'list agents; create, show, edit, lint, delete them: /agents help',
-    run: (context) => dispatch(context.args, deskFor(room, context)),
+    run: (context) => dispatch(context.args, addContext(deps, context)),
   };
 }
 
-function deskFor(room: AgentsCommandDeps, context: CommandContext): AgentsDesk {
+function addContext(deps: AgentsCommandDeps, context: CommandContext): AgentsDeps {
   return {
-    ...room,
+    ...deps,
     say: (text) => context.say(text),
     ask: (question) => context.ask(question),
     complete: (prompt, schema) => context.complete(prompt, schema),
     async openEditor(file) {
       const title = `edit ${file}`;
-      const answer = await context.ask({
-        title,
-        detail: '',
-        detailType: 'text',
-        options: [],
-        escape: 'drop',
-        editor: {file},
-      });
+      const question = {title, detail: '', detailType: 'text', options: [], escape: 'drop', editor: {file}} as const;
+      const answer = await context.ask(question);
       return answer?.choice === 'text' ? true : (answer?.note ?? 'No editor was opened.');
     },
   };
 }
 
-async function dispatch(args: string, desk: AgentsDesk): Promise<CommandResult> {
+async function dispatch(args: string, deps: AgentsDeps): Promise<CommandResult> {
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args) ?? [];
   switch (word) {
     case '':
     case 'list':
-      return overview(desk);
+      return listAgents(deps);
     case 'help':
-      return agentsHelp();
+      return getHelp();
     case 'create': {
       const [, template] = /^--template[= ]\s*(\S+)\s*$/.exec(rest) ?? [];
-      return createAgent(
-        {text: template === undefined ? rest : '', sure: false, ...(template === undefined ? {} : {template})},
-        desk,
-      );
+      const asked = template === undefined ? {text: rest} : {text: '', template};
+      return createAgent({...asked, sure: false}, deps);
     }
     case 'delete':
-      return deleteByName(rest, false, desk);
+      return deleteByName(rest, false, deps);
     case 'show':
-      return showAgent(rest, desk);
+      return showAgent(rest, deps);
     case 'edit':
-      return editAgent(rest, desk);
+      return editAgent(rest, deps);
     case 'lint':
-      return lint(rest, desk);
+      return lint(rest, deps);
     default:
       return {ok: false, text: `/agents ${word} is not known. /agents help lists the forms.`};
   }
+}
+
+/** The forms, and an example file. */
+function getHelp(): AgentsResult {
+  const templates = getTemplates();
+  return {
+    ok: true,
+    text: `Agents are JSON files in .mini-cc/agents/ (of the project) and ~/.mini-cc/agents/ (yours). An edit holds from
+the next Task on.
+
+  /agents                      which there are
+  /agents create               asks what it is for, drafts it, and shows it before it is saved
+  /agents create TEXT          drafts it from the text
+  /agents create --template N  from one that ships: ${Object.keys(templates).join(', ')}
+  /agents show NAME            its definition, and the tools that it really has
+  /agents edit NAME            opens $EDITOR
+  /agents lint [NAME]          what is wrong, and what is unwise
+  /agents delete NAME          asks, then removes the file
+  Task(NAME): PROMPT           dispatches it at once
+
+Required: name (that of the file), description (when to choose it), tools ("*" or a list), prompt.
+Optional: disallowedTools, model, maxTurns, timeoutSeconds, readOnly, color.
+
+.mini-cc/agents/reviewer.json, for example:
+
+${formatDefinition(templates.reviewer!)}`,
+  };
 }
