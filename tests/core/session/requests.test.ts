@@ -1,0 +1,143 @@
+/** What a session answers to requests, and how prompts with blocks wait and reach the model. */
+import {describe, expect, it} from 'vitest';
+import type {AgentEvent} from '../../../src/core/contract/events.ts';
+import type {Prompt} from '../../../src/core/contract/session.ts';
+import {Redactor} from '../../../src/core/secrets/redaction.ts';
+import type {SessionParts} from '../../../src/core/session/parts.ts';
+import {house, until} from '../manager-fixture.ts';
+import {fixture} from '../run-fixture.ts';
+import {type Line, ScriptedModel, say} from '../scripted-model.ts';
+import {sessionOver} from './fixture.ts';
+
+const KEY = 'sk-ant-0123456789abcdef';
+const image = {type: 'image', source: {type: 'base64', media_type: 'image/png', data: 'AAAA'}} as const;
+
+function given(script: readonly Line[] = [], change: Partial<SessionParts> = {}) {
+  const model = new ScriptedModel(script);
+  const made = house({model: new ScriptedModel([say('went on')])});
+  const {session, history} = sessionOver(made, model, fixture(model), change);
+  const events: AgentEvent[] = [];
+  session.subscribe((event) => void events.push(event));
+  return {...made, session, history, model, events};
+}
+
+describe('request', () => {
+  it('answers by the name of the request, at once or later', async () => {
+    const {session, events} = given();
+    expect(session.request({type: 'set_model', model: 'haiku'})).toEqual({model: 'scripted', offline: false});
+    expect(events.at(-1)).toMatchObject({type: 'session', info: {sessionId: 'session-1'}});
+    expect(session.request({type: 'runs'})).toEqual([]);
+    expect(await session.request({type: 'stop'})).toEqual({wasBusy: false, runs: 0});
+    expect(await session.request({type: 'clear'})).toEqual({previous: 'session-1'});
+  });
+
+  it('refuses a name that is not there, also one that every object has', () => {
+    const {session} = given();
+    for (const type of ['set_colour', 'constructor', 'toString']) {
+      const request = () => session.request({type} as unknown as {type: 'runs'});
+      expect(request).toThrow(
+        expect.objectContaining({code: 'UNSUPPORTED_REQUEST', message: expect.stringContaining(type)}),
+      );
+    }
+  });
+
+  it('gives out no known key, in no answer', async () => {
+    const redactor = new Redactor([{name: 'MY_KEY', value: KEY}]);
+    const changes = {
+      diff: async () => ({files: 1, patches: [`+${KEY}`], gaps: {reasons: []}}),
+    } as unknown as SessionParts['changes'];
+    const {session, spawn} = given([], {redactor, changes});
+    const {runId} = await spawn(new ScriptedModel([say(`it is ${KEY}`)]), {description: KEY});
+    expect(session.request({type: 'redact', text: `a ${KEY} b`})).toBe('a [redacted: MY_KEY] b');
+    const answers = [
+      session.request({type: 'runs'}),
+      session.request({type: 'read_run', run: runId}),
+      await session.request({type: 'diff_run', run: runId}),
+    ];
+    expect(JSON.stringify(answers)).not.toContain(KEY);
+    expect(answers[2]).toMatchObject({patches: ['+[redacted: MY_KEY]']});
+  });
+
+  it('runs a subagent by its name, with some of its tools', async () => {
+    const {session} = given([say('here it is')], {info: infoWith(['bash', 'grep', 'Task'])});
+    const spawn = (agent: string, tools?: string[]) =>
+      session.request({type: 'spawn_run', agent, prompt: 'find it', description: 'find it', ...(tools && {tools})});
+    expect(await spawn(' Explore ', ['grep'])).toMatchObject({result: {outcome: 'success', text: 'here it is'}});
+    expect(session.request({type: 'runs'})).toMatchObject([
+      {agent: 'explore', onlyTools: ['grep'], outcome: 'success'},
+    ]);
+    expect(() => spawn('exploer')).toThrow('Invalid agent_type: "exploer". Did you mean "explore"? Valid types: ');
+    expect(() => spawn('explore', [])).toThrow('tools is empty');
+    expect(() => spawn('explore', ['write_file'])).toThrow('explore has none of these tools: write_file');
+  });
+
+  it('names an unknown run, and refuses to undo one that is at work', async () => {
+    const {session, spawn} = given();
+    expect(() => session.request({type: 'run', run: 'x'})).toThrow('Unknown subagent id: x');
+    const hanging = spawn(new ScriptedModel([{hang: true}]));
+    await expect(session.request({type: 'undo_run', run: '1'})).rejects.toThrow('is at work: stop it first');
+    expect(await session.request({type: 'stop_runs'})).toMatchObject([{agent: 'explore'}]);
+    expect(await session.request({type: 'stop_runs'})).toEqual([]);
+    await hanging;
+  });
+
+  it('takes a conversation back only while nothing is at work, and only to a prompt of it', async () => {
+    const {session, model} = given([{hang: true}]);
+    await expect(session.request({type: 'rewind', to: 'x', what: 'both'})).rejects.toThrow('There is no prompt x');
+    const turn = session.submit('go');
+    await until(() => model.requests.length === 1);
+    expect(() => session.request({type: 'rewind_points'})).toThrow('Something is at work');
+    await expect(session.request({type: 'rewind', to: 'x', what: 'both'})).rejects.toThrow('Something is at work');
+    session.abort();
+    await turn;
+  });
+});
+
+describe('a prompt', () => {
+  const prompt: Prompt = {id: 'mine', content: [{type: 'text', text: 'what is this?'}, image]};
+
+  it('with an image is in the history as blocks, one of text as text', async () => {
+    const {session, history} = given([say('a picture'), say('yes')]);
+    await session.submit(prompt);
+    await session.submit('  sure?  ');
+    expect(history.messages.map(({role, content}) => [role, content]).filter(([role]) => role === 'user')).toEqual([
+      ['user', prompt.content],
+      ['user', 'sure?'],
+    ]);
+  });
+
+  it('waits during a turn by its id, and reaches the model whole at the next step', async () => {
+    const {session, model, history, events} = given([{hang: true}, say('a picture')]);
+    const turn = session.submit('go');
+    await until(() => model.requests.length === 1);
+    expect(await session.submit(prompt)).toEqual({type: 'queued', id: 'mine'});
+    expect(await session.submit('and this?')).toMatchObject({type: 'queued'});
+    expect(events.filter(({type}) => type === 'queued_prompt')).toMatchObject([
+      {id: 'mine', text: 'what is this?'},
+      {text: 'and this?'},
+    ]);
+    session.abort();
+    await turn;
+    await until(() => model.requests.length === 2);
+    expect(history.messages.at(-2)?.content ?? '').toEqual([...prompt.content, {type: 'text', text: 'and this?'}]);
+    await session.close();
+  });
+
+  it('is taken back from the queue by its id, once', async () => {
+    const {session, model, events} = given([{hang: true}]);
+    const turn = session.submit('go');
+    await until(() => model.requests.length === 1);
+    await session.submit(prompt);
+    expect(session.request({type: 'take_back', id: 'other'})).toBeUndefined();
+    expect(session.request({type: 'take_back', id: 'mine'})).toEqual(prompt.content);
+    expect(session.request({type: 'take_back', id: 'mine'})).toBeUndefined();
+    expect(events.filter(({type}) => type === 'queued_prompt_taken_back')).toMatchObject([{id: 'mine'}]);
+    session.abort();
+    await turn;
+    expect(model.requests).toHaveLength(1);
+  });
+});
+
+function infoWith(tools: readonly string[]): SessionParts['info'] {
+  return {cwd: '/tmp', tools, agents: [], commands: [], warnings: []};
+}
