@@ -22,15 +22,19 @@ function lineStyle(line: string): TextStyle {
 export function Patch({patch}: {readonly patch: string}) {
   const lines = withoutFileNames(patch.replace(/\n$/, '').split('\n'));
   const shown = lines.slice(0, MAX_DIFF_LINES);
-  const more = lines.length - shown.length;
   return (
     <Box flexDirection="column">
       {keyed(shown).map(({key, value}) => (
         <PatchLine key={key} line={value} />
       ))}
-      {more > 0 && <Text dimColor>{`… ${more} more ${more === 1 ? 'line' : 'lines'}`}</Text>}
+      <MoreLines count={lines.length - shown.length} />
     </Box>
   );
+}
+
+/** Says how many lines are not shown. @param where how to see them */
+export function MoreLines({count, where = ''}: {readonly count: number; readonly where?: string}) {
+  return count > 0 ? <Text dimColor>{`… ${count} more ${count === 1 ? 'line' : 'lines'}${where}`}</Text> : null;
 }
 
 /** Only lines before the first hunk are left out: further down, `--- x` may be a removed line. */

@@ -5,7 +5,7 @@ import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-stat
 import type {MarkdownProps} from '../text/markdown.tsx';
 import {StyledText, Wrapped} from '../text/styled-text.tsx';
 import {namedSpans} from './agent-name.tsx';
-import {DiffText} from './diff.tsx';
+import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
 import {FinishedSubagents, getStateStyle} from './subagent-lines.tsx';
 import {ToolLine} from './tool-line.tsx';
@@ -84,7 +84,7 @@ export function AnnouncementView({announcement, columns, Markdown}: Announcement
       <StyledText spans={namedSpans(header, agent, getStateStyle(state))} columns={columns} />
       <Box paddingLeft={INDENT} flexDirection="column">
         <MarkdownText text={text} columns={width} Markdown={Markdown} />
-        {more > 0 && <Text dimColor>{`… ${more} more ${more === 1 ? 'line' : 'lines'}: /subagents log ${runId}`}</Text>}
+        <MoreLines count={more} where={`: /subagents log ${runId}`} />
         {notes !== '' && <Wrapped {...getStateStyle(state)} text={notes} columns={width} />}
       </Box>
     </Box>

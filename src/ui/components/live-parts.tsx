@@ -74,32 +74,15 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     tail: tail.length,
   });
   const prompt = promptRows(local.editor, columns, given.prompt);
-  const rowsAbove =
-    given.lead +
-    given.view +
-    given.tail +
-    given.tools +
-    given.subagents +
-    given.todos +
-    given.queued +
-    given.gap +
-    given.busy;
+  const {lead, view: viewed, tools, subagents, todos, gap, busy} = given;
+  const rowsAbove = lead + viewed + given.tail + tools + subagents + todos + given.queued + gap + busy;
   const note = questionPart?.cursor;
   const hidden = (questionPart?.rows.length ?? 0) - given.question;
   const cursor = note
     ? {x: note.column, y: rowsAbove + Math.max(0, note.row - hidden)}
     : {x: prompt.cursor.column, y: rowsAbove + given.question + prompt.cursor.row};
-  return {
-    given,
-    tail: given.tail > 0 ? tail.slice(-given.tail) : [],
-    question: questionPart,
-    prompt,
-    commands,
-    queued,
-    panel,
-    view,
-    cursor,
-  };
+  const shownTail = given.tail > 0 ? tail.slice(-given.tail) : [];
+  return {given, tail: shownTail, question: questionPart, prompt, commands, queued, panel, view, cursor};
 }
 
 interface LiveProps extends Omit<LayoutInput, 'rows'> {

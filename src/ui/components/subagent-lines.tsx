@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
 import {type ProgressState, progressLine, taskHeader} from '../../core/runs/progress-line.ts';
-import {groupTitle, hasEnded, toProgress} from '../state/subagent-store.ts';
+import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
 import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
@@ -42,7 +42,7 @@ export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
       <Text bold>{cutText(taskHeader(groupTitle(runs)), columns)}</Text>
       {shown.map((run) => {
         const progress = toProgress(run, now);
-        const line = fittedLine(progress, columns) + (run.note && ` · ${run.note}`);
+        const line = fitLine(progress, columns) + (run.note && ` · ${run.note}`);
         return (
           <StyledText
             key={run.agentId}
@@ -59,33 +59,27 @@ export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
 /** When there are too few rows, running runs are shown first; the shown ones keep the order of dispatch. */
 function chooseRuns(runs: readonly SubagentRun[], rows: number) {
   if (runs.length <= rows) return {shown: runs, rest: []};
-  const rank = (run: SubagentRun) => (run.state === 'running' ? 0 : run.state === 'queued' ? 1 : 2);
-  const chosen = new Set(runs.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, rows - 1)));
+  const chosen = new Set(runs.toSorted((a, b) => rankRun(a) - rankRun(b)).slice(0, Math.max(0, rows - 1)));
   return {shown: runs.filter((run) => chosen.has(run)), rest: runs.filter((run) => !chosen.has(run))};
 }
 
 /** `3 ended, 2 running, 12 queued` */
 function formatCounts(runs: readonly SubagentRun[]): string {
-  const count = (state: string, belongs: (run: SubagentRun) => boolean) => {
-    const number = runs.filter(belongs).length;
-    return number === 0 ? [] : [`${number} ${state}`];
-  };
-  return [
-    ...count('ended', hasEnded),
-    ...count('running', (run) => run.state === 'running'),
-    ...count('queued', (run) => run.state === 'queued'),
-  ].join(', ');
+  const counts = {ended: 0, running: 0, queued: 0};
+  for (const run of runs) counts[hasEnded(run) ? 'ended' : run.state === 'queued' ? 'queued' : 'running'] += 1;
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ');
 }
 
 /** Cuts the description, so that state and counts are visible. */
-function fittedLine(run: ProgressState, columns: number): string {
+function fitLine(run: ProgressState, columns: number): string {
   const line = progressLine(run);
   const excess = textWidth(line) - columns;
   if (excess <= 0) return line;
-  return progressLine({
-    ...run,
-    description: cutText(run.description, Math.max(4, textWidth(run.description) - excess)),
-  });
+  const description = cutText(run.description, Math.max(4, textWidth(run.description) - excess));
+  return progressLine({...run, description});
 }
 
 /** The colour for the state of a run. */

@@ -1,7 +1,7 @@
 import {Box, Text} from 'ink';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
-import {Patch} from './diff.tsx';
+import {MoreLines, Patch} from './diff.tsx';
 import {TodoList} from './todo-list.tsx';
 
 const MAX_ERROR_ROWS = 8;
@@ -50,11 +50,10 @@ function Preview({text, rows, columns, isError = false}: PreviewProps) {
   if (rows === 0 || text.trim() === '') return null;
   const wrapped = lines.flatMap((line) => wrapText(line, columns));
   const shown = wrapped.slice(0, wrapped.length > rows ? rows - 1 : rows);
-  const more = wrapped.length - shown.length;
   return (
     <>
       <Text {...(isError ? {color: 'red'} : {dimColor: true})}>{shown.join('\n')}</Text>
-      {more > 0 && <Text dimColor>{`… ${more} more ${more === 1 ? 'line' : 'lines'}`}</Text>}
+      <MoreLines count={wrapped.length - shown.length} />
     </>
   );
 }
@@ -67,16 +66,14 @@ export function runningToolRows(tools: readonly RunningTool[]): number {
   return tools.reduce((rows, tool) => rows + 1 + progressRows(tool).length, 0);
 }
 
-/** The running tools of the main agent, each with the end of its output. */
-export function RunningTools({
-  tools,
-  rows,
-  columns,
-}: {
+interface RunningProps {
   readonly tools: readonly RunningTool[];
   readonly rows: number;
   readonly columns: number;
-}) {
+}
+
+/** The running tools of the main agent, each with the end of its output. */
+export function RunningTools({tools, rows, columns}: RunningProps) {
   const lines = tools.flatMap((tool) => [
     {key: tool.callId, text: `● ${tool.tool} ${tool.title}`, isDim: false},
     ...progressRows(tool).map((text, index) => ({key: `${tool.callId}:${index}`, text: `  ${text}`, isDim: true})),

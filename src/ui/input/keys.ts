@@ -2,21 +2,13 @@
 import type {Key} from 'ink';
 import type {EditorAction} from './editor.ts';
 
+/** Keys that Ink calls the same. */
+const SAME_NAMES = ['return', 'escape', 'tab', 'home', 'end', 'backspace', 'delete'] as const;
+
+type KeyName = (typeof SAME_NAMES)[number] | 'up' | 'down' | 'left' | 'right' | 'text' | 'other';
+
 export interface KeyPress {
-  readonly name:
-    | 'text'
-    | 'return'
-    | 'tab'
-    | 'escape'
-    | 'up'
-    | 'down'
-    | 'left'
-    | 'right'
-    | 'home'
-    | 'end'
-    | 'backspace'
-    | 'delete'
-    | 'other';
+  readonly name: KeyName;
   /** What was typed; with `ctrl` or `meta` the letter of the key. */
   readonly text: string;
   readonly ctrl: boolean;
@@ -60,20 +52,13 @@ function parsePart(part: string, isTyped: boolean): KeyPress {
   return {name: 'text', text: part, ...plain};
 }
 
-function getName(key: Key): KeyPress['name'] | undefined {
-  if (key.return) return 'return';
-  if (key.escape) return 'escape';
-  if (key.tab) return 'tab';
+function getName(key: Key): KeyName | undefined {
   if (key.upArrow) return 'up';
   if (key.downArrow) return 'down';
   if (key.leftArrow) return 'left';
   if (key.rightArrow) return 'right';
-  if (key.home) return 'home';
-  if (key.end) return 'end';
-  if (key.backspace) return 'backspace';
-  if (key.delete) return 'delete';
   if (key.pageUp || key.pageDown) return 'other';
-  return undefined;
+  return SAME_NAMES.find((name) => key[name]);
 }
 
 const CTRL_LETTERS: Readonly<Record<string, EditorAction>> = {

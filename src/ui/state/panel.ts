@@ -2,7 +2,7 @@
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
-import {hasEnded} from './subagent-store.ts';
+import {hasEnded, rankRun} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 
 /** Including the row that says how many runs are not shown. */
@@ -22,12 +22,9 @@ export interface PanelMark {
  */
 export function panelRuns(ui: UiState, isEntered: boolean): readonly SubagentRun[] {
   const listed = ui.subagents.filter((run) => run.isBackground || (isEntered && !hasEnded(run)));
-  return isEntered || listed.some((run) => !hasEnded(run)) ? listed.reverse().sort((a, b) => place(a) - place(b)) : [];
-}
-
-function place(run: SubagentRun): number {
-  if (hasEnded(run)) return 2;
-  return run.state === 'queued' ? 1 : 0;
+  return isEntered || listed.some((run) => !hasEnded(run))
+    ? listed.reverse().sort((a, b) => rankRun(a) - rankRun(b))
+    : [];
 }
 
 /** The mark among the runs as they are now. */

@@ -3,7 +3,6 @@
  * never change; the rest is live. Text is made safe for the screen here, except the tail of the stream, which is made
  * safe when it is drawn.
  */
-
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
 import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';

@@ -2,7 +2,6 @@
  * The runs of subagents, in order of dispatch. An awaited run has a live line; the lines are printed when all awaited
  * runs have ended. A background run has a row in the panel until its end is announced, also after the turn.
  */
-
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {type ProgressState, runTitle} from '../../core/runs/progress-line.ts';
@@ -181,6 +180,12 @@ export function toProgress(run: SubagentRun, now: number): ProgressState {
 
 export function hasEnded(run: {readonly state: ProgressState['state']}): boolean {
   return run.state !== 'queued' && run.state !== 'running';
+}
+
+/** Sorts running runs first, then queued ones, then ended ones. */
+export function rankRun(run: SubagentRun): number {
+  if (hasEnded(run)) return 2;
+  return run.state === 'queued' ? 1 : 0;
 }
 
 /** `retrying in 4s (429)` */

@@ -21,32 +21,24 @@ export interface CodeSpan {
   readonly scope: string;
 }
 
-const LANGUAGES = {
-  bash,
-  cpp,
-  css,
-  diff,
-  go,
-  java,
-  javascript,
-  json,
-  python,
-  rust,
-  sql,
-  typescript,
-  xml,
-  yaml,
-};
+const LANGUAGES = {bash, cpp, css, diff, go, java, javascript, json, python, rust, sql, typescript, xml, yaml};
 /** Longer code is not coloured, because it takes too long. Characters. */
 const MAX_CODE = 20_000;
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&amp;': '&',
-  '&quot;': '"',
-  '&#x27;': "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  nbsp: ' ',
+  '#39': "'",
+  '#x27': "'",
 };
+
+/** Decodes the few entities that models and highlight.js write; none of them gives a control character. Others stay. */
+export function decodeEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
+}
 
 export function createHighlighter(): (code: string, language: string) => readonly CodeSpan[] {
   const instance = hljs.newInstance();
@@ -64,8 +56,7 @@ function parseSpans(html: string): CodeSpan[] {
   for (const [part] of html.matchAll(/<span class="([^"]*)">|<\/span>|[^<]+/g)) {
     if (part === '</span>') open.pop();
     else if (part.startsWith('<span')) open.push(/hljs-([\w-]+)/.exec(part)?.[1] ?? '');
-    else
-      spans.push({text: part.replace(/&[\w#]+;/g, (entity) => ENTITIES[entity] ?? entity), scope: open.at(-1) ?? ''});
+    else spans.push({text: decodeEntities(part), scope: open.at(-1) ?? ''});
   }
   return spans;
 }

@@ -2,7 +2,7 @@
 import {Box, Text} from 'ink';
 import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 import type {ReactNode} from 'react';
-import {type CodeSpan, createHighlighter} from './highlight.ts';
+import {type CodeSpan, createHighlighter, decodeEntities} from './highlight.ts';
 import {keyed, type Span, StyledText, type TextStyle, Wrapped} from './styled-text.tsx';
 import {textWidth} from './wrap.ts';
 
@@ -200,11 +200,4 @@ function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
     default:
       return [{text: token.raw, style}];
   }
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'"};
-
-/** Decodes the few entities that models write; none of them gives a control character. Others stay as they are. */
-function decodeEntities(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (_, name: string) => ENTITIES[name]!);
 }

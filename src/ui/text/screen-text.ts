@@ -2,7 +2,6 @@
  * Makes text from models, tools, files and names safe for the screen: it is shown and never controls the terminal.
  * All text from outside passes here before it reaches Ink.
  */
-
 import {showControls} from '../../core/util/control-characters.ts';
 import {oneLine} from '../../core/util/one-line.ts';
 
