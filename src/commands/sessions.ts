@@ -5,9 +5,9 @@ import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {textOf} from '../core/util/messages.ts';
 import {oneLine} from '../core/util/one-line.ts';
-import {runFoldersOf} from '../storage/sessions/run-files.ts';
+import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
-import {messagesOf, noHeader, readTranscript} from '../storage/sessions/transcript.ts';
+import {describeMissingHeader, getMessages, readTranscript} from '../storage/sessions/transcript.ts';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
 
 const VERBS = 'list, show ID, export ID, delete ID';
@@ -32,7 +32,7 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     return json ? printJson({id: found.id}) : printText(`Erased ${found.id}`);
   }
   const transcript = readTranscript(found.transcript);
-  const markdown = () => formatConversation(messagesOf(transcript));
+  const markdown = () => formatConversation(getMessages(transcript));
   if (verb === 'export') return json ? printJson([transcript.header, ...transcript.entries]) : printText(markdown());
   const session = store.list().find((candidate) => candidate.id === found.id)!;
   const summary = summarize(session, store);
@@ -66,20 +66,20 @@ interface DamagedSession {
 function getRow(session: StoredSession, store: SessionStore): SessionSummary | DamagedSession {
   if (session.header) return summarize(session, store);
   const {id, transcript, mtimeMs} = session;
-  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: noHeader(transcript)};
+  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: describeMissingHeader(transcript)};
 }
 
 /** @throws UsageError when it is damaged. */
 function summarize({id, transcript, mtimeMs}: StoredSession, store: SessionStore): SessionSummary {
   const read = readTranscript(transcript);
-  const messages = messagesOf(read);
+  const messages = getMessages(read);
   return {
     id,
     cwd: read.header.cwd,
     createdAt: read.header.at,
     updatedAt: new Date(mtimeMs).toISOString(),
     messages: messages.length,
-    subagents: runFoldersOf(store.sessionFolder(id)).length,
+    subagents: listRunFolders(store.sessionFolder(id)).length,
     prompt: textOf(messages[0]?.content ?? ''),
     transcript,
   };

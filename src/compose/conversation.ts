@@ -7,8 +7,8 @@ import {History} from '../core/turn/history.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {
-  everyMessageOf,
-  messagesOf,
+  getAllMessages,
+  getMessages,
   readRewindPoints,
   readTranscript,
   type Transcript,
@@ -46,8 +46,8 @@ export function openConversation(
   const {journal, transcript, output, close} = store.openSession(id);
   try {
     const told = read();
-    const restored = told ? messagesOf(told) : [];
-    const announced = announcedRuns(told ? everyMessageOf(told) : []);
+    const restored = told ? getMessages(told) : [];
+    const announced = announcedRuns(told ? getAllMessages(told) : []);
     const history = new History(journal, restored);
     history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
     // A transcript may be older than this key, or than mini-cc's care for keys.

@@ -5,7 +5,7 @@ import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {TOOL_NAMES, toolName} from '../core/util/tool-names.ts';
-import {KeptRules} from '../storage/saved-rules.ts';
+import {SavedRules} from '../storage/saved-rules.ts';
 import type {SessionOptions} from './options.ts';
 
 /** What subagents may have at all. */
@@ -24,7 +24,7 @@ export function rulesOf(
   loaded: LoadedSettings,
   {folder, root, redactor}: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
 ) {
-  const kept = new KeptRules(folder, root, redactor);
+  const kept = new SavedRules(folder, root, redactor);
   const {rules, warning} = kept.read();
   const all = [
     ...(options.allowedTools ?? []).map((text) => typed(text, 'allow', '--allowed-tools')),

@@ -5,16 +5,16 @@ import {setImmediate} from 'node:timers/promises';
 import type {Emit} from '../core/contract/events.ts';
 import {WORKTREES} from '../core/contract/worktree.ts';
 import {messageOf} from '../core/util/errors.ts';
-import {type HousekeepingOptions, keepHouse} from '../storage/sessions/start-up-cleanup.ts';
+import {type CleanupOptions, cleanUpAtStart} from '../storage/sessions/start-up-cleanup.ts';
 
 /** Never rejects: what went wrong is a notice. */
-export async function upkeep(options: HousekeepingOptions, emit: Emit): Promise<void> {
+export async function upkeep(options: CleanupOptions, emit: Emit): Promise<void> {
   await setImmediate();
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   try {
     // Before anything is erased.
     await keepLeftOvers(options.folder, warn);
-    keepHouse(options);
+    cleanUpAtStart(options);
   } catch (error) {
     warn(`old transcripts were not archived: ${messageOf(error)}`);
   }
@@ -26,10 +26,10 @@ async function keepLeftOvers(folder: string, say: (text: string) => void): Promi
   const sessions = readdirSync(folder).map((name) => path.join(folder, name));
   const concerned = sessions.filter((session) => existsSync(path.join(session, WORKTREES)));
   if (concerned.length === 0) return;
-  const {recover, runsWithWorktree} = await import('../storage/worktrees/recovery.ts');
+  const {recoverWorktree, listRunsWithWorktree} = await import('../storage/worktrees/recovery.ts');
   for (const session of concerned) {
-    for (const run of runsWithWorktree(session)) {
-      const told = await recover(session, run);
+    for (const run of listRunsWithWorktree(session)) {
+      const told = await recoverWorktree(session, run);
       if (told !== undefined) say(told);
     }
   }

@@ -1,4 +1,4 @@
-/** `--debug`: what happened, one JSON line each, in `<home>/logs/`. Never on the screen. */
+/** The log of `--debug`: events and texts as JSON lines in `<home>/logs/`, never on the screen. */
 import path from 'node:path';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
@@ -18,7 +18,7 @@ export class DebugLog {
   }
 
   event(event: AgentEvent): void {
-    // Deltas and raw events come again, whole, as messages.
+    // The messages contain the text of deltas and raw events again.
     if (event.type === 'text_delta' || event.type === 'thinking_delta' || event.type === 'stream') return;
     this.#line({...event, at: new Date(event.at).toISOString()});
   }

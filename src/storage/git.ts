@@ -1,7 +1,7 @@
 /**
- * mini-cc's own git calls. A repository's settings can name programs (a file watcher, hooks, filters, ways to fetch
- * what is missing): whoever merely opens a folder must not run them, so none of them counts here. What the user set
- * for all repositories (system, home, environment) holds as it does for the user's own git.
+ * mini-cc's own git calls. The settings of a repository can name programs: a file watcher, hooks, filters, ways to fetch
+ * missing objects. Opening a folder must not run them, so these calls ignore such settings. Settings that the user made
+ * for all repositories (system, home, environment) apply as in the user's own git.
  */
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
@@ -17,14 +17,14 @@ export interface GitAnswer {
 }
 
 export interface GitOptions {
-  /** Laid over the environment, such as `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`; undefined takes one out. */
+  /** Variables added to the environment, such as `GIT_DIR`; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Written to its standard input. */
   readonly input?: string | Buffer;
-  /** Milliseconds, 60,000 unless told. */
+  /** Milliseconds, default 60,000. */
   readonly limitMs?: number;
   readonly signal?: AbortSignal;
-  /** For this call alone. */
+  /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
 }
 
@@ -34,32 +34,32 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** Whatever the repository says. A value given by the environment wins over its files. */
-const ALWAYS: readonly Pair[] = [
+/** Settings for all calls, by the environment, which takes precedence over the files of the repository. */
+const FIXED_SETTINGS: readonly Pair[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
-  // A folder of the project that looks like a bare repository comes with settings of its own.
+  // A folder of the project that looks like a bare repository could bring settings of its own.
   ['safe.bareRepository', 'explicit'],
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
   ['log.showSignature', 'false'],
   ['submodule.recurse', 'false'],
-  // Nothing goes on in the background once the call has ended.
+  // No work in the background after the call.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
 ];
 
-/** Settings that name programs under names that only the repository knows, and what they are when only it says so. */
-const BY_NAME: readonly {readonly key: RegExp; readonly instead: string}[] = [
+/** Settings that name programs, with a part in their key that each repository chooses; and the values used instead. */
+const PROGRAM_SETTINGS: readonly {readonly key: RegExp; readonly instead: string}[] = [
   {key: /^filter\..*\.(?:clean|smudge|process)$/s, instead: ''},
   {key: /^filter\..*\.required$/s, instead: 'false'},
-  // What git does by itself where no driver is named.
+  // What git does without a driver.
   {key: /^merge\..*\.driver$/s, instead: 'git merge-file --marker-size=%L %A %O %B'},
   {key: /^hook\..*\.enabled$/s, instead: 'false'},
 ];
 
-/** In its environment, but not about the folder that is asked for: set where mini-cc is started by a git hook. */
-const ABOUT_ANOTHER = [
+/** Variables that a git hook sets when it starts mini-cc. They are about the hook's repository, so they are removed. */
+const REPOSITORY_VARIABLES = [
   'GIT_DIR',
   'GIT_WORK_TREE',
   'GIT_INDEX_FILE',
@@ -70,54 +70,58 @@ const ABOUT_ANOTHER = [
   'GIT_NAMESPACE',
 ];
 
-/** They look at refs and objects alone: no setting of the repository that is held back matters to them. */
-const KNOWS_NO_FILES = new Set(['pack-objects', 'rev-list', 'symbolic-ref', 'write-tree']);
-/** They show what changed, and could ask a program of the repository to put it into words. */
-const SHOWS_CHANGES = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
-/** They start a git in each submodule: what is held back there too has to be known before. */
-const LOOKS_BELOW = new Set(['add', 'commit', 'diff', 'diff-files', 'diff-index', 'stash', 'status']);
+/** Commands that use only refs and objects: the settings that are ignored here do not matter to them. */
+const OBJECT_COMMANDS = new Set(['pack-objects', 'rev-list', 'symbolic-ref', 'write-tree']);
+/** Commands that show changes, for which a repository can name a program. */
+const DIFF_COMMANDS = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
+/** Commands that start git in each submodule: the settings of submodules are ignored too. */
+const SUBMODULE_COMMANDS = new Set(['add', 'commit', 'diff', 'diff-files', 'diff-index', 'stash', 'status']);
 const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
 
 /**
- * Runs git in a folder; `args` begin with the subcommand. A failing git is an answer too: look at `exitCode`.
- * Nothing is fetched.
- * @throws MiniCcError `GIT_FAILED` where git cannot be run or cannot read its settings, takes longer than its limit,
- * or says too much
+ * Runs git in a folder. It fetches nothing. A failure of git is no error here: check `exitCode`.
+ * @param args the subcommand and its arguments
+ * @throws MiniCcError `GIT_FAILED` when git cannot run or cannot read its settings, exceeds its time limit, or prints too
+ * much
  */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
-  // What the user's own filters and drivers need it for is not the model's server.
-  const env = {...quiet(withoutModelKeys(process.env, [])), ...options.env};
+  // Filters and drivers of the user need no key of the model server.
+  const env = {...createEnvironment(withoutModelKeys(process.env, [])), ...options.env};
   const [command = '', ...rest] = args;
-  const flags = SHOWS_CHANGES.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
-  const held = KNOWS_NO_FILES.has(command) ? {env, pairs: []} : await heldBack(cwd, env, LOOKS_BELOW.has(command));
+  const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
+  const overrides = OBJECT_COMMANDS.has(command)
+    ? {env, pairs: []}
+    : await findOverrides(cwd, env, SUBMODULE_COMMANDS.has(command));
   return run(cwd, [command, ...flags, ...rest], {
     ...options,
-    env: withSettings(held.env, [...ALWAYS, ...held.pairs, ...(options.settings ?? [])]),
+    env: withSettings(overrides.env, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),
   });
 }
 
-/** Without what the repository's own settings say of programs, and of another place for its files. */
-async function heldBack(
+/** The environment and settings that replace the repository's own settings for programs and for another work tree. */
+async function findOverrides(
   cwd: string,
   env: Variables,
-  below: boolean,
+  withSubmodules: boolean,
 ): Promise<{readonly env: Variables; readonly pairs: readonly Pair[]}> {
-  const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, ALWAYS)});
-  // Also outside of a repository there is an answer. What cannot be read cannot be held back.
-  if (listed.exitCode !== 0) throw failure('config', listed.stderr.trim());
-  const settings = settingsIn(listed.stdout.toString());
-  const isMoved = settings.some(({key, isUsers}) => key === 'core.worktree' && !isUsers);
-  const isTold = env.GIT_DIR !== undefined || env.GIT_WORK_TREE !== undefined;
-  // Of a submodule it says where its files are anyway. Elsewhere all that lies there would count as the project's.
-  const placed = isMoved && !isTold ? {...env, GIT_WORK_TREE: await folderWithGit(cwd)} : env;
-  const pairs = namedPrograms(settings);
-  const folders = below ? await submodulesOf(cwd, {env: withSettings(placed, [...ALWAYS, ...pairs])}) : [];
-  const inner = await Promise.all(folders.map((folder) => heldBack(folder, quiet(env), true)));
+  const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, FIXED_SETTINGS)});
+  // This works outside of a repository too. Settings that cannot be read cannot be replaced.
+  if (listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
+  const settings = parseSettings(listed.stdout.toString());
+  const isMoved = settings.some(({key, isGlobal}) => key === 'core.worktree' && !isGlobal);
+  const isExplicit = env.GIT_DIR !== undefined || env.GIT_WORK_TREE !== undefined;
+  // In a submodule this changes nothing. Elsewhere, files of another place would count as the project's.
+  const placed = isMoved && !isExplicit ? {...env, GIT_WORK_TREE: await findFolderWithGit(cwd)} : env;
+  const pairs = replaceProgramSettings(settings);
+  const folders = withSubmodules
+    ? await listSubmodules(cwd, {env: withSettings(placed, [...FIXED_SETTINGS, ...pairs])})
+    : [];
+  const inner = await Promise.all(folders.map((folder) => findOverrides(folder, createEnvironment(env), true)));
   return {env: placed, pairs: [...inner.flatMap((each) => each.pairs), ...pairs]};
 }
 
-/** The nearest folder upwards that holds a `.git`; undefined outside of a repository. */
-async function folderWithGit(cwd: string): Promise<string | undefined> {
+/** The nearest folder upwards that contains a `.git`; undefined outside of a repository. */
+async function findFolderWithGit(cwd: string): Promise<string | undefined> {
   for (let folder = await realpath(cwd); ; folder = path.dirname(folder)) {
     if (await exists(path.join(folder, '.git'))) return folder;
     if (path.dirname(folder) === folder) return undefined;
@@ -128,7 +132,7 @@ function exists(file: string): Promise<boolean> {
   return lstat(file).then(Boolean, () => false);
 }
 
-async function submodulesOf(cwd: string, options: GitOptions): Promise<string[]> {
+async function listSubmodules(cwd: string, options: GitOptions): Promise<string[]> {
   const index = await run(cwd, ['ls-files', '--stage', '-z', '--full-name', '--', ':/'], options);
   const names = index.stdout
     .toString()
@@ -141,9 +145,9 @@ async function submodulesOf(cwd: string, options: GitOptions): Promise<string[]>
   return folders.filter((_, index) => isThere[index]);
 }
 
-/** Nothing is asked on the terminal, fetched, or written that need not be. */
-function quiet(env: Variables): Variables {
-  const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !ABOUT_ANOTHER.includes(name)));
+/** An environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */
+function createEnvironment(env: Variables): Variables {
+  const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
   return {
     ...bare,
     LC_ALL: 'C',
@@ -168,35 +172,36 @@ function withSettings(env: Variables, pairs: readonly Pair[]): Variables {
 interface Setting {
   readonly key: string;
   readonly value: string;
-  /** Set for all repositories, not by this one. */
-  readonly isUsers: boolean;
+  /** Set for all repositories, not by this one alone. */
+  readonly isGlobal: boolean;
 }
 
-/** @param listed `scope NUL key LF value NUL` for each setting, the one that counts last. */
-function settingsIn(listed: string): Setting[] {
+/** @param listed `scope NUL key LF value NUL` for each setting; of several with one key, the last is in effect */
+function parseSettings(listed: string): Setting[] {
   const parts = listed.split('\0');
   return parts.flatMap((scope, index) => {
     const entry = parts[index + 1];
     if (index % 2 === 1 || entry === undefined) return [];
     const [key = ''] = entry.split('\n', 1);
-    return [{key, value: entry.slice(key.length + 1), isUsers: ['system', 'global', 'command'].includes(scope)}];
+    return [{key, value: entry.slice(key.length + 1), isGlobal: ['system', 'global', 'command'].includes(scope)}];
   });
 }
 
-function namedPrograms(settings: readonly Setting[]): Pair[] {
+/** Replacements for settings that name programs; a value that the user set for all repositories stays. */
+function replaceProgramSettings(settings: readonly Setting[]): Pair[] {
   const found = new Map<string, string>();
-  for (const {key, value, isUsers} of settings) {
+  for (const {key, value, isGlobal} of settings) {
     const hookName = /^(hook\..*)\.[^.]*$/s.exec(key)?.[1];
-    const held = hookName === undefined ? key : `${hookName}.enabled`;
-    const about = BY_NAME.find((each) => each.key.test(held));
-    if (!about) continue;
-    if (isUsers && held === key) found.set(held, value);
-    else if (!found.has(held)) found.set(held, about.instead);
+    const name = hookName === undefined ? key : `${hookName}.enabled`;
+    const setting = PROGRAM_SETTINGS.find((each) => each.key.test(name));
+    if (!setting) continue;
+    if (isGlobal && name === key) found.set(name, value);
+    else if (!found.has(name)) found.set(name, setting.instead);
   }
   return [...found];
 }
 
-function failure(command: string | undefined, why: string): MiniCcError {
+function createError(command: string | undefined, why: string): MiniCcError {
   return new MiniCcError('GIT_FAILED', `git ${command}: ${why}`);
 }
 
@@ -208,7 +213,7 @@ async function run(
   const options = {cwd, env, signal, input, limitMs, maxBytes: MAX_OUTPUT};
   const {ended, exitCode, stdout, stderr, message} = await runProgram('git', ['--no-pager', ...args], options);
   if (exitCode !== undefined) return {exitCode, stdout, stderr};
-  if (ended === 'output') throw failure(args[0], `printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
-  if (ended === 'start' || ended === 'abort') throw failure(args[0], message);
-  throw failure(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
+  if (ended === 'output') throw createError(args[0], `printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
+  if (ended === 'start' || ended === 'abort') throw createError(args[0], message);
+  throw createError(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
 }

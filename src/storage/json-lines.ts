@@ -1,58 +1,32 @@
-/** Files of lines: a line is appended whole or not at all; the first and the last line are read without those between. */
+/** Files of lines, mostly JSON: a line is appended whole or not at all; the first and last line can be read alone. */
 import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
+import {openPrivate} from '../core/util/private-file.ts';
 
 const CHUNK = 64 * 1024;
+const NEWLINE = 0x0a;
 
-/** The last line may be a torn one. */
-export function firstAndLastLine(file: string): {first: string; last: string} {
-  return opened(file, (fd, size) => ({first: firstLine(fd, size), last: lastLine(fd, size)}));
-}
-
-export function firstLineOf(file: string): string {
-  return opened(file, firstLine);
-}
-
-function opened<T>(file: string, read: (fd: number, size: number) => T): T {
-  const fd = openSync(file, 'r');
+/**
+ * Opens a file for `appendLine`; only the user can read it. An empty file, which a crash or a full disk can leave, gets
+ * `header()` as its first line. A last line that a crash cut off is ended, so that the next line does not continue it.
+ * @returns the descriptor. @throws the error of the file system
+ */
+export function openForAppending(file: string, header: () => string): number {
+  const fd = openPrivate(file, 'a+');
   try {
-    return read(fd, fstatSync(fd).size);
-  } finally {
+    const {size} = fstatSync(fd);
+    if (size === 0) appendLine(fd, header());
+    else if (readBytes(fd, size - 1, 1)[0] !== NEWLINE) writeSync(fd, '\n');
+    return fd;
+  } catch (error) {
     closeSync(fd);
+    throw error;
   }
-}
-
-function firstLine(fd: number, size: number): string {
-  for (let length = CHUNK; ; length *= 4) {
-    const text = bytesOf(fd, 0, Math.min(length, size));
-    const end = text.indexOf(0x0a);
-    if (end >= 0 || length >= size) return text.subarray(0, end < 0 ? undefined : end).toString('utf8');
-  }
-}
-
-function lastLine(fd: number, size: number): string {
-  for (let length = CHUNK; ; length *= 4) {
-    const text = bytesOf(fd, Math.max(0, size - length), Math.min(length, size));
-    const end = text.at(-1) === 0x0a ? text.length - 1 : text.length;
-    const start = text.subarray(0, end).lastIndexOf(0x0a);
-    if (start >= 0 || length >= size) return text.subarray(start + 1, end).toString('utf8');
-  }
-}
-
-function bytesOf(fd: number, from: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const read = readSync(fd, buffer, filled, length - filled, from + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return buffer.subarray(0, filled);
 }
 
 /**
- * The system may take a long line in parts. On a full disk it takes a part and then no more: that part goes, or the
- * next line would grow onto it and both would be lost.
- * @param fd opened for appending. @throws the file system's error
+ * The system may write a long line in several parts, and on a full disk only the first ones. Then these parts are
+ * removed; otherwise the next line would continue them, and both lines would be lost.
+ * @param fd opened for appending. @throws the error of the file system
  */
 export function appendLine(fd: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`);
@@ -63,4 +37,61 @@ export function appendLine(fd: number, line: string): void {
     if (written > 0) ftruncateSync(fd, fstatSync(fd).size - written);
     throw error;
   }
+}
+
+/** The JSON value of a line; undefined for a blank line, and for one that a crash cut off. */
+export function parseLine(line: string): unknown {
+  if (line.trim() === '') return undefined;
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads only the ends of the file, since a session may have a thousand runs. The last line may be cut off. */
+export function readFirstAndLastLine(file: string): {first: string; last: string} {
+  return withOpenFile(file, (fd, size) => ({first: findFirstLine(fd, size), last: findLastLine(fd, size)}));
+}
+
+export function readFirstLine(file: string): string {
+  return withOpenFile(file, findFirstLine);
+}
+
+function withOpenFile<T>(file: string, read: (fd: number, size: number) => T): T {
+  const fd = openSync(file, 'r');
+  try {
+    return read(fd, fstatSync(fd).size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function findFirstLine(fd: number, size: number): string {
+  for (let length = CHUNK; ; length *= 4) {
+    const text = readBytes(fd, 0, Math.min(length, size));
+    const end = text.indexOf(NEWLINE);
+    if (end >= 0 || length >= size) return text.subarray(0, end < 0 ? undefined : end).toString('utf8');
+  }
+}
+
+function findLastLine(fd: number, size: number): string {
+  for (let length = CHUNK; ; length *= 4) {
+    const text = readBytes(fd, Math.max(0, size - length), Math.min(length, size));
+    const end = text.at(-1) === NEWLINE ? text.length - 1 : text.length;
+    const start = text.subarray(0, end).lastIndexOf(NEWLINE);
+    if (start >= 0 || length >= size) return text.subarray(start + 1, end).toString('utf8');
+  }
+}
+
+function readBytes(fd: number, from: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(fd, buffer, filled, length - filled, from + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
 }

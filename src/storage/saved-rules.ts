@@ -1,4 +1,4 @@
-/** Rules that a person chose for good: `<home>/projects/<slug>/permissions.json`, by the project's folder. */
+/** Permission rules that a person chose to keep for a project: `<home>/projects/<slug>/permissions.json`. */
 import {readFileSync} from 'node:fs';
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
@@ -13,20 +13,20 @@ const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
 const MODE = 0o600;
 
-/** Folders whose paths make the same name share the file. */
+/** By project folder: projects whose paths give the same slug share the file. */
 const format = z.object({
   version: z.number(),
   projects: z.record(z.string(), z.object({allow: z.array(z.string())})),
 });
 
-type Kept = z.infer<typeof format>;
+type RuleFile = z.infer<typeof format>;
 
-export class KeptRules implements RuleStore {
+export class SavedRules implements RuleStore {
   readonly source: string;
 
   /**
-   * @param folder of the project's sessions.
-   * @param root of the project, with links resolved: the rules of another are not these.
+   * @param folder the folder of the project's sessions
+   * @param root the project's own folder, with links resolved
    */
   constructor(
     private readonly folder: string,
@@ -36,12 +36,12 @@ export class KeptRules implements RuleStore {
     this.source = path.join(folder, NAME);
   }
 
-  /** @returns the rules of this project, and what is wrong with the file in one line. */
+  /** @returns the rules of this project, and one line when the file cannot be used */
   read(): {readonly rules: readonly string[]; readonly warning?: string} {
     try {
       return {rules: this.#load().projects[this.root]?.allow ?? []};
     } catch (error) {
-      return {rules: [], warning: `${messageOf(error)}: its rules do not hold`};
+      return {rules: [], warning: `${messageOf(error)}: its rules are not used`};
     }
   }
 
@@ -49,20 +49,21 @@ export class KeptRules implements RuleStore {
     return this.redactor.text(rule) === rule;
   }
 
-  /** Another mini-cc may have written meanwhile: its rules stay. @throws MiniCcError when it cannot be written. */
+  /** Adds rules; those that another mini-cc added meanwhile stay. @throws MiniCcError when the file cannot be written */
   async add(rules: readonly string[]): Promise<void> {
-    const kept = this.#load();
-    const allow = [...new Set([...(kept.projects[this.root]?.allow ?? []), ...rules])];
-    const next: Kept = {...kept, projects: {...kept.projects, [this.root]: {allow}}};
+    const file = this.#load();
+    const allow = [...new Set([...(file.projects[this.root]?.allow ?? []), ...rules])];
+    const next: RuleFile = {...file, projects: {...file.projects, [this.root]: {allow}}};
     await mkdir(this.folder, {recursive: true, mode: 0o700});
     await writeFileAtomic(this.source, `${JSON.stringify(next, null, 2)}\n`, {mode: MODE});
   }
 
-  #load(): Kept {
-    const text = readOrNothing(this.source);
+  #load(): RuleFile {
+    const text = readIfThere(this.source);
     if (text === undefined) return {version: FORMAT_VERSION, projects: {}};
-    const parsed = format.safeParse(jsonOf(text));
-    if (!parsed.success) throw new MiniCcError('RULES_FILE', `${this.source} holds no rules of mini-cc`);
+    const parsed = format.safeParse(parseJson(text));
+    if (!parsed.success)
+      throw new MiniCcError('RULES_FILE', `${this.source} is not a file of permission rules of mini-cc`);
     if (parsed.data.version > FORMAT_VERSION) {
       throw new MiniCcError('RULES_FILE', `${this.source} was written by a newer version of mini-cc`);
     }
@@ -70,7 +71,7 @@ export class KeptRules implements RuleStore {
   }
 }
 
-function readOrNothing(file: string): string | undefined {
+function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -79,11 +80,11 @@ function readOrNothing(file: string): string | undefined {
   }
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What it is not, the schema says.
+    // The schema reports it.
     return undefined;
   }
 }

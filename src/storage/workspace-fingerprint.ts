@@ -1,7 +1,7 @@
 /**
- * What a workspace is like, in one word: the same word twice means that nothing changed between. With git, its HEAD
- * and what its status lists, with sizes and times; without, all files, with sizes and times. Asked when a run begins,
- * beside it, so that it does not wait; those who ask at the same moment share one answer.
+ * The state of a workspace as a hash: two equal fingerprints mean that nothing changed between them. With git it covers
+ * HEAD and the files of `git status`, with sizes and times; without git, all files, with sizes and times. It is taken
+ * beside the start of a run, which does not wait for it; calls at the same time share one result.
  */
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
@@ -9,40 +9,40 @@ import path from 'node:path';
 import {orAbsent} from '../core/util/file-errors.ts';
 import {git} from './git.ts';
 
-/** A tree without git that is larger than this is not looked through: its tasks simply run again. */
-const MOST_FILES = 20_000;
+/** A workspace with more files gets no fingerprint: a repeated task simply runs again. */
+const MAX_FILES = 20_000;
 const GIT_LIMIT_MS = 10_000;
-/** Heads of the branch beside its commit: what it is called changes no file. */
+/** Status lines about the branch other than its commit: the name of the branch changes no file. */
 const BRANCH_NAMES = /^# branch\.(?!oid )/;
 /** `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`, `? path`. */
 const CHANGED_FILE = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )(.+)$/s;
 const SKIPPED = new Set(['node_modules', '.git']);
 
 export class WorkspaceFingerprint {
-  #underWay: Promise<string> | undefined;
+  #pending: Promise<string> | undefined;
 
   constructor(private readonly root: string) {}
 
-  /** Never rejects: where the workspace cannot be looked at, no two answers are equal. */
+  /** Never rejects. When the workspace cannot be read, no two fingerprints are equal. */
   take(): Promise<string> {
-    this.#underWay ??= this.#look().finally(() => {
-      this.#underWay = undefined;
+    this.#pending ??= this.#compute().finally(() => {
+      this.#pending = undefined;
     });
-    return this.#underWay;
+    return this.#pending;
   }
 
-  async #look(): Promise<string> {
+  async #compute(): Promise<string> {
     try {
-      const facts = (await this.#byGit()) ?? (await this.#byListing());
+      const facts = (await this.#listByGit()) ?? (await this.#listFiles());
       return facts === undefined ? randomUUID() : createHash('sha256').update(facts).digest('hex');
     } catch {
-      // A folder that may not be read, or one that went away meanwhile: unknown is never the same.
+      // A folder without read permission, or one that was deleted meanwhile: an unknown state never equals another.
       return randomUUID();
     }
   }
 
-  /** Undefined outside of git. */
-  async #byGit(): Promise<string | undefined> {
+  /** Undefined without a git repository. */
+  async #listByGit(): Promise<string | undefined> {
     const args = [
       'status',
       '--porcelain=v2',
@@ -56,21 +56,21 @@ export class WorkspaceFingerprint {
     if (status === undefined) return undefined;
     const root = top?.replace(/\n$/, '') ?? this.root;
     const lines = status.split('\0').filter((line) => line !== '' && !BRANCH_NAMES.test(line));
-    if (lines.length > MOST_FILES) return randomUUID();
+    if (lines.length > MAX_FILES) return randomUUID();
     const facts = lines.map(async (line) => {
       const name = CHANGED_FILE.exec(line)?.[1];
-      return name === undefined ? line : `${line} ${await this.#factsOf(path.join(root, name))}`;
+      return name === undefined ? line : `${line} ${await this.#describe(path.join(root, name))}`;
     });
     return JSON.stringify(await Promise.all(facts));
   }
 
-  /** A repository within, a submodule or not, is looked at by itself: status names only its folder. */
-  async #factsOf(file: string): Promise<string> {
+  /** A nested repository or submodule has a fingerprint of its own, since `git status` names only its folder. */
+  async #describe(file: string): Promise<string> {
     const isRepository = await lstat(path.join(file, '.git')).then(Boolean, () => false);
-    return isRepository ? new WorkspaceFingerprint(path.normalize(file)).take() : factsOf(file);
+    return isRepository ? new WorkspaceFingerprint(path.normalize(file)).take() : describeFile(file);
   }
 
-  async #byListing(): Promise<string | undefined> {
+  async #listFiles(): Promise<string | undefined> {
     const facts: string[] = [];
     const folders = [this.root];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -78,9 +78,9 @@ export class WorkspaceFingerprint {
         if (SKIPPED.has(entry.name)) continue;
         const file = path.join(folder, entry.name);
         if (entry.isDirectory()) folders.push(file);
-        else facts.push(`${file} ${await factsOf(file)}`);
+        else facts.push(`${file} ${await describeFile(file)}`);
       }
-      if (facts.length > MOST_FILES) return undefined;
+      if (facts.length > MAX_FILES) return undefined;
     }
     return facts.sort().join('\n');
   }
@@ -92,7 +92,7 @@ export class WorkspaceFingerprint {
   }
 }
 
-async function factsOf(file: string): Promise<string> {
+async function describeFile(file: string): Promise<string> {
   const stat = await lstat(file, {bigint: true}).catch(orAbsent);
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : 'gone';
 }

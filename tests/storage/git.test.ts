@@ -8,7 +8,7 @@ import {emptyFolder, typescriptProject, type Workspace} from '../support/workspa
 
 const AUTHOR = {GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'a@b'};
 
-/** A user's own settings, where nothing is set: what a test sees is the repository's doing. */
+/** The user has no git settings, so that only those of the repository matter. */
 beforeEach(async () => {
   const home = await emptyFolder();
   onTestFinished(home.remove);
@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Each program that the repository's settings name leaves its name in `ran`. */
-async function trap() {
+/** Programs that note in `ran` that they were started. */
+async function createPrograms() {
   const ran = await emptyFolder();
   onTestFinished(ran.remove);
   const program = async (name: string, rest = 'cat') => {
@@ -38,7 +38,7 @@ async function trap() {
 const HOOKS = ['pre-commit', 'post-commit', 'post-checkout', 'post-index-change', 'reference-transaction'];
 
 async function hostileProject() {
-  const {program, ran, forget} = await trap();
+  const {program, ran, forget} = await createPrograms();
   const project = await typescriptProject();
   onTestFinished(project.remove);
   await project.write('image.png', 'one\n');
@@ -49,7 +49,7 @@ async function hostileProject() {
     await program(`hook-${hook}`);
     copyFileSync(await program(`hook-${hook}`), path.join(project.path, '.git/hooks', hook));
   }
-  // The one file includes another: also what is set there counts for git.
+  // Git also uses settings of included files.
   await project.git('config', 'include.path', 'more');
   const set = (key: string, value: string) => project.git('config', '--file', '.git/more', key, value);
   await set('core.fsmonitor', await program('fsmonitor', 'exit 1'));
@@ -69,14 +69,14 @@ async function hostileProject() {
   return {project, ran, forget};
 }
 
-/** Touched, with as many bytes as before: git has to look into it. */
+/** Changes files without changing their size, so that git has to read them. */
 async function touch(project: Workspace): Promise<void> {
   await project.write('src/greet.ts', (await project.read('src/greet.ts')).replace('greet', 'GREET'));
   await project.write('README.md', (await project.read('README.md')).replace('Greeter', 'GREETER'));
 }
 
 describe('a repository whose settings name programs', () => {
-  it('is a trap for a git that obeys them', async () => {
+  it('makes ordinary git run them', async () => {
     const {project, ran} = await hostileProject();
     await project.git('branch', 'other');
     await touch(project);
@@ -85,7 +85,7 @@ describe('a repository whose settings name programs', () => {
     expect(ran()).toEqual(expect.arrayContaining(some));
   });
 
-  it('runs none of them when the fingerprint is taken', async () => {
+  it('does not make the workspace fingerprint run them', async () => {
     const {project, ran, forget} = await hostileProject();
     await touch(project);
     forget();
@@ -95,7 +95,7 @@ describe('a repository whose settings name programs', () => {
     expect(ran()).toEqual([]);
   });
 
-  it('runs none of them, whatever mini-cc asks git for', async () => {
+  it('does not make any git call of mini-cc run them', async () => {
     const {project, ran, forget} = await hostileProject();
     await touch(project);
     forget();
@@ -126,8 +126,8 @@ describe('a repository whose settings name programs', () => {
     expect(ran()).toEqual([]);
   });
 
-  it('runs no filter of a submodule either, though git looks into it by itself', async () => {
-    const {program, ran, forget} = await trap();
+  it('does not make mini-cc run a filter of a submodule, although git starts itself there', async () => {
+    const {program, ran, forget} = await createPrograms();
     const [project, part] = [await typescriptProject(), await typescriptProject()];
     onTestFinished(project.remove);
     onTestFinished(part.remove);
@@ -151,8 +151,8 @@ describe('a repository whose settings name programs', () => {
     expect(ran()).toEqual(['ran-clean']);
   });
 
-  it('fetches nothing that is missing, by no program', async () => {
-    const {program, ran} = await trap();
+  it('does not make mini-cc fetch missing objects', async () => {
+    const {program, ran} = await createPrograms();
     const project = await typescriptProject();
     onTestFinished(project.remove);
     const blob = (await project.git('rev-parse', 'HEAD:README.md')).trim();
@@ -169,8 +169,8 @@ describe('a repository whose settings name programs', () => {
     expect(ran()).toEqual(['ran-uploadpack']);
   });
 
-  it('is no repository where it only lies as a bare one among the files of a project', async () => {
-    const {program, ran} = await trap();
+  it('is not used as a repository when it is a bare one among the files of a project', async () => {
+    const {program, ran} = await createPrograms();
     const folder = await emptyFolder();
     onTestFinished(folder.remove);
     await folder.git('init', '--quiet', '--bare', '.');
@@ -180,8 +180,8 @@ describe('a repository whose settings name programs', () => {
   });
 });
 
-describe('a repository whose settings put its files elsewhere', () => {
-  it('is looked at where it lies: what is elsewhere is not taken for its own', async () => {
+describe('a repository whose settings name another work tree', () => {
+  it('has only the files beside its .git, not those of the other work tree', async () => {
     const home = await emptyFolder();
     onTestFinished(home.remove);
     await home.write('.ssh/id_rsa', 'a key');
@@ -196,7 +196,7 @@ describe('a repository whose settings put its files elsewhere', () => {
     expect(await told('ls-files')).toBe('a.txt\n');
   });
 
-  it('is a submodule like any other where it only says where it lies', async () => {
+  it('is an ordinary submodule when the work tree is its own folder', async () => {
     const [project, part] = [await typescriptProject(), await typescriptProject()];
     onTestFinished(project.remove);
     onTestFinished(part.remove);
@@ -209,8 +209,8 @@ describe('a repository whose settings put its files elsewhere', () => {
 });
 
 describe('mini-cc’s own git', () => {
-  it('keeps the filters that the user set for all repositories, also where the repository names others', async () => {
-    const {program, ran} = await trap();
+  it('runs the filters that the user set for all repositories, also when the repository names others', async () => {
+    const {program, ran} = await createPrograms();
     const project = await typescriptProject();
     onTestFinished(project.remove);
     execFileSync('git', ['config', '--global', 'filter.large.clean', await program('own')]);
@@ -221,7 +221,7 @@ describe('mini-cc’s own git', () => {
     expect(ran()).toEqual(['ran-own']);
   });
 
-  it('looks at the folder that it was asked about, not at the one of a hook that started mini-cc', async () => {
+  it('uses the given folder, not the repository of a git hook that started mini-cc', async () => {
     const [here, other] = [await typescriptProject(), await typescriptProject({git: false})];
     onTestFinished(here.remove);
     onTestFinished(other.remove);
@@ -231,7 +231,7 @@ describe('mini-cc’s own git', () => {
     expect(told.exitCode).toBe(0);
   });
 
-  it('says in one line what kept it from an answer', async () => {
+  it('reports in one line why git gave no answer', async () => {
     const folder = await typescriptProject();
     onTestFinished(folder.remove);
     await folder.write('.git/config', '[broken');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
 
-it('a line that the disk takes only a part of leaves nothing, and the next one is whole', async () => {
+it('a line that the disk can store only in part leaves nothing, and the next line is whole', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'lines-'));
   const file = path.join(folder, 'lines.jsonl');
   const program = path.join(folder, 'append.mts');
@@ -16,7 +16,7 @@ appendLine(fd, 'first');
 try { appendLine(fd, 'x'.repeat(5000)); } catch (error) { console.log(error.code); }
 appendLine(fd, 'last');`;
   writeFileSync(program, text);
-  // The largest file may have 1024 bytes: for a program that is as a disk without more room.
+  // Files may have at most 1024 bytes: this acts like a full disk.
   const {stdout} = await execa('bash', ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program]);
   expect(stdout).toBe('EFBIG');
   expect(readFileSync(file, 'utf8')).toBe('first\nlast\n');

@@ -17,7 +17,7 @@ describe.each([true, false])('the fingerprint of a workspace (git: %s)', (git) =
     expect(await take()).toBe(await take());
   });
 
-  it('changes with each edit, also of the same length, with a new file, and with one that is gone', async () => {
+  it('changes with each edit, also of the same length, with a new file, and with a deleted file', async () => {
     const {take, write, path: root} = await workspace();
     const seen = [await take()];
     await write('src/greet.ts', 'one');
@@ -35,7 +35,7 @@ describe.each([true, false])('the fingerprint of a workspace (git: %s)', (git) =
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('is one answer for those who ask at the same moment', async () => {
+  it('is computed once for calls at the same time', async () => {
     const {path: root} = await workspace();
     const fingerprint = new WorkspaceFingerprint(root);
     expect(fingerprint.take()).toBe(fingerprint.take());
@@ -52,7 +52,7 @@ describe('the fingerprint', () => {
     expect(await fingerprint.take()).not.toBe(before);
   });
 
-  it('of what cannot be looked at is never the same', async () => {
+  it('of an unreadable workspace is never the same', async () => {
     const fingerprint = new WorkspaceFingerprint('/nowhere');
     expect(await fingerprint.take()).not.toBe(await fingerprint.take());
   });

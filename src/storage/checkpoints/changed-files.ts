@@ -1,22 +1,22 @@
-/** What agents changed in files, as `git diff` writes it, and the way back. */
+/** Shows what agents changed, in the format of `git diff`, and undoes it. */
 import path from 'node:path';
 import type {CheckpointGaps, RestoredFiles} from '../../core/contract/requests.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
-import {ofAgent, type Selection, type Stretch, since, stretchesOf} from './changes.ts';
-import {batchesOf, type ContentSource} from './contents.ts';
-import {type FileState, idOf} from './file-state.ts';
+import {byAgent, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
+import {type ContentSource, readInBatches} from './contents.ts';
+import {type FileState, getContentId} from './file-state.ts';
 import type {LedgerLine} from './ledger.ts';
-import {putBack} from './restore.ts';
+import {restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 export interface ChangedFilesDeps {
   /** The workspace. */
   readonly root: string;
-  /** Of the session that is open. @throws MiniCcError when they cannot be used. */
+  /** The checkpoints of the open session. @throws MiniCcError when they cannot be used */
   checkpoints(): SessionCheckpoints;
   /** The unified hunks between two texts. */
   formatPatch(before: string, after: string): string;
-  /** Called before the result is there: agents that have read these files learn who changed them. */
+  /** Called before the result is returned, so that agents that have read these files learn who changed them. */
   onRestored(paths: readonly string[], label: string): Promise<void>;
 }
 
@@ -28,31 +28,31 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     label: string,
   ): Promise<RestoredFiles> => {
     const checkpoints = deps.checkpoints();
-    const {restored, left} = await putBack(checkpoints, selection, {agentId, label});
+    const {restored, left} = await restoreFiles(checkpoints, selection, {agentId, label});
     await deps.onRestored(
       restored.map((file) => file.path),
       label,
     );
-    return {restored, left, gaps: gapsIn(checkpoints.ledger.lines, isMeant)};
+    return {restored, left, gaps: findGaps(checkpoints.ledger.lines, isMeant)};
   };
   return {
     async diff(agentId) {
       const checkpoints = deps.checkpoints();
-      await checkpoints.recovered();
-      const stretches = stretchesOf(checkpoints.ledger.changes, ofAgent(agentId));
-      const files = new Set(stretches.map((stretch) => stretch.path)).size;
-      const gaps = gapsIn(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
-      return {files, patches: await unifiedDiff(stretches, checkpoints.contents, deps), gaps};
+      await checkpoints.recover();
+      const changes = getNetChanges(checkpoints.ledger.changes, byAgent(agentId));
+      const files = new Set(changes.map((change) => change.path)).size;
+      const gaps = findGaps(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
+      return {files, patches: await unifiedDiff(changes, checkpoints.contents, deps), gaps};
     },
-    undo: (agentId) => restore(ofAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
+    undo: (agentId) => restore(byAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
     rewind: (from) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind'),
   };
 }
 
 type CommandLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
 
-/** What checkpoints cannot tell about these commands. */
-function gapsIn(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => boolean): CheckpointGaps {
+/** What the checkpoints do not know about these commands. */
+function findGaps(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => boolean): CheckpointGaps {
   const ran = new Set(lines.flatMap((line) => (line.type === 'running' && isMeant(line) ? [line.id] : [])));
   const leftOut = lines.flatMap((line) => (line.type === 'ran' && ran.has(line.id) ? (line.leftOut ?? []) : []));
   const reasons = lines.flatMap((line) => (line.type === 'uncounted' && isMeant(line) ? [line.why] : []));
@@ -61,24 +61,24 @@ function gapsIn(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => bo
 
 type DiffDeps = Pick<ChangedFilesDeps, 'formatPatch' | 'root'>;
 
-/** Beyond so many characters in all, files are only named. */
+/** Characters of the whole diff; beyond them, files are only named. */
 const MAX_CHARS = 100_000;
 
-/** @returns a part for each file. */
+/** @returns one part for each file */
 async function unifiedDiff(
-  stretches: readonly Stretch[],
+  changes: readonly NetChange[],
   source: ContentSource,
   deps: DiffDeps,
 ): Promise<readonly string[]> {
   const parts: string[] = [];
   let chars = 0;
-  const contentsOf = ({before, after}: Stretch) => [idOf(before) ?? [], idOf(after) ?? []].flat();
-  for await (const {items, contents} of batchesOf(stretches, contentsOf, source)) {
-    for (const stretch of items) {
+  const getIds = ({before, after}: NetChange) => [getContentId(before) ?? [], getContentId(after) ?? []].flat();
+  for await (const {items, contents} of readInBatches(changes, getIds, source)) {
+    for (const change of items) {
       const part =
         chars > MAX_CHARS
-          ? `${headOf(stretch, deps.root)}\n(left out: the diff is too long)`
-          : fileDiff(stretch, contents, deps);
+          ? `${formatHead(change, deps.root)}\n(left out: the diff is too long)`
+          : fileDiff(change, contents, deps);
       parts.push(part);
       chars += part.length;
     }
@@ -86,53 +86,53 @@ async function unifiedDiff(
   return parts;
 }
 
-function fileDiff(stretch: Stretch, contents: ReadonlyMap<string, Buffer>, {formatPatch, root}: DiffDeps): string {
-  const {before, after} = stretch;
-  const head = headOf(stretch, root);
-  if (idOf(before) === idOf(after)) return head;
-  const [old, now] = [contentOf(before, contents), contentOf(after, contents)];
-  if (old === undefined || now === undefined) return `${head}\n(its content is not kept any more)`;
-  const [a, b] = namesOf(stretch, root);
+function fileDiff(change: NetChange, contents: ReadonlyMap<string, Buffer>, {formatPatch, root}: DiffDeps): string {
+  const {before, after} = change;
+  const head = formatHead(change, root);
+  if (getContentId(before) === getContentId(after)) return head;
+  const [old, now] = [getContent(before, contents), getContent(after, contents)];
+  if (old === undefined || now === undefined) return `${head}\n(its content is not stored any more)`;
+  const [a, b] = formatNames(change, root);
   if (isBinary(old) || isBinary(now)) return `${head}\nBinary files ${a} and ${b} differ`;
   const patch = formatPatch(old.toString(), now.toString());
   return patch === '' ? head : `${head}\n--- ${a}\n+++ ${b}\n${patch}`;
 }
 
-/** Who had a hand in it too, the names, and modes where they changed. */
-function headOf(stretch: Stretch, root: string): string {
-  const {before, after, path, sharedWith, cutOff} = stretch;
+/** Other agents that may have changed the file, its names, and its modes where they changed. */
+function formatHead(change: NetChange, root: string): string {
+  const {before, after, path, sharedWith, cutOff} = change;
   const name = shownPath(path, root);
   const lines = [
     ...(sharedWith.length > 0 ? [`shared with ${sharedWith.join(', ')}:`] : []),
-    ...(cutOff ? ['mini-cc ended amid this; as it was found when it was started again:'] : []),
-    `diff --git ${quoted(`a/${name}`)} ${quoted(`b/${name}`)}`,
+    ...(cutOff ? ['mini-cc ended during this change; the file as the next start found it:'] : []),
+    `diff --git ${quoteName(`a/${name}`)} ${quoteName(`b/${name}`)}`,
   ];
-  const [old, now] = [modeOf(before), modeOf(after)];
+  const [old, now] = [getMode(before), getMode(after)];
   if (old === undefined) lines.push(`new file mode ${now}`);
   else if (now === undefined) lines.push(`deleted file mode ${old}`);
   else if (old !== now) lines.push(`old mode ${old}`, `new mode ${now}`);
   return lines.join('\n');
 }
 
-function namesOf({path, before, after}: Stretch, root: string): [string, string] {
+function formatNames({path, before, after}: NetChange, root: string): [string, string] {
   const name = shownPath(path, root);
   const nothing = '/dev/null';
-  return [before === null ? nothing : quoted(`a/${name}`), after === null ? nothing : quoted(`b/${name}`)];
+  return [before === null ? nothing : quoteName(`a/${name}`), after === null ? nothing : quoteName(`b/${name}`)];
 }
 
-/** A name that would not stay on its line, or not end where it seems to. */
-function quoted(name: string): string {
+/** Quotes a name with control characters, quotes or backslashes, as git does. */
+function quoteName(name: string): string {
   return /["\\\p{Cc}]/u.test(name) ? JSON.stringify(name) : name;
 }
 
-function modeOf(state: FileState): string | undefined {
+function getMode(state: FileState): string | undefined {
   if (state === null) return undefined;
   if (state.kind === 'link') return '120000';
   return state.kind === 'file' && state.executable ? '100755' : '100644';
 }
 
-function contentOf(state: FileState, contents: ReadonlyMap<string, Buffer>): Buffer | undefined {
-  const id = idOf(state);
+function getContent(state: FileState, contents: ReadonlyMap<string, Buffer>): Buffer | undefined {
+  const id = getContentId(state);
   return id === undefined ? Buffer.alloc(0) : contents.get(id);
 }
 
@@ -140,7 +140,7 @@ function isBinary(content: Buffer): boolean {
   return content.includes(0);
 }
 
-/** Relative to the workspace where it lies inside. */
+/** Relative to the workspace for a file inside it. */
 function shownPath(file: string, root: string): string {
   return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }

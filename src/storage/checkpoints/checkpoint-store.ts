@@ -1,17 +1,17 @@
-/** The checkpoints of whichever session is open now: `/clear` begins a new one. */
+/** The checkpoints of the session that is open now: `/clear` starts a new session. */
 import path from 'node:path';
 import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../../core/contract/checkpoints.ts';
 import {messageOf} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
 export interface CheckpointStoreOptions {
-  /** Of the session that is open now. */
+  /** Returns the folder of the session that is open now. */
   readonly sessionFolder: () => string;
   readonly root: string;
   readonly home: string;
-  /** Takes keys out of labels, which are stored. */
+  /** Takes keys out of labels before they are stored. */
   readonly redact: (label: string) => string;
-  /** For the person: why commands have no checkpoint, or why there are none at all. */
+  /** Called with the reason, for the user, why a command, or the whole session, has no checkpoint. */
   readonly onNone: (why: string) => void;
 }
 
@@ -24,7 +24,7 @@ export class CheckpointStore implements Checkpoints {
     this.#options = options;
   }
 
-  /** @throws MiniCcError when a newer mini-cc wrote them. */
+  /** @throws MiniCcError when a newer mini-cc wrote them */
   get current(): SessionCheckpoints {
     const {sessionFolder, root, home, onNone} = this.#options;
     const folder = path.join(sessionFolder(), 'checkpoints');
@@ -36,15 +36,15 @@ export class CheckpointStore implements Checkpoints {
   }
 
   async beforeWrite(by: Writer, file: string): Promise<void> {
-    return this.#usable().beforeWrite(this.#named(by), file);
+    return this.#usable().beforeWrite(this.#redactLabel(by), file);
   }
 
   async afterWrite(by: Writer, file: string): Promise<void> {
-    return this.#usable().afterWrite(this.#named(by), file);
+    return this.#usable().afterWrite(this.#redactLabel(by), file);
   }
 
   async around<T>(by: Writer, work: () => Promise<T>): Promise<Observed<T>> {
-    return this.#usable().around(this.#named(by), work);
+    return this.#usable().around(this.#redactLabel(by), work);
   }
 
   close(): void {
@@ -52,11 +52,11 @@ export class CheckpointStore implements Checkpoints {
     this.#current = undefined;
   }
 
-  #named({agentId, label}: Writer): Writer {
+  #redactLabel({agentId, label}: Writer): Writer {
     return {agentId, label: this.#options.redact(label)};
   }
 
-  /** What a newer mini-cc wrote is left alone: then nothing is kept, and that is said. */
+  /** Files of a newer mini-cc are left alone: then there are no checkpoints, and the user is told why. */
   #usable(): Checkpoints {
     try {
       return this.current;

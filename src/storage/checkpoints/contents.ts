@@ -1,39 +1,40 @@
-/** Contents of files, wherever they are kept: those of tools in files of their own, those of commands in snapshots. */
+/** The stored contents of files: those that tools changed are in a blob store, those that commands changed in snapshots. */
 import {randomUUID} from 'node:crypto';
 import {mkdir, readdir, readFile, rename, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {orAbsent} from '../../core/util/file-errors.ts';
 import {blobId} from './file-state.ts';
 import type {ShadowGit} from './shadow-git.ts';
 
 export class Contents implements ContentSource {
   constructor(
-    private readonly blobs: Blobs,
-    /** Undefined when there never was a snapshot. */
+    private readonly blobs: BlobStore,
+    /** Returns undefined when no snapshot was ever taken. */
     private readonly openShadow: () => Promise<ShadowGit | undefined>,
   ) {}
 
-  /** How many bytes each of these contents has; those that are not kept any more are left out. */
+  /** The size of each content in bytes, by id. Contents that are not stored any more are left out. */
   async sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>();
     for (const id of ids) {
       const size = await this.blobs.size(id);
       if (size !== undefined) found.set(id, size);
     }
-    return this.#withShadow(ids, found, (shadow, rest) => shadow.sizes(rest));
+    return this.#addFromShadow(ids, found, (shadow, rest) => shadow.sizes(rest));
   }
 
-  /** Contents by their ids, whole; those that are not kept any more are left out. All are held in memory. */
+  /** The contents by id, all in memory. Contents that are not stored any more are left out. */
   async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     for (const id of ids) {
       const content = await this.blobs.get(id);
       if (content) found.set(id, content);
     }
-    return this.#withShadow(ids, found, (shadow, rest) => shadow.contents(rest));
+    return this.#addFromShadow(ids, found, (shadow, rest) => shadow.contents(rest));
   }
 
-  /** Adds what the snapshots have. Without git, what only its repository holds is as good as gone. */
-  async #withShadow<T>(
+  /** Adds what the snapshots have. Without git, the contents that only snapshots have cannot be read. */
+  async #addFromShadow<T>(
     ids: readonly string[],
     found: ReadonlyMap<string, T>,
     look: (shadow: ShadowGit, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
@@ -44,57 +45,56 @@ export class Contents implements ContentSource {
   }
 }
 
-export class Blobs {
-  /** Names of those that are here: looked up once, since thousands may be asked for. */
+/** Stores each content once, in a file that is named by the hash of the content. */
+export class BlobStore {
+  /** The ids of all stored contents: read once, since callers may ask for thousands. */
   #ids: Promise<Set<string>> | undefined;
 
   constructor(private readonly folder: string) {}
 
-  /** It is there whole when this has resolved, also after a `kill -9`: a torn one never has the name. */
+  /** Once this has resolved, the content is stored whole, also after a `kill -9`: it gets its name last. */
   async put(id: string, content: Buffer): Promise<void> {
-    const ids = await this.#known();
+    const ids = await this.#listIds();
     if (ids.has(id)) return;
-    const place = this.#placeOf(id);
-    await mkdir(path.dirname(place), {recursive: true, mode: 0o700});
-    const draft = `${place}.${randomUUID()}`;
+    const file = this.#getPath(id);
+    await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
+    const draft = `${file}.${randomUUID()}`;
     await writeFile(draft, content, {mode: 0o600, flag: 'wx'});
-    await rename(draft, place);
+    await rename(draft, file);
     ids.add(id);
   }
 
-  /** Undefined when it is not here, or is not what its name says any more. */
+  /** Undefined when it is not stored, or is damaged. */
   async get(id: string): Promise<Buffer | undefined> {
-    if (!(await this.#known()).has(id)) return undefined;
-    const content = await readFile(this.#placeOf(id));
+    if (!(await this.#listIds()).has(id)) return undefined;
+    const content = await readFile(this.#getPath(id));
     return blobId(content) === id ? content : undefined;
   }
 
-  /** In bytes. Undefined when it is not here. */
+  /** In bytes. Undefined when it is not stored. */
   async size(id: string): Promise<number | undefined> {
-    return (await this.#known()).has(id) ? (await stat(this.#placeOf(id))).size : undefined;
+    return (await this.#listIds()).has(id) ? (await stat(this.#getPath(id))).size : undefined;
   }
 
-  #known(): Promise<Set<string>> {
-    this.#ids ??= namesIn(this.folder);
+  #listIds(): Promise<Set<string>> {
+    this.#ids ??= listNames(this.folder);
     return this.#ids;
   }
 
-  #placeOf(id: string): string {
+  #getPath(id: string): string {
     return path.join(this.folder, id.slice(0, 2), id.slice(2));
   }
 }
 
-async function namesIn(folder: string): Promise<Set<string>> {
-  const names = await readdir(folder, {recursive: true}).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+/** `ab/cdef…` → `abcdef…` */
+async function listNames(folder: string): Promise<Set<string>> {
+  const names = (await readdir(folder, {recursive: true}).catch(orAbsent)) ?? [];
   return new Set(names.map((name) => name.replace(path.sep, '')));
 }
 
-/** Of all contents of a batch together. */
-const MOST_BYTES = 64 * 1024 * 1024;
-const MOST_ITEMS = 1000;
+/** Bytes of all contents of one batch, which are in memory together. */
+const MAX_BATCH_BYTES = 64 * 1024 * 1024;
+const MAX_BATCH_ITEMS = 1000;
 
 export interface ContentSource {
   sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
@@ -103,30 +103,31 @@ export interface ContentSource {
 
 export interface Batch<T> {
   readonly items: readonly T[];
-  /** By their ids; those that are not kept any more are missing. */
+  /** By id. Contents that are not stored any more are missing. */
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 
-/** @param idsOf the contents that an item needs. */
-export async function* batchesOf<T>(
+/** Reads the contents that items need, in batches that fit into memory. @param getIds the contents that an item needs */
+export async function* readInBatches<T>(
   items: readonly T[],
-  idsOf: (item: T) => readonly string[],
+  getIds: (item: T) => readonly string[],
   source: ContentSource,
 ): AsyncGenerator<Batch<T>> {
-  const sizes = await source.sizes([...new Set(items.flatMap(idsOf))]);
+  const sizes = await source.sizes([...new Set(items.flatMap(getIds))]);
   let batch: T[] = [];
   let bytes = 0;
-  const taken = async (): Promise<Batch<T>> => {
+  const finishBatch = async (): Promise<Batch<T>> => {
     const items = batch;
     batch = [];
     bytes = 0;
-    return {items, contents: await source.contents([...new Set(items.flatMap(idsOf))])};
+    return {items, contents: await source.contents([...new Set(items.flatMap(getIds))])};
   };
   for (const item of items) {
-    const size = idsOf(item).reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
-    if (batch.length > 0 && (bytes + size > MOST_BYTES || batch.length === MOST_ITEMS)) yield await taken();
+    const size = getIds(item).reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
+    if (batch.length > 0 && (bytes + size > MAX_BATCH_BYTES || batch.length === MAX_BATCH_ITEMS))
+      yield await finishBatch();
     batch.push(item);
     bytes += size;
   }
-  if (batch.length > 0) yield await taken();
+  if (batch.length > 0) yield await finishBatch();
 }

@@ -1,40 +1,43 @@
 /**
- * `changes.jsonl` of a session: who changed what, oldest first. A line is handed to the kernel before the change that
- * it announces; a torn last line is skipped. A file of a newer version is left alone.
+ * `changes.jsonl` of a session: which agent changed which file, oldest first. A line is handed to the kernel before the
+ * change that it announces. A torn last line is skipped. A file of a newer format is left alone.
  */
-import {closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {appendLine} from '../json-lines.ts';
+import {appendLine, openForAppending, parseLine} from '../json-lines.ts';
 import type {FileState} from './file-state.ts';
 
-export const LEDGER_VERSION = 1;
+const LEDGER_VERSION = 1;
 
 export interface Change {
   readonly type: 'change';
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** More than one: their commands ran at the same time, and any of them may have done it. */
+  /** Several agents: their commands ran at the same time, and any of them may have made the change. */
   readonly by: readonly Writer[];
   /** Absolute, links resolved. */
   readonly path: string;
   readonly before: FileState;
   readonly after: FileState;
-  /** Folders that came into being with it, outermost first. */
+  /** Folders that were created for the file, outermost first. */
   readonly madeFolders?: readonly string[];
-  /** The file is older than the command: it was ignored, too large or elsewhere. Its removal would lose it. */
+  /**
+   * The file is older than the command that it appeared with: it was ignored, too large or elsewhere before, so no
+   * checkpoint has it. Removing it would lose it.
+   */
   readonly unseen?: true;
-  /** It puts back what these agents had changed. */
+  /** The change restores what these agents (their ids) had changed. */
   readonly undoes?: readonly string[];
-  /** mini-cc ended amid the work: `after` is what was found when it was started again. */
+  /** mini-cc ended during the change: `after` is what the next start found. */
   readonly cutOff?: true;
 }
 
 export type LedgerLine =
   | {readonly type: 'checkpoints'; readonly version: number; readonly at: number}
   | Change
-  /** A write is about to begin; a `change` or `unchanged` of the same agent and path ends it. */
+  /** A write begins. A `change` or `unchanged` line of the same agent and path ends it. */
   | {
       readonly type: 'writing';
       readonly at: number;
@@ -44,16 +47,16 @@ export type LedgerLine =
       readonly madeFolders?: readonly string[];
     }
   | {readonly type: 'unchanged'; readonly at: number; readonly by: Writer; readonly path: string}
-  /** A command is about to begin in the workspace that `tree` is the snapshot of; `ran` with the same id ends it. */
+  /** A command begins; `tree` is the snapshot of the workspace. A `ran` line with the same id ends it. */
   | {readonly type: 'running'; readonly at: number; readonly id: string; readonly by: Writer; readonly tree: string}
   | {
       readonly type: 'ran';
       readonly at: number;
       readonly id: string;
-      /** Names of files that the snapshots do not hold, besides ignored ones. */
+      /** Names of files that the snapshots leave out, beside ignored ones. */
       readonly leftOut?: readonly string[];
     }
-  /** What a command of this agent changed is not known, or not all of it. */
+  /** It is not fully known what a command of this agent changed. */
   | {readonly type: 'uncounted'; readonly at: number; readonly by: Writer; readonly why: string};
 
 export class Ledger {
@@ -61,10 +64,10 @@ export class Ledger {
   readonly #lines: LedgerLine[];
   #fd: number | undefined;
 
-  /** @throws MiniCcError `NEWER_FORMAT` for one that a newer mini-cc wrote. */
+  /** @throws MiniCcError `NEWER_FORMAT` when a newer mini-cc wrote the file */
   constructor(folder: string) {
     this.#file = path.join(folder, 'changes.jsonl');
-    this.#lines = existsSync(this.#file) ? linesIn(readFileSync(this.#file, 'utf8')) : [];
+    this.#lines = existsSync(this.#file) ? parseLines(readFileSync(this.#file, 'utf8')) : [];
     const [header] = this.#lines;
     if (header?.type === 'checkpoints' && header.version > LEDGER_VERSION) {
       throw new MiniCcError(
@@ -83,50 +86,20 @@ export class Ledger {
   }
 
   append(line: LedgerLine): void {
-    this.#fd ??= this.#open();
-    this.#write(this.#fd, line);
+    this.#fd ??= openForAppending(this.#file, () =>
+      JSON.stringify({type: 'checkpoints', version: LEDGER_VERSION, at: Date.now()} satisfies LedgerLine),
+    );
+    appendLine(this.#fd, JSON.stringify(line));
+    this.#lines.push(line);
   }
 
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }
-
-  #open(): number {
-    mkdirSync(path.dirname(this.#file), {recursive: true, mode: 0o700});
-    const fd = openSync(this.#file, 'a+', 0o600);
-    try {
-      const {size} = fstatSync(fd);
-      if (size === 0) this.#write(fd, {type: 'checkpoints', version: LEDGER_VERSION, at: Date.now()});
-      else if (lastByte(fd, size) !== 0x0a) writeSync(fd, '\n');
-      return fd;
-    } catch (error) {
-      closeSync(fd);
-      throw error;
-    }
-  }
-
-  #write(fd: number, line: LedgerLine): void {
-    appendLine(fd, JSON.stringify(line));
-    this.#lines.push(line);
-  }
 }
 
-function lastByte(fd: number, size: number): number | undefined {
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  return last[0];
-}
-
-function linesIn(text: string): LedgerLine[] {
-  return text.split('\n').flatMap((line) => {
-    if (line.trim() === '') return [];
-    try {
-      return [JSON.parse(line) as LedgerLine];
-    } catch (error) {
-      // Torn by a crash: what it announced had not begun.
-      if (error instanceof SyntaxError) return [];
-      throw error;
-    }
-  });
+function parseLines(text: string): LedgerLine[] {
+  // A line that a crash cut off is skipped: the change that it announces had not begun.
+  return text.split('\n').flatMap((line) => (parseLine(line) as LedgerLine | undefined) ?? []);
 }

@@ -1,30 +1,35 @@
-/** Puts files back to what they were before a selection of changes, except those that somebody else changed. */
+/** Restores files to their state before a selection of changes, except files that were changed by others too. */
 import {randomUUID} from 'node:crypto';
 import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import type {RestoredFiles} from '../../core/contract/requests.ts';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
-import {type Plan, pathsOf, planFor, type Selection} from './changes.ts';
-import {batchesOf} from './contents.ts';
-import {type FileOrLink, idOf, lookAt, modeOfNew} from './file-state.ts';
+import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
+import {readInBatches} from './contents.ts';
+import {type FileOrLink, getContentId, getDefaultMode, readFileState} from './file-state.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
-export type PutBack = Pick<RestoredFiles, 'restored' | 'left'>;
+/** The files that were restored, and those that were left with the reason. */
+export type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
 
-type Restore = Extract<Plan, {type: 'restore'}>;
+type Restore = Extract<RestorePlan, {type: 'restore'}>;
 
-/** @param by as what is put back is noted down: it is a change too. */
-export async function putBack(checkpoints: SessionCheckpoints, selection: Selection, by: Writer): Promise<PutBack> {
-  return checkpoints.alone(async () => {
-    const plans = await plansOf(checkpoints, selection);
-    const restored: PutBack['restored'][number][] = [];
-    const left: PutBack['left'][number][] = [];
-    // What is in the way of a folder goes before what lies in that folder comes.
-    const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => order(a) - order(b));
+/** @param by the agent under whose name the ledger notes the restore, which is a change too */
+export async function restoreFiles(
+  checkpoints: SessionCheckpoints,
+  selection: Selection,
+  by: Writer,
+): Promise<RestoreResult> {
+  return checkpoints.runExclusive(async () => {
+    const plans = await planAll(checkpoints, selection);
+    const restored: RestoreResult['restored'][number][] = [];
+    const left: RestoreResult['left'][number][] = [];
+    // Files are removed first, deepest first: one of them may be in the place of a folder that is needed.
+    const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => getOrder(a) - getOrder(b));
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
-    const contentsOf = ({to}: Restore) => [idOf(to) ?? []].flat();
-    for await (const {items, contents} of batchesOf(restores, contentsOf, checkpoints.contents)) {
+    const contentsOf = ({to}: Restore) => [getContentId(to) ?? []].flat();
+    for await (const {items, contents} of readInBatches(restores, contentsOf, checkpoints.contents)) {
       for (const plan of items) {
         try {
           await restore(checkpoints, plan, contents, by);
@@ -39,18 +44,18 @@ export async function putBack(checkpoints: SessionCheckpoints, selection: Select
   });
 }
 
-function order({to, path: file}: Restore): number {
+function getOrder({to, path: file}: Restore): number {
   return to === null ? -file.split(path.sep).length : 1;
 }
 
-async function plansOf(checkpoints: SessionCheckpoints, selection: Selection): Promise<readonly Plan[]> {
+async function planAll(checkpoints: SessionCheckpoints, selection: Selection): Promise<readonly RestorePlan[]> {
   const {changes} = checkpoints.ledger;
   const byPath = Map.groupBy(changes, (change) => change.path);
-  const plans: Plan[] = [];
-  for (const file of pathsOf(changes, selection)) {
+  const plans: RestorePlan[] = [];
+  for (const file of getPaths(changes, selection)) {
     try {
-      const {state} = await lookAt(file);
-      const plan = planFor(byPath.get(file) ?? [], selection, state);
+      const {state} = await readFileState(file);
+      const plan = planRestore(byPath.get(file) ?? [], selection, state);
       if (plan) plans.push(plan);
     } catch (error) {
       plans.push({type: 'leave', path: file, why: messageOf(error)});
@@ -61,31 +66,31 @@ async function plansOf(checkpoints: SessionCheckpoints, selection: Selection): P
 
 async function restore(
   checkpoints: SessionCheckpoints,
-  {path: file, to, madeFolders, of}: Restore,
+  {path: file, to, madeFolders, undoes}: Restore,
   contents: ReadonlyMap<string, Buffer>,
   by: Writer,
 ): Promise<void> {
-  await assertNoDetour(file);
-  const {state: before, content: present} = await lookAt(file);
-  await checkpoints.keep(before, present);
+  await assertNoLinkAbove(file);
+  const {state: before, content: present} = await readFileState(file);
+  await checkpoints.storeContent(before, present);
   if (to === null) {
     await unlink(file);
     for (const folder of madeFolders.toReversed()) await removeEmpty(folder);
   } else if (to.kind === 'other') {
-    throw new MiniCcError('NOT_KEPT', 'what was there was neither a file nor a link');
+    throw new MiniCcError('NOT_KEPT', 'it was neither a file nor a link before');
   } else {
     const content = contents.get(to.id);
-    if (!content) throw new MiniCcError('NOT_KEPT', 'what was there is not kept any more');
+    if (!content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
     await mkdir(path.dirname(file), {recursive: true});
     await replace(file, to, content);
   }
-  // Its content is kept already.
-  const {state: after} = await lookAt(file);
-  checkpoints.note({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes: of});
+  // Its content is stored already.
+  const {state: after} = await readFileState(file);
+  checkpoints.noteChange({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes});
 }
 
-/** Where a link among its folders leads elsewhere by now, the path means another file. */
-async function assertNoDetour(file: string): Promise<void> {
+/** When a folder above the file is a link now, the path means another file. @throws MiniCcError `DETOUR` */
+async function assertNoLinkAbove(file: string): Promise<void> {
   for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
     const real = await realpath(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' && path.dirname(folder) !== folder) return undefined;
@@ -97,17 +102,17 @@ async function assertNoDetour(file: string): Promise<void> {
   }
 }
 
-/** Whole or not at all; a link that stands there is replaced, not followed. */
+/** Replaces the file whole or not at all. A link in its place is replaced, not followed. */
 async function replace(file: string, to: FileOrLink, content: Buffer): Promise<void> {
   const draft = path.join(path.dirname(file), `.${randomUUID()}`);
   const now = await lstat(file).catch(() => undefined);
-  if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', 'a folder stands there now');
+  if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', 'a folder is in its place now');
   try {
     if (to.kind === 'link') {
       await symlink(content, draft);
     } else {
       await writeFile(draft, content, {flag: 'wx', mode: 0o600});
-      await chmod(draft, modeOf(to, now?.isFile() ? now.mode & 0o7777 : undefined));
+      await chmod(draft, getMode(to, now?.isFile() ? now.mode & 0o7777 : undefined));
       const isOthers = now?.isFile() && (now.uid !== process.getuid?.() || now.gid !== process.getgid?.());
       if (now && isOthers) await chown(draft, now.uid, now.gid);
     }
@@ -118,10 +123,10 @@ async function replace(file: string, to: FileOrLink, content: Buffer): Promise<v
   }
 }
 
-/** Where only the executable bit is known, the others are those of the file that stands there, or as for a new one. */
-function modeOf({mode, executable}: FileOrLink, now: number | undefined): number {
+/** When only the executable bit is known, the other bits are those of the present file, or of a new one. */
+function getMode({mode, executable}: FileOrLink, now: number | undefined): number {
   if (mode !== undefined) return mode;
-  if (now === undefined) return modeOfNew(executable === true);
+  if (now === undefined) return getDefaultMode(executable === true);
   const readable = (now & 0o444) >> 2;
   return executable ? now | readable : now & ~0o111;
 }

@@ -1,7 +1,7 @@
 /**
- * Snapshots of the workspace in a git repository of mini-cc's own, beside the session. It borrows the objects that the
- * project's repository has already, so that a large project costs little; of the project's settings, filters and
- * attributes nothing holds: what is kept are the bytes of the files. Ignored files are left out.
+ * Snapshots of the workspace in a git repository of mini-cc's own, beside the session. It borrows the objects of the
+ * project's repository, so that a large project costs little. It uses none of the project's settings, filters and
+ * attributes: it stores the bytes of the files. Ignored files are left out.
  */
 import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
@@ -9,14 +9,14 @@ import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {type GitOptions, git} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
-import {sortedOut} from './snapshot-filter.ts';
+import {filterSnapshotFiles} from './snapshot-filter.ts';
 
-/** Milliseconds of one call of git, for a snapshot and for the first look at the workspace. */
+/** Milliseconds for one git call: in a snapshot, and when many files are read. */
 const CALL_LIMIT_MS = 10_000;
 const FIRST_LIMIT_MS = 15_000;
 
-/** So many go into one pack: as files of their own they would take several times as long, and room. */
-const PACKED_FROM = 200;
+/** From this number on, new objects go into one pack: single files would take several times as long, and as much space. */
+const MIN_PACKED = 200;
 const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
 
 const NUL = Buffer.alloc(1);
@@ -41,48 +41,48 @@ export interface TreeChange {
 
 export interface Snapshot {
   readonly tree: string;
-  /** Files that are too large or cannot be read, nested repositories: relative paths. */
+  /** Relative paths of files that are too large or cannot be read, and of nested repositories. */
   readonly leftOut: readonly string[];
 }
 
 export interface ShadowGitOptions {
-  /** Where it is kept; made when it is missing. */
+  /** The folder of the repository; created when it does not exist. */
   readonly folder: string;
   /** The workspace, links resolved. */
   readonly root: string;
-  /** Folders inside the workspace that are mini-cc's own. */
+  /** mini-cc's own folders: those inside the workspace are left out. */
   readonly ownFolders: readonly string[];
 }
 
 export class ShadowGit {
-  /** Blobs that are its own by now, not only borrowed. */
+  /** Ids of blobs that it has itself, and not only borrowed. */
   readonly #owned = new Set<string>();
-  /** What the index stands for, once it was written. */
-  #last: string | undefined;
-  /** By tree: the permissions that git does not keep, by name, where they are odd. Of the last two snapshots. */
+  /** The tree that the index was last written as. */
+  #lastTree: string | undefined;
+  /** By tree, for the last two snapshots: permission bits that git does not store, by name, where they are unusual. */
   readonly #modes = new Map<string, ReadonlyMap<string, number>>();
 
   private constructor(
     private readonly folder: string,
     private readonly root: string,
-    /** Of the work tree: the project's, so that all its ignore files count. */
+    /** The top of the work tree: the project's top, so that all its ignore files apply. */
     private readonly top: string,
   ) {}
 
-  /** @throws MiniCcError with the reason why there can be none. */
+  /** @throws MiniCcError with the reason when there can be none */
   static async open({folder, root, ownFolders}: ShadowGitOptions): Promise<ShadowGit> {
-    const project = await projectAt(root);
+    const project = await findProject(root);
     const shadow = new ShadowGit(folder, root, project?.top ?? root);
     const isNew = !existsSync(path.join(folder, 'index'));
     for (const each of ['objects/info', 'objects/pack', 'refs', 'info']) {
       await mkdir(path.join(folder, each), {recursive: true, mode: 0o700});
     }
-    // Left by one that was killed amid its work; the session is ours alone.
+    // A killed mini-cc may have left it. No other process uses the session now.
     await rm(path.join(folder, 'index.lock'), {force: true});
     const write = (name: string, text: string) => writeFile(path.join(folder, name), text, {mode: 0o600});
     await write('config', CONFIG);
     await write('info/attributes', ATTRIBUTES);
-    await write('info/exclude', excludedIn(project, shadow.top, ownFolders));
+    await write('info/exclude', formatExcludes(project, shadow.top, ownFolders));
     await write('HEAD', 'ref: refs/heads/none\n');
     if (project) {
       await write('objects/info/alternates', `${project.objects}\n`);
@@ -91,29 +91,30 @@ export class ShadowGit {
     return shadow;
   }
 
-  /** @throws MiniCcError with the reason why there is none. */
+  /** @throws MiniCcError with the reason when it fails */
   async snapshot(): Promise<Snapshot> {
     const {root, top} = this;
     const what = ['--modified', '--deleted', '--others', '--exclude-standard'];
     const listed = await this.#git(root, ['ls-files', '-z', '--full-name', ...what]);
-    const {added, modes, removed, leftOut} = await sortedOut(top, namesIn(listed));
+    const {added, modes, removed, leftOut} = await filterSnapshotFiles(top, splitNames(listed));
     if (removed.length > 0) {
       const lines = removed.flatMap((name) => [Buffer.from(`0 ${NO_OBJECT}\t`), name, NUL]);
       await this.#git(top, ['update-index', '-z', '--index-info'], {input: Buffer.concat(lines)});
     }
     if (added.length > 0) {
       const input = Buffer.concat(added.flatMap((name) => [name, NUL]));
-      const options = {input, limitMs: FIRST_LIMIT_MS, ...(added.length >= PACKED_FROM && {settings: INTO_A_PACK})};
+      const options = {input, limitMs: FIRST_LIMIT_MS, ...(added.length >= MIN_PACKED && {settings: INTO_A_PACK})};
       await this.#git(top, ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], options);
     }
-    if (this.#last === undefined || removed.length > 0 || added.length > 0) {
-      const before = this.#last;
-      this.#last = (await this.#git(top, ['write-tree', '--missing-ok'])).toString().trim();
-      this.#noteModes(before, this.#last, [...removed, ...added], modes);
+    if (this.#lastTree === undefined || removed.length > 0 || added.length > 0) {
+      const before = this.#lastTree;
+      this.#lastTree = (await this.#git(top, ['write-tree', '--missing-ok'])).toString().trim();
+      this.#noteModes(before, this.#lastTree, [...removed, ...added], modes);
     }
-    return {tree: this.#last, leftOut};
+    return {tree: this.#lastTree, leftOut};
   }
 
+  /** Keeps the permission bits of the last snapshot and the new one. */
   #noteModes(from: string | undefined, to: string, touched: readonly Buffer[], odd: ReadonlyMap<string, number>): void {
     const former = this.#modes.get(from ?? '') ?? new Map<string, number>();
     const modes = new Map(former);
@@ -124,26 +125,27 @@ export class ShadowGit {
     this.#modes.set(to, modes);
   }
 
-  /** What is different between two snapshots. */
+  /** The differences between two snapshots. */
   async changes(from: string, to: string): Promise<readonly TreeChange[]> {
     if (from === to) return [];
-    const fields = namesIn(await this.#git(this.top, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
+    const fields = splitNames(await this.#git(this.top, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
     const changes: TreeChange[] = [];
     for (let index = 0; index + 1 < fields.length; index += 2) {
       const [oldMode = '', newMode = '', oldId = '', newId = ''] = fields[index]!.toString().slice(1).split(' ');
       const name = fields[index + 1]!.toString();
-      const stateAt = (tree: string, kind: string, id: string) => stateOf(kind, id, this.#modes.get(tree)?.get(name));
+      const stateAt = (tree: string, kind: string, id: string) =>
+        toFileState(kind, id, this.#modes.get(tree)?.get(name));
       const [before, after] = [stateAt(from, oldMode, oldId), stateAt(to, newMode, newId)];
       changes.push({path: path.join(this.top, name), before, after});
     }
     return changes;
   }
 
-  /** How many bytes each of these contents has; those that are not here are left out. */
+  /** The size of each content in bytes, by id. Missing contents are left out. */
   async sizes(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map();
-    const told = await this.#git(this.top, ['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`});
-    const lines = told.toString().split('\n');
+    const answer = await this.#git(this.top, ['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`});
+    const lines = answer.toString().split('\n');
     return new Map(
       lines.flatMap((line) => {
         const [, id, size] = /^(\w{40}) blob (\d+)$/.exec(line) ?? [];
@@ -152,7 +154,7 @@ export class ShadowGit {
     );
   }
 
-  /** Those of the contents that are here, whole. All are held in memory. */
+  /** The contents by id, all in memory. Missing contents are left out. */
   async contents(ids: readonly string[]): Promise<Map<string, Buffer>> {
     const found = new Map<string, Buffer>();
     if (ids.length === 0) return found;
@@ -164,35 +166,35 @@ export class ShadowGit {
       if (type === 'missing') continue;
       const content = answer.subarray(at, at + Number(size));
       at += Number(size) + 1;
-      // Borrowed objects are the project's, and a project may lie about what an id stands for.
+      // Borrowed objects belong to the project, where an object may have a content that differs from its id.
       if (blobId(content) === id) found.set(id, content);
     }
     return found;
   }
 
-  /** What the project's index lists need not be taken in anew; whether it is still so, the files themselves say. */
+  /** Copies the project's index, so that unchanged files need not be read. Git compares the files with it. */
   async #seed(): Promise<void> {
     const listed = await git(this.root, ['ls-files', '--stage', '-z', '--full-name'], {limitMs: CALL_LIMIT_MS});
     if (listed.exitCode !== 0) return;
-    const lines = namesIn(listed.stdout).filter((line) => /^(?:100644|100755|120000) \w{40} [02]\t/.test(`${line}`));
+    const lines = splitNames(listed.stdout).filter((line) => /^(?:100644|100755|120000) \w{40} [02]\t/.test(`${line}`));
     const input = Buffer.concat(lines.flatMap((line) => [line, NUL]));
     await this.#git(this.top, ['update-index', '-z', '--index-info'], {input});
-    // It says 1 where something is different, which the snapshot sees for itself.
+    // Exit code 1 means that files differ, which is no error here.
     await this.#git(this.top, ['update-index', '-q', '--refresh'], {limitMs: FIRST_LIMIT_MS}, [0, 1]);
   }
 
-  /** Copies borrowed blobs: the project's git may throw its own away. */
-  async own(ids: readonly string[]): Promise<void> {
+  /** Copies borrowed blobs, since the project's git may delete its own. */
+  async copyBorrowed(ids: readonly string[]): Promise<void> {
     const isOwned = (id: string) =>
       this.#owned.has(id) || existsSync(path.join(this.folder, 'objects', id.slice(0, 2), id.slice(2)));
     const borrowed = [...new Set(ids)].filter((id) => !isOwned(id));
     if (borrowed.length === 0) return;
-    const there = [...(await this.sizes(borrowed)).keys()];
-    if (there.length === 0) return;
+    const present = [...(await this.sizes(borrowed)).keys()];
+    if (present.length === 0) return;
     const pack = path.join(this.folder, 'objects', 'pack', 'pack');
-    const input = `${there.join('\n')}\n`;
+    const input = `${present.join('\n')}\n`;
     await this.#git(this.top, ['pack-objects', '-q', '--window=0', pack], {input, limitMs: FIRST_LIMIT_MS});
-    for (const id of there) this.#owned.add(id);
+    for (const id of present) this.#owned.add(id);
   }
 
   async #git(
@@ -208,14 +210,14 @@ export class ShadowGit {
   }
 }
 
-function stateOf(kind: string, id: string, mode: number | undefined): FileState {
+function toFileState(kind: string, id: string, mode: number | undefined): FileState {
   if (kind === '120000') return {kind: 'link', id};
   if (!kind.startsWith('100')) return null;
   return {kind: 'file', id, ...(kind === '100755' ? {executable: true} : {}), ...(mode === undefined ? {} : {mode})};
 }
 
-/** The parts of a list, each of which ends with NUL. */
-function namesIn(listed: Buffer): Buffer[] {
+/** The parts of a list in which each part ends with NUL. */
+function splitNames(listed: Buffer): Buffer[] {
   const names: Buffer[] = [];
   for (let at = 0; at < listed.length; ) {
     const end = listed.indexOf(0, at);
@@ -229,12 +231,12 @@ function namesIn(listed: Buffer): Buffer[] {
 interface Project {
   readonly top: string;
   readonly objects: string;
-  /** What its own exclude file says. */
+  /** The text of its exclude file. */
   readonly exclude: string;
 }
 
-/** The repository that the workspace lies in; undefined without one whose objects can be borrowed. */
-async function projectAt(root: string): Promise<Project | undefined> {
+/** The repository of the workspace; undefined without one whose objects can be borrowed. */
+async function findProject(root: string): Promise<Project | undefined> {
   const asked = ['--show-object-format', '--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude'];
   const answer = await git(root, ['rev-parse', ...asked]);
   const [format, top = '', objects = '', exclude = '', ...more] = answer.stdout.toString().split('\n');
@@ -243,8 +245,8 @@ async function projectAt(root: string): Promise<Project | undefined> {
   return {top: await realpath(top), objects: await realpath(path.resolve(root, objects)), exclude: text};
 }
 
-/** Beside what the project ignores: what mini-cc itself writes there, and what no other part of it looks through. */
-function excludedIn(project: Project | undefined, top: string, ownFolders: readonly string[]): string {
+/** Ignore patterns: the project's own, and folders that mini-cc writes or never searches. */
+function formatExcludes(project: Project | undefined, top: string, ownFolders: readonly string[]): string {
   const own = ownFolders
     .map((folder) => path.relative(top, folder))
     .filter((relative) => relative !== '' && !relative.startsWith('..'))

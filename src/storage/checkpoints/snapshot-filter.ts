@@ -1,40 +1,40 @@
-/** What git would take into a snapshot, looked at once more: it must neither swallow huge files nor fail at odd ones. */
+/** Chooses which files of git's list go into a snapshot: no huge files, and none that git cannot add. */
 import {accessSync, constants, lstatSync, realpathSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {modeOfNew} from './file-state.ts';
+import {getDefaultMode} from './file-state.ts';
 
 /** Larger files are left out. */
-const MOST_FILE_BYTES = 10 * 1024 * 1024;
-/** What one snapshot may take in anew. */
-const MOST_NEW_FILES = 20_000;
-const MOST_NEW_BYTES = 256 * 1024 * 1024;
-/** Each look is short; many of them must not stop everything else. */
-const LOOKS_AT_ONCE = 500;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+/** Limits for new or changed files in one snapshot. */
+const MAX_NEW_FILES = 20_000;
+const MAX_NEW_BYTES = 256 * 1024 * 1024;
+/** Files that are checked in a row before other work of the process gets its turn. */
+const FILES_AT_ONCE = 500;
 
-export interface SortedOut {
+export interface FilteredFiles {
   readonly added: readonly Buffer[];
-  /** By the names of those that are added: permissions that do not follow from whether a file is executable. */
+  /** By name, of added files: permission bits that differ from those of a new file. */
   readonly modes: ReadonlyMap<string, number>;
   readonly removed: readonly Buffer[];
   readonly leftOut: readonly string[];
 }
 
 /** @param names as git lists them, relative to `top`. @throws MiniCcError `TOO_LARGE` */
-export async function sortedOut(top: string, names: readonly Buffer[]): Promise<SortedOut> {
+export async function filterSnapshotFiles(top: string, names: readonly Buffer[]): Promise<FilteredFiles> {
   const added: Buffer[] = [];
   const modes = new Map<string, number>();
   const removed: Buffer[] = [];
   const leftOut: string[] = [];
   const realFolders = new Map<string, boolean>();
   let bytes = 0;
-  // One that is modified and deleted is listed twice.
-  const each = [...new Map(names.map((name) => [name.toString('latin1'), name])).values()];
-  for (const [index, name] of each.entries()) {
-    if (index % LOOKS_AT_ONCE === 0) await setImmediate();
+  // Git lists a modified and deleted file twice.
+  const unique = [...new Map(names.map((name) => [name.toString('latin1'), name])).values()];
+  for (const [index, name] of unique.entries()) {
+    if (index % FILES_AT_ONCE === 0) await setImmediate();
     const shown = name.toString();
-    // A name that is no text cannot be noted down; what ends so is a repository of its own.
+    // A name that is not UTF-8 cannot be noted. A name that ends in a slash is a nested repository.
     if (!Buffer.from(shown).equals(name) || shown.endsWith('/')) {
       leftOut.push(shown);
       continue;
@@ -42,23 +42,24 @@ export async function sortedOut(top: string, names: readonly Buffer[]): Promise<
     const file = path.join(top, shown);
     const folder = path.dirname(file);
     if (!realFolders.has(folder)) realFolders.set(folder, isReal(folder));
-    const about = realFolders.get(folder) ? lookAt(file) : undefined;
-    if (!about || about.isDirectory()) removed.push(name);
-    else if (isTakenIn(file, about)) {
+    const stat = realFolders.get(folder) ? lstatIfReachable(file) : undefined;
+    if (!stat || stat.isDirectory()) removed.push(name);
+    else if (isIncluded(file, stat)) {
       added.push(name);
-      const mode = about.mode & 0o7777;
-      if (about.isFile() && mode !== modeOfNew((mode & 0o100) !== 0)) modes.set(shown, mode);
-      bytes += about.size;
+      const mode = stat.mode & 0o7777;
+      if (stat.isFile() && mode !== getDefaultMode((mode & 0o100) !== 0)) modes.set(shown, mode);
+      bytes += stat.size;
     } else leftOut.push(shown);
-    if (added.length > MOST_NEW_FILES) throw tooMuch(`more than ${MOST_NEW_FILES.toLocaleString('en')} new files`);
-    if (bytes > MOST_NEW_BYTES) throw tooMuch(`more than ${MOST_NEW_BYTES / 1024 / 1024} MB of new files`);
+    if (added.length > MAX_NEW_FILES)
+      throw createTooLargeError(`more than ${MAX_NEW_FILES.toLocaleString('en')} new files`);
+    if (bytes > MAX_NEW_BYTES) throw createTooLargeError(`more than ${MAX_NEW_BYTES / 1024 / 1024} MB of new files`);
   }
   return {added, modes, removed, leftOut};
 }
 
-function isTakenIn(file: string, about: Stats): boolean {
-  if (about.isSymbolicLink()) return true;
-  return about.isFile() && about.size <= MOST_FILE_BYTES && isReadable(file);
+function isIncluded(file: string, stat: Stats): boolean {
+  if (stat.isSymbolicLink()) return true;
+  return stat.isFile() && stat.size <= MAX_FILE_BYTES && isReadable(file);
 }
 
 function isReadable(file: string): boolean {
@@ -70,8 +71,8 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** Undefined for what is not there, or cannot be reached. */
-function lookAt(file: string): Stats | undefined {
+/** Undefined when the file does not exist or cannot be reached. */
+function lstatIfReachable(file: string): Stats | undefined {
   try {
     return lstatSync(file, {throwIfNoEntry: false});
   } catch {
@@ -79,7 +80,7 @@ function lookAt(file: string): Stats | undefined {
   }
 }
 
-/** It is there, and no link is on the way to it. */
+/** Whether the folder exists and its path has no links. */
 function isReal(folder: string): boolean {
   try {
     return realpathSync(folder) === folder;
@@ -88,6 +89,6 @@ function isReal(folder: string): boolean {
   }
 }
 
-function tooMuch(what: string): MiniCcError {
+function createTooLargeError(what: string): MiniCcError {
   return new MiniCcError('TOO_LARGE', `the workspace is too large: ${what}`);
 }

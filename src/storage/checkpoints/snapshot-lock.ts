@@ -1,39 +1,38 @@
-/** Writes go side by side; a snapshot goes alone, so that no write is seen half. First come, first served. */
-
-export class Gate {
-  /** Resolves when all that must come before a write has ended. */
+/**
+ * Lets many writes run at the same time, but a snapshot only alone, so that no snapshot sees half a write. Both start in
+ * the order in which they were requested.
+ */
+export class SnapshotLock {
+  /** Resolves when the last requested exclusive work has ended. */
   #exclusive: Promise<unknown> = Promise.resolve();
   readonly #writes = new Set<Promise<void>>();
 
   /**
-   * @param isInside whoever asks has a write open already: to wait would be to wait for itself.
-   * @returns what ends the write; it must be called.
+   * Waits for exclusive work that was requested before, then starts a write.
+   * @param isNested true when the caller has a write open already: it would wait for itself otherwise
+   * @returns a function that ends the write; it must be called
    */
-  async enter(isInside = false): Promise<() => void> {
-    for (let before: Promise<unknown> | undefined; !isInside && before !== this.#exclusive; ) {
+  async startWrite(isNested: boolean): Promise<() => void> {
+    for (let before: Promise<unknown> | undefined; !isNested && before !== this.#exclusive; ) {
       before = this.#exclusive;
       await before;
     }
-    let leave = (): void => undefined;
-    const write = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
+    const {promise: write, resolve} = Promise.withResolvers<void>();
     this.#writes.add(write);
     return () => {
       this.#writes.delete(write);
-      leave();
+      resolve();
     };
   }
 
-  /** @throws what `work` throws. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#exclusive;
-    const mine = before.then(async () => {
+  /** Runs work while no write and no other exclusive work runs. @throws what `work` throws */
+  async runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#exclusive.then(async () => {
       await Promise.all(this.#writes);
       return work();
     });
-    // What failed was told to whoever asked for it.
-    this.#exclusive = mine.catch(() => undefined);
-    return mine;
+    // The caller gets the error; those that wait here only need to know the end.
+    this.#exclusive = done.catch(() => undefined);
+    return done;
   }
 }

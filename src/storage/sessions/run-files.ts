@@ -1,5 +1,5 @@
-/** The runs of one session on disk: `<session>/subagents/<run>/session.jsonl`, renamed when it is archived. */
-import {existsSync, readdirSync, renameSync} from 'node:fs';
+/** The runs of one session: their transcripts on disk, and what can be read back from them. */
+import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/contract/runs.ts';
 import type {OutputStore} from '../../core/contract/tool-result.ts';
@@ -7,26 +7,24 @@ import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {addUsage, NO_USAGE, textOf} from '../../core/util/messages.ts';
+import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {
   assertContinuable,
-  endsOf,
-  entriesIn,
-  type Header,
-  isNewer,
-  messagesOf,
+  getMessages,
+  ignoreUnreadable,
+  isNewerFormat,
+  readEntries,
+  readHeaderAndLast,
   readTranscript,
+  type TranscriptHeader,
   TranscriptWriter,
-  unlessUnreadable,
 } from './transcript.ts';
 
-export const TRANSCRIPT = 'session.jsonl';
-const ARCHIVED = `${TRANSCRIPT}.deleted.`;
-
 export interface RunFilesDeps {
-  /** Asked at each call, since /clear begins a new session. */
+  /** Called each time, since /clear starts a new session. */
   readonly session: () => {readonly id: string; readonly folder: string};
   readonly cwd: string;
-  readonly outputsIn: (folder: string) => OutputStore;
+  readonly createOutputStore: (folder: string) => OutputStore;
   readonly redactor: Redactor;
 }
 
@@ -42,21 +40,21 @@ export class RunFiles implements RunStore {
 
   create(header: RunHeader) {
     const {runId, ...facts} = header;
-    const folder = this.#folderOf(runId);
+    const folder = this.#getFolder(runId);
     const transcript = path.join(folder, TRANSCRIPT);
-    // Two in one millisecond keep their order.
+    // Two runs of the same millisecond keep their order.
     this.#lastCreatedAt = Math.max(Date.now(), this.#lastCreatedAt + 1);
     const at = new Date(this.#lastCreatedAt).toISOString();
     const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...facts};
     const journal = new TranscriptWriter(transcript, first, this.deps.redactor);
-    return {...handles(journal), output: this.deps.outputsIn(folder), transcript};
+    return {...getHandles(journal), output: this.deps.createOutputStore(folder), transcript};
   }
 
   reopen(runId: string) {
-    const folder = this.#folderOf(runId);
+    const folder = this.#getFolder(runId);
     const transcript = path.join(folder, TRANSCRIPT);
     if (!existsSync(transcript)) {
-      const archived = archivedIn(folder);
+      const archived = findArchived(folder);
       throw archived
         ? new MiniCcError('RUN_ARCHIVED', `Run ${runId} is archived and cannot go on. Its transcript: ${archived}`)
         : new MiniCcError('RUN_NOT_FOUND', `Run ${runId} has no transcript any more`);
@@ -64,102 +62,66 @@ export class RunFiles implements RunStore {
     assertContinuable(transcript);
     const read = readTranscript(transcript);
     const journal = new TranscriptWriter(transcript, read.header, this.deps.redactor);
-    const output = this.deps.outputsIn(folder);
-    return {...handles(journal), output, transcript, messages: messagesOf(read)};
+    const output = this.deps.createOutputStore(folder);
+    return {...getHandles(journal), output, transcript, messages: getMessages(read)};
   }
 
   list(): readonly StoredRun[] {
-    return runFoldersOf(this.deps.session().folder)
+    return listRunFolders(this.deps.session().folder)
       .flatMap((folder) => readRun(folder) ?? [])
       .sort((a, b) => a.createdAt - b.createdAt);
   }
 
   read(runId: string): readonly TranscriptEntry[] {
-    const file = transcriptIn(this.#folderOf(runId));
-    return file ? runEntries(file) : [];
+    const file = findTranscript(this.#getFolder(runId));
+    return file ? readRunEntries(file) : [];
   }
 
   archive(runId: string): string {
-    return archiveIn(this.#folderOf(runId));
+    return archiveTranscript(this.#getFolder(runId));
   }
 
-  #folderOf(runId: string): string {
+  #getFolder(runId: string): string {
     if (!/^[\w-]+$/.test(runId)) throw new UsageError(`Not a run id: ${JSON.stringify(runId)}`);
     return path.join(this.deps.session().folder, 'subagents', runId);
   }
 }
 
-function handles(journal: TranscriptWriter) {
-  return {journal, park: () => journal.park(), close: () => journal.closeBeside()};
+function getHandles(journal: TranscriptWriter) {
+  return {journal, park: () => journal.park(), close: () => journal.closeInBackground()};
 }
 
-/** The folders of all runs of a session. */
-export function runFoldersOf(sessionFolder: string): string[] {
-  const parent = path.join(sessionFolder, 'subagents');
-  if (!existsSync(parent)) return [];
-  const runs = readdirSync(parent, {withFileTypes: true}).filter((entry) => entry.isDirectory());
-  return runs.map(({name}) => path.join(parent, name));
+/** The entries after the header, as far as they can be read. */
+function readRunEntries(file: string): TranscriptEntry[] {
+  return readEntries(file).filter(({type}) => type !== 'session');
 }
 
-/** Renames the transcript in a run's folder; its bytes stay as they are. @returns where it is now. */
-export function archiveIn(folder: string): string {
-  const stamp = new Date().toISOString().replaceAll(':', '-');
-  const archived = path.join(folder, `${ARCHIVED}${stamp}`);
-  renameSync(path.join(folder, TRANSCRIPT), archived);
-  return archived;
-}
-
-/** The run whose transcript this is has come to an end. */
-export function isFinished(file: string): boolean {
-  return endsOf(file).last?.type === 'end';
-}
-
-function transcriptIn(folder: string): string | undefined {
-  const file = path.join(folder, TRANSCRIPT);
-  return existsSync(file) ? file : archivedIn(folder);
-}
-
-/** The newest, should there be several. */
-function archivedIn(folder: string): string | undefined {
-  if (!existsSync(folder)) return undefined;
-  const name = readdirSync(folder)
-    .filter((each) => each.startsWith(ARCHIVED))
-    .sort()
-    .at(-1);
-  return name === undefined ? undefined : path.join(folder, name);
-}
-
-/** What follows the header, as far as it can be read. */
-function runEntries(file: string): TranscriptEntry[] {
-  return entriesIn(file).filter(({type}) => type !== 'session');
-}
-
-/** Undefined when there is nothing that can be read as a run: one bad file must not keep the session from going on. */
+/** Undefined when the folder has no readable run: one bad file must not prevent the session from continuing. */
 function readRun(folder: string): StoredRun | undefined {
-  const transcript = transcriptIn(folder);
-  return transcript === undefined ? undefined : unlessUnreadable(() => storedRun(transcript));
+  const transcript = findTranscript(folder);
+  return transcript === undefined ? undefined : ignoreUnreadable(() => parseRun(transcript));
 }
 
-function storedRun(transcript: string): StoredRun | undefined {
+function parseRun(transcript: string): StoredRun | undefined {
   const archived = path.basename(transcript) !== TRANSCRIPT;
-  const {header, last} = endsOf(transcript);
+  const {header, last} = readHeaderAndLast(transcript);
   if (!header) return undefined;
   if (last?.type === 'end') return {...fromHeader(header), ...fromEnd(last), transcript, archived};
-  const told = fromAll(runEntries(transcript));
-  // The end that a cut-off run is given cannot be written to a file of a newer version: it has it without.
-  const end = told.end ?? (isNewer(header) ? unwrittenEnd(header, told) : undefined);
-  return {...fromHeader(header), ...told, ...(end && {end}), transcript, archived};
+  const state = fromEntries(readRunEntries(transcript));
+  // A run that was cut off gets an end in its file. In a file of a newer format it gets none: the end is made here.
+  const end = state.end ?? (isNewerFormat(header) ? createUnwrittenEnd(header, state) : undefined);
+  return {...fromHeader(header), ...state, ...(end && {end}), transcript, archived};
 }
 
-function unwrittenEnd(header: Header, told: ReturnType<typeof fromAll>): EndEntry {
-  const {text, tools, usage, round, lastAt} = told;
+function createUnwrittenEnd(header: TranscriptHeader, state: ReturnType<typeof fromEntries>): EndEntry {
+  const {text, tools, usage, round, lastAt} = state;
   const durationMs = Math.max(0, lastAt - Date.parse(header.at));
   const reason = 'its transcript was written by a newer mini-cc';
   const end = {type: 'end', at: header.at, outcome: 'unknown', reason, text, tools, usage, round, durationMs} as const;
-  return {...end, background: told.background ?? header.background ?? false};
+  return {...end, background: state.background ?? header.background ?? false};
 }
 
-function fromHeader(header: Header) {
+function fromHeader(header: TranscriptHeader) {
   const {
     id,
     agent,
@@ -184,19 +146,19 @@ function fromHeader(header: Header) {
   };
 }
 
-/** A run's own last line says all of it. */
+/** The end entry contains the whole state of the run. */
 function fromEnd(end: EndEntry) {
   const {text = '', tools = 0, usage = NO_USAGE, background = false, round = 1} = end;
   return {text, tools, usage, background, round, lastAt: Date.parse(end.at), end};
 }
 
-/** What the lines tell of a run whose last line is not its end: it was cut off, or sent to the background just then. */
-function fromAll(entries: readonly TranscriptEntry[]) {
-  let told = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
+/** The state of a run whose last line is not its end: it was cut off, or was sent to the background in its last moment. */
+function fromEntries(entries: readonly TranscriptEntry[]) {
+  let state = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
   let isBackground = false;
   let end: EndEntry | undefined;
   for (const entry of entries) {
-    if ('at' in entry) told = {...told, lastAt: Date.parse(entry.at)};
+    if ('at' in entry) state = {...state, lastAt: Date.parse(entry.at)};
     switch (entry.type) {
       case 'background':
         isBackground = true;
@@ -204,24 +166,24 @@ function fromAll(entries: readonly TranscriptEntry[]) {
       case 'resumed':
         isBackground = true;
         end = undefined;
-        told = {...told, round: entry.round};
+        state = {...state, round: entry.round};
         break;
       case 'end':
         end = entry;
         break;
       case 'message':
-        told = {...told, ...fromMessage(entry, told)};
+        state = {...state, ...fromMessage(entry, state)};
     }
   }
-  return {...told, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
+  return {...state, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
 }
 
 function fromMessage(
   {message, usage = NO_USAGE}: Extract<TranscriptEntry, {type: 'message'}>,
-  told: Pick<StoredRun, 'text' | 'tools' | 'usage'>,
+  state: Pick<StoredRun, 'text' | 'tools' | 'usage'>,
 ) {
   const {content, role} = message;
-  if (role === 'assistant') return {text: textOf(content) || told.text, usage: addUsage(told.usage, usage)};
+  if (role === 'assistant') return {text: textOf(content) || state.text, usage: addUsage(state.usage, usage)};
   if (typeof content === 'string') return {};
-  return {tools: told.tools + content.filter(({type}) => type === 'tool_result').length};
+  return {tools: state.tools + content.filter(({type}) => type === 'tool_result').length};
 }

@@ -1,6 +1,6 @@
 /**
- * One mini-cc writes a session. The lock is a file beside the transcript that names the process; one whose process is
- * gone is taken over. A process is known by its id and the time it started, since ids are used again.
+ * Only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the process. When that
+ * process has ended, the lock is taken over. A process is identified by its id and start time, since ids are reused.
  */
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
@@ -14,14 +14,14 @@ const LOCK = 'lock';
 interface Holder {
   readonly version: 1;
   readonly pid: number;
-  /** As the system counts it; compared, never read. */
+  /** In the system's own units: only for comparison. */
   readonly started: string;
   readonly host: string;
 }
 
 export class SessionLock {
   readonly #file: string;
-  #held = false;
+  #isHeld = false;
 
   constructor(
     private readonly folder: string,
@@ -30,15 +30,15 @@ export class SessionLock {
     this.#file = path.join(folder, LOCK);
   }
 
-  /** @throws UsageError when another process has it, or nothing can be written there. Having it already is fine. */
+  /** Does nothing when this process has the lock already. @throws UsageError when another one has it, or writing fails */
   acquire(): void {
-    if (this.#held) return;
+    if (this.#isHeld) return;
     const own = path.join(this.folder, `${LOCK}.${process.pid}`);
     this.#write(own);
     try {
-      // Whole from the first moment, and only one of several gets it: a link, not a write.
-      while (!linked(own, this.#file)) this.#removeStale();
-      this.#held = true;
+      // By a hard link: the lock file is complete from the first moment, and only one of several processes can create it.
+      while (!tryLink(own, this.#file)) this.#removeStale();
+      this.#isHeld = true;
     } finally {
       rmSync(own, {force: true});
     }
@@ -46,7 +46,7 @@ export class SessionLock {
 
   /** @throws UsageError on a full disk, and where this user may not write. */
   #write(own: string): void {
-    const holder: Holder = {version: 1, pid: process.pid, started: startOf(process.pid) ?? '', host: hostname()};
+    const holder: Holder = {version: 1, pid: process.pid, started: getStartTime(process.pid) ?? '', host: hostname()};
     try {
       mkdirSync(this.folder, {recursive: true, mode: 0o700});
       writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
@@ -60,8 +60,8 @@ export class SessionLock {
   }
 
   release(): void {
-    if (!this.#held) return;
-    this.#held = false;
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
     rmSync(this.#file, {force: true});
   }
 
@@ -75,21 +75,21 @@ export class SessionLock {
       );
     }
     const aside = path.join(this.folder, `${LOCK}.stale.${process.pid}`);
-    if (!renamed(this.#file, aside)) return;
-    // Somebody else may have taken it over since it was read: then it goes back.
+    if (!tryRename(this.#file, aside)) return;
+    // Another process may have taken over the lock after it was read here: then put it back.
     const taken = readHolder(aside);
-    if (taken && isAlive(taken)) linked(aside, this.#file);
+    if (taken && isAlive(taken)) tryLink(aside, this.#file);
     rmSync(aside, {force: true});
   }
 }
 
-/** A live process has the session of this folder. */
+/** Whether a live process has the session of this folder open. */
 export function isLocked(folder: string): boolean {
   const holder = readHolder(path.join(folder, LOCK));
   return holder !== undefined && isAlive(holder);
 }
 
-/** Undefined when there is none, or none that can be read: a crash tore it, so nobody holds it. */
+/** Undefined without a lock file, and for one that a crash left incomplete: no process has the lock then. */
 function readHolder(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Holder;
@@ -99,13 +99,13 @@ function readHolder(file: string): Holder | undefined {
   }
 }
 
-/** Of another machine (a shared home) nothing can be known, so it counts as alive. */
+/** A process of another machine (with a shared home) cannot be checked, so it counts as alive. */
 function isAlive({pid, started, host}: Holder): boolean {
-  return host !== hostname() || startOf(pid) === started;
+  return host !== hostname() || getStartTime(pid) === started;
 }
 
-/** When a process started; undefined when there is none. */
-function startOf(pid: number): string | undefined {
+/** When a process started; undefined when it does not exist. */
+function getStartTime(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -114,14 +114,14 @@ function startOf(pid: number): string | undefined {
     }
     return runProgramSync('ps', ['-o', 'lstart=', '-p', String(pid)]).trim();
   } catch (error) {
-    // No such process: no file, or ps ends with 1.
+    // The process does not exist: /proc has no file for it, or ps exits with 1.
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH' || hasStatus(error)) return undefined;
     throw error;
   }
 }
 
-/** @returns false when there is something at `to` already. */
-function linked(from: string, to: string): boolean {
+/** Creates a hard link. @returns false when `to` exists already */
+function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
     return true;
@@ -131,8 +131,8 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-/** @returns false when there is nothing at `from` any more. */
-function renamed(from: string, to: string): boolean {
+/** Renames a file. @returns false when `from` does not exist any more */
+function tryRename(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;

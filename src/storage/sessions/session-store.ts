@@ -1,4 +1,4 @@
-/** Where sessions live: `<home>/projects/<slug>/<session>/session.jsonl`, their subagents and cut outputs beside. */
+/** Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, with their subagents and cut outputs beside it. */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/tool-result.ts';
@@ -7,9 +7,10 @@ import {RedactingStream} from '../../core/secrets/redacting-stream.ts';
 import {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {openPrivate, privateFolder} from '../../core/util/private-file.ts';
-import {RunFiles, TRANSCRIPT} from './run-files.ts';
+import {TRANSCRIPT} from './archive.ts';
+import {RunFiles} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
-import {assertContinuable, type Header, headerOf, TranscriptWriter} from './transcript.ts';
+import {assertContinuable, readHeader, type TranscriptHeader, TranscriptWriter} from './transcript.ts';
 
 export interface OpenSession {
   readonly journal: Journal;
@@ -21,34 +22,34 @@ export interface OpenSession {
 export interface StoredSession {
   readonly id: string;
   readonly transcript: string;
-  /** Absent when it is damaged: it tells nothing of itself, not even its directory. */
-  readonly header: Header | undefined;
+  /** Undefined for a damaged session: nothing is known about it, not even its directory. */
+  readonly header: TranscriptHeader | undefined;
   /** When it was written to last, in milliseconds since the epoch. */
   readonly mtimeMs: number;
 }
 
 export class SessionStore {
-  /** Holds the sessions of this working directory, and of others whose paths make the same name. */
+  /** The folder of this directory's sessions. Another directory whose path gives the same name shares it. */
   readonly folder: string;
 
   constructor(
     home: string,
     private readonly cwd: string,
-    /** Takes keys out of all that is written. */
+    /** Takes keys out of everything that is written. */
     private readonly redactor = new Redactor([]),
   ) {
-    this.folder = path.join(home, 'projects', slugOf(cwd));
+    this.folder = path.join(home, 'projects', toSlug(cwd));
   }
 
   /** The folder of a session. @throws UsageError when the id would leave it. */
   sessionFolder(id: string): string {
-    assertPlainName(id);
+    assertSessionId(id);
     return path.join(this.folder, id);
   }
 
   /**
-   * A session that is there already is locked now, a new one with its first line.
-   * @throws UsageError when another mini-cc has it open, or it cannot go on here.
+   * Opens a session. An existing one is locked now, a new one with its first line.
+   * @throws UsageError when another mini-cc has it open, or it cannot be continued here
    */
   openSession(id: string): OpenSession {
     const folder = this.sessionFolder(id);
@@ -58,7 +59,7 @@ export class SessionStore {
     if (existsSync(writer.path)) {
       lock.acquire();
       try {
-        this.#assertOurs(writer.path);
+        this.#assertContinuable(writer.path);
       } catch (error) {
         lock.release();
         throw error;
@@ -72,7 +73,7 @@ export class SessionStore {
         },
       },
       transcript: writer.path,
-      output: this.#outputsIn(folder),
+      output: this.#createOutputStore(folder),
       close() {
         writer.close();
         lock.release();
@@ -80,47 +81,47 @@ export class SessionStore {
     };
   }
 
-  /** Runs of subagents of a session; `sessionId` is asked at each call, since /clear begins a new one. */
+  /** The runs of a session's subagents. `sessionId` is called each time, since /clear starts a new session. */
   runStore(sessionId: () => string): RunFiles {
     const session = () => ({id: sessionId(), folder: this.sessionFolder(sessionId())});
-    const outputsIn = (folder: string) => this.#outputsIn(folder);
-    return new RunFiles({session, cwd: this.cwd, outputsIn, redactor: this.redactor});
+    const createOutputStore = (folder: string) => this.#createOutputStore(folder);
+    return new RunFiles({session, cwd: this.cwd, createOutputStore, redactor: this.redactor});
   }
 
-  /** The transcript of a session by its id or the unique beginning of one. @throws UsageError when there is none. */
+  /** The transcript of a session, by its id or a unique beginning of it. @throws UsageError when there is none */
   find(id: string): {id: string; transcript: string} {
-    assertPlainName(id);
+    assertSessionId(id);
     const matches = this.#ids().filter((candidate) => candidate === id || candidate.startsWith(id));
     const match = matches.includes(id) ? id : matches[0];
     if (match === undefined) {
       throw new UsageError(`No session ${id} in ${this.cwd}. Sessions of this directory are in ${this.folder}`);
     }
     if (matches.length > 1 && match !== id)
-      throw new UsageError(`Ambiguous session id: ${id} (${matches.length} begin so)`);
+      throw new UsageError(`Ambiguous session id: ${id} (${matches.length} sessions begin with it)`);
     return {id: match, transcript: path.join(this.folder, match, TRANSCRIPT)};
   }
 
-  /** An empty file is no session yet: a crash left it before its first line. */
+  /** Whether the session exists. An empty file, left by a crash before its first line, is not a session yet. */
   exists(id: string): boolean {
-    assertPlainName(id);
+    assertSessionId(id);
     return this.#ids().includes(id) && statSync(path.join(this.folder, id, TRANSCRIPT)).size > 0;
   }
 
-  /** The session of this directory that was written to last. A damaged one cannot go on, so it is passed over. */
+  /** The session of this directory that was written last. A damaged one is skipped, since it cannot be continued. */
   latest(): StoredSession | undefined {
     return this.list().find(({header}) => header !== undefined);
   }
 
-  /** The sessions of this directory, the one that was written to last first, with those that are damaged. */
+  /** The sessions of this directory, also damaged ones; the one that was written last comes first. */
   list(): StoredSession[] {
-    return this.#found()
+    return this.#listFound()
       .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
   }
 
   /**
-   * Erases a session with its subagents and cut outputs: the one way besides retention.
-   * @throws UsageError when there is none, or a live mini-cc has it open.
+   * Erases a session with its subagents and cut outputs.
+   * @throws UsageError when it does not exist, or a live mini-cc has it open
    */
   erase(id: string): void {
     const found = this.find(id);
@@ -130,20 +131,20 @@ export class SessionStore {
   }
 
   #ids(): string[] {
-    return this.#found().map(({id}) => id);
+    return this.#listFound().map(({id}) => id);
   }
 
-  /** Two directories may share the folder, `a/b` and `a-b`: whose a session is, its header says. */
-  #found(): Omit<StoredSession, 'mtimeMs'>[] {
+  /** Two directories may share the folder, e.g. `a/b` and `a-b`: the header of a session names its own directory. */
+  #listFound(): Omit<StoredSession, 'mtimeMs'>[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder)
       .map((id) => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
       .filter(({transcript}) => existsSync(transcript))
-      .map((session) => ({...session, header: headerOf(session.transcript)}))
+      .map((session) => ({...session, header: readHeader(session.transcript)}))
       .filter(({header}) => header === undefined || header.cwd === this.cwd);
   }
 
-  #outputsIn(folder: string): OutputStore {
+  #createOutputStore(folder: string): OutputStore {
     return {
       open: (callId) => {
         const dir = path.join(folder, 'output');
@@ -163,8 +164,8 @@ export class SessionStore {
     };
   }
 
-  #assertOurs(transcript: string): void {
-    const cwd = headerOf(transcript)?.cwd ?? this.cwd;
+  #assertContinuable(transcript: string): void {
+    const cwd = readHeader(transcript)?.cwd ?? this.cwd;
     if (cwd !== this.cwd) {
       throw new UsageError(`${transcript} is a session of another directory, ${cwd}: choose another session id`);
     }
@@ -172,13 +173,13 @@ export class SessionStore {
   }
 }
 
-/** A working directory as a folder's name: readable, and short enough for any file system. */
-function slugOf(cwd: string): string {
+/** The name of a folder for a working directory: readable, and short enough for all file systems. */
+function toSlug(cwd: string): string {
   const slug = cwd.replaceAll(/[^A-Za-z0-9]/g, '-');
   return slug.length <= 200 ? slug : `${slug.slice(0, 100)}-${slug.slice(-99)}`;
 }
 
-function assertPlainName(id: string): void {
+function assertSessionId(id: string): void {
   if (id === '') throw new UsageError('session directory cannot be empty');
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id) || id.includes('..')) {
     throw new UsageError(`Not a session id: ${JSON.stringify(id)}`);

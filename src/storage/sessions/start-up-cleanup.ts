@@ -1,23 +1,23 @@
 /**
- * What is due since mini-cc last ran in this directory: runs are archived, and sessions erased where the user set a
- * number of days. A session that another mini-cc has open is left to that one.
+ * Start-up cleanup of one directory's sessions: archives runs that ended long enough ago, and erases sessions that are
+ * older than the retention time, if the user set one. Sessions that another mini-cc has open are left alone.
  */
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {archiveIn, isFinished, runFoldersOf, TRANSCRIPT} from './run-files.ts';
+import {archiveTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {isLocked} from './session-lock.ts';
-import {headerOf} from './transcript.ts';
+import {readHeader, readHeaderAndLast} from './transcript.ts';
 
-export interface HousekeepingOptions {
+export interface CleanupOptions {
   /** `<home>/projects/<slug>` */
   readonly folder: string;
-  /** Two directories may share a folder: only sessions of this one are touched. */
+  /** Two directories may share a folder: only sessions of this directory are changed. */
   readonly cwd: string;
   /** Minutes after its end when a run is archived; 0 = never. */
   readonly archiveAfterMinutes: number;
-  /** Days after its last word when a session is erased; 0 = never. */
+  /** Days after its last line when a session is erased; 0 = never. */
   readonly retentionDays: number;
-  /** Of the session that is open here, which looks after itself. */
+  /** The id of the session that this process has open: it is left alone. */
   readonly openSession: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -26,28 +26,28 @@ export interface HousekeepingOptions {
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-export function keepHouse(options: HousekeepingOptions): void {
+export function cleanUpAtStart(options: CleanupOptions): void {
   const {folder, cwd, archiveAfterMinutes, retentionDays, openSession, now} = options;
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
     const session = path.join(folder, name);
     const transcript = path.join(session, TRANSCRIPT);
-    if (name === openSession || isLocked(session) || headerOf(transcript)?.cwd !== cwd) continue;
+    if (name === openSession || isLocked(session) || readHeader(transcript)?.cwd !== cwd) continue;
     if (retentionDays > 0 && isOlder(transcript, now - retentionDays * DAY)) {
       rmSync(session, {recursive: true, force: true});
     } else if (archiveAfterMinutes > 0) archiveRuns(session, now - archiveAfterMinutes * MINUTE);
   }
 }
 
-/** One that was cut off has no end yet: it stays as it is until its session goes on. */
+/** A run that was cut off has no end yet: it stays as it is until its session goes on. */
 function archiveRuns(session: string, before: number): void {
-  for (const run of runFoldersOf(session)) {
+  for (const run of listRunFolders(session)) {
     const file = path.join(run, TRANSCRIPT);
-    if (isOlder(file, before) && isFinished(file)) archiveIn(run);
+    if (isOlder(file, before) && readHeaderAndLast(file).last?.type === 'end') archiveTranscript(run);
   }
 }
 
-/** The last line of a transcript is its newest, so the file's own time says when that was. */
+/** By the time of the file, which is the time of its last line. */
 function isOlder(file: string, time: number): boolean {
   const stat = statSync(file, {throwIfNoEntry: false});
   return stat !== undefined && stat.mtimeMs < time;

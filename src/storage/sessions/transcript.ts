@@ -1,12 +1,12 @@
 /**
  * Transcripts: JSON lines, appended, one whole event a line.
  *
- * What survives what: a line is handed to the kernel by one write before `append` returns, so it survives the end of
- * the process by any signal, `kill -9` too. It is synced to the disk (fsync) when the transcript is closed: a run's at
- * its end, before anybody hears of that end; a session's when it is left. So a power cut may take the last moments of
- * a conversation, never a result that was told. A sync after every line would cost a turn some milliseconds for that.
+ * Durability: `append` hands a line to the kernel before it returns, so the line survives the end of the process by any
+ * signal, `kill -9` too. Closing syncs it to the disk (fsync): a run's transcript at its end, before its end is
+ * published; a session's when the session is left. So a power cut may lose the last moments of a conversation, but never
+ * a published result. A sync after every line would cost each turn some milliseconds.
  */
-import {closeSync, existsSync, fstatSync, fsync, fsyncSync, readFileSync, readSync, statSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, fsync, fsyncSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import type {AssistantBlock, Message} from '../../core/contract/messages.ts';
@@ -15,28 +15,32 @@ import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {textOf} from '../../core/util/messages.ts';
-import {openPrivate, privateFolder} from '../../core/util/private-file.ts';
-import {appendLine, firstAndLastLine, firstLineOf} from '../json-lines.ts';
+import {privateFolder} from '../../core/util/private-file.ts';
+import {appendLine, openForAppending, parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
-export type Header = Extract<TranscriptEntry, {type: 'session'}>;
+export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
-/** Appends to one file. It comes into being with its first entry: a session without a word leaves nothing. */
+/** A line with a message. */
+export type MessageLine = Extract<TranscriptEntry, {type: 'message'}>;
+
+/** Appends to one file. The first entry creates it, so that a session without any message leaves nothing. */
 export class TranscriptWriter implements Journal {
   #fd: number | undefined;
 
   constructor(
     readonly path: string,
-    /** `at`: when it began, where that is not when its first line is written. */
-    private readonly header: Omit<Header, 'type' | 'version' | 'at'> & Partial<Pick<Header, 'at'>>,
+    /** `at` defaults to the time of the first line. */
+    private readonly header: Omit<TranscriptHeader, 'type' | 'version' | 'at'> & Partial<Pick<TranscriptHeader, 'at'>>,
+    /** Takes the values of known keys out of each line. */
     private readonly redactor: Redactor,
   ) {}
 
   append(entry: TranscriptEntry): void {
     this.#fd ??= this.#open();
-    this.#write(this.#fd, entry);
+    appendLine(this.#fd, this.#format(entry));
   }
 
-  /** Holds no file open until the next entry: hundreds of runs may wait for their turn. */
+  /** Closes the file until the next entry, without a sync: hundreds of runs may wait for their turn. */
   park(): void {
     if (this.#fd === undefined) return;
     closeSync(this.#fd);
@@ -49,8 +53,8 @@ export class TranscriptWriter implements Journal {
     this.park();
   }
 
-  /** The same, without holding up everything else while the disk works. */
-  async closeBeside(): Promise<void> {
+  /** Closes without blocking the process while the disk works. All lines are on the disk when this resolves. */
+  async closeInBackground(): Promise<void> {
     const fd = this.#fd;
     if (fd === undefined) return;
     this.#fd = undefined;
@@ -63,95 +67,92 @@ export class TranscriptWriter implements Journal {
 
   #open(): number {
     privateFolder(path.dirname(this.path));
-    const fd = openPrivate(this.path, 'a+');
-    // One that is there without a byte comes from a crash, or a full disk, before its first line.
-    if (fstatSync(fd).size === 0) {
-      const header: Header = {
-        type: 'session',
-        version: TRANSCRIPT_VERSION,
-        at: new Date().toISOString(),
-        ...this.header,
-      };
-      this.#write(fd, header);
-    } else if (endsTorn(fd)) {
-      // A crash tore the last line: what follows must not grow onto it.
-      writeSync(fd, '\n');
-    }
-    return fd;
+    return openForAppending(this.path, () => {
+      const start = {type: 'session', version: TRANSCRIPT_VERSION, at: new Date().toISOString()} as const;
+      return this.#format({...start, ...this.header});
+    });
   }
 
-  #write(fd: number, entry: TranscriptEntry): void {
-    appendLine(fd, JSON.stringify(storedEntry(entry, this.redactor)));
+  #format(entry: TranscriptEntry): string {
+    return JSON.stringify(redactEntry(entry, this.redactor));
   }
 }
 
-function endsTorn(fd: number): boolean {
-  const {size} = fstatSync(fd);
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  return last[0] !== 0x0a;
+function redactEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntry {
+  if (redactor.isEmpty) return entry;
+  if (entry.type !== 'message') return redactor.values(entry);
+  return redactor.values({...entry, message: withoutRedactedThinking(entry.message, redactor)});
+}
+
+/** A server accepts a thinking block only as it was signed. So a block that contains a key is left out. */
+function withoutRedactedThinking(message: Message, redactor: Redactor): Message {
+  const {content} = message;
+  if (message.role !== 'assistant' || typeof content === 'string') return message;
+  const kept = (content as readonly AssistantBlock[]).filter(
+    (block) => block.type !== 'thinking' || redactor.text(block.thinking) === block.thinking,
+  );
+  if (kept.length === content.length) return message;
+  return {...message, content: kept.length > 0 ? kept : [{type: 'text', text: '(a thought that contained a key)'}]};
 }
 
 export interface Transcript {
-  readonly header: Header;
+  readonly header: TranscriptHeader;
   readonly entries: readonly TranscriptEntry[];
 }
 
 /**
- * Reads a transcript, of a newer version too, as far as this one understands it; torn lines are skipped.
- * @throws UsageError when it has no header.
+ * Reads a transcript. Torn lines are skipped, and so are unknown parts of a newer format.
+ * @throws UsageError when it has no header
  */
 export function readTranscript(file: string): Transcript {
-  const [header, ...entries] = entriesIn(file);
-  if (!isHeader(header)) throw new UsageError(noHeader(file));
+  const [header, ...entries] = readEntries(file);
+  if (!isHeader(header)) throw new UsageError(describeMissingHeader(file));
   return {header, entries};
 }
 
-/** All lines that can be read, whatever the first one is. */
-export function entriesIn(file: string): TranscriptEntry[] {
+/** All lines that can be read, with or without a header. */
+export function readEntries(file: string): TranscriptEntry[] {
   return readFileSync(file, 'utf8')
     .split('\n')
-    .flatMap((line) => parseLine(line) ?? []);
+    .flatMap((line) => parseEntry(line) ?? []);
 }
 
-/** The header alone. Undefined when the first line is none, or the file cannot be read. */
-export function headerOf(file: string): Header | undefined {
-  return unlessUnreadable(() => asHeader(firstLineOf(file)));
+/** The header alone; undefined when the first line is not a header, or the file cannot be read. */
+export function readHeader(file: string): TranscriptHeader | undefined {
+  return ignoreUnreadable(() => parseHeader(readFirstLine(file)));
 }
 
-/** First and last line; a torn last one is no entry. */
-export function endsOf(file: string): {header: Header | undefined; last: TranscriptEntry | undefined} {
-  const {first, last} = firstAndLastLine(file);
-  return {header: asHeader(first), last: parseLine(last)};
+/** The first and the last line, each undefined when it is torn or not what it should be. */
+export function readHeaderAndLast(file: string) {
+  const {first, last} = readFirstAndLastLine(file);
+  return {header: parseHeader(first), last: parseEntry(last)};
 }
 
-/** What there is to say of a transcript whose first line is none. */
-export function noHeader(file: string): string {
-  return `${file} is no transcript of mini-cc: its first line says no version`;
+export function describeMissingHeader(file: string): string {
+  return `${file} is not a transcript of mini-cc: its first line has no version`;
 }
 
-export function isNewer(header: Header): boolean {
+export function isNewerFormat(header: TranscriptHeader): boolean {
   return header.version > TRANSCRIPT_VERSION;
 }
 
 /**
- * Before lines are added to a transcript. One without a byte gets its header then, and is fine.
- * @throws UsageError when its first line is torn, or it comes from a newer version.
+ * To be called before lines are added to an existing transcript. An empty file is fine: it gets a header then.
+ * @throws UsageError when its first line is torn, or it has a newer format
  */
 export function assertContinuable(file: string): void {
   if (statSync(file).size === 0) return;
-  const header = headerOf(file);
-  if (!header) throw new UsageError(`${noHeader(file)}. It is damaged and cannot be continued`);
-  if (isNewer(header)) {
+  const header = readHeader(file);
+  if (!header) throw new UsageError(`${describeMissingHeader(file)}. It is damaged and cannot be continued`);
+  if (isNewerFormat(header)) {
     throw new UsageError(
       `${file} was written by a newer mini-cc (format ${header.version}, this one knows ${TRANSCRIPT_VERSION}): it can be read, not continued`,
     );
   }
 }
 
-/** Undefined for what the file system refuses: no rights, or not there any more. */
-export function unlessUnreadable<T>(read: () => T): T | undefined {
+/** @returns undefined when the file system refuses the access: no permission, or the file does not exist any more */
+export function ignoreUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -160,34 +161,28 @@ export function unlessUnreadable<T>(read: () => T): T | undefined {
   }
 }
 
-function asHeader(line: string): Header | undefined {
-  const entry = parseLine(line);
+function parseHeader(line: string): TranscriptHeader | undefined {
+  const entry = parseEntry(line);
   return isHeader(entry) ? entry : undefined;
 }
 
-function isHeader(entry: TranscriptEntry | undefined): entry is Header {
+function isHeader(entry: TranscriptEntry | undefined): entry is TranscriptHeader {
   return entry?.type === 'session';
 }
 
-/** Undefined for a blank or torn line, or one that lacks what its type has. */
-function parseLine(line: string): TranscriptEntry | undefined {
-  if (line.trim() === '') return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return isEntry(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+/** Undefined for a blank or torn line, and for one that lacks a field of its type. */
+function parseEntry(line: string): TranscriptEntry | undefined {
+  const value = parseLine(line);
+  return isEntry(value) ? value : undefined;
 }
 
-/** What readers rely on without asking: a newer version may have changed it, and a damaged disk anything. */
+/** Checks the fields that readers rely on: a newer version, or a damaged disk, may have changed them. */
 function isEntry(value: unknown): value is TranscriptEntry {
   if (!isObject(value) || typeof value.type !== 'string') return false;
   const {type, message} = value;
   if (type === 'session') {
     const {version, id, agent, cwd, at} = value;
-    return typeof version === 'number' && [id, agent, cwd, at].every((word) => typeof word === 'string');
+    return typeof version === 'number' && [id, agent, cwd, at].every((field) => typeof field === 'string');
   }
   if (type !== 'message') return true;
   if (!isObject(message) || typeof message.role !== 'string') return false;
@@ -199,15 +194,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A line with a message. */
-export type MessageLine = Extract<TranscriptEntry, {type: 'message'}>;
-
-/** The messages that count: without those that were rewound. */
-export function messagesOf(transcript: Transcript): Message[] {
-  return messageLinesOf(transcript).map(({message}) => message);
+/** The messages of the conversation, without those that were rewound. */
+export function getMessages(transcript: Transcript): Message[] {
+  return getMessageLines(transcript).map(({message}) => message);
 }
 
-function messageLinesOf({entries}: Transcript): MessageLine[] {
+/** The lines of the conversation's messages, without those that were rewound. */
+function getMessageLines({entries}: Transcript): MessageLine[] {
   const lines: MessageLine[] = [];
   for (const entry of entries) {
     if (entry.type === 'message') lines.push(entry);
@@ -218,9 +211,9 @@ function messageLinesOf({entries}: Transcript): MessageLine[] {
   return lines;
 }
 
-/** The prompts to which the conversation can go back, newest first. None where nothing was said yet. */
+/** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */
 export function readRewindPoints(file: string): readonly RewindPoint[] {
-  const lines = existsSync(file) ? messageLinesOf(readTranscript(file)) : [];
+  const lines = existsSync(file) ? getMessageLines(readTranscript(file)) : [];
   return lines
     .flatMap(({uuid, at, message, prompt}, kept) =>
       prompt ? [{uuid, at: Date.parse(at), text: textOf(message.content), kept, dropped: lines.length - kept}] : [],
@@ -228,24 +221,7 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
     .reverse();
 }
 
-/** Also those that count no more: what was told once was told. */
-export function everyMessageOf({entries}: Transcript): Message[] {
+/** All messages, also those that were rewound: an announcement in one of them was delivered all the same. */
+export function getAllMessages({entries}: Transcript): Message[] {
   return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
-}
-
-function storedEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntry {
-  if (redactor.isEmpty) return entry;
-  if (entry.type !== 'message') return redactor.values(entry);
-  return redactor.values({...entry, message: withoutTouchedThinking(entry.message, redactor)});
-}
-
-/** A server takes thoughts back as they were signed or not at all: one that holds a key is left out. */
-function withoutTouchedThinking(message: Message, redactor: Redactor): Message {
-  const {content} = message;
-  if (message.role !== 'assistant' || typeof content === 'string') return message;
-  const kept = (content as readonly AssistantBlock[]).filter(
-    (block) => block.type !== 'thinking' || redactor.text(block.thinking) === block.thinking,
-  );
-  if (kept.length === content.length) return message;
-  return {...message, content: kept.length > 0 ? kept : [{type: 'text', text: '(a thought that held a key)'}]};
 }

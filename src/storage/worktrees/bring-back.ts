@@ -1,6 +1,6 @@
 /**
- * From a worktree back into the workspace: applied as a whole where it fits, also beside what others changed
- * in the same file meanwhile, else kept as a patch. What mini-cc never writes unasked is kept in any case.
+ * Brings the changes of a worktree back into the workspace. They are applied all together when they fit, also into files
+ * that others changed elsewhere meanwhile; otherwise they are kept as a patch. Changes of protected files are always kept.
  */
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -8,66 +8,68 @@ import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
 import {messageOf} from '../../core/util/errors.ts';
 import {orAbsent} from '../../core/util/file-errors.ts';
 import {inOneLine} from '../../core/util/file-name.ts';
-import {ABSENT, type Change, type Snapshots} from './snapshots.ts';
-import {type ChangedMeanwhile, WorkspaceFiles} from './workspace-conflicts.ts';
-import {freeName, type Origin, shellWord} from './worktree-folder.ts';
+import {ABSENT, type TreeDiff, type TreeSnapshots} from './snapshots.ts';
+import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
+import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
 
 interface KeepDeps {
   readonly origin: Origin;
-  readonly snapshots: Snapshots;
-  /** Where a patch is kept. */
+  readonly snapshots: TreeSnapshots;
+  /** The folder for patches. */
   readonly keepIn: string;
-  /** For files that are on their way; on the same disk as `keepIn`. */
+  /** A folder for temporary files, on the same disk as `keepIn`. */
   readonly scratch: string;
 }
 
 export interface BringBackDeps extends KeepDeps {
-  /** The worktree's top. */
+  /** The top of the worktree. */
   readonly tree: string;
-  /** Files that are never written without a question; relative to the repository's top. */
+  /** Whether a file is never written without a question. Paths are relative to the top of the repository. */
   readonly isProtected: (file: string) => boolean;
-  /** Does the writing, so that what was there before is kept for undo. */
+  /** Wraps the writing, so that checkpoints store the earlier contents for undo. */
   readonly writing: (work: () => Promise<void>) => Promise<unknown>;
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
-/** @param written by the run's tools, absolute. @throws Error when the changes can neither be applied nor kept. */
+/** @param written absolute paths that the run's tools wrote. @throws Error when changes can neither be applied nor kept */
 export async function bringBack(deps: BringBackDeps, written: readonly string[]): Promise<BroughtBack> {
   const {origin, snapshots} = deps;
-  const {taken, left} = await ignoredIn(snapshots, deps.tree, written);
-  const {changes, end, notes: told} = await whatChanged(deps);
-  const notes = left.length === 0 ? told : [...told, `Not brought back, since git ignores it: ${named(left)}`];
-  const isThere = new Set<string>();
-  for (const file of taken) if (await lstat(path.join(origin.top, file)).catch(orAbsent)) isThere.add(file);
-  const whyHeld = (change: Change) => whyHeldBack(change, deps, isThere);
-  const held = changes.filter((change) => whyHeld(change) !== undefined);
-  const free = changes.filter((change) => !held.includes(change));
-  const part = held.length === 0 ? end : await snapshots.withOnly(origin.start, free);
-  const whyNot = free.length === 0 ? undefined : await apply(deps, free, part);
-  if (whyNot !== undefined) {
-    const words = `Nothing was applied: ${whyNot.words}.`;
-    return {applied: [], notes, kept: await keep(deps, end, whyNot.why, words)};
+  const {taken, left} = await takeWrittenIgnoredFiles(snapshots, deps.tree, written);
+  const {changes, end, notes: nestedNotes} = await findChanges(deps);
+  const notes =
+    left.length === 0 ? nestedNotes : [...nestedNotes, `Not brought back, since git ignores it: ${formatNames(left)}`];
+  const existing = new Set<string>();
+  for (const file of taken) if (await lstat(path.join(origin.top, file)).catch(orAbsent)) existing.add(file);
+  const getReason = (change: TreeDiff) => whyNotApplied(change, deps, existing);
+  const excluded = changes.filter((change) => getReason(change) !== undefined);
+  const included = changes.filter((change) => !excluded.includes(change));
+  const part = excluded.length === 0 ? end : await snapshots.withOnly(origin.start, included);
+  const failure = included.length === 0 ? undefined : await apply(deps, included, part);
+  if (failure !== undefined) {
+    const explanation = `Nothing was applied: ${failure.explanation}.`;
+    return {applied: [], notes, kept: await keepPatch(deps, end, failure.why, explanation)};
   }
-  const applied = free.map(({path: file}) => path.join(origin.top, file));
-  if (held.length === 0) return {applied, notes};
-  const why = held.length === 1 ? whyHeld(held[0]!)! : `${held.length} files that need a person`;
-  const words = `${held.map(whyHeld).join('; ')}: what changed there was not applied.`;
-  return {applied, notes, kept: await keep(deps, await snapshots.withOnly(origin.start, held), why, words)};
+  const applied = included.map(({path: file}) => path.join(origin.top, file));
+  if (excluded.length === 0) return {applied, notes};
+  const why = excluded.length === 1 ? getReason(excluded[0]!)! : `${excluded.length} files that need a person`;
+  const explanation = `${excluded.map(getReason).join('; ')}: these changes were not applied.`;
+  const rest = await snapshots.withOnly(origin.start, excluded);
+  return {applied, notes, kept: await keepPatch(deps, rest, why, explanation)};
 }
 
-/** What a worktree that nobody works in any more still holds. @returns undefined when nothing was changed in it. */
+/** Keeps all changes of a worktree whose run has ended. @returns undefined when nothing was changed in it */
 export async function keepAll({
   why,
   ...deps
 }: KeepDeps & Pick<BringBackDeps, 'tree'> & {readonly why: string}): Promise<KeptChanges | undefined> {
-  const {left} = await ignoredByCrash(deps.snapshots, deps.tree);
-  const {changes, end} = await whatChanged(deps);
-  const gone = left.length === 0 ? '' : ` Not kept, since git ignores it: ${named(left)}.`;
-  return changes.length === 0 ? undefined : keep(deps, end, why, `Nothing was applied.${gone}`);
+  const {left} = await takeIgnoredFilesAfterCrash(deps.snapshots, deps.tree);
+  const {changes, end} = await findChanges(deps);
+  const notKept = left.length === 0 ? '' : ` Not kept, since git ignores it: ${formatNames(left)}.`;
+  return changes.length === 0 ? undefined : keepPatch(deps, end, why, `Nothing was applied.${notKept}`);
 }
 
-async function whatChanged({snapshots, origin, keepIn}: KeepDeps) {
+async function findChanges({snapshots, origin, keepIn}: KeepDeps) {
   const nested = await snapshots.unnest(path.join(keepIn, 'repositories'));
   const end = await snapshots.take();
   const changes = await snapshots.changes(origin.start, end);
@@ -76,70 +78,75 @@ async function whatChanged({snapshots, origin, keepIn}: KeepDeps) {
   return {changes, end, notes};
 }
 
-/** @param isThere of the files that git ignores: those that the workspace has too, which no worktree begins with. */
-function whyHeldBack(
-  {path: file}: Change,
+/** @param existing the ignored files that the workspace has too: no worktree starts with them, so they cannot be compared */
+function whyNotApplied(
+  {path: file}: TreeDiff,
   {origin, isProtected}: BringBackDeps,
-  isThere: ReadonlySet<string>,
+  existing: ReadonlySet<string>,
 ): string | undefined {
   const name = inOneLine(file);
   if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} lies outside the workspace`;
   if (isProtected(file)) return `${name} is protected`;
-  return isThere.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
+  return existing.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
 }
 
-interface WhyNot {
+interface Failure {
+  /** A few words, for the receipt. */
   readonly why: string;
-  readonly words: string;
+  readonly explanation: string;
 }
 
-/** All or nothing. @returns why not. */
-async function apply(deps: BringBackDeps, changes: readonly Change[], tree: string): Promise<WhyNot | undefined> {
+/** Applies all changes or none. @returns why it failed; undefined when it worked */
+async function apply(deps: BringBackDeps, changes: readonly TreeDiff[], tree: string): Promise<Failure | undefined> {
   const {origin, snapshots, scratch} = deps;
   const patch = path.join(scratch, 'apply.patch');
-  let whyNot: WhyNot | undefined;
+  let failure: Failure | undefined;
   try {
     await snapshots.writePatch(origin.start, tree, patch);
-    // Looked at within: whoever keeps what was there before may have waited for others to end their writing.
+    // Checked inside `writing`, which may wait until others have ended their writes.
     await deps.writing(async () => {
-      const meanwhile = await new WorkspaceFiles(origin.top, origin.objectFormat).changedMeanwhile(changes);
-      whyNot = (await obstacles(deps, meanwhile, patch)) ?? (await applyNow(deps, changes, patch, meanwhile.edited));
+      const meanwhile = await new WorkspaceConflicts(origin.top, origin.objectFormat).changedMeanwhile(changes);
+      failure =
+        (await findConflict(deps, meanwhile, patch)) ?? (await applyNow(deps, changes, patch, meanwhile.edited));
     });
-    return whyNot;
+    return failure;
   } catch (error) {
-    return failed(messageOf(error));
+    return createFailure(messageOf(error));
   } finally {
     await rm(patch, {force: true});
   }
 }
 
-/** Lines that both changed, or that stand beside each other, are a conflict; elsewhere in a file both changes fit. */
-async function obstacles(
+/** Changes of the same or adjacent lines are a conflict. Changes at different places of a file fit together. */
+async function findConflict(
   {origin, snapshots}: BringBackDeps,
   {replaced, edited}: ChangedMeanwhile,
   patch: string,
-): Promise<WhyNot | undefined> {
-  if (replaced.length > 0) return conflict([...replaced, ...edited]);
-  const unfit = await snapshots.unfit(patch, origin.top);
-  if (unfit === undefined) return undefined;
-  if (edited.length === 0) return failed(unfit);
-  // Git quotes odd names: then all that it may be are named.
-  const told = edited.filter((file) => unfit.includes(file));
-  return conflict(told.length > 0 ? told : edited);
+): Promise<Failure | undefined> {
+  if (replaced.length > 0) return createConflict([...replaced, ...edited]);
+  const problem = await snapshots.checkPatch(patch, origin.top);
+  if (problem === undefined) return undefined;
+  if (edited.length === 0) return createFailure(problem);
+  // Git quotes unusual names. When none is found in its message, all edited files are named.
+  const mentioned = edited.filter((file) => problem.includes(file));
+  return createConflict(mentioned.length > 0 ? mentioned : edited);
 }
 
-function conflict(files: readonly string[]): WhyNot {
-  return {why: `conflict in ${named(files)}`, words: `${named(files)} changed in the workspace since this run began`};
+function createConflict(files: readonly string[]): Failure {
+  return {
+    why: `conflict in ${formatNames(files)}`,
+    explanation: `${formatNames(files)} changed in the workspace since this run began`,
+  };
 }
 
 async function applyNow(
   deps: BringBackDeps,
-  changes: readonly Change[],
+  changes: readonly TreeDiff[],
   patch: string,
   edited: readonly string[],
-): Promise<WhyNot | undefined> {
+): Promise<Failure | undefined> {
   const {origin, snapshots} = deps;
-  const modes = await modesOf(changes, origin.top);
+  const modes = await readModes(changes, origin.top);
   const asEdited = new Map<string, Buffer>();
   for (const file of edited) asEdited.set(file, await readFile(path.join(origin.top, file)));
   try {
@@ -147,16 +154,16 @@ async function applyNow(
     for (const [file, mode] of modes) await chmod(file, mode);
     return undefined;
   } catch (error) {
-    return failed(`${messageOf(error)}${await putBack(deps, changes, asEdited, modes)}`);
+    return createFailure(`${messageOf(error)}${await rollBack(deps, changes, asEdited, modes)}`);
   }
 }
 
-function failed(words: string): WhyNot {
-  return {why: 'applying them failed', words};
+function createFailure(explanation: string): Failure {
+  return {why: 'applying them failed', explanation};
 }
 
-/** Of files whose mode was not changed: git would make them anew, with the mode of a new file. */
-async function modesOf(changes: readonly Change[], top: string): Promise<(readonly [string, number])[]> {
+/** The modes of files whose mode the run did not change: git would create them anew, with the mode of a new file. */
+async function readModes(changes: readonly TreeDiff[], top: string): Promise<(readonly [string, number])[]> {
   const modes: (readonly [string, number])[] = [];
   for (const {path: name, oldMode, newMode} of changes) {
     const file = path.join(top, name);
@@ -166,17 +173,17 @@ async function modesOf(changes: readonly Change[], top: string): Promise<(readon
   return modes;
 }
 
-/** After a failure half way, e.g. on a full disk. @returns what to add to its words when that fails too. */
-async function putBack(
+/** After a failure half way, e.g. on a full disk. @returns what to add to the explanation when the rollback fails too */
+async function rollBack(
   {origin, snapshots}: BringBackDeps,
-  changes: readonly Change[],
+  changes: readonly TreeDiff[],
   asEdited: ReadonlyMap<string, Buffer>,
-  modes: Awaited<ReturnType<typeof modesOf>>,
+  modes: Awaited<ReturnType<typeof readModes>>,
 ): Promise<string> {
   try {
     for (const {path: name, oldMode} of changes) {
       const file = path.join(origin.top, name);
-      // A folder was there before: git apply makes none in the place of a file.
+      // A folder was there before: git apply creates none in the place of a file.
       if (oldMode === ABSENT && !(await lstat(file).catch(orAbsent))?.isDirectory()) await rm(file, {force: true});
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
@@ -185,38 +192,47 @@ async function putBack(
     for (const [file, mode] of modes) await chmod(file, mode);
     return '';
   } catch (error) {
-    return `; putting back what was written failed too (${messageOf(error)}): look at ${named(changes.map(({path: name}) => name))}`;
+    return `; putting back what was written failed too (${messageOf(error)}): look at ${formatNames(changes.map(({path: name}) => name))}`;
   }
 }
 
-async function keep({snapshots, origin, keepIn, scratch}: KeepDeps, tree: string, why: string, words: string) {
+async function keepPatch(
+  {snapshots, origin, keepIn, scratch}: KeepDeps,
+  tree: string,
+  why: string,
+  explanation: string,
+) {
   await mkdir(keepIn, {recursive: true, mode: 0o700});
   const draft = path.join(scratch, 'kept.patch');
   await snapshots.writePatch(origin.start, tree, draft);
   await chmod(draft, 0o600);
-  const patch = await freeName(keepIn, 'changes', 'patch');
+  const patch = await findUnusedPath(keepIn, 'changes', 'patch');
   await rename(draft, patch);
-  const byHand = `git -C ${shellWord(origin.top)} apply --reject ${shellWord(patch)}`;
-  return {patch, why, explanation: `${words} The changes are kept as a patch; to apply what fits: ${byHand}`};
+  const byHand = `git -C ${quoteForShell(origin.top)} apply --reject ${quoteForShell(patch)}`;
+  return {patch, why, explanation: `${explanation} The changes are kept as a patch; to apply what fits: ${byHand}`};
 }
 
-function named(files: readonly string[]): string {
-  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : '';
-  return `${files.slice(0, MOST_NAMED).map(inOneLine).join(', ')}${more}`;
+function formatNames(files: readonly string[]): string {
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
+  return `${files.slice(0, MAX_NAMED).map(inOneLine).join(', ')}${more}`;
 }
 
-/** Of one file that nobody can say who wrote. */
-const MOST_BYTES = 10 * 1024 * 1024;
+/** Bytes of an ignored file that is kept after a crash. */
+const MAX_BYTES = 10 * 1024 * 1024;
 
 interface IgnoredFiles {
-  /** Written by tools: part of the next snapshot. Relative to the tree's top. */
+  /** Files that go into the next snapshot, relative to the top of the tree. */
   readonly taken: ReadonlySet<string>;
-  /** Relative; a folder ends with a slash. */
+  /** Files and folders that stay ignored, relative; a folder ends with a slash. */
   readonly left: readonly string[];
 }
 
-/** @param written by the run's tools, absolute. @param top of the tree */
-async function ignoredIn(snapshots: Snapshots, top: string, written: readonly string[]): Promise<IgnoredFiles> {
+/** Takes ignored files that the run's tools wrote: they were meant. @param written their absolute paths. @param top the tree's top */
+async function takeWrittenIgnoredFiles(
+  snapshots: TreeSnapshots,
+  top: string,
+  written: readonly string[],
+): Promise<IgnoredFiles> {
   const ignored = await snapshots.ignored();
   const taken = new Set<string>();
   for (const file of written) {
@@ -225,17 +241,17 @@ async function ignoredIn(snapshots: Snapshots, top: string, written: readonly st
     if (isIgnored && (await lstat(file).catch(orAbsent))?.isFile()) taken.add(name);
   }
   if (taken.size === 0) return {taken, left: ignored};
-  await snapshots.takeAlso([...taken]);
+  await snapshots.include([...taken]);
   return {taken, left: await snapshots.ignored()};
 }
 
-/** After a crash nobody knows which were meant: single files are taken, folders are what builds and installs leave. */
-async function ignoredByCrash(snapshots: Snapshots, top: string): Promise<IgnoredFiles> {
+/** After a crash, what the tools wrote is not known. Single files are taken; folders are mostly build results and packages. */
+async function takeIgnoredFilesAfterCrash(snapshots: TreeSnapshots, top: string): Promise<IgnoredFiles> {
   const taken = new Set<string>();
   for (const name of await snapshots.ignored()) {
-    const about = await lstat(path.join(top, name));
-    if (about.isFile() && about.size <= MOST_BYTES) taken.add(name);
+    const stat = await lstat(path.join(top, name));
+    if (stat.isFile() && stat.size <= MAX_BYTES) taken.add(name);
   }
-  if (taken.size > 0) await snapshots.takeAlso([...taken]);
+  if (taken.size > 0) await snapshots.include([...taken]);
   return {taken, left: await snapshots.ignored()};
 }

@@ -1,34 +1,34 @@
-/** What a run committed, or put on a stash, in its worktree: kept as a bundle, since its files come back without it. */
+/** Keeps a run's commits and stashes as a git bundle, since only its file changes come back from the worktree. */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {messageOf} from '../../core/util/errors.ts';
 import {git} from '../git.ts';
 import {gitOrThrow} from './repository.ts';
-import {freeName, shellWord} from './worktree-folder.ts';
+import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
 export interface CommitsDeps {
-  /** The top of the worktree, with the `.git` that the run could change at will. */
+  /** The top of the worktree. The run could change its `.git`. */
   readonly tree: string;
-  /** mini-cc's own git directory: that of the run says only which commits there are. */
+  /** mini-cc's own git directory. The run's `.git` is used only to list commits and to read objects. */
   readonly gitDir: string;
-  /** The top of the main checkout, whose commits need no keeping. */
+  /** The top of the main checkout. Commits that it has are not kept. */
   readonly main: string;
   readonly keepIn: string;
 }
 
-/** @returns lines that say where they are; none when there are none. Never rejects: its own `.git` may be gone. */
+/** @returns lines that say where the commits are; none without commits. Never rejects: the run may have deleted `.git`. */
 export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
   try {
     const kept = await bundle(deps);
     return kept === undefined ? [] : [kept];
   } catch (error) {
-    return [`What it committed could not be kept apart from its changes: ${messageOf(error)}`];
+    return [`Its commits could not be kept beside its changes: ${messageOf(error)}`];
   }
 }
 
 async function bundle({tree, gitDir, main, keepIn}: CommitsDeps): Promise<string | undefined> {
-  // Named, so that no repository around is taken for it where it is gone.
-  const [own, known] = await Promise.all([tipsOf(tree, {GIT_DIR: path.join(tree, '.git')}), tipsOf(main, {})]);
+  // GIT_DIR is set, so that git uses no outer repository when this one was deleted.
+  const [own, known] = await Promise.all([listTips(tree, {GIT_DIR: path.join(tree, '.git')}), listTips(main, {})]);
   const ids = new Set(known.map(({id}) => id));
   const fresh = own.filter(({id}) => !ids.has(id));
   if (fresh.length === 0) return undefined;
@@ -41,10 +41,10 @@ async function bundle({tree, gitDir, main, keepIn}: CommitsDeps): Promise<string
   const draft = path.join(gitDir, 'commits.bundle');
   await gitOrThrow(gitDir, ['bundle', 'create', '--quiet', draft, '--stdin'], {env, input});
   await mkdir(keepIn, {recursive: true, mode: 0o700});
-  const file = await freeName(keepIn, 'commits', 'bundle');
+  const file = await findUnusedPath(keepIn, 'commits', 'bundle');
   await rename(draft, file);
   const names = fresh.map(({name}) => name.replace('refs/heads/', '')).join(', ');
-  const fetch = `git -C ${shellWord(main)} fetch ${shellWord(file)} ${shellWord(fresh[0]!.name)}`;
+  const fetch = `git -C ${quoteForShell(main)} fetch ${quoteForShell(file)} ${quoteForShell(fresh[0]!.name)}`;
   return `Its ${count === 1 ? 'commit is' : `${count} commits are`} kept too, of ${names}: ${fetch}`;
 }
 
@@ -53,8 +53,8 @@ interface Tip {
   readonly name: string;
 }
 
-/** Also the commit that is checked out on no branch. */
-async function tipsOf(folder: string, env: Readonly<Record<string, string>>): Promise<readonly Tip[]> {
+/** Branches, tags and stashes, and the checked-out commit when it is on no branch. */
+async function listTips(folder: string, env: Readonly<Record<string, string>>): Promise<readonly Tip[]> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags', 'refs/stash'];
   const [refs, head] = await Promise.all([
     gitOrThrow(folder, args, {env}),

@@ -1,4 +1,4 @@
-/** Copies what git would take of a checkout, byte by byte: tracked and untracked files as they lie there now. */
+/** Copies the tracked and untracked files of a checkout as they are now, byte by byte; ignored files are left out. */
 import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
@@ -7,27 +7,27 @@ import {orAbsent} from '../../core/util/file-errors.ts';
 import {isInside} from '../../core/util/inside.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 
-/** Files that are copied side by side. */
+/** Files that are copied at the same time. */
 const AT_ONCE = 64;
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 export interface Copied {
-  /** Tracked, and left out although nobody deleted them. */
+  /** Tracked files that were left out, although they are not deleted. */
   readonly leftOut: readonly string[];
-  /** Lines for a person: what was left out that git does not ignore. */
+  /** Lines for the user about files that were left out although git does not ignore them. */
   readonly notes: readonly string[];
 }
 
 interface Listed {
   readonly path: string;
   readonly tracked: boolean;
-  /** Not checked out, by sparse checkout. */
+  /** Not checked out, because of sparse checkout. */
   readonly skipped: boolean;
 }
 
 /**
- * @param hidden folders and files whose content must not be seen in the copy; absolute.
- * @throws Error when the copy cannot be written, and the signal's reason when it is aborted.
+ * @param hidden absolute paths of folders and files that must not be in the copy
+ * @throws Error when the copy cannot be written, and the signal's reason when it is aborted
  */
 export async function copyFiles(
   from: Repository,
@@ -35,8 +35,8 @@ export async function copyFiles(
   hidden: readonly string[],
   signal: AbortSignal,
 ): Promise<Copied> {
-  const listed = await filesOf(from, signal);
-  const folders = new Folders(from.top, to);
+  const listed = await listFiles(from, signal);
+  const folders = new FolderMaker(from.top, to);
   const leftOut: string[] = [];
   const unread: string[] = [];
   const nested: string[] = [];
@@ -58,20 +58,20 @@ export async function copyFiles(
   }
   return {
     leftOut,
-    notes: [...noteOn('cannot be read', unread), ...noteOn('is a git repository of its own', nested)],
+    notes: [...formatNote('cannot be read', unread), ...formatNote('is a git repository of its own', nested)],
   };
 }
 
-function noteOn(why: string, files: readonly string[]): string[] {
+function formatNote(why: string, files: readonly string[]): string[] {
   if (files.length === 0) return [];
-  const more = files.length > MOST_NAMED ? `, and ${files.length - MOST_NAMED} more` : '';
-  return [`not in the worktree, since it ${why}: ${files.slice(0, MOST_NAMED).join(', ')}${more}`];
+  const more = files.length > MAX_NAMED ? `, and ${files.length - MAX_NAMED} more` : '';
+  return [`not in the worktree, since it ${why}: ${files.slice(0, MAX_NAMED).join(', ')}${more}`];
 }
 
-async function filesOf(from: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
+async function listFiles(from: Repository, signal: AbortSignal): Promise<readonly Listed[]> {
   const args = ['ls-files', '-z', '-t', '--cached', '--others', '--exclude-standard'];
   const lines = (await gitOrThrow(from.top, args, {signal})).toString().split('\0');
-  // A file in a merge under way is listed for each side.
+  // During a merge, git lists a conflicting file once for each side.
   const files = new Map<string, Listed>();
   for (const line of lines) {
     const [tag, name] = [line[0], line.slice(2)];
@@ -80,8 +80,8 @@ async function filesOf(from: Repository, signal: AbortSignal): Promise<readonly 
   return [...files.values()];
 }
 
-/** The folders of the copy, each made once; those that are links in the original hold nothing of this repository. */
-class Folders {
+/** Creates each folder of the copy once. A folder that is a link in the original contains nothing of this repository. */
+class FolderMaker {
   readonly #made = new Map<string, Promise<boolean>>();
 
   constructor(
@@ -89,7 +89,7 @@ class Folders {
     private readonly to: string,
   ) {}
 
-  /** @returns false when there is no such folder in the original. */
+  /** @returns false when the original has no such folder */
   make(folder: string): Promise<boolean> {
     let made = this.#made.get(folder);
     if (made === undefined) {
@@ -107,12 +107,12 @@ class Folders {
   }
 }
 
-/** A file that is gone is no failure. @returns why it cannot be read, where that is so. */
+/** A file that was deleted meanwhile is no error. @returns why the file cannot be read, if so */
 async function copy(source: string, target: string): Promise<string | undefined> {
   const stat = await lstat(source).catch(orAbsent);
   if (stat === undefined) return undefined;
   if (stat.isSymbolicLink()) await symlink(await readlink(source), target);
-  // A submodule: a folder is all that git keeps of it here.
+  // A submodule: git has only its folder here.
   else if (stat.isDirectory()) await mkdir(target, {recursive: true});
   else if (stat.isFile()) {
     try {

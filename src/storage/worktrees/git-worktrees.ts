@@ -1,6 +1,6 @@
 /**
- * Worktrees of runs: `<session>/worktrees/<run>/tree/<name>/` is what the run sees; beside it, out of its reach, a git
- * directory of mini-cc's own that knows what the tree began with.
+ * Worktrees of runs. The run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run cannot write, is
+ * a git directory of mini-cc's own with a snapshot of the tree's start.
  */
 import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';
@@ -12,79 +12,79 @@ import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
 import {copyFiles} from './copy-files.ts';
-import {recover} from './recovery.ts';
-import {gitOrThrow, makeBorrowing, type Repository, repositoryAt, takeOverHistory} from './repository.ts';
-import {Snapshots} from './snapshots.ts';
-import {placesOf, removeTree, settle, writeStart} from './worktree-folder.ts';
+import {recoverWorktree} from './recovery.ts';
+import {copyHistory, createBorrowingRepository, gitOrThrow, openRepository, type Repository} from './repository.ts';
+import {TreeSnapshots} from './snapshots.ts';
+import {getWorktreePaths, removeStart, removeTree, writeStart} from './worktree-folder.ts';
 
-export interface WorktreeRooms {
+export interface WorktreeDeps {
   /** The session's workspace, links resolved. */
   readonly root: string;
-  /** Asked at each call, since /clear begins a new session. */
+  /** Called each time, since /clear starts a new session. */
   readonly sessionFolder: () => string;
-  /** Files and folders that held commands must not see, absolute. */
+  /** Absolute paths of files and folders that confined commands must not see. */
   readonly hidden: () => readonly string[];
   readonly isProtected: BringBackDeps['isProtected'];
-  /** For what goes wrong when nobody waits. */
+  /** Called with errors of work in the background. */
   readonly warn: (text: string) => void;
-  /** Does the writing into the workspace for a run, so that it can be undone. */
+  /** Wraps the writing into the workspace for a run, so that it can be undone. */
   readonly writing: (owner: WorktreeOwner, work: () => Promise<void>) => Promise<unknown>;
 }
 
 export class GitWorktrees implements Worktrees {
-  /** Changes come back one run at a time: the second sees what the first wrote. */
+  /** Changes come back one run after the other: the second sees what the first wrote. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** By the run whose tree goes. */
+  /** Removals in progress, by run id. */
   readonly #removals = new Map<string, Promise<void>>();
 
-  constructor(private readonly rooms: WorktreeRooms) {}
+  constructor(private readonly deps: WorktreeDeps) {}
 
   async open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
-    const {root} = this.rooms;
-    const repository = await repositoryAt(root, signal);
-    // A checkout within a hidden folder is shown, as in the sandbox.
-    const hidden = this.rooms.hidden().filter((place) => !isInside(repository.top, [place]));
-    const session = this.rooms.sessionFolder();
-    const places = placesOf(session, owner.agentId);
+    const {root} = this.deps;
+    const repository = await openRepository(root, signal);
+    // A checkout inside a hidden folder is visible, as in the sandbox.
+    const hidden = this.deps.hidden().filter((hiddenPath) => !isInside(repository.top, [hiddenPath]));
+    const session = this.deps.sessionFolder();
+    const paths = getWorktreePaths(session, owner.agentId);
     await this.#removals.get(owner.agentId);
-    // Of an earlier round that a crash cut off.
-    const leftOver = await recover(session, owner.agentId);
-    if (existsSync(places.folder)) {
-      throw new MiniCcError('WORKTREE', leftOver ?? `another mini-cc works in ${places.folder}: leave that one first`);
+    // From an earlier round that a crash ended.
+    const recovered = await recoverWorktree(session, owner.agentId);
+    if (existsSync(paths.folder)) {
+      throw new MiniCcError('WORKTREE', recovered ?? `another mini-cc works in ${paths.folder}: leave that one first`);
     }
-    await mkdir(places.folder, {recursive: true, mode: 0o700});
-    const lock = new SessionLock(places.folder, owner.agentId);
+    await mkdir(paths.folder, {recursive: true, mode: 0o700});
+    const lock = new SessionLock(paths.folder, owner.agentId);
     lock.acquire();
     try {
-      const top = path.join(places.trees, path.basename(repository.top));
-      const {snapshots, start, notes} = await make(repository, top, places.git, hidden, signal);
+      const top = path.join(paths.trees, path.basename(repository.top));
+      const {snapshots, start, notes} = await createTree(repository, top, paths.git, hidden, signal);
       const origin = {...repository, start};
-      await writeStart(places.folder, {origin, top, label: owner.label});
+      await writeStart(paths.folder, {origin, top, label: owner.label});
       const isProtected = (file: string) =>
-        this.rooms.isProtected(file) || isInside(path.join(repository.top, file), hidden);
-      const deps: BringBackDeps = {
-        ...{origin, snapshots, tree: top, keepIn: places.keepIn, scratch: places.folder, isProtected},
-        writing: (work) => this.rooms.writing(owner, work),
+        this.deps.isProtected(file) || isInside(path.join(repository.top, file), hidden);
+      const bringBackDeps: BringBackDeps = {
+        ...{origin, snapshots, tree: top, keepIn: paths.keepIn, scratch: paths.folder, isProtected},
+        writing: (work) => this.deps.writing(owner, work),
       };
       return {
         top,
         root: path.join(top, repository.prefix),
         seen: repository.objects,
-        notes: leftOver === undefined ? notes : [leftOver, ...notes],
-        inWorkspace: (file) => moved(file, top, repository.top),
+        notes: recovered === undefined ? notes : [recovered, ...notes],
+        inWorkspace: (file) => mapPath(file, top, repository.top),
         bringBack: (written) =>
-          this.#oneAtATime(async () => {
-            const brought = await bringBack(deps, written);
-            const {git: gitDir, keepIn} = places;
+          this.#queueUp(async () => {
+            const brought = await bringBack(bringBackDeps, written);
+            const {git: gitDir, keepIn} = paths;
             const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn});
-            await settle(places.folder);
+            await removeStart(paths.folder);
             return {...brought, notes: [...brought.notes, ...commits]};
           }),
-        discard: () => this.#remove(places.folder, lock, owner),
+        discard: () => this.#remove(paths.folder, lock, owner),
         abandon: () => lock.release(),
       };
     } catch (error) {
-      this.#remove(places.folder, lock, owner);
+      this.#remove(paths.folder, lock, owner);
       throw error;
     }
   }
@@ -93,10 +93,10 @@ export class GitWorktrees implements Worktrees {
     await Promise.all(this.#removals.values());
   }
 
-  /** Nobody waits for it: a large tree takes seconds. What is left when mini-cc ends before, the next start removes. */
+  /** In the background, since a large tree takes seconds. What is left when mini-cc ends, the next start removes. */
   #remove(folder: string, lock: SessionLock, {agentId, label}: WorktreeOwner): void {
     const removed = removeTree(folder)
-      .catch((error: unknown) => this.rooms.warn(`${label}: its worktree could not be removed: ${messageOf(error)}`))
+      .catch((error: unknown) => this.deps.warn(`${label}: its worktree could not be removed: ${messageOf(error)}`))
       .finally(() => {
         lock.release();
         this.#removals.delete(agentId);
@@ -104,43 +104,43 @@ export class GitWorktrees implements Worktrees {
     this.#removals.set(agentId, removed);
   }
 
-  #oneAtATime(work: () => Promise<BroughtBack>): Promise<BroughtBack> {
+  #queueUp(work: () => Promise<BroughtBack>): Promise<BroughtBack> {
     const done = this.#queue.then(work);
     this.#queue = done.catch(() => undefined);
     return done;
   }
 }
 
-async function make(
+async function createTree(
   repository: Repository,
   top: string,
   gitDir: string,
   hidden: readonly string[],
   signal: AbortSignal,
 ) {
-  const ownGit = await makeBorrowing(top, repository, {bare: false, signal});
-  await takeOverHistory(ownGit, repository, signal);
+  const ownGit = await createBorrowingRepository(top, repository, {bare: false, signal});
+  await copyHistory(ownGit, repository, signal);
   const {leftOut, notes} = await copyFiles(repository, top, hidden, signal);
   await mkdir(path.join(top, repository.prefix), {recursive: true});
-  const snapshots = await Snapshots.make(gitDir, top, repository, signal);
+  const snapshots = await TreeSnapshots.create(gitDir, top, repository, signal);
   const start = await snapshots.take(signal);
   if (repository.head !== undefined) {
     await copyFile(snapshots.index, path.join(ownGit, 'index'));
     await gitOrThrow(top, ['read-tree', '--reset', 'HEAD'], {signal});
-    await leaveOut(top, leftOut, signal);
+    await skipFiles(top, leftOut, signal);
   }
   return {snapshots, start, notes};
 }
 
-/** Tracked files that are not there on purpose are not deleted ones. */
-async function leaveOut(top: string, files: readonly string[], signal: AbortSignal): Promise<void> {
+/** Marks tracked files that were not copied, so that git does not report them as deleted. */
+async function skipFiles(top: string, files: readonly string[], signal: AbortSignal): Promise<void> {
   if (files.length === 0) return;
   const known = new Set((await gitOrThrow(top, ['ls-files', '-z'], {signal})).toString().split('\0'));
   const input = files.filter((file) => known.has(file)).join('\0');
   await gitOrThrow(top, ['update-index', '-z', '--skip-worktree', '--stdin'], {input, signal});
 }
 
-function moved(file: string, from: string, to: string): string | undefined {
+function mapPath(file: string, from: string, to: string): string | undefined {
   if (file === from) return to;
   return file.startsWith(`${from}/`) ? to + file.slice(from.length) : undefined;
 }

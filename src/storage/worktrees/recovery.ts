@@ -1,26 +1,26 @@
-/** Worktrees of runs whose mini-cc died: their changes are kept as a patch, once, and the trees go. */
+/** Worktrees that a crash left: their changes are kept as a patch, and the trees are removed. */
 import {existsSync, readdirSync} from 'node:fs';
 import {messageOf} from '../../core/util/errors.ts';
 import {isLocked, SessionLock} from '../sessions/session-lock.ts';
 import {keepAll} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
-import {Snapshots} from './snapshots.ts';
-import {placesOf, readStart, removeTree, worktreesOf} from './worktree-folder.ts';
+import {TreeSnapshots} from './snapshots.ts';
+import {getWorktreePaths, getWorktreesFolder, readStart, removeTree} from './worktree-folder.ts';
 
 const WHY = 'mini-cc ended before the run did';
 
-/** The runs of a session that have a worktree, whoever works there. */
-export function runsWithWorktree(sessionFolder: string): string[] {
-  const folder = worktreesOf(sessionFolder);
+/** The ids of all runs of a session that have a worktree. */
+export function listRunsWithWorktree(sessionFolder: string): string[] {
+  const folder = getWorktreesFolder(sessionFolder);
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /**
- * For one that a live mini-cc works in, nothing is done.
- * @returns a line for a person; undefined when there was nothing to keep. Never rejects.
+ * Keeps the changes of a run's worktree, and removes it, unless a live mini-cc works in it. Never rejects.
+ * @returns lines for the user; undefined when there was nothing to keep
  */
-export async function recover(sessionFolder: string, runId: string): Promise<string | undefined> {
-  const {folder, git, keepIn} = placesOf(sessionFolder, runId);
+export async function recoverWorktree(sessionFolder: string, runId: string): Promise<string | undefined> {
+  const {folder, git, keepIn} = getWorktreePaths(sessionFolder, runId);
   if (!existsSync(folder) || isLocked(folder)) return undefined;
   const lock = new SessionLock(folder, runId);
   let label = runId;
@@ -31,15 +31,21 @@ export async function recover(sessionFolder: string, runId: string): Promise<str
     const kept =
       start &&
       (await keepAll({
-        ...{origin: start.origin, snapshots: new Snapshots(git, start.top), tree: start.top, keepIn, scratch: folder},
+        ...{
+          origin: start.origin,
+          snapshots: new TreeSnapshots(git, start.top),
+          tree: start.top,
+          keepIn,
+          scratch: folder,
+        },
         why: WHY,
       }));
     const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
     await removeTree(folder);
-    const told = [...(kept ? [kept.explanation] : []), ...commits];
-    return told.length === 0 ? undefined : `${label}: ${WHY}. ${told.join('\n')}`;
+    const lines = [...(kept ? [kept.explanation] : []), ...commits];
+    return lines.length === 0 ? undefined : `${label}: ${WHY}. ${lines.join('\n')}`;
   } catch (error) {
-    return `${label}: what it changed in its worktree could not be kept (${messageOf(error)}). It is still in ${folder}`;
+    return `${label}: the changes in its worktree could not be kept (${messageOf(error)}). They are still in ${folder}`;
   } finally {
     lock.release();
   }

@@ -1,39 +1,44 @@
-/** The repository that a workspace lies in, as far as a worktree is made from it. Read only, always. */
+/**
+ * The repository of a workspace, which is only read here, and repositories that borrow its objects. These have no path,
+ * remote or setting that leads back. `git worktree add` would leave a `.git` file by which every command reaches the
+ * main checkout.
+ */
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError, messageOf} from '../../core/util/errors.ts';
 import {orAbsent} from '../../core/util/file-errors.ts';
 import {type GitOptions, git} from '../git.ts';
 
-/** A large checkout takes long to read through. Milliseconds. */
+/** Milliseconds: reading a large checkout takes long. */
 const LIMIT_MS = 30 * 60 * 1000;
 
 export interface Repository {
-  /** Where the checkout begins, links resolved. */
+  /** The top of the checkout, links resolved. */
   readonly top: string;
-  /** From `top` to the workspace; empty where they are the same. */
+  /** The path from `top` to the workspace; empty when they are the same. */
   readonly prefix: string;
-  /** Where all its checkouts keep objects and refs. */
+  /** The git directory with objects and refs of all its checkouts. */
   readonly commonDir: string;
-  /** Folders of objects: its own, and those that it borrows from itself. */
+  /** The folders of its objects: its own, and those that it borrows from. */
   readonly objects: readonly string[];
   /** `sha1` or `sha256`. */
   readonly objectFormat: string;
-  /** The commit that is checked out; undefined before the first. */
+  /** The checked-out commit; undefined before the first one. */
   readonly head: string | undefined;
-  /** `refs/heads/…`; undefined on no branch. */
+  /** `refs/heads/…`; undefined with a detached HEAD. */
   readonly branch: string | undefined;
 }
 
-/** @throws MiniCcError `WORKTREE` where there is no repository with files. */
-export async function repositoryAt(root: string, signal: AbortSignal): Promise<Repository> {
+/** @throws MiniCcError `WORKTREE` when there is no repository with files */
+export async function openRepository(root: string, signal: AbortSignal): Promise<Repository> {
   const ask = (...args: string[]) => askGit(root, args, {signal});
-  const places = await ask(
+  const facts = await ask(
     ...['rev-parse', '--path-format=absolute', '--show-object-format', '--show-toplevel', '--git-common-dir'],
     ...['--git-path', 'objects'],
   );
-  const [objectFormat = 'sha1', top = '', commonDir = '', objects = ''] = (places ?? '').split('\n');
-  if (places === undefined || !path.isAbsolute(top)) throw new MiniCcError('WORKTREE', await whyNone(root, signal));
+  const [objectFormat = 'sha1', top = '', commonDir = '', objects = ''] = (facts ?? '').split('\n');
+  if (facts === undefined || !path.isAbsolute(top))
+    throw new MiniCcError('WORKTREE', await explainMissing(root, signal));
   const [head, branch] = await Promise.all([
     ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
     ask('symbolic-ref', '--quiet', 'HEAD'),
@@ -50,7 +55,7 @@ export async function repositoryAt(root: string, signal: AbortSignal): Promise<R
   };
 }
 
-async function whyNone(root: string, signal: AbortSignal): Promise<string> {
+async function explainMissing(root: string, signal: AbortSignal): Promise<string> {
   const {stderr} = await git(root, ['rev-parse', '--show-toplevel'], {signal});
   const needs = 'isolation: worktree needs a git repository';
   const why =
@@ -63,7 +68,7 @@ async function whyNone(root: string, signal: AbortSignal): Promise<string> {
   return `${needs}: ${why}`;
 }
 
-/** What git says, without its last line break; undefined when it fails. @throws MiniCcError `WORKTREE` without git. */
+/** The output of git without its last line break; undefined when it fails. @throws MiniCcError `WORKTREE` without git */
 async function askGit(cwd: string, args: readonly string[], options: GitOptions): Promise<string | undefined> {
   try {
     const {exitCode, stdout} = await git(cwd, args, options);
@@ -74,7 +79,7 @@ async function askGit(cwd: string, args: readonly string[], options: GitOptions)
   }
 }
 
-/** The folder itself, and those that its `info/alternates` name, and theirs. */
+/** The folder, the folders that its `info/alternates` names, and so on. */
 async function withBorrowed(objects: string, known: readonly string[] = []): Promise<string[]> {
   if (known.includes(objects)) return [];
   const listed = await readFile(path.join(objects, 'info', 'alternates'), 'utf8').catch(orAbsent);
@@ -87,18 +92,21 @@ async function withBorrowed(objects: string, known: readonly string[] = []): Pro
   return found;
 }
 
-/** @throws MiniCcError `WORKTREE` that names the command, when git fails. */
+/** @throws MiniCcError `WORKTREE` with the command and its error text when git fails */
 export async function gitOrThrow(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const {exitCode, stdout, stderr} = await git(cwd, args, {limitMs: LIMIT_MS, ...options});
   if (exitCode === 0) return stdout;
   throw new MiniCcError('WORKTREE', `git ${args[0]} failed: ${stderr.trim() || `exit code ${exitCode}`}`);
 }
 
-/** Settings of the main repository that are about files and names, and run nothing. */
-const TAKEN_OVER = ['user.name', 'user.email', 'core.autocrlf', 'core.eol', 'core.excludesfile'];
+/** Settings that are copied from the main repository: they are about files and names, and run no programs. */
+const COPIED_SETTINGS = ['user.name', 'user.email', 'core.autocrlf', 'core.eol', 'core.excludesfile'];
 
-/** @param folder made if it is not there. @returns where git keeps its things. */
-export async function makeBorrowing(
+/**
+ * Creates a repository that borrows the objects of another one.
+ * @param folder created when it does not exist. @returns its git directory
+ */
+export async function createBorrowingRepository(
   folder: string,
   from: Repository,
   {bare, signal}: {readonly bare: boolean; readonly signal: AbortSignal},
@@ -113,30 +121,31 @@ export async function makeBorrowing(
   await mkdir(path.join(gitDir, 'info'), {recursive: true});
   await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${from.objects[0]}\n`);
   await copyFile(path.join(from.commonDir, 'info', 'exclude'), path.join(gitDir, 'info', 'exclude')).catch(orAbsent);
-  for (const [key, value] of await settingsOf(from, signal)) {
+  for (const [key, value] of await readSettings(from, signal)) {
     await gitOrThrow(folder, ['config', '--file', path.join(gitDir, 'config'), key, value], {signal});
   }
   return gitDir;
 }
 
-/** The history of the main repository as it is now: its branches and tags, and what is checked out. */
-export async function takeOverHistory(gitDir: string, from: Repository, signal: AbortSignal): Promise<void> {
+/** Copies branches, tags and HEAD of the main repository. */
+export async function copyHistory(gitDir: string, from: Repository, signal: AbortSignal): Promise<void> {
   const format = '--format=%(objectname) %(refname)';
   const refs = await gitOrThrow(from.top, ['for-each-ref', format, 'refs/heads', 'refs/tags', 'refs/remotes'], {
     signal,
   });
   await writeFile(path.join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with: sorted \n'), refs]));
   await writeFile(path.join(gitDir, 'HEAD'), from.branch === undefined ? `${from.head}\n` : `ref: ${from.branch}\n`);
-  // Where its own history was cut off, this one ends too.
+  // In a shallow clone, the history ends at the same commits.
   await copyFile(path.join(from.commonDir, 'shallow'), path.join(gitDir, 'shallow')).catch(orAbsent);
 }
 
-async function settingsOf(from: Repository, signal: AbortSignal): Promise<readonly (readonly [string, string])[]> {
+/** Settings as key and value, of those that are copied. */
+async function readSettings(from: Repository, signal: AbortSignal): Promise<readonly (readonly [string, string])[]> {
   const {exitCode, stdout} = await git(from.top, ['config', '--local', '--type=path', '--list', '-z'], {signal});
   if (exitCode !== 0) return [];
   return stdout
     .toString()
     .split('\0')
     .map((entry) => entry.split(/\n([\s\S]*)/, 2) as [string, string | undefined])
-    .flatMap(([key, value]) => (TAKEN_OVER.includes(key) && value !== undefined ? [[key, value] as const] : []));
+    .flatMap(([key, value]) => (COPIED_SETTINGS.includes(key) && value !== undefined ? [[key, value] as const] : []));
 }

@@ -1,4 +1,4 @@
-/** Where the worktree of a run lies, and what is written down there for the case that mini-cc dies. */
+/** The folder of a run's worktree, and the file in it that lets the next start recover the changes after a crash. */
 import {existsSync, readFileSync} from 'node:fs';
 import {chmod, lstat, readdir, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
@@ -11,21 +11,21 @@ import type {Repository} from './repository.ts';
 const START = 'start.json';
 const VERSION = 1;
 
-export interface Places {
+export interface WorktreePaths {
   readonly folder: string;
-  /** Holds the tree under the name of the original, by which many tools name a project. */
+  /** Contains the tree, under the name of the original folder, since many tools name a project by it. */
   readonly trees: string;
   readonly git: string;
-  /** The run's own folder, with its transcript. */
+  /** The run's own folder with its transcript, where patches and bundles are kept. */
   readonly keepIn: string;
 }
 
-export function worktreesOf(sessionFolder: string): string {
+export function getWorktreesFolder(sessionFolder: string): string {
   return path.join(sessionFolder, WORKTREES);
 }
 
-export function placesOf(sessionFolder: string, runId: string): Places {
-  const folder = path.join(worktreesOf(sessionFolder), runId);
+export function getWorktreePaths(sessionFolder: string, runId: string): WorktreePaths {
+  const folder = path.join(getWorktreesFolder(sessionFolder), runId);
   return {
     folder,
     trees: path.join(folder, 'tree'),
@@ -35,7 +35,7 @@ export function placesOf(sessionFolder: string, runId: string): Places {
 }
 
 export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
-  /** The tree that the worktree began with. */
+  /** The id of the git tree that the worktree started with. */
   readonly start: string;
 }
 
@@ -46,40 +46,40 @@ const startSchema = z.object({
   origin: z.object({top: z.string(), prefix: z.string(), objectFormat: z.string(), start: z.string()}),
 });
 
-export interface Start {
+export interface WorktreeStart {
   readonly origin: Origin;
-  /** Of the tree. */
+  /** The top of the tree. */
   readonly top: string;
   readonly label: string;
 }
 
-/** The tree is complete: from here on it may hold what must not be lost. */
-export async function writeStart(folder: string, {origin, top, label}: Start): Promise<void> {
+/** Written when the tree is complete: from then on it may contain changes that must not be lost. */
+export async function writeStart(folder: string, {origin, top, label}: WorktreeStart): Promise<void> {
   const {top: originalTop, prefix, objectFormat, start} = origin;
-  const told = {version: VERSION, top, label, origin: {top: originalTop, prefix, objectFormat, start}};
-  await writeFileAtomic(path.join(folder, START), JSON.stringify(told), {mode: 0o600});
+  const file = {version: VERSION, top, label, origin: {top: originalTop, prefix, objectFormat, start}};
+  await writeFileAtomic(path.join(folder, START), JSON.stringify(file), {mode: 0o600});
 }
 
-/** What it holds is brought back or kept: from here on it may be removed by anybody. */
-export async function settle(folder: string): Promise<void> {
+/** Removed when the changes are brought back or kept: from then on the tree may be deleted. */
+export async function removeStart(folder: string): Promise<void> {
   await rm(path.join(folder, START), {force: true});
 }
 
-/** Undefined when the tree was never complete. @throws Error for one that cannot be read. */
-export function readStart(folder: string): Start | undefined {
+/** Undefined when the tree was never complete. @throws Error for a file that cannot be read */
+export function readStart(folder: string): WorktreeStart | undefined {
   const file = path.join(folder, START);
   return existsSync(file) ? startSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
-/** Also where a command took away the right to write, as caches of packages do. */
+/** Removes the tree, also folders without write permission, which package caches create. */
 export async function removeTree(folder: string): Promise<void> {
-  // First, so that half a tree is never taken for one in which all else was deleted.
-  await settle(folder);
+  // First, so that after a crash a half-removed tree does not look like one in which a run deleted files.
+  await removeStart(folder);
   try {
     await rm(folder, {recursive: true, force: true});
   } catch (error) {
     if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
-    await openFolders(folder);
+    await makeFoldersWritable(folder);
     await rm(folder, {recursive: true, force: true});
   }
   await rmdir(path.dirname(folder)).catch((error: unknown) => {
@@ -87,22 +87,22 @@ export async function removeTree(folder: string): Promise<void> {
   });
 }
 
-async function openFolders(folder: string): Promise<void> {
+async function makeFoldersWritable(folder: string): Promise<void> {
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, {withFileTypes: true})) {
-    if (entry.isDirectory()) await openFolders(path.join(folder, entry.name));
+    if (entry.isDirectory()) await makeFoldersWritable(path.join(folder, entry.name));
   }
 }
 
-/** `changes.patch`, then `changes-2.patch`: a run that goes on may keep another one. */
-export async function freeName(folder: string, name: string, ending: string): Promise<string> {
+/** A path that does not exist yet: `changes.patch`, then `changes-2.patch`, since a run that goes on may keep several. */
+export async function findUnusedPath(folder: string, name: string, ending: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const file = path.join(folder, count === 1 ? `${name}.${ending}` : `${name}-${count}.${ending}`);
     if ((await lstat(file).catch(orAbsent)) === undefined) return file;
   }
 }
 
-/** As a shell takes it for one word. */
-export function shellWord(text: string): string {
+/** Quotes a text as one word for a shell. */
+export function quoteForShell(text: string): string {
   return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -5,7 +5,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import type {BeforeCall} from '../../../src/core/contract/permission.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
-import {KeptRules} from '../../../src/storage/saved-rules.ts';
+import {SavedRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
 import {permitFixture, root} from './fixture.ts';
 
@@ -57,7 +57,7 @@ describe('a decision', () => {
   it('offers to keep a rule for good, unless a key would be kept with it', async () => {
     const key = 'sk-canary-0123456789';
     const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-rules-'));
-    const store = new KeptRules(folder, folder, new Redactor([{name: 'SOME_KEY', value: key}]));
+    const store = new SavedRules(folder, folder, new Redactor([{name: 'SOME_KEY', value: key}]));
     const {permit, events} = permitFixture({store});
     void permit(request, never);
     const login = `npm login --token ${key}`;

@@ -1,12 +1,12 @@
-/** Permissions of files that commands took away: git itself knows only whether a file is executable. */
+/** Permissions of files that commands removed. Git stores only whether a file is executable. */
 import {chmodSync, lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {OTHER, workspace} from './fixture.ts';
 
-const modeOf = (file: string) => lstatSync(file).mode & 0o7777;
+const getMode = (file: string) => lstatSync(file).mode & 0o7777;
 
-it('what only its user could read is so again when a removed file is brought back', async () => {
+it('a restored file has its earlier permissions', async () => {
   const {put, at, command, undo} = workspace({'a.txt': 'a'});
   put('private.key', 'k');
   chmodSync(at('private.key'), 0o600);
@@ -15,10 +15,10 @@ it('what only its user could read is so again when a removed file is brought bac
   await command('true');
   await command('rm private.key run');
   expect(await undo()).toEqual({'private.key': 'brought back', run: 'brought back'});
-  expect([modeOf(at('private.key')), modeOf(at('run'))]).toEqual([0o600, 0o700]);
+  expect([getMode(at('private.key')), getMode(at('run'))]).toEqual([0o600, 0o700]);
 });
 
-it('a command that others came between takes nothing for changed where only permissions were read', async () => {
+it('a state with unknown permissions equals the same content with known permissions', async () => {
   const {put, at, command, write, undo} = workspace({'a.txt': 'a'});
   put('private.txt', 'one');
   chmodSync(at('private.txt'), 0o600);
@@ -26,10 +26,10 @@ it('a command that others came between takes nothing for changed where only perm
   await write('private.txt', 'three', OTHER);
   expect(await undo(OTHER)).toEqual({'private.txt': 'put back'});
   expect(await undo()).toEqual({'private.txt': 'put back'});
-  expect([readFileSync(at('private.txt'), 'utf8'), modeOf(at('private.txt'))]).toEqual(['one', 0o600]);
+  expect([readFileSync(at('private.txt'), 'utf8'), getMode(at('private.txt'))]).toEqual(['one', 0o600]);
 });
 
-it('the first look at many files keeps them in few', async () => {
+it('the first snapshot of many files stores them in a pack', async () => {
   const {run, home, command, undo, at} = workspace({}, {git: false});
   run('for n in $(seq 300); do echo "text $n" > "$n.txt"; done');
   await command('rm *.txt');

@@ -1,67 +1,67 @@
-/** Files that were there before a command, and that no snapshot had: they only came into sight. */
+/** Files that existed before a command, and that no snapshot had: they only became visible. */
 import {existsSync, lstatSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
 import {workspace} from './fixture.ts';
 
-const WHY = 'it was there before, or elsewhere, where checkpoints do not look';
+const WHY = 'it is older than the command: it was ignored, too large or elsewhere before, and no checkpoint has it';
 
-/** Until the file is older than what a file system's clock may be behind. */
-async function aged(file: string): Promise<void> {
+/** Waits until the file is older than a file system's clock may be behind. */
+async function untilOld(file: string): Promise<void> {
   while (Date.now() < lstatSync(file).birthtimeMs + 100) await delay(10);
 }
 
 describe.each([true, false])('undo of a command, with git: %s', (git) => {
-  it('leaves what is no longer ignored', async () => {
-    const {command, undo, at} = await arranged(git);
+  it('leaves a file that is no longer ignored', async () => {
+    const {command, undo, at} = await setUp(git);
     await command('rm .gitignore');
     expect(await undo()).toEqual({'.gitignore': 'brought back', '.env': WHY});
     expect(readFileSync(at('.env'), 'utf8')).toBe('KEY=1');
   });
 
-  it('leaves an ignored file and an ignored folder that got another name', async () => {
-    const {command, undo, at} = await arranged(git);
+  it('leaves an ignored file and an ignored folder that were renamed', async () => {
+    const {command, undo, at} = await setUp(git);
     await command('mv .env env.txt; mv node_modules modules');
     expect(await undo()).toEqual({'env.txt': WHY, 'modules/x/index.js': WHY});
     expect([at('env.txt'), at('modules/x/index.js')].every(existsSync)).toBe(true);
   });
 
-  it('leaves what was moved here from outside', async () => {
-    const {command, undo, at} = await arranged(git);
+  it('leaves a file that was moved into the workspace', async () => {
+    const {command, undo, at} = await setUp(git);
     await command('mv ../letter.txt .');
     expect(await undo()).toEqual({'letter.txt': WHY});
     expect(existsSync(at('letter.txt'))).toBe(true);
   });
 
-  it('leaves what was too large before', async () => {
-    const {command, undo, at, put} = await arranged(git);
+  it('leaves a file that was too large before', async () => {
+    const {command, undo, at, put} = await setUp(git);
     put('big.bin', Buffer.alloc(11 * 1024 * 1024));
-    await aged(at('big.bin'));
+    await untilOld(at('big.bin'));
     await command('truncate -s 100 big.bin');
     expect(await undo()).toEqual({'big.bin': WHY});
   });
 
-  it('leaves the files of a repository within when that is none any more', async () => {
-    const {command, undo, at} = await arranged(git);
+  it('leaves the files of a nested repository whose .git was removed', async () => {
+    const {command, undo, at} = await setUp(git);
     await command('rm -rf sub/.git');
     expect(await undo()).toEqual({'sub/work.txt': WHY});
     expect(existsSync(at('sub/work.txt'))).toBe(true);
   });
 
-  it('takes back a move of what was kept', async () => {
-    const {command, undo, at} = await arranged(git);
+  it('undoes the move of a file that a checkpoint has', async () => {
+    const {command, undo, at} = await setUp(git);
     await command('mv a.txt b.txt');
     expect(await undo()).toEqual({'a.txt': 'brought back', 'b.txt': 'removed'});
     expect(existsSync(at('b.txt'))).toBe(false);
   });
 });
 
-async function arranged(git: boolean) {
+async function setUp(git: boolean) {
   const made = workspace({'.gitignore': '.env\nnode_modules\n', 'a.txt': 'a'}, {git});
   made.put('.env', 'KEY=1');
   made.put('node_modules/x/index.js', '1');
   made.put('../letter.txt', 'dear');
   made.run('mkdir sub && cd sub && git init -q && echo work > work.txt');
-  await aged(made.at('sub/work.txt'));
+  await untilOld(made.at('sub/work.txt'));
   return made;
 }

@@ -4,9 +4,9 @@ import {mkdirSync, mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Writer} from '../../../src/core/contract/checkpoints.ts';
-import {ofAgent} from '../../../src/storage/checkpoints/changes.ts';
+import {byAgent} from '../../../src/storage/checkpoints/changes.ts';
 import {CheckpointStore} from '../../../src/storage/checkpoints/checkpoint-store.ts';
-import {putBack} from '../../../src/storage/checkpoints/restore.ts';
+import {restoreFiles} from '../../../src/storage/checkpoints/restore.ts';
 
 export const CODE: Writer = {agentId: 'run-1', label: '[code] refactor auth'};
 export const OTHER: Writer = {agentId: 'run-2', label: '[code] other'};
@@ -48,7 +48,7 @@ export function workspace(files: Readonly<Record<string, string>> = {}, {git = t
   };
   /** @returns names, each with what was done or why not. */
   const undo = async (by = CODE, checkpoints = store) => {
-    const {restored, left} = await putBack(checkpoints.current, ofAgent(by.agentId), UNDO);
+    const {restored, left} = await restoreFiles(checkpoints.current, byAgent(by.agentId), UNDO);
     const facts = [...restored.map((one) => [one.path, one.how]), ...left.map((one) => [one.path, one.why])];
     return Object.fromEntries(facts.map(([file = '', what = '']) => [path.relative(root, file), what]));
   };

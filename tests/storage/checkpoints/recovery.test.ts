@@ -3,8 +3,8 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {CODE, workspace} from './fixture.ts';
 
-describe('mini-cc ended amid the work', () => {
-  it('of a tool: what was there is put back by the next one', async () => {
+describe('after a crash', () => {
+  it('the next start can undo a write that was under way', async () => {
     const {store, undo, at, put, open} = workspace({'a.txt': 'precious'});
     await store.beforeWrite(CODE, at('a.txt'));
     put('a.txt', 'half done');
@@ -12,7 +12,7 @@ describe('mini-cc ended amid the work', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('precious');
   });
 
-  it('of a command: what was there is put back by the next one', async () => {
+  it('the next start can undo a command that was under way', async () => {
     const {store, undo, at, run, open} = workspace({'a.txt': 'precious', 'b.txt': 'b'});
     const begun = new Promise<void>((resolve) => {
       void store.around(CODE, async () => {
@@ -27,7 +27,7 @@ describe('mini-cc ended amid the work', () => {
     expect(existsSync(at('d'))).toBe(false);
   });
 
-  it('a torn last line is skipped, and what follows does not grow onto it', async () => {
+  it('a torn last line of the ledger is skipped, and the next line does not continue it', async () => {
     const {write, undo, home, open} = workspace({'a.txt': '1', 'b.txt': '1'});
     await write('a.txt', '2');
     const ledger = path.join(home, 'session', 'checkpoints', 'changes.jsonl');
@@ -38,8 +38,8 @@ describe('mini-cc ended amid the work', () => {
   });
 });
 
-describe('the folder of checkpoints', () => {
-  it('is readable by its user alone, with all that is in it', async () => {
+describe('the checkpoints folder', () => {
+  it('and everything in it can be read by the user alone', async () => {
     const {write, command, home} = workspace({'a.txt': '1', 'dir/b.txt': '1'});
     await write('a.txt', '2');
     await command('echo 3 > dir/b.txt; echo n > dir/n.txt');
@@ -50,14 +50,14 @@ describe('the folder of checkpoints', () => {
     expect(open).toEqual([]);
   });
 
-  it('comes into being with the first change only', async () => {
+  it('is created with the first change', async () => {
     const {store, home, undo} = workspace({'a.txt': '1'});
     expect(store.current.ledger.changes).toEqual([]);
     expect(await undo()).toEqual({});
     expect(existsSync(home)).toBe(false);
   });
 
-  it('of a newer mini-cc is left alone: nothing is kept then, and that is said', async () => {
+  it('of a newer mini-cc is left alone: there are no checkpoints then, and a notice says why', async () => {
     const {home, command, reasons, store} = workspace({'a.txt': '1'});
     const folder = path.join(home, 'session', 'checkpoints');
     mkdirSync(folder, {recursive: true});

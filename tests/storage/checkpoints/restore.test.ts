@@ -14,8 +14,8 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {CODE, OTHER, workspace} from './fixture.ts';
 
-describe('undo of what tools wrote', () => {
-  it('puts back what was edited and takes away what was made, with the folders that came with it', async () => {
+describe('undo of tool writes', () => {
+  it('restores edited files and removes created ones, with their folders', async () => {
     const {write, undo, at} = workspace({'a.txt': 'one'});
     await write('a.txt', 'two');
     await write('a.txt', 'three');
@@ -25,7 +25,7 @@ describe('undo of what tools wrote', () => {
     expect(existsSync(at('new'))).toBe(false);
   });
 
-  it('keeps a folder in which something else lies by now', async () => {
+  it('keeps a created folder that contains other files now', async () => {
     const {write, undo, at, put} = workspace();
     await write('new/b.txt', 'b');
     put('new/mine.txt', 'mine');
@@ -33,7 +33,7 @@ describe('undo of what tools wrote', () => {
     expect(readFileSync(at('new/mine.txt'), 'utf8')).toBe('mine');
   });
 
-  it('leaves a file that somebody changed since, and names who it was', async () => {
+  it('leaves a file that was changed since, and names who changed it', async () => {
     const {write, undo, at, put, command} = workspace({'a.txt': '1', 'b.txt': '1', 'c.txt': '1', 'd.txt': '1'});
     for (const name of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await write(name, '2');
     await write('a.txt', '3', OTHER);
@@ -50,7 +50,7 @@ describe('undo of what tools wrote', () => {
     ]);
   });
 
-  it('leaves a file that somebody else changed between two changes of the run', async () => {
+  it('leaves a file that was changed by others between two changes of the run', async () => {
     const {write, undo, at, put} = workspace({'a.txt': '1', 'b.txt': '1'});
     await write('a.txt', '2');
     await write('a.txt', '3', OTHER);
@@ -65,7 +65,7 @@ describe('undo of what tools wrote', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('4');
   });
 
-  it('puts back what the run changed once the later change was put back itself', async () => {
+  it('restores a file of the run after the later change of another run was undone', async () => {
     const {write, undo, at} = workspace({'a.txt': '1'});
     await write('a.txt', '2');
     await write('a.txt', '3', OTHER);
@@ -74,7 +74,7 @@ describe('undo of what tools wrote', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('1');
   });
 
-  it('has nothing to do a second time, and works again for what the run changes then', async () => {
+  it('does nothing the second time, and works again for later changes of the run', async () => {
     const {write, undo, at} = workspace({'a.txt': '1'});
     await write('a.txt', '2');
     await undo();
@@ -84,7 +84,7 @@ describe('undo of what tools wrote', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('1');
   });
 
-  it('works in another process, after the session went on', async () => {
+  it('works in another process that continues the session', async () => {
     const {write, undo, at, open} = workspace({'a.txt': '1'});
     await write('a.txt', '2');
     expect(await undo(CODE, open())).toEqual({'a.txt': 'put back'});
@@ -99,7 +99,7 @@ describe('undo of what tools wrote', () => {
     expect(readFileSync(path.join(base, 'outside.txt'), 'utf8')).toBe('1');
   });
 
-  it('keeps bytes and permissions as they were', async () => {
+  it('restores bytes and permissions', async () => {
     const {write, undo, at, put} = workspace();
     const bytes = Buffer.from([0, 255, 13, 10, 0]);
     put('bin', bytes);
@@ -110,7 +110,7 @@ describe('undo of what tools wrote', () => {
     expect(statSync(at('bin')).mode & 0o777).toBe(0o640);
   });
 
-  it('does not follow a folder that is a link by now', async () => {
+  it('does not follow a folder that was replaced by a link', async () => {
     const {write, undo, at, base} = workspace({'lib/a.txt': '1'});
     await write('lib/a.txt', '2');
     const elsewhere = path.join(base, 'elsewhere');
@@ -122,7 +122,7 @@ describe('undo of what tools wrote', () => {
     expect(readFileSync(path.join(elsewhere, 'a.txt'), 'utf8')).toBe('2');
   });
 
-  it('leaves a link that stands where the file was', async () => {
+  it('leaves a link that replaced the file', async () => {
     const {write, undo, at, base, run} = workspace({'a.txt': '1'});
     await write('a.txt', '2');
     writeFileSync(path.join(base, 'secret'), '2');
@@ -133,8 +133,8 @@ describe('undo of what tools wrote', () => {
   });
 });
 
-describe('undo of what commands did', () => {
-  it('puts back edits, deletions, new files, modes and links', async () => {
+describe('undo of commands', () => {
+  it('undoes edits, deletions, new files, modes and links', async () => {
     const {command, undo, at, run} = workspace({
       'a.txt': 'one\n',
       'b.txt': 'b',
@@ -160,7 +160,7 @@ describe('undo of what commands did', () => {
     expect(existsSync(at('x'))).toBe(false);
   });
 
-  it('puts back a folder that became a file, and a file that became a folder', async () => {
+  it('restores a folder that became a file, and a file that became a folder', async () => {
     const {command, undo, at} = workspace({'dir/c.txt': 'c', file: 'f'});
     await command('rm -r dir; echo now > dir; rm file; mkdir file; echo in > file/x');
     expect(await undo()).toMatchObject({
@@ -173,7 +173,7 @@ describe('undo of what commands did', () => {
     expect(readFileSync(at('file'), 'utf8')).toBe('f');
   });
 
-  it('joins the edits of tools and of commands into one', async () => {
+  it('undoes edits of tools and commands in one file together', async () => {
     const {command, write, undo, at} = workspace({'a.txt': 'one\n'});
     await write('a.txt', 'two\n');
     await command('sed -i s/two/three/ a.txt');
@@ -182,7 +182,7 @@ describe('undo of what commands did', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('puts back uncommitted and untracked content, not what git has', async () => {
+  it('restores uncommitted and untracked contents, not those of git', async () => {
     const {command, undo, at, put} = workspace({'a.txt': 'committed'});
     put('a.txt', 'not committed');
     put('untracked.txt', 'mine');
@@ -192,7 +192,7 @@ describe('undo of what commands did', () => {
     expect(readFileSync(at('untracked.txt'), 'utf8')).toBe('mine');
   });
 
-  it('leaves what a command of somebody else changed at the same time', async () => {
+  it('leaves a file that a command of another run may have changed at the same time', async () => {
     const {store, run, undo, at} = workspace({'a.txt': '1', 'b.txt': '1', 'c.txt': '1'});
     const {changed, shared} = await store.around(CODE, async () => {
       run('echo 2 > a.txt');
@@ -209,7 +209,7 @@ describe('undo of what commands did', () => {
     expect(readFileSync(at('b.txt'), 'utf8')).toBe('2\n');
   });
 
-  it('does not count what came and went, nor what a tool of another made and wrote twice while the command ran', async () => {
+  it('does not attribute to a command a file that was created and removed again, nor one that a tool of another run wrote', async () => {
     const {store, run, write, at} = workspace({'a.txt': '1'});
     const {changed} = await store.around(CODE, async () => {
       run('touch placeholder');
@@ -221,7 +221,7 @@ describe('undo of what commands did', () => {
     expect(changed).toEqual([at('a.txt')]);
   });
 
-  it('does not take a file for its own that a tool of another wrote while the command ran', async () => {
+  it('does not attribute to a command an edit that a tool of another run made meanwhile', async () => {
     const {store, write, undo, at, run} = workspace({'a.txt': '1', 'b.txt': '1'});
     const {changed} = await store.around(CODE, async () => {
       await write('a.txt', '2', OTHER);

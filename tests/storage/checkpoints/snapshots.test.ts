@@ -12,8 +12,8 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {CODE, workspace} from './fixture.ts';
 
-describe('what a snapshot sees', () => {
-  it('sees names with blanks, newlines, quotes, colons and letters of all scripts', async () => {
+describe('a snapshot', () => {
+  it('includes names with blanks, newlines, quotes, colons and letters of all scripts', async () => {
     const names = [
       'a b.txt',
       'new\nline.txt',
@@ -30,19 +30,19 @@ describe('what a snapshot sees', () => {
     expect(names.map((name) => readFileSync(at(name), 'utf8'))).toEqual(names.map(() => '1'));
   });
 
-  it('sees nothing when a command changes nothing, also where files were only touched', async () => {
+  it('shows no change when a command changes nothing, or only touches files', async () => {
     const {command} = workspace({'a.txt': '1'});
     expect(await command('cat a.txt')).toEqual([]);
     expect(await command('touch a.txt')).toEqual([]);
   });
 
-  it('leaves out what is ignored, node_modules, .git and what mini-cc itself writes', async () => {
+  it('leaves out ignored files, node_modules, .git and the files of mini-cc itself', async () => {
     const {command, home} = workspace({'.gitignore': 'dist/\n', 'a.txt': '1'});
     const line = `mkdir dist node_modules; echo 1 > dist/x; echo 1 > node_modules/x; git config a.b c; echo 2 > a.txt`;
     expect(await command(`${line}; echo x > ${home}/log`)).toEqual(['a.txt']);
   });
 
-  it('leaves out its own home where that lies in the workspace', async () => {
+  it('leaves out the home of mini-cc inside the workspace', async () => {
     const {root, store, run} = workspace({'a.txt': '1'});
     const {CheckpointStore} = await import('../../../src/storage/checkpoints/checkpoint-store.ts');
     const home = path.join(root, 'my [home]');
@@ -58,7 +58,7 @@ describe('what a snapshot sees', () => {
     store.close();
   });
 
-  it('obeys the ignore files above a workspace that is a part of a repository, and sees nothing beside it', async () => {
+  it('uses the ignore files above a workspace in a subfolder of a repository, and leaves out files beside the workspace', async () => {
     const {root, home, run} = workspace({'.gitignore': 'dist/\n', 'pkg/a.txt': '1', 'beside.txt': '1'});
     const {CheckpointStore} = await import('../../../src/storage/checkpoints/checkpoint-store.ts');
     const pkg = path.join(root, 'pkg');
@@ -74,7 +74,7 @@ describe('what a snapshot sees', () => {
     expect(changed.toSorted()).toEqual([path.join(pkg, 'a.txt'), path.join(pkg, 'n.txt')]);
   });
 
-  it('leaves repositories within the workspace alone, and huge files, and names them', async () => {
+  it('leaves out nested repositories and huge files, and names them', async () => {
     const {command, store, run, put, undo} = workspace({'a.txt': '1'});
     run('mkdir nested && cd nested && git init -q . && echo 1 > x');
     put('huge.bin', Buffer.alloc(11 * 1024 * 1024));
@@ -85,7 +85,7 @@ describe('what a snapshot sees', () => {
     expect(await undo()).toEqual({'a.txt': 'put back'});
   });
 
-  it('takes symbolic links as links, and does not follow them', async () => {
+  it('stores symbolic links as links, and does not follow them', async () => {
     const {command, base, at} = workspace({'dir/a.txt': '1'});
     mkdirSync(path.join(base, 'elsewhere'));
     writeFileSync(path.join(base, 'elsewhere', 'a.txt'), 'secret');
@@ -94,14 +94,14 @@ describe('what a snapshot sees', () => {
     expect(await command('echo x > b.txt')).toEqual(['b.txt']);
   });
 
-  it('goes on where a file may not be read', async () => {
+  it('leaves out a file that cannot be read', async () => {
     const {command, put, at} = workspace({'a.txt': '1'});
     put('closed.txt', '1');
     chmodSync(at('closed.txt'), 0o000);
     expect(await command('echo 2 > a.txt')).toContain('a.txt');
   });
 
-  it('works in a folder without git, and in one that has no commit yet', async () => {
+  it('works in a folder without git, and in a repository without a commit', async () => {
     const plain = workspace({'a.txt': '1'}, {git: false});
     expect(await plain.command('echo 2 > a.txt')).toEqual(['a.txt']);
     expect(await plain.undo()).toEqual({'a.txt': 'put back'});
@@ -111,7 +111,7 @@ describe('what a snapshot sees', () => {
     expect(existsSync(plain.at('.git'))).toBe(false);
   });
 
-  it('leaves the index, the refs and the objects of the project as they were', async () => {
+  it('changes neither index nor refs nor objects of the project', async () => {
     const {command, run, put} = workspace({'a.txt': '1'});
     put('b.txt', 'untracked');
     const state = () => run('sha1sum .git/index; git for-each-ref; find .git -type f | sort | wc -l');
@@ -121,8 +121,8 @@ describe('what a snapshot sees', () => {
   });
 });
 
-describe('the project has no say in it', () => {
-  it('runs no filter, hook or watcher of the project, and keeps the bytes of the files', async () => {
+describe('a snapshot of a project with settings of its own', () => {
+  it('runs no filter, hook or file watcher of the project, and stores the bytes of the files', async () => {
     const {command, undo, run, put, at, base} = workspace({
       '.gitattributes': '* text=auto eol=crlf filter=evil ident\n',
     });
@@ -138,7 +138,7 @@ describe('the project has no say in it', () => {
     expect(readdirSync(base)).not.toContain('sprung');
   });
 
-  it('keeps what the files hold where the index was made by a filter', async () => {
+  it('stores the bytes of files that the project filters into its index', async () => {
     const {command, undo, run, put, at} = workspace();
     put('.gitattributes', '*.up filter=up\n*.txt text\n');
     put('a.up', 'lower');
@@ -151,13 +151,13 @@ describe('the project has no say in it', () => {
     expect([readFileSync(at('a.up'), 'utf8'), readFileSync(at('b.txt'), 'utf8')]).toEqual(['lower', 'one\r\n']);
   });
 
-  it('sees changes of files that the project told its git to take as unchanged', async () => {
+  it('shows changes of files that the project marked as unchanged or skipped', async () => {
     const {command, run} = workspace({'a.txt': '1', 'b.txt': '1'});
     run('git update-index --assume-unchanged a.txt; git update-index --skip-worktree b.txt');
     expect(await command('echo 2 > a.txt; echo 2 > b.txt')).toEqual(['a.txt', 'b.txt']);
   });
 
-  it('puts back what was there when the project has thrown its own copy away since', async () => {
+  it('restores a file after the project deleted its own copy of the content', async () => {
     const {command, undo, run, at, open} = workspace({'a.txt': 'precious'});
     await command('echo 2 > a.txt');
     run('rm -rf .git');
@@ -165,7 +165,7 @@ describe('the project has no say in it', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('precious');
   });
 
-  it('puts back nothing that is not what it was', async () => {
+  it('does not restore a stored content that was damaged', async () => {
     const {write, undo, home, at} = workspace({'a.txt': '1'});
     await write('a.txt', '2');
     const folder = path.join(home, 'session', 'checkpoints', 'files');
@@ -173,13 +173,13 @@ describe('the project has no say in it', () => {
       const place = path.join(folder, file);
       if (statSync(place).isFile()) writeFileSync(place, 'tampered');
     }
-    expect(await undo()).toEqual({'a.txt': 'what was there is not kept any more'});
+    expect(await undo()).toEqual({'a.txt': 'its earlier content is not stored any more'});
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('2');
   });
 });
 
-describe('where there can be no snapshot', () => {
-  it('says so once, runs the command all the same, and still keeps what tools write', async () => {
+describe('without a possible snapshot', () => {
+  it('checkpoints say so once, the command runs, and tool writes have checkpoints', async () => {
     const given = workspace({'a.txt': '1'}, {git: false});
     const {command, write, undo, reasons, put, at} = given;
     mkdirSync(at('many'));

@@ -25,13 +25,13 @@ function session(store: SessionStore, id: string, at: number): string {
   return open.transcript;
 }
 
-/** Rewrites the header only: all else is as this version writes it. */
+/** Changes only the version in the header. */
 function makeNewer(file: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace('"version":1', '"version":99'));
 }
 
 describe('a damaged session', () => {
-  it.each([0, 30])('of %i bytes is listed, passed over by --continue, and in nobody else’s way', (bytes) => {
+  it.each([0, 30])('of %i bytes is listed, skipped by --continue, and does not affect other sessions', (bytes) => {
     const store = new SessionStore(home(), '/project/x');
     session(store, 'whole', 1000);
     const bad = session(store, 'bad', 2000);
@@ -41,12 +41,12 @@ describe('a damaged session', () => {
       ['whole', 'whole'],
     ]);
     expect(store.latest()?.id).toBe('whole');
-    expect(() => readTranscript(bad)).toThrow('is no transcript of mini-cc');
+    expect(() => readTranscript(bad)).toThrow('is not a transcript of mini-cc');
     store.erase('bad');
     expect(store.list()).toHaveLength(1);
   });
 
-  it('whose header is torn says so when it is to go on, before a line is written or a lock is left', () => {
+  it('with a torn header is not continued: nothing is written and no lock is left', () => {
     const store = new SessionStore(home(), '/project/x');
     const bad = session(store, 'bad', 2000);
     truncateSync(bad, 30);
@@ -55,7 +55,7 @@ describe('a damaged session', () => {
     expect(readFileSync(bad, 'utf8')).toHaveLength(30);
   });
 
-  it('that is empty is no session yet: its id begins one', () => {
+  it('that is empty does not exist yet: its id starts a new one', () => {
     const store = new SessionStore(home(), '/project/x');
     const bad = session(store, 'bad', 2000);
     truncateSync(bad, 0);
@@ -65,8 +65,8 @@ describe('a damaged session', () => {
   });
 });
 
-describe('a session of a newer version', () => {
-  it('is read and not continued; --continue takes no other in its place', () => {
+describe('a session of a newer format', () => {
+  it('is read but not continued, and --continue does not choose another one instead', () => {
     const store = new SessionStore(home(), '/project/x');
     session(store, 'old', 1000);
     const newer = session(store, 'newer', 2000);
@@ -79,7 +79,7 @@ describe('a session of a newer version', () => {
   });
 });
 
-describe('runs of a session that goes on', () => {
+describe('the runs of a continued session', () => {
   function runs() {
     const files = new SessionStore(home(), '/project/x').runStore(() => 's1');
     const facts = {agent: 'explore', description: 'look', model: 'm', background: false, cleanup: 'keep'} as const;
@@ -92,18 +92,18 @@ describe('runs of a session that goes on', () => {
     return {files, cutOff};
   }
 
-  it('one of a newer version that was cut off is told as unknown, and its file left as it is', () => {
+  it('a run of a newer format that was cut off is unknown, and its file stays as it is', () => {
     const {files, cutOff} = runs();
     const file = cutOff('r1');
     makeNewer(file);
     const before = readFileSync(file, 'utf8');
-    // It has an end, so that nobody has to write one.
+    // It has an end, so that none is written to the file.
     expect(files.list()).toMatchObject([{runId: 'r1', archived: false, end: {outcome: 'unknown'}}]);
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(() => files.reopen('r1')).toThrow(/newer mini-cc/);
   });
 
-  it('one that is damaged is left out, whatever is wrong with it', () => {
+  it('a damaged run is left out', () => {
     const {files, cutOff} = runs();
     cutOff('good');
     truncateSync(cutOff('empty'), 0);
@@ -123,11 +123,11 @@ describe('runs of a session that goes on', () => {
   });
 });
 
-describe('two directories whose paths make one folder name', () => {
+describe('two directories with the same folder name', () => {
   it.each([
     ['/p/a/b', '/p/a-b'],
     ['/工作/甲', '/项目/乙'],
-  ])('%s and %s have each their own sessions', (here, there) => {
+  ])('%s and %s each have their own sessions', (here, there) => {
     const place = home();
     const [ours, theirs] = [new SessionStore(place, here), new SessionStore(place, there)];
     const file = session(ours, 'aaa-ours', 1000);

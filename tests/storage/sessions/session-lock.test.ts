@@ -8,7 +8,7 @@ import {isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-lock-'));
 
 describe('the lock of a session', () => {
-  it('is held by one; the second gets one clear line', () => {
+  it('belongs to one process; the second one gets one clear line', () => {
     const place = folder();
     const lock = new SessionLock(place, 's1');
     lock.acquire();
@@ -23,7 +23,7 @@ describe('the lock of a session', () => {
     new SessionLock(place, 's1').acquire();
   });
 
-  it('says where nothing can be written, and what to do', () => {
+  it('names the folder that cannot be written, and says what to do', () => {
     const file = path.join(folder(), 'file');
     writeFileSync(file, '');
     const place = path.join(file, 's1');
@@ -32,7 +32,7 @@ describe('the lock of a session', () => {
     );
   });
 
-  it('is taken over from a process that is gone, and from one whose id belongs to another now', async () => {
+  it('is taken over from a process that has ended, also when its id belongs to another process now', async () => {
     const place = folder();
     const child = spawn('true');
     await new Promise((resolve) => child.once('exit', resolve));

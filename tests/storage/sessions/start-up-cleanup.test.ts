@@ -4,12 +4,12 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
-import {keepHouse} from '../../../src/storage/sessions/start-up-cleanup.ts';
+import {cleanUpAtStart} from '../../../src/storage/sessions/start-up-cleanup.ts';
 
 const HOUR = 3_600_000;
 
 function sessions() {
-  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-house-')), '/project/x');
+  const store = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-cleanup-')), '/project/x');
   const session = (id: string, ageHours: number) => {
     const open = store.openSession(id);
     new History(open.journal).append({role: 'user', content: 'x'});
@@ -26,13 +26,13 @@ function sessions() {
     age(open.transcript, ageHours);
     return open.transcript;
   };
-  const sweep = (change: {archiveAfterMinutes?: number; retentionDays?: number} = {}) =>
-    keepHouse({
+  const cleanUp = (change: {archiveAfterMinutes?: number; retentionDays?: number} = {}) =>
+    cleanUpAtStart({
       ...{folder: store.folder, cwd: '/project/x'},
       ...{archiveAfterMinutes: 60, retentionDays: 0, openSession: 'open', now: Date.now()},
       ...change,
     });
-  return {store, session, run, sweep};
+  return {store, session, run, cleanUp};
 }
 
 function age(file: string, hours: number): void {
@@ -40,9 +40,9 @@ function age(file: string, hours: number): void {
   utimesSync(file, at, at);
 }
 
-describe('keeping house at the start', () => {
-  it('archives runs that ended an hour ago while mini-cc did not run; no others', () => {
-    const {session, run, sweep} = sessions();
+describe('start-up cleanup', () => {
+  it('archives only runs that ended an hour ago or earlier, also while mini-cc did not run', () => {
+    const {session, run, cleanUp} = sessions();
     for (const id of ['closed', 'open']) session(id, 2).close();
     const live = session('live', 2);
     const old = run('closed', 'old', 1.01);
@@ -52,29 +52,29 @@ describe('keeping house at the start', () => {
       run('open', 'ours', 5),
       run('live', 'theirs', 5),
     ];
-    sweep();
+    cleanUp();
     expect(existsSync(old)).toBe(false);
     expect(readdirSync(path.dirname(old))).toEqual([expect.stringMatching(/^session\.jsonl\.deleted\.\d{4}-/)]);
     expect(kept.map((file) => existsSync(file))).toEqual([true, true, true, true]);
     live.close();
-    sweep({archiveAfterMinutes: 0});
+    cleanUp({archiveAfterMinutes: 0});
     expect(existsSync(kept[3]!)).toBe(true);
-    sweep();
+    cleanUp();
     expect(existsSync(kept[3]!)).toBe(false);
   });
 
-  it('erases nothing, unless a number of days is set', () => {
-    const {session, store, sweep} = sessions();
+  it('erases nothing unless retention days are set', () => {
+    const {session, store, cleanUp} = sessions();
     session('ancient', 24 * 400).close();
     session('young', 24).close();
-    sweep();
+    cleanUp();
     expect(readdirSync(store.folder).sort()).toEqual(['ancient', 'young']);
-    sweep({retentionDays: 30});
+    cleanUp({retentionDays: 30});
     expect(readdirSync(store.folder)).toEqual(['young']);
   });
 
   it('leaves sessions of another directory whose folder has the same name', () => {
-    const {store, session, sweep} = sessions();
+    const {store, session, cleanUp} = sessions();
     const other = new SessionStore(path.dirname(path.dirname(store.folder)), '/project-x');
     expect(other.folder).toBe(store.folder);
     session('ours', 100).close();
@@ -82,7 +82,7 @@ describe('keeping house at the start', () => {
     new History(theirs.journal).append({role: 'user', content: 'x'});
     theirs.close();
     age(theirs.transcript, 100);
-    sweep({retentionDays: 1});
+    cleanUp({retentionDays: 1});
     expect(readdirSync(store.folder)).toEqual(['theirs']);
   });
 });

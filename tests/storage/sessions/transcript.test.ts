@@ -17,8 +17,8 @@ import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {
-  everyMessageOf,
-  messagesOf,
+  getAllMessages,
+  getMessages,
   readTranscript,
   TranscriptWriter,
 } from '../../../src/storage/sessions/transcript.ts';
@@ -28,8 +28,8 @@ const header = {id: 'one', agent: 'main', cwd: '/work'};
 const noSecrets = new Redactor([]);
 
 describe('a transcript', () => {
-  it('holds no key, and no thought that a server would not take back without it', () => {
-    const key = 'sk-canary-0123456789';
+  it('contains no key, and no thinking block from which a key was removed', () => {
+    const key = 'sk-test-0123456789';
     const file = path.join(home(), 'session.jsonl');
     const writer = new TranscriptWriter(file, header, new Redactor([{name: 'SOME_KEY', value: key}]));
     const history = new History(writer);
@@ -37,27 +37,27 @@ describe('a transcript', () => {
     const said: Message = {role: 'assistant', content: [thought(key), thought('plain'), {type: 'text', text: key}]};
     history.append(said);
     history.append({role: 'assistant', content: [thought(key)]});
-    expect(messagesOf(readTranscript(file)).map(({content}) => content)).toEqual([
+    expect(getMessages(readTranscript(file)).map(({content}) => content)).toEqual([
       [thought('plain'), {type: 'text', text: '[redacted: SOME_KEY]'}],
-      [{type: 'text', text: '(a thought that held a key)'}],
+      [{type: 'text', text: '(a thought that contained a key)'}],
     ]);
     expect(history.messages[0]).toBe(said);
   });
 
-  it('holds what was appended, in order, after a header with its version', () => {
+  it('contains what was appended, in order, after a header with its version', () => {
     const file = path.join(home(), 'deep', 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets));
     history.append({role: 'user', content: 'first'});
     history.append({role: 'assistant', content: 'second'});
     const read = readTranscript(file);
     expect(read.header).toMatchObject({type: 'session', version: 1, id: 'one'});
-    expect(messagesOf(read)).toEqual([
+    expect(getMessages(read)).toEqual([
       {role: 'user', content: 'first'},
       {role: 'assistant', content: 'second'},
     ]);
   });
 
-  it('loses nothing by a rewind: a line says from where on messages count no more', () => {
+  it('loses nothing by a rewind: a line says which messages are not part of the conversation any more', () => {
     const file = path.join(home(), 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets));
     history.prompt('first');
@@ -68,11 +68,11 @@ describe('a transcript', () => {
     history.prompt('instead');
     const texts = (messages: readonly {content: unknown}[]) => messages.map(({content}) => content);
     expect(texts(history.messages)).toEqual(['first', 'answer', 'instead']);
-    expect(texts(messagesOf(readTranscript(file)))).toEqual(['first', 'answer', 'instead']);
-    expect(texts(everyMessageOf(readTranscript(file)))).toEqual(['first', 'answer', 'second', 'another', 'instead']);
+    expect(texts(getMessages(readTranscript(file)))).toEqual(['first', 'answer', 'instead']);
+    expect(texts(getAllMessages(readTranscript(file)))).toEqual(['first', 'answer', 'second', 'another', 'instead']);
   });
 
-  it('comes into being with its first line, readable by the user alone', () => {
+  it('is created with its first line, and only the user can read it', () => {
     const file = path.join(home(), 'deep', 'session.jsonl');
     const writer = new TranscriptWriter(file, header, noSecrets);
     expect(existsSync(file)).toBe(false);
@@ -81,17 +81,17 @@ describe('a transcript', () => {
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
   });
 
-  it('skips a torn last line on reading, and does not grow onto it', () => {
+  it('skips a torn last line on reading, and the next line does not continue it', () => {
     const file = path.join(home(), 'session.jsonl');
     new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'whole'});
     appendFileSync(file, '{"type":"message","message":{"role":"assis');
-    expect(messagesOf(readTranscript(file))).toHaveLength(1);
+    expect(getMessages(readTranscript(file))).toHaveLength(1);
     new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'after'});
-    expect(messagesOf(readTranscript(file)).map((message) => message.content)).toEqual(['whole', 'after']);
+    expect(getMessages(readTranscript(file)).map((message) => message.content)).toEqual(['whole', 'after']);
   });
 
-  it('is synced to the disk when it is closed, and when it is closed beside other work', async () => {
-    // A pipe cannot be synced: the system's refusal shows that it was asked to.
+  it('is synced to the disk when it is closed, also in the background', async () => {
+    // A pipe cannot be synced: the error shows that a sync was requested.
     const writer = () => {
       const file = path.join(home(), 'session.jsonl');
       execFileSync('mkfifo', [file]);
@@ -100,13 +100,13 @@ describe('a transcript', () => {
       return made;
     };
     expect(() => writer().close()).toThrow(expect.objectContaining({syscall: 'fsync'}));
-    await expect(writer().closeBeside()).rejects.toMatchObject({syscall: 'fsync'});
+    await expect(writer().closeInBackground()).rejects.toMatchObject({syscall: 'fsync'});
   });
 
-  it('is open only from its first line to its end, or until it is parked', async () => {
+  it('has its file open only from the first line until it is closed or parked', async () => {
     const openFiles = () => readdirSync('/dev/fd').length;
     const before = openFiles();
-    for (const end of ['close', 'closeBeside', 'park'] as const) {
+    for (const end of ['close', 'closeInBackground', 'park'] as const) {
       const writer = new TranscriptWriter(path.join(home(), 'session.jsonl'), header, noSecrets);
       const history = new History(writer);
       expect(openFiles()).toBe(before);
@@ -114,23 +114,23 @@ describe('a transcript', () => {
       expect(openFiles()).toBe(before + 1);
       await writer[end]();
       expect(openFiles()).toBe(before);
-      // It may go on.
+      // It can be continued.
       history.append({role: 'user', content: 'y'});
       await writer[end]();
       await writer[end]();
-      expect(messagesOf(readTranscript(writer.path))).toHaveLength(2);
+      expect(getMessages(readTranscript(writer.path))).toHaveLength(2);
       expect(openFiles()).toBe(before);
     }
   });
 
-  it('that is there without a byte gets its header with its first line', () => {
+  it('that is an empty file gets its header with its first line', () => {
     const file = path.join(home(), 'session.jsonl');
     writeFileSync(file, '');
     new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'x'});
     expect(readTranscript(file)).toMatchObject({header: {id: 'one'}, entries: [{type: 'message'}]});
   });
 
-  it('cut off amid tool calls gets a result for each when it goes on', () => {
+  it('that ends with open tool calls gets a result for each when it is continued', () => {
     const file = path.join(home(), 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets), [
       {role: 'user', content: 'go'},
@@ -149,7 +149,7 @@ describe('a transcript', () => {
 });
 
 describe('the session store', () => {
-  it('finds a session by its id or the beginning of one', () => {
+  it('finds a session by its id or the beginning of it', () => {
     const store = new SessionStore(home(), '/project/x');
     for (const id of ['aaa-1', 'aaa-2', 'bbb-1'])
       new History(store.openSession(id).journal).append({role: 'user', content: id});
@@ -170,7 +170,7 @@ describe('the session store', () => {
     expect(() => new SessionStore(home(), '/project/x').openSession('')).toThrow('session directory cannot be empty');
   });
 
-  it('puts the runs of subagents and cut outputs under their session', () => {
+  it('puts the runs of subagents and cut outputs into the folder of their session', () => {
     const place = home();
     const store = new SessionStore(place, '/project/x');
     const run = store

@@ -1,11 +1,11 @@
-/** A repository as people have them, and worktrees of it. */
+/** An ordinary repository, and worktrees of it. */
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
 import type {BroughtBack} from '../../../src/core/contract/worktree.ts';
-import {GitWorktrees, type WorktreeRooms} from '../../../src/storage/worktrees/git-worktrees.ts';
+import {GitWorktrees, type WorktreeDeps} from '../../../src/storage/worktrees/git-worktrees.ts';
 
 export const NEVER = new AbortController().signal;
 
@@ -39,9 +39,9 @@ export function repository(more: Readonly<Record<string, string | Buffer>> = {})
   return root;
 }
 
-export function worktrees(root: string, change: Partial<WorktreeRooms> = {}) {
+export function worktrees(root: string, change: Partial<WorktreeDeps> = {}) {
   const session = folder('session');
-  const rooms: WorktreeRooms = {
+  const deps: WorktreeDeps = {
     root,
     sessionFolder: () => session,
     hidden: () => [],
@@ -52,9 +52,9 @@ export function worktrees(root: string, change: Partial<WorktreeRooms> = {}) {
     },
     ...change,
   };
-  const made = new GitWorktrees(rooms);
+  const made = new GitWorktrees(deps);
   const open = (agentId = 'run-1', signal = NEVER) => made.open({agentId, label: `[code] ${agentId}`}, signal);
-  /** What a run would do: opens, works, brings back. */
+  /** Acts like a run: opens a worktree, works, and brings the changes back. */
   const run = async (
     work: (top: string) => void | Promise<void>,
     agentId = 'run-1',
@@ -74,7 +74,7 @@ export function read(root: string, name: string): string {
   return readFileSync(path.join(root, name), 'utf8');
 }
 
-/** Everything of a checkout's own `.git` as bytes, by name. */
+/** All files of a checkout's `.git` as bytes, by name. */
 export function gitFiles(root: string): Record<string, string> {
   const base = path.join(root, '.git');
   const files = readdirSync(base, {recursive: true, withFileTypes: true}).filter((entry) => entry.isFile());

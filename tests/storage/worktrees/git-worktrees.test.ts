@@ -1,12 +1,12 @@
-/** What a run finds in its worktree, and how what it changed comes back. */
+/** The files that a run finds in its worktree, and how its changes come back. */
 import {chmodSync, existsSync, lstatSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {inOneLine} from '../../../src/core/util/file-name.ts';
-import type {WorktreeRooms} from '../../../src/storage/worktrees/git-worktrees.ts';
+import type {WorktreeDeps} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {folder, git, gitFiles, put, read, repository, worktrees} from './fixture.ts';
 
-test('a worktree starts from the workspace as it is, and says what is uncommitted as the workspace does', async () => {
+test('a worktree starts with the current files of the workspace, and has the same uncommitted changes', async () => {
   const root = repository({'gone.ts': 'gone\n', 'run.sh': '#!/bin/sh\n'});
   put(root, {
     'a.ts': 'one\nTWO\nthree\n',
@@ -43,7 +43,7 @@ test('a worktree starts from the workspace as it is, and says what is uncommitte
   expect(gitFiles(root)).toEqual(before);
 });
 
-test('all kinds of changes come back, committed or not, and nothing else of git moves', async () => {
+test('all kinds of changes come back, committed or not, and the .git of the workspace is unchanged', async () => {
   const root = repository({
     'old.ts': 'old\n',
     'gone.ts': 'gone\n',
@@ -111,14 +111,14 @@ test.each(['with space.ts', 'quote"s\\.ts', 'two\nlines.ts', '-dash.ts', 'größ
   },
 );
 
-test('a worktree in which nothing was changed leaves nothing', async () => {
+test('an unchanged worktree leaves nothing', async () => {
   const root = repository();
   const {run, left} = worktrees(root);
   expect(await run(() => undefined)).toEqual({applied: [], notes: []});
   expect(left()).toEqual([]);
 });
 
-test('a file that changed in the workspace meanwhile keeps all changes out of it, as a patch', async () => {
+test('when a file changed in the workspace meanwhile, nothing is applied, and all changes are kept as a patch', async () => {
   const root = repository();
   const {run, session} = worktrees(root);
   const brought = await run((top) => {
@@ -138,7 +138,7 @@ test('a file that changed in the workspace meanwhile keeps all changes out of it
   expect(read(root, 'a.ts.rej')).toContain('+ONE');
 });
 
-test('changes at two places of one file fit together, those beside each other do not', async () => {
+test('changes at two places of one file are both applied; changes of adjacent lines are a conflict', async () => {
   const lines = Array.from({length: 20}, (_, index) => `line ${index}\n`);
   const text = (change: Record<number, string>) => lines.map((line, index) => change[index] ?? line).join('');
   const root = repository({'long.ts': text({}), 'src/b.ts': 'b\n'});
@@ -158,7 +158,7 @@ test('changes at two places of one file fit together, those beside each other do
   expect(read(root, 'long.ts')).toBe(text({2: 'mine\n', 4: 'near\n', 17: 'theirs\n'}));
 });
 
-test('a file that was made, removed or made a link meanwhile is a conflict too', async () => {
+test('a file that was created, removed or replaced by a link meanwhile is a conflict', async () => {
   const root = repository({'c.ts': 'c\n', 'd/e.ts': 'e\n'});
   const {run} = worktrees(root);
   const elsewhere = folder('elsewhere');
@@ -175,7 +175,7 @@ test('a file that was made, removed or made a link meanwhile is a conflict too',
   expect(read(elsewhere, 'e.ts')).toBe('e\n');
 });
 
-test('of two runs on the same file the second one is kept, and on other files both come back', async () => {
+test('of two runs on the same lines the second is kept as a patch; runs on other files both come back', async () => {
   const root = repository();
   const {open} = worktrees(root);
   const trees = await Promise.all([open('run-1'), open('run-2'), open('run-3')]);
@@ -187,9 +187,9 @@ test('of two runs on the same file the second one is kept, and on other files bo
   expect([read(root, 'a.ts'), read(root, 'src/b.ts')]).toEqual(['ONE\ntwo\nthree\n', 'B\n']);
 });
 
-test('what a person changes while others still write is not written over', async () => {
+test('a change that a person makes while other runs still write is not overwritten', async () => {
   const root = repository();
-  const writing: WorktreeRooms['writing'] = async (_owner, work) => {
+  const writing: WorktreeDeps['writing'] = async (_owner, work) => {
     put(root, {'a.ts': 'one\ntwo\nthree, by hand\n'});
     await work();
   };
@@ -199,7 +199,7 @@ test('what a person changes while others still write is not written over', async
   expect([read(root, 'a.ts'), read(root, 'src/b.ts')]).toEqual(['one\ntwo\nthree, by hand\n', 'b\n']);
 });
 
-test('what is protected is kept, and the rest comes back', async () => {
+test('changes of protected files are kept as a patch, and the others come back', async () => {
   const root = repository();
   const {run} = worktrees(root);
   const brought = await run((top) => put(top, {'a.ts': 'A\n', '.claude/settings.json': '{}\n'}));
@@ -212,7 +212,7 @@ test('what is protected is kept, and the rest comes back', async () => {
   expect(read(root, '.claude/settings.json')).toBe('{}\n');
 });
 
-test('a session in a subdirectory works there, and what it changes beside it is kept', async () => {
+test('a session in a subdirectory works there, and changes outside of it are kept as a patch', async () => {
   const root = repository({'packages/x/i.ts': 'i\n'});
   const {open} = worktrees(path.join(root, 'packages/x'));
   const tree = await open();
@@ -226,7 +226,7 @@ test('a session in a subdirectory works there, and what it changes beside it is 
   expect(existsSync(path.join(root, 'packages/y.ts'))).toBe(false);
 });
 
-test('bytes come back as they were written: line ends, filters and modes of the workspace stay', async () => {
+test('files come back byte by byte, without filters and line end conversion, and modes stay', async () => {
   const root = repository();
   put(root, {'.gitattributes': '* text=auto\n*.bin filter=shout\n', 'crlf.txt': 'a\r\nb\r\n', 'x.bin': 'quiet\n'});
   git(root, 'config', 'filter.shout.clean', 'tr a-z A-Z');
@@ -244,7 +244,7 @@ test('bytes come back as they were written: line ends, filters and modes of the 
   expect(statSync(path.join(root, 'a.ts')).mode & 0o777).toBe(0o640);
 });
 
-test('what becomes of its own .git does not matter to what comes back', async () => {
+test('changes come back also when the run removed its .git', async () => {
   const root = repository();
   const {run} = worktrees(root);
   const brought = await run((top) => {
@@ -254,7 +254,7 @@ test('what becomes of its own .git does not matter to what comes back', async ()
   expect(brought.applied).toEqual([path.join(root, 'a.ts')]);
 });
 
-test('the files of a repository that was made within come back, and its history is kept', async () => {
+test('the files of a repository that the run created come back, and its .git is kept', async () => {
   const root = repository();
   const {run, session} = worktrees(root);
   const brought = await run((top) => {
@@ -271,7 +271,7 @@ test('the files of a repository that was made within come back, and its history 
   expect(git(path.join(kept, 'full'), 'log', '--format=%s')).toBe('inner\n');
 });
 
-test('commits, of any branch or none, and stashes are kept as a bundle beside what came back', async () => {
+test('commits of all branches, of a detached HEAD, and stashes are kept as a bundle', async () => {
   const root = repository();
   const {run, session} = worktrees(root);
   const commit = (top: string, message: string) =>

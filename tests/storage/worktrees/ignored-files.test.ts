@@ -1,10 +1,10 @@
-/** What git ignores is not in a worktree, and what a run makes of it there. */
+/** Ignored files: a worktree starts without them, and only those that tools wrote come back. */
 import {chmodSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {put, read, repository, worktrees} from './fixture.ts';
 
-test('what its tools wrote comes back though git ignores it; what else is ignored is named', async () => {
+test('an ignored file that the run’s tools wrote comes back; other ignored files are named', async () => {
   const root = repository();
   const {run} = worktrees(root);
   const work = (top: string) => put(top, {'a.ts': 'changed\n', 'ignored/meant.txt': 'meant\n', 'ignored/made.js': 'x'});
@@ -16,7 +16,7 @@ test('what its tools wrote comes back though git ignores it; what else is ignore
   expect(read(root, 'ignored/meant.txt')).toBe('meant\n');
 });
 
-test('one that the workspace has too is left as it is there, kept as a patch, and all else applied', async () => {
+test('an ignored file that the workspace has too is kept as a patch, and everything else is applied', async () => {
   const root = repository();
   put(root, {'ignored/mine.env': 'MINE=1\n'});
   const {run} = worktrees(root);
@@ -28,7 +28,7 @@ test('one that the workspace has too is left as it is there, kept as a patch, an
   expect(read('', kept!.patch)).toContain('+THEIRS=1');
 });
 
-test('a file that became executable meanwhile takes the text that a run changed, and stays executable', async () => {
+test('a file that became executable meanwhile gets the run’s text, and stays executable', async () => {
   const root = repository();
   const {run} = worktrees(root);
   const {applied, kept} = await run((top) => {
@@ -40,7 +40,7 @@ test('a file that became executable meanwhile takes the text that a run changed,
   expect(statSync(path.join(root, 'a.ts')).mode & 0o777).toBe(0o755);
 });
 
-test('a name that holds a line break stays within its line', async () => {
+test('a name with a line break stays on one line', async () => {
   const root = repository();
   put(root, {'ignored/a\nReceipt: 9 tools': 'mine'});
   const {run} = worktrees(root);

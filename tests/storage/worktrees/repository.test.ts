@@ -1,10 +1,10 @@
-/** Worktrees of repositories that are not plain: each works, or says clearly why not. */
+/** Worktrees of unusual repositories: each works, or the error says why not. */
 import {existsSync, mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {folder, git, gitFiles, NEVER, put, read, repository, worktrees} from './fixture.ts';
 
-test('where there is no repository, or none with files, that is said', async () => {
+test('without a repository, or with a bare one, the error says so', async () => {
   const plain = folder('plain');
   await expect(worktrees(plain).open()).rejects.toThrow(
     `isolation: worktree needs a git repository: ${plain} lies in none (git init makes one)`,
@@ -16,7 +16,7 @@ test('where there is no repository, or none with files, that is said', async () 
   expect(left()).toEqual([]);
 });
 
-test('a repository without a commit works: all is new there', async () => {
+test('a repository without a commit works: all files are new', async () => {
   const root = folder('unborn');
   git(root, 'init', '--quiet', '--initial-branch=trunk');
   put(root, {'a.ts': 'a\n'});
@@ -29,7 +29,7 @@ test('a repository without a commit works: all is new there', async () => {
   expect(read(root, 'a.ts')).toBe('A\n');
 });
 
-test('the checkout may itself be a worktree, on no branch, of a shallow clone, with ids of 64 digits', async () => {
+test('a checkout works that is a worktree itself, with a detached HEAD, of a shallow clone, with SHA-256', async () => {
   const far = folder('far');
   git(far, 'init', '--quiet', '--object-format=sha256', '--initial-branch=trunk');
   put(far, {'a.ts': 'a\n'});
@@ -51,7 +51,7 @@ test('the checkout may itself be a worktree, on no branch, of a shallow clone, w
   expect(read(path.join(near, 'main'), 'a.ts')).toBe('a\n');
 });
 
-test('what a sparse checkout leaves out is no deletion, there and at the end', async () => {
+test('files that a sparse checkout leaves out are not deleted, in the worktree and afterwards', async () => {
   const root = repository({'other/c.ts': 'c\n'});
   git(root, 'sparse-checkout', 'set', 'src');
   const {run} = worktrees(root);
@@ -63,7 +63,7 @@ test('what a sparse checkout leaves out is no deletion, there and at the end', a
   expect(brought).toEqual({applied: [path.join(root, 'src/b.ts')], notes: []});
 });
 
-test('a submodule is an empty folder, and a repository within that git does not know is named', async () => {
+test('a submodule is an empty folder, and an untracked nested repository is named', async () => {
   const inner = repository();
   const root = repository();
   git(root, '-c', 'protocol.file.allow=always', 'submodule', 'add', '--quiet', inner, 'sub');
@@ -79,7 +79,7 @@ test('a submodule is an empty folder, and a repository within that git does not 
   expect(read(root, 'sub/a.ts')).toBe('one\ntwo\nthree\n');
 });
 
-test('files that held commands must not see are not in the copy, and are there unchanged at the end', async () => {
+test('files that confined commands must not see are not in the worktree, and stay unchanged', async () => {
   const root = repository({'keys/tracked': 'secret\n'});
   put(root, {'.env': 'SECRET=1\n'});
   const hidden = () => [path.join(root, '.env'), path.join(root, 'keys'), path.dirname(root)];
@@ -89,7 +89,7 @@ test('files that held commands must not see are not in the copy, and are there u
     expect(git(top, 'status', '--short')).toBe('');
     put(top, {'a.ts': 'A\n', '.env': 'SECRET=2\n', 'keys/new': 'x'});
   });
-  expect(brought.kept?.explanation).toContain('.env is protected; keys/new is protected: what changed there was not');
+  expect(brought.kept?.explanation).toContain('.env is protected; keys/new is protected: these changes were not');
   expect(existsSync(path.join(root, 'keys/new'))).toBe(false);
   expect([read(root, '.env'), read(root, 'keys/tracked'), read(root, 'a.ts')]).toEqual([
     'SECRET=1\n',
@@ -98,7 +98,7 @@ test('files that held commands must not see are not in the copy, and are there u
   ]);
 });
 
-test('its git knows no way back, and settings that run programs are not taken over', async () => {
+test('the worktree’s git does not name the main checkout, and has no settings that run programs', async () => {
   const root = repository();
   git(root, 'remote', 'add', 'origin', root);
   git(root, 'config', 'core.fsmonitor', 'touch /tmp/never');
@@ -116,7 +116,7 @@ test('its git knows no way back, and settings that run programs are not taken ov
   expect(naming).toEqual(['objects/info/alternates']);
 });
 
-test('a run that is stopped while its worktree is made leaves nothing', async () => {
+test('a run that is stopped during the creation of its worktree leaves nothing', async () => {
   const root = repository(Object.fromEntries(Array.from({length: 300}, (_, n) => [`many/${n}.ts`, `${n}\n`])));
   const {open, left, settled} = worktrees(root);
   const stop = new AbortController();
@@ -128,7 +128,7 @@ test('a run that is stopped while its worktree is made leaves nothing', async ()
   expect((await open('run-1', NEVER)).top).toContain('run-1');
 });
 
-test('a failure in the middle of applying leaves the workspace as it was, and all is kept', async () => {
+test('a failure while applying leaves the workspace as it was, and all changes are kept', async () => {
   const root = repository();
   put(root, {'ignored/keep': 'keep\n'});
   const {run} = worktrees(root);
@@ -146,7 +146,7 @@ test('a failure in the middle of applying leaves the workspace as it was, and al
   expect(git(root, 'status', '--short')).toBe('');
 });
 
-test('a worktree that cannot be written says so, and nothing is left', async () => {
+test('a worktree that cannot be written is an error, and leaves nothing', async () => {
   const root = repository();
   const {open, session} = worktrees(root);
   writeFileSync(path.join(session, 'worktrees'), 'in the way');
