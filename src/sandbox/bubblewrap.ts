@@ -8,9 +8,9 @@ import type {Duplex} from 'node:stream';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/inside.ts';
 import {runProgram} from '../core/util/processes.ts';
+import type {AllowedHosts} from './allowed-hosts.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {withForwarder} from './host-forwarder.ts';
-import type {AllowedHosts} from './host-gate.ts';
 import {mountFlags, PRIVATE, rootsOf} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import {isRepository, protectedPlaces} from './protected-places.ts';
@@ -144,7 +144,7 @@ function seccompFlags(filter: Uint8Array | undefined): string[] {
 
 /** Loaded where hosts are allowed. Until it is there the command's first connection waits. */
 async function linkTo(stream: Duplex, hosts: AllowedHosts): Promise<void> {
-  const {openGate} = await import('./host-gate.ts');
+  const {openGate} = await import('./allowed-hosts.ts');
   openGate(stream, hosts);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Inside of the sandbox there is no network but its own. A proxy in there takes what programs send to `http_proxy`, and
  * hands it out by one stream, which it was given as descriptor 5: over HTTP/2, since many connections share it. Who may
- * be reached is decided at the other end, see `host-gate.ts`.
+ * be reached is decided at the other end, see `allowed-hosts.ts`.
  */
 
 /** The descriptor of that stream. */

@@ -1,14 +1,15 @@
 /** Picks the sandbox of this platform. */
+
+import type {AllowedHosts} from './allowed-hosts.ts';
 import {Bubblewrap} from './bubblewrap.ts';
 import type {HiddenPlaces} from './hidden-paths.ts';
-import type {AllowedHosts} from './host-gate.ts';
 import {NoSandbox} from './no-sandbox.ts';
 import type {Sandbox} from './sandbox.ts';
 import {Seatbelt} from './seatbelt.ts';
 
+export type {AllowedHosts} from './allowed-hosts.ts';
 export {confinedEnvironment} from './environment.ts';
 export type {HiddenPlaces} from './hidden-paths.ts';
-export type {AllowedHosts} from './host-gate.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 
 export interface SandboxOptions extends HiddenPlaces {

@@ -1,5 +1,5 @@
 /** Ways to change files elsewhere: `@OUT` is a folder of somebody else, `@WS` the workspace. */
-import type {Attempts} from './arena.ts';
+import type {Attempts} from './fixture.ts';
 
 export const changingFiles: Attempts = {
   'a redirect': 'echo x > @OUT/canary.txt',

@@ -1,5 +1,5 @@
 /** Git writes in many ways, and runs programs that its settings name. */
-import type {Attempts} from './arena.ts';
+import type {Attempts} from './fixture.ts';
 
 export const changingGit: Attempts = {
   'settings: pager': "git -c core.pager='touch @OUT/made' -p log; git config core.pager 'touch @OUT/made'; git -p log",

@@ -1,5 +1,5 @@
 /** Ways to a network, to other processes, and to go on after the call. `@PORT` and the like are real listeners. */
-import type {Attempts} from './arena.ts';
+import type {Attempts} from './fixture.ts';
 
 export const reachingOut: Attempts = {
   'a shell’s own socket':

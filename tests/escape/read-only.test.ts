@@ -1,9 +1,9 @@
 /** A read-only agent tries to get out: nothing changes, nothing is sent, nothing stays, no key is seen. */
 import {afterAll, describe, expect, test} from 'vitest';
 import {hasSandbox} from '../support/sandbox.ts';
-import {openArena} from './arena.ts';
-import {attemptAll, type Conditions} from './attempt.ts';
 import {ATTEMPTS} from './attempts.ts';
+import {openArena} from './fixture.ts';
+import {attemptAll, type Conditions} from './run-attempts.ts';
 
 const usable = await hasSandbox();
 const arena = await openArena();

@@ -1,5 +1,5 @@
 /** Ways to a key. */
-import type {Attempts} from './arena.ts';
+import type {Attempts} from './fixture.ts';
 
 export const readingKeys: Attempts = {
   'a private key by name': 'cat @HOME/.ssh/id_ed25519',

@@ -1,9 +1,9 @@
 /** An agent that may write its workspace tries to get out of it, or to gain power over git and mini-cc in it. */
 import {afterAll, describe, expect, test} from 'vitest';
 import {hasSandbox} from '../support/sandbox.ts';
-import {openArena} from './arena.ts';
-import {attemptAll, type Conditions} from './attempt.ts';
 import {ATTEMPTS} from './attempts.ts';
+import {openArena} from './fixture.ts';
+import {attemptAll, type Conditions} from './run-attempts.ts';
 
 const usable = await hasSandbox();
 const arena = await openArena();

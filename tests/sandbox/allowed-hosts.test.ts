@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Workspace} from '../../src/core/contract/access.ts';
-import {isAllowed} from '../../src/sandbox/host-gate.ts';
+import {isAllowed} from '../../src/sandbox/allowed-hosts.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';

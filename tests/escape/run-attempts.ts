@@ -13,7 +13,7 @@ import {createBash} from '../../src/tools/bash/bash.ts';
 import {house} from '../core/manager-fixture.ts';
 import {resultsIn} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
-import {type Arena, type Attempts, HIDE} from './arena.ts';
+import {type Arena, type Attempts, HIDE} from './fixture.ts';
 
 export interface Outcome {
   /** What must not be, in words; empty when it was held. */
