@@ -65,6 +65,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
 }
 
+/** Whole seconds: `3s`; from a minute on `2m05s`. */
+export function formatSeconds(ms: number): string {
+  return formatDuration(Math.floor(Math.max(0, ms) / 1000) * 1000).replace('.0s', 's');
+}
+
 /** What a model wrote, fit for one line of the screen. */
 function shownLine(text: string): string {
   return showControls(oneLine(text));

@@ -1,5 +1,5 @@
 import {Text} from 'ink';
-import {formatDuration} from '../../core/runs/progress-line.ts';
+import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {cutText} from '../text/wrap.ts';
 
 const FRAMES = ['|', '/', '-', '\\'] as const;
@@ -25,8 +25,7 @@ export function BusyLine({since, now, isStatic, canBackground = false, isRunOpen
       <Text>{`Working.${isRunOpen ? '' : ' Esc interrupts.'}${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>
     );
   const frame = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length];
-  const time = formatDuration(Math.floor(Math.max(0, now - since) / 1000) * 1000).replace('.0s', 's');
-  const keys = ` working ${time}${isRunOpen ? '' : ' · Esc interrupts'}`;
+  const keys = ` working ${formatSeconds(now - since)}${isRunOpen ? '' : ' · Esc interrupts'}`;
   const more = `${keys} · Ctrl+B background`;
   return (
     <Text>

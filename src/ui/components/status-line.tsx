@@ -1,4 +1,5 @@
 import {Text} from 'ink';
+import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 interface StatusProps {
@@ -21,7 +22,7 @@ export function StatusLine({model, mode, running, contextTokens, hint, tip = '',
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
     model,
-    contextTokens > 0 ? `context ${shortCount(contextTokens)}` : '',
+    contextTokens > 0 ? `context ${tokens(contextTokens)}` : '',
     tip,
   ].filter((part) => part !== '');
   let line = '';
@@ -40,8 +41,4 @@ export function StatusLine({model, mode, running, contextTokens, hint, tip = '',
     );
   }
   return <Text dimColor>{line === '' ? ' ' : line}</Text>;
-}
-
-function shortCount(count: number): string {
-  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }

@@ -1,5 +1,5 @@
 /** The panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
-import {formatDuration} from '../../core/runs/progress-line.ts';
+import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {hasEnded, rankRun} from './subagent-store.ts';
@@ -65,11 +65,11 @@ const MAX_LABEL_COLUMNS = 24;
 const MAX_TOOL_COLUMNS = 24;
 
 function optionalParts(run: SubagentRun, now: number): string[] {
-  const idle = Math.floor((now - run.lastAt) / 1000);
+  const idleMs = now - run.lastAt;
   return [
     run.tokens > 0 ? `${tokens(run.tokens)} tokens` : '',
     run.lastTool === '' ? '' : cutText(run.lastTool, MAX_TOOL_COLUMNS),
-    run.state === 'running' && idle > 0 ? `idle ${formatDuration(idle * 1000).replace('.0s', 's')}` : '',
+    run.state === 'running' && idleMs >= 1000 ? `idle ${formatSeconds(idleMs)}` : '',
   ].filter((part) => part !== '');
 }
 
