@@ -7,8 +7,8 @@ import {isCannot, OFFLINE_NOTICE, paragraphs} from './report.ts';
 import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
 import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
-import {assign, formatAnnouncement} from './skills/delegate.ts';
-import {asksForDefinition, draft} from './skills/draft.ts';
+import {delegateTyped, formatAnnouncement} from './skills/delegate.ts';
+import {asksForDefinition, draftDefinition} from './skills/draft.ts';
 import {find} from './skills/find.ts';
 import {parseFind} from './skills/find-request.ts';
 import {greet} from './skills/greet.ts';
@@ -49,7 +49,7 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
   const conversation = readConversation(request.messages, request.mayCallTools);
   if (conversation.announcement !== undefined) return [textBlock(formatAnnouncement(conversation.announcement))];
   if (asksForDefinition(request.system, conversation.request, request.answerFields)) {
-    return [textBlock(draft(conversation.request))];
+    return [textBlock(draftDefinition(conversation.request))];
   }
   const toolbox = new Toolbox(request.tools);
   const job: Job = {
@@ -103,7 +103,7 @@ const findRoute: Route = (job) => {
 /** In order: the first skill that takes the request works on it. What none takes is searched for. */
 const ROUTES: readonly Route[] = [
   greet,
-  assign,
+  delegateTyped,
   fetchPage,
   rename,
   create,

@@ -44,6 +44,14 @@ const BY_EXTENSION: ReadonlyMap<string, string> = new Map(
 
 const NOT_CODE = new Set(['Markdown', 'JSON', 'YAML', 'TOML', 'HTML', 'CSS']);
 
+/** Rust's `#[test]`, Python's doctests and `def test_…`, Vitest's in-source tests. */
+const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
+  Rust: /^\s*#\[(?:\w+::)*(?:test|rstest)\b/,
+  Python: /^\s*(?:async\s+)?def test_|^\s*>>> /,
+  TypeScript: /\bif\s*\(import\.meta\.vitest/,
+  JavaScript: /\bif\s*\(import\.meta\.vitest/,
+};
+
 export function getExtension(path: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
@@ -98,14 +106,6 @@ export interface InlineTests {
   readonly line: number;
   readonly tests: number;
 }
-
-/** Rust's `#[test]`, Python's doctests and `def test_…`, Vitest's in-source tests. */
-const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
-  Rust: /^\s*#\[(?:\w+::)*(?:test|rstest)\b/,
-  Python: /^\s*(?:async\s+)?def test_|^\s*>>> /,
-  TypeScript: /\bif\s*\(import\.meta\.vitest/,
-  JavaScript: /\bif\s*\(import\.meta\.vitest/,
-};
 
 /** A search that finds the first lines of tests inside code files. */
 export function inlineTestSearch(path: string | undefined): Search {

@@ -105,10 +105,10 @@ describe('a listing', () => {
     expect(told).not.toContain('Cargo.toml');
   });
 
-  it('knows tests that stand among the code', async () => {
+  it('knows tests inside code files', async () => {
     expect(await tell(rust, 'list the tests')).toContain('src/count.rs:19 (1 test)');
     expect(await tell(rust, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
-      'among the code: src/count.rs:19',
+      'in code files: src/count.rs:19',
     );
     expect(await tell(go, 'list the tests')).toContain('store/store_test.go');
     expect(await tell(rust, 'review src')).not.toContain('Without a test');

@@ -1,4 +1,4 @@
-/** Everything else: names and words of the request are searched for, and what was found is shown, no more. */
+/** For requests that no other skill takes: searches for the names and words of the request and shows what was found. */
 
 import {parseDefinition} from '../definitions.ts';
 import {isCode} from '../languages.ts';
@@ -8,7 +8,7 @@ import {bullets, cannot, citeHit, clip, firstSentence, paragraphs} from '../repo
 import {type Line, parseLines} from '../results.ts';
 import {ask, type Job, type Work} from '../skill.ts';
 
-/** Work that needs understanding of code, which rules have not. */
+/** Verbs of work that needs a language model. */
 const ACTION =
   /^(?:add|implement|fix|refactor|write|make|build|create|update|improve|optimi[sz]e|convert|migrate|delete|remove|move|change|edit|insert|append|port|upgrade|install|commit|push|deploy|generate|translate|solve|debug|debugge|compare|set up|configure|format|clean|simplify|rewrite|extract|split|merge|test|bump|document|ajoute|corrige|améliore|écris|исправь|добавь|напиши|сделай|реализуй|улучши|удали|添加|修复|实现|重构|优化|删除|编写|写|改进)/iu;
 const QUESTION =
@@ -28,18 +28,18 @@ export function* answer(job: Job): Work<string> {
   }
   const code = chosen.filter((file) => isCode(file.path)).slice(0, 2);
   const texts = yield* ask(code.map((file) => job.toolbox.read(file.path, undefined, 600)));
-  const looked = new Map(code.map((file, index) => [file.path, parseLines(texts[index])]));
+  const readFiles = new Map(code.map((file, index) => [file.path, parseLines(texts[index])]));
   const found = paragraphs(
-    `What concerns ${words.map((word) => `\`${word}\``).join(', ')}:`,
-    ...chosen.map((file) => described(file, words, looked.get(file.path))),
+    `Found for ${words.map((word) => `\`${word}\``).join(', ')}:`,
+    ...chosen.map((file) => formatFile(file, words, readFiles.get(file.path))),
   );
   if (isAction) return cannot('writing or changing code freely needs a language model.', found);
   if (!QUESTION.test(job.text) && !job.main) return found;
   if (!QUESTION.test(job.text)) return cannot('this needs a language model; I only follow rules.', found);
-  return paragraphs(found, 'These are search results with their own comments, not an understanding of the code.');
+  return paragraphs(found, 'These are search results with the comments in the code. I do not understand the code.');
 }
 
-function described(file: RelevantFile, words: readonly string[], lines: readonly Line[] | undefined): string {
+function formatFile(file: RelevantFile, words: readonly string[], lines: readonly Line[] | undefined): string {
   const header = lines && getFileHeader(lines);
   const named = lines ? findDefinitionsAbout(lines, words) : [];
   const places =
@@ -59,7 +59,7 @@ function described(file: RelevantFile, words: readonly string[], lines: readonly
     : `${title} ${clip(`(${file.words.join(', ')} in its name)`, 80)}`;
 }
 
-/** Definitions whose name or comment holds one of the words. */
+/** Definitions whose name or comment contains one of the words, the best match first. */
 function findDefinitionsAbout(
   lines: readonly Line[],
   words: readonly string[],
@@ -73,8 +73,8 @@ function findDefinitionsAbout(
         !/^\s+(?:const|let|var)\b/.test(line.text),
     )
     .map((line) => {
-      const about = `${parseDefinition(line.text)!.name} ${getDocComment(lines, line.number) ?? ''}`.toLowerCase();
-      return {line: line.number, text: line.text, matches: stems.filter((stem) => about.includes(stem)).length};
+      const text = `${parseDefinition(line.text)!.name} ${getDocComment(lines, line.number) ?? ''}`.toLowerCase();
+      return {line: line.number, text: line.text, matches: stems.filter((stem) => text.includes(stem)).length};
     })
     .filter((one) => one.matches > 0)
     .sort((a, b) => b.matches - a.matches || a.line - b.line);

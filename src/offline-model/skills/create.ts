@@ -22,9 +22,9 @@ export const create: Route = (job) => {
   const rest = job.text.slice(HEAD.exec(job.text)![0].length);
   const content = parseContent(rest);
   if (content === undefined) {
-    return unclear(path);
+    return explainForm(path);
   }
-  return creating(
+  return createFile(
     path,
     content,
     /^overwrite/i.test(job.text) || /\boverwrit|\breplac(e|ing) (it|the file)/i.test(rest),
@@ -32,7 +32,7 @@ export const create: Route = (job) => {
   );
 };
 
-/** Undefined when the words describe the content instead of giving it. */
+/** The content to write. Undefined when the request only describes it. */
 function parseContent(rest: string): string | undefined {
   const fence = /(?:^|\n|\s)(`{3,})[^\n]*\n([\s\S]*?)\n?\1/.exec(rest);
   if (fence) return `${fence[2]}\n`;
@@ -53,30 +53,30 @@ function parseContent(rest: string): string | undefined {
   return after;
 }
 
-// biome-ignore lint/correctness/useYield: nothing is looked up for what cannot be done
-function* unclear(path: string): Work<string> {
+// biome-ignore lint/correctness/useYield: it makes no call
+function* explainForm(path: string): Work<string> {
   return cannot(
     `I write only what I am given word for word. Say it as: create ${path} with "…", or put the content of ${path} in a fenced code block.`,
   );
 }
 
-function* creating(path: string, content: string, overwrite: boolean, job: Job): Work<string> {
+function* createFile(path: string, content: string, overwrite: boolean, job: Job): Work<string> {
   const call = job.toolbox.write(path, content);
   if (!call) return cannot('I have no write_file tool here, so I cannot create files.');
   if (overwrite) {
-    // The stale-write guard takes only what was read; a missing file is no obstacle.
+    // The tool overwrites only files that were read. A read of a missing file does no harm.
     yield* askOne(job.toolbox.read(path));
   }
   const result = yield* askOne(call);
-  if (result.outcome === 'ok') return `Created ${path} (${size(content)}).`;
-  if (result.outcome === 'missing') return notDone(`I did not come to write ${path}.`);
+  if (result.outcome === 'ok') return `Created ${path} (${formatSize(content)}).`;
+  if (result.outcome === 'missing') return notDone(`I did not write ${path}: no more calls were allowed.`);
   if (/read_file it first|not read|exists/i.test(result.text)) {
-    return notDone(`${path} exists already and was left as it is. To replace it say: overwrite ${path} with …`);
+    return notDone(`${path} already exists and was not changed. To replace it, say: overwrite ${path} with …`);
   }
   return notDone(`${path} was not written: ${getProblem(result)}.`);
 }
 
-function size(content: string): string {
+function formatSize(content: string): string {
   if (content === '') return 'empty';
   return `${count(content.replace(/\n$/, '').split('\n').length, 'line')}, ${count(Buffer.byteLength(content), 'byte')}`;
 }

@@ -1,9 +1,9 @@
-/** Gives work to subagents by the Task tool, side by side, and tells what came back. */
+/** Starts subagents by the Task tool, side by side, and reports their results. */
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
 import {bullets, notDone, paragraphs} from '../report.ts';
 import {ask, type Job, type Observation, type Route, type Work} from '../skill.ts';
 
-export interface Assignment {
+export interface Delegation {
   readonly agent: string;
   /** Three to five words. */
   readonly description: string;
@@ -15,7 +15,7 @@ const ASKED =
 const BACKGROUND = /\b(?:in|as) (?:the |a )?background\b(?: task)?|en arrière-plan|в фоне|(?:在)?后台/iu;
 
 /** "Task(reviewer): review src", "use the explore agent to …". */
-export const assign: Route = (job) => {
+export const delegateTyped: Route = (job) => {
   const typed = parseTypedTask(job.text);
   const [, name, words] = typed ? ['', typed.agent, typed.prompt] : (ASKED.exec(job.text) ?? []);
   if (!name || !words || !job.main) return undefined;
@@ -34,35 +34,35 @@ export const assign: Route = (job) => {
   return delegate(job, [{agent, description, prompt}]);
 };
 
-// biome-ignore lint/correctness/useYield: the answer is known
+// biome-ignore lint/correctness/useYield: it makes no call
 function* unknownAgent(name: string, agents: readonly string[]): Work<string> {
   return notDone(`there is no agent \`${name}\`. Agents here: ${agents.join(', ')}.`);
 }
 
-export function* delegate(job: Job, assignments: readonly Assignment[]): Work<string> {
+export function* delegate(job: Job, delegations: readonly Delegation[]): Work<string> {
   const background = BACKGROUND.test(job.text);
-  const calls = assignments.map((one) => job.toolbox.task(one.agent, one.description, one.prompt, background));
+  const calls = delegations.map((one) => job.toolbox.task(one.agent, one.description, one.prompt, background));
   const results = yield* ask(calls);
-  if (results.length === 1) return found(assignments[0]!, results[0]!);
-  // Two that found the same, as in an empty folder, say it once.
-  return paragraphs(...new Set(assignments.map((one, index) => found(one, results[index]!))));
+  if (results.length === 1) return formatResult(delegations[0]!, results[0]!);
+  // Equal results, as from an empty folder, are shown once.
+  return paragraphs(...new Set(delegations.map((one, index) => formatResult(one, results[index]!))));
 }
 
-function found(assignment: Assignment, result: Observation): string {
-  const {text, unverified} = findings(result.text);
-  const who = `The ${assignment.agent} agent (${assignment.description})`;
-  if (result.outcome === 'missing') return notDone(`${who} was not dispatched: no more calls were allowed.`);
+function formatResult(delegation: Delegation, result: Observation): string {
+  const {text, unverified} = parseTaskResult(result.text);
+  const who = `The ${delegation.agent} agent (${delegation.description})`;
+  if (result.outcome === 'missing') return notDone(`${who} was not started: no more calls were allowed.`);
   if (result.outcome === 'denied') return `${who} was not permitted to run.`;
   if (result.outcome === 'failed')
-    return paragraphs(notDone(`${who} did not finish. What it gave back:`), text || '(nothing)');
+    return paragraphs(notDone(`${who} did not finish. It returned:`), text || '(nothing)');
   const accepted = /"status"\s*:\s*"accepted"[\s\S]*?"runId"\s*:\s*"([^"]+)"/.exec(text)?.[1];
   if (accepted !== undefined)
     return `${who} works in the background (run ${accepted}). Its result will be announced here.`;
-  return paragraphs(unverified && `${who} called no tool, so this is unverified:`, text || `${who} gave back nothing.`);
+  return paragraphs(unverified && `${who} called no tool, so this is unverified:`, text || `${who} returned nothing.`);
 }
 
-/** A Task result without what the runtime wrote around the words of the agent. */
-export function findings(result: string): {readonly text: string; readonly unverified: boolean} {
+/** The agent's own text in a Task result, without the lines that the runtime added. */
+function parseTaskResult(result: string): {readonly text: string; readonly unverified: boolean} {
   const own: string[] = [];
   let unverified = false;
   for (const line of result.split('\n')) {
@@ -73,14 +73,14 @@ export function findings(result: string): {readonly text: string; readonly unver
   return {text: own.join('\n').trim(), unverified};
 }
 
-/** The announcement of a background run in a sentence or two. */
+/** The announcement of a background run, in one or two sentences. */
 export function formatAnnouncement(announcement: string): string {
   const field = (name: string) =>
     new RegExp(`^${name}:\\s*([\\s\\S]*?)(?=^(?:Status|Result|Notes|Stats):|$(?![\\s\\S]))`, 'm')
       .exec(announcement)?.[1]
       ?.trim();
   const status = field('Status') ?? 'unknown';
-  const {text} = findings(field('Result') ?? '');
+  const {text} = parseTaskResult(field('Result') ?? '');
   const lines = text === '(not available)' ? [] : text.split('\n').filter((line) => line.trim() !== '');
   const notes = (field('Notes') ?? '')
     .split('\n')

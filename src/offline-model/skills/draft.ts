@@ -52,7 +52,7 @@ const WRITES =
 const MARKED =
   /<description>([\s\S]*?)<\/description>|(?:^|\n)\s*(?:description|what it is for|purpose|request|asked for|agent)\s*:\s*([\s\S]+)$/i;
 
-/** The request asks for such a definition: by its schema, or by words. */
+/** Whether the request asks for an agent definition, by the schema of its answer or by words. */
 export function asksForDefinition(
   system: string,
   request: string,
@@ -67,7 +67,7 @@ export function asksForDefinition(
   );
 }
 
-export function draft(request: string): string {
+export function draftDefinition(request: string): string {
   const description = getDescription(request);
   const known = NAMES.find(([form]) => form.test(description));
   const quoted = findQuoted(description).find((one) => /^[a-z][a-z0-9-]{0,63}$/.test(one));
@@ -83,7 +83,7 @@ export function draft(request: string): string {
   const subject = description.replace(/^(?:an?|the|my|un|une)\s+/i, '').replace(/[\s.]+$/, '');
   const prompt = [
     `You are ${/^(?:an?|the)\s/i.test(description) ? '' : 'an agent for this: '}${description.replace(/[\s.]+$/, '')}.`,
-    known?.[2] ?? `Keep to this purpose and read what is concerned before you judge or act.`,
+    known?.[2] ?? 'Keep to this purpose, and read the files before you judge or act.',
     'Start from what you were asked, look at the files themselves, and do not guess names, paths or results.',
     readOnly || tools !== '*'
       ? 'Never modify files; only report what you find.'
@@ -97,7 +97,7 @@ export function draft(request: string): string {
   );
 }
 
-/** The person's words, where the request wraps them in instructions. */
+/** The user's description of the agent, without the instructions around it. */
 function getDescription(request: string): string {
   const marked = MARKED.exec(request);
   const text = (marked?.[1] ?? marked?.[2] ?? request).trim();

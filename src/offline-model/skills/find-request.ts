@@ -1,16 +1,16 @@
-/** Understands "where is X defined?", "who calls X", "what is X", "find X", in a few languages. */
+/** Parses "where is X defined?", "who calls X", "what is X", "find X", in several languages. */
 import {findIdentifiers, findPaths, findQuoted, looksLikeFile, plainRequest, unquote} from '../words.ts';
 
 export interface FindRequest {
   readonly subjects: readonly string[];
-  /** `text`: every line with it is of interest. */
+  /** `text`: every line that contains the subject. */
   readonly want: 'definition' | 'uses' | 'imports' | 'what' | 'text';
   readonly scope: string | undefined;
 }
 
 type Want = FindRequest['want'];
 
-/** In order: the first that fits decides. The first group is the subject. */
+/** The first form that matches decides. Its first group is the subject. */
 const FORMS: readonly (readonly [RegExp, Want])[] = [
   [
     /^(?:find|show|list|search(?: for)?|grep(?: for)?|which|what)(?: me)?(?: all| the| every)*\s+(?:lines?|places|files|code)\s+(?:with|containing|(?:that |which )?(?:contains?|mentions?|says?)|mentioning)\s+(.+)/i,
@@ -91,7 +91,7 @@ const HERE =
   /\s+(?:(?:in|from|within|of|dans|в)\s+)?(?:this|the|our|my|ce|этом|это[тй])\s+(?:project|code ?base|repo(?:sitory)?|code|workspace|folder|projet|проекте|коде)$|\s+here$/iu;
 const PRONOUNS = /^(?:it|that|this|they|them|those|它|он|она|это|ça)$/iu;
 
-/** Undefined when the text asks something else, or about more than names. */
+/** Undefined when the text asks for something else, or its subject is not a name. */
 export function parseFind(text: string, earlier: readonly string[] = []): FindRequest | undefined {
   const line = text.trim();
   if (line.includes('\n') || line.length > 300) return undefined;
@@ -118,15 +118,15 @@ export function parseFind(text: string, earlier: readonly string[] = []): FindRe
 }
 
 function parseNames(phrase: string, earlier: readonly string[]): readonly string[] {
-  const quoted = findQuoted(phrase).map(bare).filter(isName);
+  const quoted = findQuoted(phrase).map(trimSubject).filter(isName);
   if (quoted.length > 0) return quoted;
-  const names = phrase.split(/\s*,\s*|\s+(?:and|or|et|и)\s+|和/u).map(bare);
-  if (names.every((name) => PRONOUNS.test(name))) return pronoun(earlier);
+  const names = phrase.split(/\s*,\s*|\s+(?:and|or|et|и)\s+|和/u).map(trimSubject);
+  if (names.every((name) => PRONOUNS.test(name))) return resolvePronoun(earlier);
   if (names.every(isName)) return names;
   return findIdentifiers(phrase).slice(0, 3);
 }
 
-function bare(phrase: string): string {
+function trimSubject(phrase: string): string {
   let name = unquote(phrase);
   for (let last = ''; name !== last; ) {
     last = name;
@@ -142,8 +142,8 @@ function isName(name: string): boolean {
   );
 }
 
-/** What "it" was in the request before. */
-function pronoun(earlier: readonly string[]): readonly string[] {
+/** What "it" means: the subject of the request before. */
+function resolvePronoun(earlier: readonly string[]): readonly string[] {
   const last = earlier.at(-1);
   return last === undefined ? [] : (parseFind(plainRequest(last))?.subjects ?? findIdentifiers(last).slice(0, 1));
 }

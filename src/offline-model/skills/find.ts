@@ -1,4 +1,4 @@
-/** Where is it, what is it, who uses it: answered from searches, definitions first. */
+/** Answers where a name is defined, what it is and where it is used, by searches. */
 import {definitionPattern, escapeRegExp, findDefinition, isComment, isQuoted, wordPattern} from '../definitions.ts';
 import {getLanguage, getPathRank, isCode} from '../languages.ts';
 import {getDocComment, getFileHeader} from '../prose.ts';
@@ -18,7 +18,7 @@ interface Found {
   readonly uses: readonly Hit[];
   readonly imports: readonly Hit[];
   readonly mentions: readonly Hit[];
-  /** Lines beyond those listed; undefined when nobody knows. */
+  /** How many more lines there are than those listed; undefined: unknown. */
   readonly more: number | undefined;
   readonly known: boolean;
 }
@@ -38,52 +38,52 @@ function* findOne(subject: string, request: FindRequest, job: Job): Work<string>
     toolbox.search({pattern: definitionPattern(name), path: request.scope, limit: 200}),
     toolbox.search({pattern: wordPattern(name), path: request.scope, limit: 200}),
   ]);
-  const found = sort(name, parseHits(defining!), parseHits(using!));
-  if (!found.known) return unsearched(subject, [defining!, using!], job);
+  const found = classifyHits(name, parseHits(defining!), parseHits(using!));
+  if (!found.known) return formatSearchFailure(subject, [defining!, using!], job);
   const {definitions, mentions, uses, imports} = found;
   const total = definitions.length + uses.length + imports.length + mentions.length;
   if (total === 0) return yield* findLike(subject, job, request.scope);
-  if (request.want === 'imports') return paragraphs(formatImports(subject, found), partly(using!));
-  if (request.want === 'uses') return paragraphs(formatUses(subject, found), partly(using!));
-  // A plain word without a definition is a topic, not a name.
+  if (request.want === 'imports') return paragraphs(formatImports(subject, found), getSearchNote(using!));
+  if (request.want === 'uses') return paragraphs(formatUses(subject, found), getSearchNote(using!));
+  // A lower-case word without a definition is a topic, not a name.
   if (definitions.length === 0 && request.want !== 'text' && /^\p{Ll}{3,}$/u.test(subject)) return yield* answer(job);
   if (definitions.length === 0) return formatMentions(subject, found, request.want === 'text');
   if (request.want === 'what') return yield* explain(subject, found, job);
-  return paragraphs(definitionLines(definitions), usedLine(subject, found));
+  return paragraphs(formatDefinitions(definitions), formatUsage(subject, found));
 }
 
-/** Why nothing was searched: for want of a tool, or what the tool said. */
-function unsearched(subject: string, results: readonly Observation[], {toolbox}: Job): string {
+/** Why there was no search: there is no tool for it, no more calls were allowed, or the tool failed. */
+function formatSearchFailure(subject: string, results: readonly Observation[], {toolbox}: Job): string {
   const failed = results.find((result) => result.outcome !== 'missing');
   if (failed) return notDone(`the search failed: ${getProblem(failed)}. So I cannot say where \`${subject}\` is.`);
   if (toolbox.search({pattern: subject}) !== undefined)
-    return notDone(`I did not come to search for \`${subject}\`: no more calls were allowed.`);
+    return notDone(`I did not search for \`${subject}\`: no more calls were allowed.`);
   const tools = toolbox.names.join(', ') || 'no tools at all';
   return notDone(`I have no tool here that can search (${tools}), so I cannot say where \`${subject}\` is.`);
 }
 
-/** The tool's own words where some of the files could not be read. */
-function partly(result: Observation): string | undefined {
+/** The tool's note when it could not search all files. */
+function getSearchNote(result: Observation): string | undefined {
   const note = /^\((not all could be searched: .*)\)$/m.exec(result.text)?.[1];
   return note && `N${note.slice(1)}.`;
 }
 
-/** Parts the hits of both searches by what each line does with the name. */
-function sort(name: string, defining: Hits, using: Hits): Found {
+/** Classifies the hits of both searches by what each line does with the name. */
+function classifyHits(name: string, defining: Hits, using: Hits): Found {
   const definitions = defining.hits.flatMap((hit) => {
     const definition = isCode(hit.path) ? findDefinition(name, hit.text) : undefined;
     const at = hit.text.indexOf(name);
     return definition && !isQuoted(hit.text, at) ? [{...hit, kind: definition.kind}] : [];
   });
   const real = definitions.filter((one) => one.kind !== 'member');
-  const chosen = (real.some((one) => getPathRank(one.path) === 0) ? real : definitions).sort(byWorth);
+  const chosen = (real.some((one) => getPathRank(one.path) === 0) ? real : definitions).sort(compareDefinitions);
   const places = new Set(definitions.map((one) => `${one.path}:${one.line}`));
-  const others = using.hits.filter((hit) => !places.has(`${hit.path}:${hit.line}`)).sort(byPlace);
+  const others = using.hits.filter((hit) => !places.has(`${hit.path}:${hit.line}`)).sort(compareByLocation);
   const inCode = others.filter(
     (hit) =>
       isCode(hit.path) &&
       !/^\s*package\s/.test(hit.text) &&
-      // A module's name is quoted where it is imported, and a header's begins with a comment's sign.
+      // Imports quote the name of a module, and `#include` looks like a comment.
       (isImport(hit) || (!isComment(hit.text) && !isQuoted(hit.text, hit.text.search(new RegExp(wordPattern(name)))))),
   );
   return {
@@ -105,20 +105,20 @@ function isImport({path, text}: Hit): boolean {
   );
 }
 
-function byPlace(a: Hit, b: Hit): number {
+function compareByLocation(a: Hit, b: Hit): number {
   return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
 }
 
-/** Source before tests; what is exported and unindented before what is local. */
-function byWorth(a: Definition, b: Definition): number {
+/** Source before tests, exported before local, unindented before indented. */
+function compareDefinitions(a: Definition, b: Definition): number {
   const worth = (one: Definition) =>
     (one.kind === 'member' ? 4 : 0) +
     (/^\s/.test(one.text) ? 2 : 0) +
     (/^\s*(export|pub|public)\b/.test(one.text) ? 0 : 1);
-  return getPathRank(a.path) - getPathRank(b.path) || worth(a) - worth(b) || byPlace(a, b);
+  return getPathRank(a.path) - getPathRank(b.path) || worth(a) - worth(b) || compareByLocation(a, b);
 }
 
-function definitionLines(definitions: readonly Definition[]): string {
+function formatDefinitions(definitions: readonly Definition[]): string {
   const [first, ...others] = definitions;
   return paragraphs(
     citeHit(first!, first!.kind),
@@ -130,7 +130,7 @@ function definitionLines(definitions: readonly Definition[]): string {
   );
 }
 
-function usedLine(subject: string, {uses, imports, more}: Found): string {
+function formatUsage(subject: string, {uses, imports, more}: Found): string {
   const inFiles = new Set([...uses, ...imports].map((hit) => hit.path));
   if (inFiles.size === 0) return `No other use of \`${subject}\` found.`;
   const example = uses[0] ?? imports[0]!;
@@ -197,16 +197,16 @@ function* explain(subject: string, found: Found, job: Job): Work<string> {
   const from = Math.max(1, best.line - 30);
   const lines = parseLines(yield* askOne(job.toolbox.read(best.path, from, 60)));
   const own = lines && getDocComment(lines, best.line);
-  // Without words of its own, those at the head of its file, if they were read.
+  // Without a comment of its own, use the header of its file, if that was read.
   const header = own === undefined && from === 1 && lines ? getFileHeader(lines) : undefined;
   const doc = own ?? header;
   const body = lines?.filter((line) => line.number >= best.line).slice(0, 14) ?? [];
   const end = body.findIndex((line, index) => index > 0 && /^\S/.test(line.text) && !/^\s*[)\]>]/.test(line.text));
   const shown = end > 0 ? body.slice(0, /^[}\])]/.test(body[end]!.text) ? end + 1 : end) : body;
   return paragraphs(
-    `${definitionLines([best])}`,
+    `${formatDefinitions([best])}`,
     doc &&
-      `${header === undefined ? 'Its comment says' : `The head of ${best.path} says`}:\n${doc
+      `${header === undefined ? 'Its comment says' : `The header of ${best.path} says`}:\n${doc
         .split('\n')
         .slice(0, 8)
         .map((line) => `> ${line}`)
@@ -217,18 +217,18 @@ function* explain(subject: string, found: Found, job: Job): Work<string> {
         found.definitions.slice(1).map((one) => citeHit(one, one.kind)),
         5,
       )}`,
-    usedLine(subject, found),
+    formatUsage(subject, found),
   );
 }
 
-/** Nothing has exactly this name: other cases, parts of names, file names. */
+/** Nothing has exactly this name: looks for other cases, parts of names and file names. */
 function* findLike(subject: string, job: Job, scope: string | undefined): Work<string> {
   const loose = escapeRegExp(subject).replace(/(\\?[-_.]|\s)+/g, '[-_. ]?');
   const [hits, names] = yield* ask([
     job.toolbox.search({pattern: loose, ignoreCase: true, path: scope, limit: 40}),
     job.toolbox.files(`**/*${subject.replace(/[^\w-]/g, '?')}*`, {path: scope, limit: 20}),
   ]);
-  const like = parseHits(hits!).hits.toSorted(byPlace);
+  const like = parseHits(hits!).hits.toSorted(compareByLocation);
   const files = parsePaths(names!).paths;
   if (scope !== undefined && !parseHits(hits!).known)
     return notDone(`the search in ${scope} failed: ${getProblem(hits!)}.`);
@@ -246,7 +246,7 @@ function* findLike(subject: string, job: Job, scope: string | undefined): Work<s
 
 function* findFile(subject: string, job: Job): Work<string> {
   const name = subject.replace(/^\.?\//, '');
-  // README may be README.md; a name with an ending is meant whole.
+  // README may be README.md. A name with an extension is complete.
   const isBare = !name.includes('.');
   const call = job.toolbox.files(isBare ? `**/${name}*` : `**/${name}`, {limit: 50});
   const result = yield* askOne(call);

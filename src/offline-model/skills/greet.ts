@@ -1,4 +1,4 @@
-/** Greetings, thanks, "help", "who are you": what this is and how to get more. */
+/** Answers greetings, thanks, "help" and "who are you": what this is, and how to set up a real model. */
 
 import {bullets, HOW_TO_SET_UP, paragraphs} from '../report.ts';
 import {type Route, say} from '../skill.ts';
@@ -17,7 +17,7 @@ export const greet: Route = ({text, toolbox, main}) => {
     main && toolbox.agents.length > 0 ? [`\`Task(explore): …\` — agents: ${toolbox.agents.join(', ')}`] : [];
   return say(
     paragraphs(
-      'I am the offline model built into mini-cc: a rule-based assistant, no language model. I work with real tools on the files here. I can:',
+      'I am the offline model built into mini-cc: a rule-based assistant, no language model. I use real tools on the files here. I can:',
       bullets([
         'explore: "help me understand this project"',
         'find: "where is parseConfig defined?", "who calls parseConfig?", "what is parseConfig?"',

@@ -1,4 +1,4 @@
-/** "list functions in src", "which files define traits?": definitions by their kind, with their lines. */
+/** "list functions in src", "which files define traits?": lists definitions of one kind with their lines. */
 import {isComment, parseDefinition} from '../definitions.ts';
 import {getLanguage, getPathRank, isCode} from '../languages.ts';
 import {bullets, count, getProblem, notDone, paragraphs} from '../report.ts';
@@ -7,11 +7,11 @@ import {askOne, type Job, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 
 interface Wanted {
-  /** As it is counted. */
+  /** The kind in the singular. */
   readonly name: string;
-  /** What `parseDefinition` calls it. */
+  /** The kinds that `parseDefinition` gives it. */
   readonly kinds: RegExp;
-  /** What a line with one begins with, after its modifiers. */
+  /** What its line begins with, after modifiers. A part of a regular expression. */
   readonly keyword: string;
 }
 
@@ -44,10 +44,10 @@ const ANY: Wanted = {
 const MODIFIERS =
   '((export|default|declare|pub(\\([a-z]+\\))?|public|private|protected|internal|static|async|abstract|final|unsafe|override|sealed|open|readonly|const)\\s+)*';
 
-export function* definitions(scope: string | undefined, job: Job, text: string): Work<string> {
+export function* listDefinitions(scope: string | undefined, job: Job, text: string): Work<string> {
   const wanted = parseWanted(text);
   const fits = (kind: string, name: string, path: string, line: string) =>
-    wanted.kinds.test(kind) && modified(text, name, path, line);
+    wanted.kinds.test(kind) && hasModifiers(text, name, path, line);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (scope !== undefined && looksLikeFile(scope)) {
     const result = yield* askOne(job.toolbox.read(scope));
@@ -55,13 +55,13 @@ export function* definitions(scope: string | undefined, job: Job, text: string):
     if (!lines) return notDone(`I could not read ${scope}: ${getProblem(result) || 'no more calls were allowed'}.`);
     const found = lines.flatMap((line) => {
       const definition = parseDefinition(line.text);
-      return definition && fits(definition.kind, definition.name, scope, line.text) && inReach(wanted, line.text)
+      return definition && fits(definition.kind, definition.name, scope, line.text) && isVisible(wanted, line.text)
         ? [`${scope}:${line.number} — ${definition.kind} \`${definition.name}\``]
         : [];
     });
     return found.length === 0
       ? `No ${plural(wanted)} in ${scope}.`
-      : paragraphs(`${counted(found.length, wanted)}${place}:`, bullets(found, 60));
+      : paragraphs(`${formatCount(found.length, wanted)}${place}:`, bullets(found, 60));
   }
   const pattern = `^\\s*${MODIFIERS}(${wanted.keyword})`;
   const call = job.toolbox.search({pattern, path: scope, limit: 300});
@@ -72,7 +72,7 @@ export function* definitions(scope: string | undefined, job: Job, text: string):
     return notDone(`the search for ${plural(wanted)} failed: ${getProblem(result) || 'no more calls were allowed'}.`);
   const found = hits.flatMap((hit) => {
     const definition = isCode(hit.path) && !isComment(hit.text) ? parseDefinition(hit.text) : undefined;
-    return definition && inReach(wanted, hit.text) && fits(definition.kind, definition.name, hit.path, hit.text)
+    return definition && isVisible(wanted, hit.text) && fits(definition.kind, definition.name, hit.path, hit.text)
       ? [{...hit, definition}]
       : [];
   });
@@ -81,11 +81,9 @@ export function* definitions(scope: string | undefined, job: Job, text: string):
       getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
   );
   if (sorted.length === 0)
-    return more === 0
-      ? `No ${plural(wanted)} found${place}.`
-      : `No ${plural(wanted)} among the first places found${place}.`;
+    return more === 0 ? `No ${plural(wanted)} found${place}.` : `No ${plural(wanted)} among the first results${place}.`;
   return paragraphs(
-    `${more === 0 ? '' : 'At least '}${counted(sorted.length, wanted)} in ${count(new Set(sorted.map((one) => one.path)).size, 'file')}${place}:`,
+    `${more === 0 ? '' : 'At least '}${formatCount(sorted.length, wanted)} in ${count(new Set(sorted.map((one) => one.path)).size, 'file')}${place}:`,
     bullets(
       sorted.map((one) => `${one.path}:${one.line} — ${one.definition.kind} \`${one.definition.name}\``),
       60,
@@ -100,16 +98,16 @@ function parseWanted(text: string): Wanted {
   return name === undefined ? ANY : {name, ...KINDS[name]!};
 }
 
-/** Local functions are none that a person asks for; those of classes and `impl` blocks are. */
-function inReach(wanted: Wanted, line: string): boolean {
+/** Whether the definition is not local: local functions are left out, those of classes and `impl` blocks are not. */
+function isVisible(wanted: Wanted, line: string): boolean {
   if (wanted.name === 'method') return /^\s/.test(line) || /^func\s*\(/.test(line);
   return (
     !/^\s{3,}|^\t/.test(line) || /^\s*(?:(?:pub(?:\([a-z]+\))?|async|unsafe|const)\s+)*(?:fn|def|class)\s/.test(line)
   );
 }
 
-/** "exported", "public", "async": as each language says it. */
-function modified(text: string, name: string, path: string, line: string): boolean {
+/** Whether the definition is exported, public or async, when the request says so, by the rules of its language. */
+function hasModifiers(text: string, name: string, path: string, line: string): boolean {
   if (/\basync\b/i.test(text) && !/\basync\b/.test(line)) return false;
   if (!/\b(?:export\w*|public)\b/i.test(text)) return true;
   const language = getLanguage(path);
@@ -118,10 +116,10 @@ function modified(text: string, name: string, path: string, line: string): boole
   return /^\s*(export|pub|public)\b/.test(line);
 }
 
-function counted(number: number, {name}: Wanted): string {
+function formatCount(number: number, {name}: Wanted): string {
   return count(number, name, name.endsWith('s') ? `${name}es` : `${name}s`);
 }
 
 function plural(wanted: Wanted): string {
-  return counted(2, wanted).replace(/^2 /, '');
+  return formatCount(2, wanted).replace(/^2 /, '');
 }

@@ -1,4 +1,4 @@
-/** "list …", "how many …": files, folders, scripts, dependencies, tests, TODOs, definitions. */
+/** "list …", "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
 import {
   getExtensions,
   getLanguageByExtension,
@@ -14,8 +14,8 @@ import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {findGlobs, findPaths} from '../words.ts';
 import {answer} from './answer.ts';
 import {parseFind} from './find-request.ts';
-import {DEFINITION_WORDS, definitions} from './list-definitions.ts';
-import {fromManifests} from './project/list-manifests.ts';
+import {DEFINITION_WORDS, listDefinitions} from './list-definitions.ts';
+import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review-checks.ts';
 
 const VERBS =
@@ -42,18 +42,18 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
 
-/** Undefined unless the words name one kind of thing that can be listed. */
+/** Undefined when the request does not name one kind of thing that can be listed. */
 export const list: Route = (job) => {
   const {text} = job;
   if (!VERBS.test(text) || text.length > 200) return undefined;
-  if (LONGEST.test(text)) return longest(findScope(text), job);
+  if (LONGEST.test(text)) return listLongest(findScope(text), job);
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
-  if (scope !== undefined && CONTENTS.test(text)) return contents(scope, job);
+  if (scope !== undefined && CONTENTS.test(text)) return listContents(scope, job);
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
   if (!PURE_LIST.test(text)) {
-    // "show src/a.ts" reads a file, "what tests cover X" asks more than a list.
+    // "show src/a.ts" reads a file, and "what tests cover X" asks for more than a list.
     if (
       kind === undefined ||
       !/^\S*\s*\S*\s*\S*\s*(in|of|under|are|is|do|does|there|$|\?)/i.test(rest.replace(/\b(all|the)\s/gi, ''))
@@ -65,23 +65,23 @@ export const list: Route = (job) => {
     kind === undefined && scope !== undefined && named.replace(/\b(in|of|what|is|contents?)\b|[\s?.,:]/gi, '') === '';
   if (kind === undefined && !onlyPlace && rest.trim() !== '') return undefined;
   const filter = kind === undefined ? '' : findUnknownWords(named, kind);
-  if (filter === '') return listed(kind ?? 'files', rest, scope, job);
+  if (filter === '') return listKind(kind ?? 'files', rest, scope, job);
   if (parseFind(text, job.earlier)) return undefined;
-  // Dropping what is not understood would list the wrong things.
+  // To ignore words that are not understood would list the wrong things.
   const refused = PURE_LIST.test(text) || kind === 'definitions' || COMPARED.test(filter);
   return refused
     ? say(cannot(`I do not understand "${filter}" here: I list by kind, folder and pattern only.`))
     : undefined;
 };
 
-/** A word may also be a topic: then it is no folder here. */
-function* contents(scope: string, job: Job): Work<string> {
-  const told = yield* files('files', '', scope, job);
-  return isCannot(told) && !scope.includes('/') ? yield* answer(job) : told;
+/** Lists a folder. When there is no such folder, the word is a topic. */
+function* listContents(scope: string, job: Job): Work<string> {
+  const text = yield* listFiles('files', '', scope, job);
+  return isCannot(text) && !scope.includes('/') ? yield* answer(job) : text;
 }
 
-/** By lines, since that is what a search counts. */
-function* longest(scope: string | undefined, job: Job): Work<string> {
+/** The files with the most lines: a search can count those. */
+function* listLongest(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800});
   const result = yield* askOne(call);
   if (!parseHits(result).known)
@@ -95,7 +95,7 @@ function* longest(scope: string | undefined, job: Job): Work<string> {
   );
 }
 
-/** What the request says beside the kind of thing, a place, a language or a pattern. */
+/** Words of the request that are no kind of thing, place, language or pattern. */
 function findUnknownWords(text: string, kind: Kind): string {
   const words = text
     .replace(/[`"'][^`"']*[`"']/g, (quoted) => (findGlobs(quoted).length > 0 ? ' ' : quoted))
@@ -126,15 +126,15 @@ const COMMON = new Set(
   les des de du dans le la sous un une tous toutes fichier fichiers dossier dossiers`.split(/\s+/),
 );
 
-function* listed(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
-  if (kind === 'todos') return yield* todos(scope, job);
-  if (kind === 'scripts' || kind === 'dependencies') return yield* fromManifests(kind, text, scope, job);
-  if (kind === 'definitions') return yield* definitions(scope, job, text);
-  if (kind === 'lines') return yield* lineCount(text, scope, job);
-  return yield* files(kind, text, scope, job);
+function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job): Work<string> {
+  if (kind === 'todos') return yield* listTodos(scope, job);
+  if (kind === 'scripts' || kind === 'dependencies') return yield* listFromManifests(kind, text, scope, job);
+  if (kind === 'definitions') return yield* listDefinitions(scope, job, text);
+  if (kind === 'lines') return yield* countLines(text, scope, job);
+  return yield* listFiles(kind, text, scope, job);
 }
 
-/** `src` in "list files in src"; a path anywhere. */
+/** The folder or file to list: `src` in "list files in src", or a path anywhere in the request. */
 function findScope(text: string): string | undefined {
   const path = findPaths(text).find((one) => !/^\.\w+$/.test(one));
   if (path !== undefined) return path.replace(/(.)\/$/, '$1');
@@ -151,7 +151,12 @@ function findScope(text: string): string | undefined {
     : undefined;
 }
 
-function* files(kind: 'files' | 'folders' | 'tests', text: string, scope: string | undefined, job: Job): Work<string> {
+function* listFiles(
+  kind: 'files' | 'folders' | 'tests',
+  text: string,
+  scope: string | undefined,
+  job: Job,
+): Work<string> {
   const pattern = kind === 'files' ? toFilePattern(text) : '**/*';
   const call = job.toolbox.files(pattern, {path: scope, limit: 400});
   const inlineCall = kind === 'tests' ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
@@ -163,19 +168,17 @@ function* files(kind: 'files' | 'folders' | 'tests', text: string, scope: string
       `I could not list the files${scope ? ` of ${scope}` : ''}: ${getProblem(result!) || 'no more calls were allowed'}.`,
     );
   const place = scope === undefined ? '' : ` in ${scope}`;
-  if (kind === 'folders') return folders(paths, more, place);
+  if (kind === 'folders') return formatFolders(paths, more, place);
   const wanted = kind === 'tests' ? paths.filter(isTest) : paths;
   const what = kind === 'tests' ? 'test file' : 'file';
   const inline = inlineTests(parseHits(among!).hits).map(
     (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,
   );
-  const inlineList = inline.length > 0 && `Among the code, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
+  const inlineList = inline.length > 0 && `In code files, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
   const which = pattern === '**/*' ? '' : ` matching \`${pattern}\``;
   if (wanted.length === 0) {
     const among = more === 0 ? '' : ` among the ${paths.length} newest files`;
-    return inlineList
-      ? `Tests${place}: no files of their own${among}. ${inlineList}`
-      : `No ${what}s${which}${place}${among}.`;
+    return inlineList ? `Tests${place}: no test files${among}. ${inlineList}` : `No ${what}s${which}${place}${among}.`;
   }
   const beyond = kind === 'tests' && more !== 0 ? undefined : more;
   return paragraphs(
@@ -185,7 +188,7 @@ function* files(kind: 'files' | 'folders' | 'tests', text: string, scope: string
   );
 }
 
-/** `*.ts` as written; "TypeScript files" and ".ts files" as patterns; else everything. */
+/** The glob for the files: `*.ts` as written, or from "TypeScript files" and ".ts files", otherwise all files. */
 function toFilePattern(text: string): string {
   const glob = findGlobs(text)[0];
   if (glob !== undefined) return glob.includes('/') ? glob : `**/${glob}`;
@@ -201,7 +204,7 @@ function toFilePattern(text: string): string {
   return extensions.length === 1 ? `**/*.${extensions[0]}` : `**/*.{${extensions.join(',')}}`;
 }
 
-function folders(paths: readonly string[], more: number | undefined, place: string): string {
+function formatFolders(paths: readonly string[], more: number | undefined, place: string): string {
   const counts = new Map<string, number>();
   for (const path of paths) {
     const folder = path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
@@ -215,7 +218,7 @@ function folders(paths: readonly string[], more: number | undefined, place: stri
   return paragraphs(`${count(counts.size, 'folder')} with files${place}${newest}:`, bullets(lines, 60));
 }
 
-function* lineCount(text: string, scope: string | undefined, job: Job): Work<string> {
+function* countLines(text: string, scope: string | undefined, job: Job): Work<string> {
   const pattern = toFilePattern(text).replace(/^\*\*\//, '');
   const glob = pattern === '*' ? undefined : pattern;
   const result = yield* askOne(job.toolbox.search({pattern: '^', path: scope, glob, mode: 'count', limit: 800}));
@@ -235,7 +238,7 @@ function* lineCount(text: string, scope: string | undefined, job: Job): Work<str
   return `${least}${count(sum(counts), 'line')} in ${count(counts.length, 'text file')}${scope ? ` in ${scope}` : ''}, of these ${count(sum(inCode), 'line')} in ${count(inCode.length, 'code file')}.`;
 }
 
-function* todos(scope: string | undefined, job: Job): Work<string> {
+function* listTodos(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: TODO, path: scope, limit: 100});
   const result = yield* askOne(call);
   const {hits: all, more, known} = parseHits(result);
@@ -249,7 +252,7 @@ function* todos(scope: string | undefined, job: Job): Work<string> {
       getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
   );
   return paragraphs(
-    `${countListed(hits.length, more, 'TODO or the like', 'TODOs and the like')} ${place}:`,
+    `${countListed(hits.length, more, 'TODO or similar mark', 'TODOs and similar marks')} ${place}:`,
     bullets(
       sorted.map((hit) => citeHit(hit)),
       40,

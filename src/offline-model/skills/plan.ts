@@ -1,4 +1,4 @@
-/** "plan X": the files that X concerns, the steps, the tests, the risks. From searches, not from understanding. */
+/** "plan X": the relevant files, steps, tests and risks, by searches. */
 
 import {parseDefinition, wordPattern} from '../definitions.ts';
 import {isCode, isTest} from '../languages.ts';
@@ -20,10 +20,10 @@ export const plan: Route = (job) => {
   if (job.main && job.toolbox.agents.includes('plan')) {
     return delegate(job, [{agent: 'plan', description: `plan ${shortGoal(goal)}`, prompt: `Plan: ${goal}`}]);
   }
-  return planning(goal, job);
+  return writePlan(goal, job);
 };
 
-/** Three or four words for the progress line. */
+/** The first words of the goal, for the progress line. */
 function shortGoal(goal: string): string {
   return clip(
     goal
@@ -36,7 +36,7 @@ function shortGoal(goal: string): string {
   );
 }
 
-export function* planning(goal: string, job: Job): Work<string> {
+function* writePlan(goal: string, job: Job): Work<string> {
   const {words, files, searched} = yield* findRelevantFiles(job.toolbox, goal);
   const sources = files.filter((file) => isCode(file.path) && !isTest(file.path)).slice(0, 5);
   const tests = files.filter((file) => isTest(file.path)).slice(0, 4);
@@ -54,24 +54,23 @@ export function* planning(goal: string, job: Job): Work<string> {
     files: getFiles(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
   }));
   const head = `Plan for: ${clip(goal, 160)}\n\nMade by rules from a search for ${words.map((word) => `\`${word}\``).join(', ') || 'nothing: the text names nothing to search for'}; I do not understand the code, so judge each step.`;
-  if (!searched)
-    return notDone('I could not search the files, so I found nothing of what it concerns: no plan was made.');
-  if (sources.length + tests.length === 0) return paragraphs(head, nothingFound(files));
+  if (!searched) return notDone('I could not search the files, so I made no plan.');
+  if (sources.length + tests.length === 0) return paragraphs(head, formatNewPlan(files));
   return paragraphs(
     head,
-    `**Files concerned**\n${bullets(sources.map(line))}`,
-    `**Steps**\n${steps(sources, tests, users, check && `\`${check.name}\` (${manifest}:${check.line})`)}`,
-    `**Risks**\n${risks(sources, tests, users)}`,
+    `**Relevant files**\n${bullets(sources.map(formatFile))}`,
+    `**Steps**\n${formatSteps(sources, tests, users, check && `\`${check.name}\` (${manifest}:${check.line})`)}`,
+    `**Risks**\n${formatRisks(sources, tests, users)}`,
   );
 }
 
-function line(file: RelevantFile): string {
+function formatFile(file: RelevantFile): string {
   const best = file.best;
   const kind = best && parseDefinition(best.text)?.kind;
   return best ? `${citeHit(best, kind)} (${file.words.join(', ')})` : `${file.path} (by its name)`;
 }
 
-function place(file: RelevantFile): string {
+function formatPlace(file: RelevantFile): string {
   const best = file.best;
   return best ? `${file.path}:${best.line}` : file.path;
 }
@@ -93,7 +92,7 @@ interface Users {
   readonly files: readonly string[];
 }
 
-function steps(
+function formatSteps(
   sources: readonly RelevantFile[],
   tests: readonly RelevantFile[],
   users: readonly Users[],
@@ -101,14 +100,15 @@ function steps(
 ): string {
   const used = users.filter((one) => one.files.length > 0);
   const list = [
-    sources.length > 0 && `Read ${sources.slice(0, 3).map(place).join(', ')}: they name the most of what is asked.`,
     sources.length > 0 &&
-      `Change ${place(sources[0]!)} first${sources.length > 1 ? `, then ${sources.slice(1, 3).map(place).join(', ')}` : ''}.`,
+      `Read ${sources.slice(0, 3).map(formatPlace).join(', ')}: they contain most of the words of the request.`,
+    sources.length > 0 &&
+      `Change ${formatPlace(sources[0]!)} first${sources.length > 1 ? `, then ${sources.slice(1, 3).map(formatPlace).join(', ')}` : ''}.`,
     used.length > 0 &&
       `Follow up where these are used: ${used.map((one) => `\`${one.name}\` in ${one.files.slice(0, 3).join(', ')}${one.files.length > 3 ? ` and ${one.files.length - 3} more` : ''}`).join('; ')}.`,
     tests.length > 0
-      ? `Extend the tests: ${tests.map(place).join(', ')}.`
-      : 'Add a test: none of the tests found names what is asked.',
+      ? `Extend the tests: ${tests.map(formatPlace).join(', ')}.`
+      : 'Add a test: no test was found for it.',
     check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`,
   ];
   return list
@@ -117,14 +117,18 @@ function steps(
     .join('\n');
 }
 
-function risks(sources: readonly RelevantFile[], tests: readonly RelevantFile[], users: readonly Users[]): string {
+function formatRisks(
+  sources: readonly RelevantFile[],
+  tests: readonly RelevantFile[],
+  users: readonly Users[],
+): string {
   const wide = users.filter((one) => one.files.length >= 5);
   const untested = sources.filter(
     (file) => !tests.some((test) => test.path.includes(file.path.replace(/^.*\//, '').replace(/\.\w+$/, ''))),
   );
   const list = [
     ...wide.map(
-      (one) => `\`${one.name}\` is used in ${count(one.files.length, 'other file')}: a changed meaning reaches far.`,
+      (one) => `\`${one.name}\` is used in ${count(one.files.length, 'other file')}: a change affects them all.`,
     ),
     ...(untested.length > 0
       ? [
@@ -134,15 +138,15 @@ function risks(sources: readonly RelevantFile[], tests: readonly RelevantFile[],
             .join(', ')}.`,
         ]
       : []),
-    'Places that use other words than the request were not found.',
+    'Code that uses other words than the request was not found.',
   ];
   return bullets(list);
 }
 
-function nothingFound(files: readonly RelevantFile[]): string {
-  const near = files.slice(0, 5).map((file) => place(file));
+function formatNewPlan(files: readonly RelevantFile[]): string {
+  const near = files.slice(0, 5).map((file) => formatPlace(file));
   return paragraphs(
-    `No source file names it${near.length > 0 ? `; only ${near.join(', ')}` : ''}. It seems to be new here.`,
+    `No source file contains these words${near.length > 0 ? `, only ${near.join(', ')}` : ''}. It seems to be new here.`,
     '1. Decide where it belongs: explore the project first.\n2. Write it with a test beside it.\n3. Wire it in at the entry point.\n4. Run the checks.',
   );
 }

@@ -1,4 +1,4 @@
-/** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do". */
+/** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do", "fetch URL". */
 import {parseDefinition} from '../definitions.ts';
 import {getExtension, isCode} from '../languages.ts';
 import {getFileHeader} from '../prose.ts';
@@ -11,12 +11,17 @@ const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
 const SUMMARY =
   /^(?:summari[sz]e|outline|explain|describe|what(?:'s| is| does| do| are)|tell me (?:about|what)|give (?:me )?(?:a|an) (?:summary|outline|overview)|how does|résume[rz]?|que (?:fait|contient)|explique|объясни|опиши|что (?:делает|в|находится)|перескажи|总结|解释|说明)(?=[\s`"']|\P{ASCII})/iu;
-const SHOWN = 60;
+/** Lines of one file or page in an answer. */
+const MAX_LINES = 60;
 
 /** Files in one answer. */
 const MAX_FILES = 4;
-/** Lines before and after one that is asked for as FILE:LINE. */
-const AROUND = 8;
+/** Lines shown before and after the line in FILE:LINE. */
+const CONTEXT_LINES = 8;
+
+/** "fetch URL". */
+const PAGE_REQUEST =
+  /^(?:fetch|get|open|load|visit|read|show)(?: me)?(?: (?:the )?(?:web ?)?(?:page|site|url|content|contents)(?: (?:at|of|from))?)?\s+[<`"']?(https?:\/\/[^\s<>`"']+?)[>`"']?[.!]?$/i;
 
 interface ReadRequest {
   readonly path: string;
@@ -32,13 +37,13 @@ export const read: Route = (job) => {
   const bare = text.replace(PLACE_IN_FILE, '$1');
   const quoted = findQuoted(bare).filter((one) => looksLikeFile(one.replaceAll(' ', '_')));
   const named = findPaths(bare).filter(looksLikeFile);
-  const paths = quoted.length > 0 ? quoted : named.length > 0 ? named : present(bareName(bare));
+  const paths = quoted.length > 0 ? quoted : named.length > 0 ? named : present(findKnownFile(bare));
   if (paths.length === 0) return undefined;
-  // "explain how the cache in src/a.ts is filled" asks about more than the file.
+  // "explain how the cache in src/a.ts is filled" asks for more than the file.
   if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
   const {from, to} = parseLineRange(text);
   const requests = paths.map((path) => ({path, summary: summary && from === undefined, from, to}));
-  return named.length === 1 && quoted.length === 0 ? spaced(bare, requests[0]!, job) : readingAll(requests, job);
+  return named.length === 1 && quoted.length === 0 ? readWithSpaces(bare, requests[0]!, job) : readAll(requests, job);
 };
 
 /** `src/a.ts:12`, also with a column or a last line. */
@@ -48,13 +53,13 @@ function parseLineRange(text: string): {from: number | undefined; to: number | u
   const lines = /\blines?\s+(\d+)(?:\s*(?:-|–|to|until|through|and)\s*(\d+))?/i.exec(text) ?? /:(\d+)-(\d+)/.exec(text);
   if (lines) return {from: Math.max(1, Number(lines[1])), to: Number(lines[2] ?? lines[1])};
   const place = /\.\w+[`"']?:(\d+)/.exec(text)?.[1];
-  if (place !== undefined) return {from: Math.max(1, Number(place) - AROUND), to: Number(place) + AROUND};
+  if (place !== undefined) return {from: Math.max(1, Number(place) - CONTEXT_LINES), to: Number(place) + CONTEXT_LINES};
   const first = /\b(?:first|head|top)\s+(\d+)/i.exec(text)?.[1];
   return first === undefined ? {from: undefined, to: undefined} : {from: 1, to: Number(first)};
 }
 
 /** "the readme", "le fichier Makefile". */
-function bareName(text: string): string | undefined {
+function findKnownFile(text: string): string | undefined {
   const name = /\b(readme|changelog|license|makefile|dockerfile)\b/i.exec(text)?.[1]?.toLowerCase();
   if (name === undefined) return undefined;
   return name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`;
@@ -64,15 +69,15 @@ function present(name: string | undefined): readonly string[] {
   return name === undefined ? [] : [name];
 }
 
-/** A name of several words, as in "read src/sp ace.ts": the longest end of the text that is a file. */
-function* spaced(text: string, request: ReadRequest, job: Job): Work<string> {
+/** Reads a file whose name has spaces, as in "read src/sp ace.ts": the longest end of the text that is a file. */
+function* readWithSpaces(text: string, request: ReadRequest, job: Job): Work<string> {
   const [before, after] = text.split(request.path) as [string, string];
   const words = before
     .replace(SHOW, '')
     .replace(SUMMARY, '')
     .replace(/^\s*(?:(?:me|the|my|file|contents?|of|le|la|fichier|файл|文件|lines?|first|last|[\d-]+)\s+)+/iu, '')
     .trim();
-  if (words === '' || after.trim().split(/\s+/).length > 3) return yield* readingAll([request], job);
+  if (words === '' || after.trim().split(/\s+/).length > 3) return yield* readAll([request], job);
   const name = request.path.replace(/^.*\//, '');
   const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/*${name}`, {limit: 100})));
   const whole = `${words} ${request.path}`;
@@ -81,12 +86,12 @@ function* spaced(text: string, request: ReadRequest, job: Job): Work<string> {
       (path) => path.includes(' ') && (whole === path || whole.endsWith(` ${path}`) || path.endsWith(`/${whole}`)),
     )
     .toSorted((a, b) => b.length - a.length)[0];
-  return yield* readingAll([meant === undefined ? request : {...request, path: meant}], job);
+  return yield* readAll([meant === undefined ? request : {...request, path: meant}], job);
 }
 
-function* readingAll(requests: readonly ReadRequest[], job: Job): Work<string> {
+function* readAll(requests: readonly ReadRequest[], job: Job): Work<string> {
   const answers: string[] = [];
-  for (const request of requests.slice(0, MAX_FILES)) answers.push(yield* reading(request, job));
+  for (const request of requests.slice(0, MAX_FILES)) answers.push(yield* readOne(request, job));
   const left = requests.slice(MAX_FILES).map((request) => request.path);
   return paragraphs(
     ...answers,
@@ -94,23 +99,23 @@ function* readingAll(requests: readonly ReadRequest[], job: Job): Work<string> {
   );
 }
 
-function* reading(request: ReadRequest, job: Job): Work<string> {
+function* readOne(request: ReadRequest, job: Job): Work<string> {
   const opened = yield* openFile(request.path, job, request.from, request.to);
   if (typeof opened === 'string') return opened;
   const {path, lines, more} = opened;
   if (lines.length === 0)
     return (request.from ?? 1) > 1 ? notDone(`${path} has no line ${request.from}.`) : `${path} is empty.`;
-  return request.summary ? summary(path, lines, more) : shown(request, path, lines, more);
+  return request.summary ? formatSummary(path, lines, more) : formatLines(request, path, lines, more);
 }
 
 interface Opened {
   readonly path: string;
   readonly lines: readonly Line[];
-  /** The file has lines after these. */
+  /** The file has more lines. */
   readonly more: boolean;
 }
 
-/** Reads the file; where there is none by that path, the one that ends so. Text: why not. */
+/** Reads the file, or the only file whose path ends with that name. @returns a text when it cannot: why. */
 function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
   const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
   const direct = job.toolbox.read(path, from, limit);
@@ -118,8 +123,8 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   const first = yield* askOne(direct);
   const lines = parseLines(first);
   if (lines) return {path, lines, more: hasMoreLines(first)};
-  if (first.outcome === 'missing') return notDone(`I did not come to read ${path}.`);
-  // It is there, but it is shorter.
+  if (first.outcome === 'missing') return notDone(`I did not read ${path}: no more calls were allowed.`);
+  // The file exists, but has fewer lines.
   if (/\bpast its end\b/.test(first.text)) return notDone(`${getProblem(first)}.`);
   const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)(\.md)?$/, '$1*');
   const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
@@ -137,14 +142,14 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
     : notDone(`I could not read ${best}: ${getProblem(second)}.`);
 }
 
-function shown(request: ReadRequest, path: string, lines: readonly Line[], more: boolean): string {
+function formatLines(request: ReadRequest, path: string, lines: readonly Line[], more: boolean): string {
   const wanted =
     request.from === undefined
       ? lines
       : lines.filter((line) => line.number >= request.from! && line.number <= request.to!);
   if (wanted.length === 0)
     return notDone(`${path} has no line ${request.from}; it ends at line ${lines.at(-1)!.number}.`);
-  const part = wanted.slice(0, request.from === undefined ? SHOWN : 400);
+  const part = wanted.slice(0, request.from === undefined ? MAX_LINES : 400);
   const rest = wanted.length - part.length;
   const last = lines.at(-1)!.number;
   const total = more ? `more than ${count(last, 'line')}` : count(last, 'line');
@@ -154,17 +159,17 @@ function shown(request: ReadRequest, path: string, lines: readonly Line[], more:
     fenced(numbered(part), getExtension(path)),
     rest > 0 &&
       `… ${count(rest, 'more line')}; ask for "lines ${part.at(-1)!.number + 1}-${Math.min(last, part.at(-1)!.number + 100)} of ${path}".`,
-    rest > 0 && isCode(path) && outline(path, lines),
+    rest > 0 && isCode(path) && formatOutline(path, lines),
   );
 }
 
-function summary(path: string, lines: readonly Line[], more: boolean): string {
+function formatSummary(path: string, lines: readonly Line[], more: boolean): string {
   const length = `${more ? 'more than ' : ''}${count(lines.at(-1)!.number, 'line')}`;
   const header = isCode(path) ? getFileHeader(lines) : undefined;
   const headings = lines.filter((line) => /^#{1,3}\s/.test(line.text));
   const prose = lines.find((line) => /^\p{L}/u.test(line.text) && line.text.length > 20);
   const contents = isCode(path)
-    ? outline(path, lines)
+    ? formatOutline(path, lines)
     : headings.length > 0 &&
       `Headings:\n${bullets(
         headings.map((line) => `${path}:${line.number} — ${line.text.replace(/^#+\s*/, '')}`),
@@ -183,8 +188,8 @@ function summary(path: string, lines: readonly Line[], more: boolean): string {
   );
 }
 
-/** The unindented definitions, and methods, with their lines. */
-export function outline(path: string, lines: readonly Line[]): string {
+/** Lists the top-level definitions and the methods with their lines. */
+function formatOutline(path: string, lines: readonly Line[]): string {
   const found = lines.flatMap((line) => {
     const definition = parseDefinition(line.text);
     const deep =
@@ -198,26 +203,22 @@ export function outline(path: string, lines: readonly Line[]): string {
   return found.length > 0 ? `Defines:\n${bullets(found, 40)}` : '';
 }
 
-const REQUEST =
-  /^(?:fetch|get|open|load|visit|read|show)(?: me)?(?: (?:the )?(?:web ?)?(?:page|site|url|content|contents)(?: (?:at|of|from))?)?\s+[<`"']?(https?:\/\/[^\s<>`"']+?)[>`"']?[.!]?$/i;
-const SHOWN_LINES = 60;
-
 export const fetchPage: Route = (job) => {
-  const url = REQUEST.exec(job.text)?.[1];
-  return url === undefined ? undefined : fetching(url, job);
+  const url = PAGE_REQUEST.exec(job.text)?.[1];
+  return url === undefined ? undefined : showPage(url, job);
 };
 
-function* fetching(url: string, {toolbox}: Job): Work<string> {
+function* showPage(url: string, {toolbox}: Job): Work<string> {
   const call = toolbox.fetch(url);
   if (!call) return cannot('I have no web_fetch tool here, so I cannot reach the network.');
   const {outcome, text} = yield* askOne(call);
-  if (outcome === 'missing') return notDone(`I did not come to fetch ${url}: no more tool calls were allowed.`);
+  if (outcome === 'missing') return notDone(`I did not fetch ${url}: no more calls were allowed.`);
   if (outcome !== 'ok') return notDone(text.split('\n')[0] ?? '');
   const lines = text.trim().split('\n');
-  const more = lines.length - SHOWN_LINES;
+  const more = lines.length - MAX_LINES;
   return paragraphs(
     `${url}:`,
-    fenced(lines.slice(0, SHOWN_LINES).join('\n')),
+    fenced(lines.slice(0, MAX_LINES).join('\n')),
     more > 0 && `… and ${count(more, 'more line')}.`,
   );
 }

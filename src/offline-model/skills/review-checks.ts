@@ -1,18 +1,21 @@
-/** The checks of a review: what a search for each finds, and which of its lines count. */
+/** The checks of a review: patterns to search for and filters for their hits; long functions. */
 import {isComment, isQuoted, parseDefinition} from '../definitions.ts';
 import {count} from '../report.ts';
 import type {Line} from '../results.ts';
 
 export interface Check {
   readonly title: string;
-  /** For ripgrep, `grep -E` and JavaScript alike. */
+  /** A regular expression that ripgrep, `grep -E` and JavaScript all understand. */
   readonly pattern: string;
   readonly isReal: (line: string) => boolean;
-  /** Also worth telling in test files. */
+  /** Test files are checked too. */
   readonly inTests: boolean;
 }
 
-/** Code that the pattern itself stands in (a string, a regular expression, a comment) is no finding. */
+/** Lines above which a function is long. */
+const LONG_FUNCTION = 60;
+
+/** Skips matches in strings, regular expressions and comments. */
 function inCode(part: RegExp): (line: string) => boolean {
   return (line) => {
     const at = line.search(part);
@@ -27,7 +30,7 @@ function isInRegExp(line: string, at: number): boolean {
   );
 }
 
-/** The mark stands in a comment, not in a text or a pattern. */
+/** Whether the line has the mark in a comment, not in a string or a pattern. */
 export function isMarkedUnfinished(line: string): boolean {
   if (isComment(line)) return /\b(TODO|FIXME|XXX|HACK)\b/.test(line);
   const comment = /(?:^|\s)(?:\/\/|\/\*|#)\s*(?=\S)/.exec(line);
@@ -97,9 +100,10 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-const LONG = 60;
-
-/** Lines for a report, the longest first. */
+/**
+ * Report lines for functions that are too long, the longest first. The end of a function is found by indentation: the
+ * first line that is not indented more than its first line.
+ */
 export function longFunctions(path: string, lines: readonly Line[]): readonly string[] {
   const found = lines.flatMap((line, index) => {
     const definition = parseDefinition(line.text);
@@ -110,7 +114,7 @@ export function longFunctions(path: string, lines: readonly Line[]): readonly st
       (one) => one.text.trim() !== '' && getIndent(one.text) <= indent && !/^\s*[)\]]|^\s*\{\s*$/.test(one.text),
     );
     const length = (end < 0 ? rest.length : end) + 1;
-    return length > LONG
+    return length > LONG_FUNCTION
       ? [{length, text: `${path}:${line.number} — \`${definition.name}\` takes ${count(length, 'line')}`}]
       : [];
   });

@@ -1,4 +1,4 @@
-/** "review X": simple checks by search and by counting lines. Each finding has its place; none is a judgement. */
+/** "review X": simple checks by search and by counting lines. Each finding has a file and line. */
 import {inlineTestSearch, inlineTests, isCode, isGenerated, isTest} from '../languages.ts';
 import {bullets, citeHit, count, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
 import {type Hit, type Hits, parseCounts, parseHits, parseLines, parsePaths} from '../results.ts';
@@ -21,10 +21,10 @@ export const review: Route = (job) => {
     return delegate(job, [
       {agent: reviewer, description: job.text.split(/\s+/).slice(0, 5).join(' '), prompt: job.text},
     ]);
-  return reviewing(job);
+  return reviewAll(job);
 };
 
-function* reviewing(job: Job): Work<string> {
+function* reviewAll(job: Job): Work<string> {
   const named = findPaths(job.text);
   const place = /\b(?:review|audit|check|in|of)\s+(?:the\s+)?(src|lib|app|tests?|core|scripts)\b/i.exec(job.text)?.[1];
   const scopes =
@@ -44,8 +44,8 @@ function* reviewing(job: Job): Work<string> {
   return paragraphs(
     ...failed,
     ...answers.filter((one) => !isCannot(one)),
-    left > 0 && `Not looked at, to stay short: ${scopes.slice(3, 13).join(', ')}.`,
-    'These are simple checks by search; they say nothing of what the code means.',
+    left > 0 && `Not reviewed, to keep this short: ${scopes.slice(3, 13).join(', ')}.`,
+    'These are simple checks by search. I do not understand the code.',
   );
 }
 
@@ -56,7 +56,7 @@ function* changedFiles(job: Job): Work<readonly (string | undefined)[] | string>
   );
   if (!call) return notDone('I have no bash tool here, so I cannot see what changed. Name a file or folder to review.');
   const result = yield* askOne(call);
-  if (result.outcome !== 'ok') return notDone('git could not tell what changed here. Name a file or folder to review.');
+  if (result.outcome !== 'ok') return notDone('git did not say what changed here. Name a file or folder to review.');
   const paths = parsePaths(result).paths.filter((path) => isCode(path) && !isGenerated(path));
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
@@ -76,7 +76,7 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   if (!searched.some((one) => one.known))
     return failed && !oneFile
       ? notDone(`I could not review ${scope ?? 'the project'}: ${getProblem(failed)}.`)
-      : yield* withoutSearch(scope, job);
+      : yield* reviewByReading(scope, job);
   const lengths = [...parseCounts(results[0]!)]
     .filter(([path]) => isCode(path) && !isGenerated(path))
     .sort(([, a], [, b]) => b - a);
@@ -86,7 +86,7 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const long = longest.flatMap((path, index) => longFunctions(path, parseLines(texts[index]) ?? []));
   const groups = CHECKS.map((check, index) => ({
     title: check.title,
-    hits: relevant(searched[index]!, check.isReal, check.inTests),
+    hits: filterHits(searched[index]!, check.isReal, check.inTests),
     more: searched[index]!.more,
   }));
   if (oneFile && texts[0] && texts[0].outcome !== 'ok')
@@ -94,22 +94,22 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   if (files.length === 0) return notDone(`no code files in ${scope ?? 'this project'}: nothing to review.`);
   const titled = [
     ...groups.map((group) =>
-      section(
+      formatSection(
         group.title,
         group.hits.map((hit) => citeHit(hit)),
         group.more,
       ),
     ),
-    section('Long functions', long),
-    section(
+    formatSection('Long functions', long),
+    formatSection(
       'Long files',
       lengths
         .filter(([, lines]) => lines > LONG_FILE)
         .map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`),
     ),
-    section(
+    formatSection(
       'Without a test of the same name',
-      untested(
+      findUntested(
         files.filter((path) => !tested.has(path)),
         parsePaths(results[1]!),
         oneFile,
@@ -123,8 +123,8 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   );
 }
 
-/** Only read_file is here: a file that was named is checked line by line. */
-function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
+/** Without a search tool: reads the named file and checks its lines. */
+function* reviewByReading(scope: string | undefined, job: Job): Work<string> {
   const result = scope === undefined ? NOT_MADE : yield* askOne(job.toolbox.read(scope));
   const lines = parseLines(result);
   if (result.outcome === 'failed') return notDone(`I could not read ${scope}: ${getProblem(result)}.`);
@@ -133,13 +133,13 @@ function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
   const hits: readonly Hit[] = lines.map((line) => ({path: scope, line: line.number, text: line.text}));
   const titled = CHECKS.map((check) => {
     const found = hits.filter((hit) => new RegExp(check.pattern).test(hit.text));
-    return section(
+    return formatSection(
       check.title,
-      relevant({hits: found, more: 0, known: true}, check.isReal, check.inTests).map((hit) => citeHit(hit)),
+      filterHits({hits: found, more: 0, known: true}, check.isReal, check.inTests).map((hit) => citeHit(hit)),
       0,
     );
   }).filter((one) => one !== '');
-  const long = section('Long functions', longFunctions(scope, lines));
+  const long = formatSection('Long functions', longFunctions(scope, lines));
   return paragraphs(
     `Review of ${scope} (${count(lines.length, 'line')}): ${titled.length === 0 && long === '' ? 'the simple checks found nothing.' : ''}`,
     ...titled,
@@ -147,25 +147,25 @@ function* withoutSearch(scope: string | undefined, job: Job): Work<string> {
   );
 }
 
-function relevant(found: Hits, isReal: (line: string) => boolean, inTests: boolean): readonly Hit[] {
+function filterHits(found: Hits, isReal: (line: string) => boolean, inTests: boolean): readonly Hit[] {
   return found.hits.filter(
     (hit) => isCode(hit.path) && !isGenerated(hit.path) && (inTests || !isTest(hit.path)) && isReal(hit.text),
   );
 }
 
-function section(title: string, items: readonly string[], more: number | undefined = 0): string {
+function formatSection(title: string, items: readonly string[], more: number | undefined = 0): string {
   if (items.length === 0) return '';
   const size = more === 0 ? String(items.length) : `at least ${items.length}`;
   return `**${title}** (${size})\n${bullets(items, Math.min(8, MAX_FINDINGS))}`;
 }
 
-function untested(
+function findUntested(
   files: readonly string[],
   listed: {readonly paths: readonly string[]; readonly more: number | undefined; readonly known: boolean},
   oneFile: boolean,
 ): readonly string[] {
   const tests = [...new Set([...listed.paths, ...files])].filter(isTest);
-  // Where no test lies in the part that was looked at, they may well lie elsewhere.
+  // When the reviewed part has no tests at all, they may be elsewhere.
   if (!listed.known || listed.more !== 0 || (!oneFile && tests.length === 0)) return [];
   const names = tests.map((path) => path.replace(/^.*\//, '').toLowerCase());
   const sources = files.filter((path) => !isTest(path));

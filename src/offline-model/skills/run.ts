@@ -1,4 +1,4 @@
-/** "run CMD": runs it through bash and tells what came of it. */
+/** "run CMD", and questions that git answers: runs a command by bash and shows its result. */
 
 import {MANIFESTS, parseManifest} from '../manifests.ts';
 import {cannot, fenced, notDone, paragraphs} from '../report.ts';
@@ -13,35 +13,52 @@ const REPORT =
   /\s*(?:,|;)?\s*\b(?:and|then|et)\s+(?:then\s+)?(?:show|tell|report|say|give|print|explain|summari[sz]e|see|check whether)\b.*$/is;
 const SHOWN_LINES = 60;
 
+const LOG = 'git log --oneline -n 15';
+/** The first form that matches decides. */
+const GIT_FORMS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:what (?:did i|have i|has been|is|was)|which files (?:did i|have i|are)|show(?: me)?(?: my| the)?|list(?: my| the)?|are there(?: any)?)\s+(?:change[ds]?|modified|uncommitted(?: changes)?|changes)(?: files| yet| locally| so far)?[\s?.!]*$/i,
+    'git status --short',
+  ],
+  [/^what(?:'s| has| was)? changed (?:recently|lately|last)[\s?.!]*$/i, LOG],
+  [
+    /^(?:show|list|what (?:are|is|was|were)|give)(?: me)?(?: the)?\s+(?:(?:recent|last|latest|newest) (?:\d+ )?(?:commits?|changes)|(?:git|commit) (?:history|log))[\s?.!]*$/i,
+    LOG,
+  ],
+  [
+    /^(?:what|which)(?: is the| is my)?(?: current)?(?: git)? branch(?: (?:am i on|is this|are we on))?[\s?.!]*$/i,
+    'git branch --show-current',
+  ],
+];
+
 export const run: Route = (job) => {
   const shell = /^[!$]\s*(\S[\s\S]*)$/.exec(job.text)?.[1];
-  if (shell !== undefined) return running(shell.trim(), job);
+  if (shell !== undefined) return runCommand(shell.trim(), job);
   if (!VERB.test(job.text)) return undefined;
   const rest = job.text.replace(VERB, '');
   const fence = /```\w*\n([\s\S]*?)\n?```/.exec(rest)?.[1];
   const ticked = /`([^`\n]+)`/.exec(rest)?.[1];
-  if (fence ?? ticked) return running((fence ?? ticked)!.trim(), job);
+  if (fence ?? ticked) return runCommand((fence ?? ticked)!.trim(), job);
   const what = NAMED.exec(rest.replace(REPORT, ''))?.[1];
-  if (what !== undefined) return runningNamed(what.toLowerCase(), job);
+  if (what !== undefined) return runNamed(what.toLowerCase(), job);
   const command = rest
     .replace(REPORT, '')
     .replace(/^["“](.*)["”]$/s, '$1')
     .replace(/^(?:the )?command\s+/i, '')
     .trim();
-  // "run a review of src": a wish in prose, no command.
+  // "run a review of src" is prose, not a command.
   if (command === '' || /^(a|an|the|some|all|every|my|our|this|that|it)\b/i.test(command)) return undefined;
-  return running(command, job);
+  return runCommand(command, job);
 };
 
-export function* running(command: string, job: Job): Work<string> {
+function* runCommand(command: string, job: Job): Work<string> {
   const call = job.toolbox.bash(command);
   if (!call) return cannot('I have no bash tool here, so I cannot run commands.');
-  return told(command, yield* askOne(call));
+  return formatResult(command, yield* askOne(call));
 }
 
-function told(command: string, result: Observation): string {
-  if (result.outcome === 'missing')
-    return notDone(`I did not come to run \`${command}\`: no more tool calls were allowed.`);
+function formatResult(command: string, result: Observation): string {
+  if (result.outcome === 'missing') return notDone(`I did not run \`${command}\`: no more calls were allowed.`);
   const lines = result.text.replace(/\s+$/, '').split('\n');
   const stated = lines
     .map((line) => /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]+(\d+)/i.exec(line)?.[1])
@@ -51,9 +68,9 @@ function told(command: string, result: Observation): string {
     exit === undefined ? 'failed' : exit === '0' ? 'ended with exit code 0' : `failed with exit code ${exit}`;
   const shown =
     lines.length > SHOWN_LINES ? [...lines.slice(0, 20), `… ${lines.length - 50} lines …`, ...lines.slice(-30)] : lines;
-  const told = /^(exit code \d+|\(no output\)|<no output>)$/;
+  const status = /^(exit code \d+|\(no output\)|<no output>)$/;
   const output = shown
-    .filter((line, index) => index < shown.length - 1 || !told.test(line.trim()))
+    .filter((line, index) => index < shown.length - 1 || !status.test(line.trim()))
     .join('\n')
     .trim();
   return paragraphs(
@@ -62,8 +79,8 @@ function told(command: string, result: Observation): string {
   );
 }
 
-/** "the tests", "the linter": as the manifests name them. */
-function* runningNamed(what: string, job: Job): Work<string> {
+/** Runs "the tests" or "the linter" by the command that the manifests name. */
+function* runNamed(what: string, job: Job): Work<string> {
   const found = parsePaths(yield* askOne(job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300})));
   const near = found.paths.filter((path) => !path.includes('/')).slice(0, 4);
   const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 400)));
@@ -91,32 +108,15 @@ function* runningNamed(what: string, job: Job): Work<string> {
     return notDone(
       `I found no command for "${what}" in ${near.length > 0 ? near.join(', ') : 'this folder: it has no manifest that I know'}.`,
     );
-  return yield* running(command, job);
+  return yield* runCommand(command, job);
 }
 
-const LOG = 'git log --oneline -n 15';
-/** In order: the first that fits decides. */
-const FORMS: readonly (readonly [RegExp, string])[] = [
-  [
-    /^(?:what (?:did i|have i|has been|is|was)|which files (?:did i|have i|are)|show(?: me)?(?: my| the)?|list(?: my| the)?|are there(?: any)?)\s+(?:change[ds]?|modified|uncommitted(?: changes)?|changes)(?: files| yet| locally| so far)?[\s?.!]*$/i,
-    'git status --short',
-  ],
-  [/^what(?:'s| has| was)? changed (?:recently|lately|last)[\s?.!]*$/i, LOG],
-  [
-    /^(?:show|list|what (?:are|is|was|were)|give)(?: me)?(?: the)?\s+(?:(?:recent|last|latest|newest) (?:\d+ )?(?:commits?|changes)|(?:git|commit) (?:history|log))[\s?.!]*$/i,
-    LOG,
-  ],
-  [
-    /^(?:what|which)(?: is the| is my)?(?: current)?(?: git)? branch(?: (?:am i on|is this|are we on))?[\s?.!]*$/i,
-    'git branch --show-current',
-  ],
-];
-
+/** What changed, the last commits, the branch. */
 export const git: Route = (job) => {
   const typed = /^(?:show(?: me)?(?: the)?\s+)?(git (?:status|log|diff|branch|show|blame|remote)\b[^?\n]*)$/i.exec(
     job.text,
   )?.[1];
-  const command = typed ?? FORMS.find(([form]) => form.test(job.text))?.[1];
+  const command = typed ?? GIT_FORMS.find(([form]) => form.test(job.text))?.[1];
   if (command === undefined || !job.toolbox.has('bash')) return undefined;
-  return running(command === 'git log' ? LOG : command.trim(), job);
+  return runCommand(command === 'git log' ? LOG : command.trim(), job);
 };

@@ -1,4 +1,4 @@
-/** "help me understand this project": the main agent sends explore agents; an explore agent looks for itself. */
+/** "help me understand this project": the main agent starts explore agents; an explore agent explores and reports. */
 
 import {getExtension, getLanguageByExtension, getPathRank, isCodeLanguage, isTest} from '../../languages.ts';
 import {getReadmeOpening} from '../../prose.ts';
@@ -12,7 +12,7 @@ const ASKS =
   /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]ed|tour|onboard\w*|survey|summar\w*|what(?:'s| is| are| does| do)|describe|explain|analy[sz]e|introduce|introduction|get(?:ting)? started|look around|know|familiari\w*|map|walk me|study|tell me about|about)\b|comprendre|explique|présente|изуч|объясни|разобраться|понять|обзор|расскажи|исследуй|проанализируй|了解|解释|分析|介绍|探索|概述|架构|理解|说明|看看/iu;
 const ABOUT =
   /\b(?:project|code ?base|repo(?:sitory)?|code|architecture|structure[d]?|organi[sz]ed|workspace|folder|directory|app(?:lication)?|program|software|package|library|here|tests|scripts|explore)\b|projet|dépôt|проект|репозитор|кодов|код|архитектур|项目|代码库|仓库|代码|工程|架构/iu;
-/** Words of such requests that name nothing in the project. */
+/** Common words of such requests. Other words name something in the project. */
 const VOCABULARY =
   /\b(?:explor\w*|understand\w*|overview|architecture|structured?|organi[sz]\w*|tour|onboard\w*|survey|summar\w*|analy[sz]e|analysis|introduc\w*|started|project'?s?|codebase|workspace|folders?|director\w*|app|application|program|software|packages?|library|entry|entrypoints?|points?|languages?|scripts?|commands?|tests?|documentation|docs|main|layout|stack|technolog\w*|tech|dependenc\w*|thorough\w*|deep\w*|brief\w*|short|quick\w*|detail\w*|high|level|important|key|purpose|around|walk|study|map|familiari\w*|learn|started|overall|general|whole|entire|full|first|current|different|together|design|patterns?|components?|report|run|ci|per|each|itself|called|built|structure|comprendre|projet|explique\w*|aide-moi|moi|présente\w*|en)\b/giu;
 
@@ -21,15 +21,18 @@ const STRUCTURE =
 const TESTS =
   'Explore the tests and scripts of this project: where the tests are, how they run, which commands and CI there are. Report with file:line.';
 
+/** Folders in a report. */
+const MAX_FOLDERS = 9;
+
 export const explore: Route = (job) => {
   const {text} = job;
   if (!ASKS.test(text) || text.length > 800) return undefined;
-  // "what is Workspace?" asks for a name.
+  // "what is Workspace?" asks about one name.
   if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
   const folders = findPaths(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
   if (!ABOUT.test(text) && folders.length === 0) return undefined;
   const rest = folders.reduce((words, folder) => words.replace(folder, ' '), text).replace(VOCABULARY, ' ');
-  // Something else is named: that is what is asked about.
+  // The request names something else: another skill answers it.
   if (
     /\p{Script=Latin}/u.test(text) &&
     findKeywords(rest.replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ')).length > 0
@@ -37,11 +40,11 @@ export const explore: Route = (job) => {
     return undefined;
   if (findPaths(text).some(looksLikeFile)) return undefined;
   return job.main && job.toolbox.agents.includes('explore')
-    ? dispatching(job, folders)
-    : looking(job, folders[0], getFocus(text));
+    ? startExploreAgents(job, folders)
+    : exploreHere(job, folders[0], getFocus(text));
 };
 
-function dispatching(job: Job, folders: readonly string[]): Work<string> {
+function startExploreAgents(job: Job, folders: readonly string[]): Work<string> {
   if (folders.length === 0) {
     return delegate(job, [
       {agent: 'explore', description: 'explore codebase', prompt: STRUCTURE},
@@ -63,24 +66,22 @@ function getFocus(text: string): Focus {
   return /\bentry points\b/i.test(text) && !/\btests\b/i.test(text) ? 'structure' : 'all';
 }
 
-function* looking(job: Job, scope: string | undefined, focus: Focus): Work<string> {
+function* exploreHere(job: Job, scope: string | undefined, focus: Focus): Work<string> {
   const view = yield* viewProject(job, scope, focus);
-  return typeof view === 'string' ? view : exploreReport(view);
+  return typeof view === 'string' ? view : formatReport(view);
 }
 
-const MAX_FOLDERS = 9;
-
-export function exploreReport(view: ProjectView): string {
-  if (view.focus === 'tests') return paragraphs(formatTests(view), formatScripts(view), ci(view));
+function formatReport(view: ProjectView): string {
+  if (view.focus === 'tests') return paragraphs(formatTests(view), formatScripts(view), formatCi(view));
   return paragraphs(
     formatIdentity(view),
     formatLanguages(view),
     formatEntries(view),
-    folders(view),
+    formatFolders(view),
     view.focus === 'all' && formatScripts(view),
     view.focus === 'all' && formatTests(view),
-    documents(view),
-    view.focus === 'all' && ci(view),
+    formatDocuments(view),
+    view.focus === 'all' && formatCi(view),
   );
 }
 
@@ -136,10 +137,10 @@ export function formatEntries({facts, entries: found, mains}: ProjectView): stri
     : '**Entry points**: none found by name, manifest or main function.';
 }
 
-function folders({paths, complete, counted, readme, place}: ProjectView): string | undefined {
+function formatFolders({paths, complete, counted, readme, place}: ProjectView): string | undefined {
   const inside = place === undefined || place === '.' ? '' : `${place.replace(/^\.\//, '')}/`;
   const relative = paths.map((path) => (path.startsWith(inside) ? path.slice(inside.length) : path));
-  const sizes = complete || counted.total === undefined ? folderSizes(relative) : counted.folders;
+  const sizes = complete || counted.total === undefined ? countByFolder(relative) : counted.folders;
   const list = [...sizes].filter(([folder]) => folder !== '.').sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   if (list.length === 0) return undefined;
   const about = complete || counted.total !== undefined ? '' : ` (of the ${paths.length} newest files)`;
@@ -150,14 +151,14 @@ function folders({paths, complete, counted, readme, place}: ProjectView): string
         (a, b) => a.split('/').length - b.split('/').length || getPathRank(a) - getPathRank(b) || (a < b ? -1 : 1),
       );
     const names = own.slice(0, 4).map((path) => path.slice(folder.length + 1));
-    const said = mention(`${inside}${folder}`, readme);
+    const said = findMention(`${inside}${folder}`, readme);
     return `${inside}${folder}/ (${count(files, 'file')})${names.length > 0 ? `: ${names.join(', ')}${files > names.length ? ', …' : ''}` : ''}${said ? ` — ${said}` : ''}`;
   });
   return `**Folders**${about}\n${bullets(lines, MAX_FOLDERS, Math.max(0, list.length - MAX_FOLDERS))}`;
 }
 
-/** By the first two levels, as the counting command does it. */
-function folderSizes(paths: readonly string[]): ReadonlyMap<string, number> {
+/** Files per folder of the first two levels, as the counting command counts them. */
+function countByFolder(paths: readonly string[]): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const path of paths) {
     const parts = path.split('/');
@@ -167,8 +168,8 @@ function folderSizes(paths: readonly string[]): ReadonlyMap<string, number> {
   return sizes;
 }
 
-/** The README's own words about a folder. */
-function mention(folder: string, readme: ProjectView['readme']): string | undefined {
+/** What the README says about a folder. */
+function findMention(folder: string, readme: ProjectView['readme']): string | undefined {
   const name = folder.replace(/^.*\//, '');
   for (const line of readme?.lines ?? []) {
     const at = line.text.indexOf(`${name}/`);
@@ -187,7 +188,7 @@ function mention(folder: string, readme: ProjectView['readme']): string | undefi
   return undefined;
 }
 
-export function formatScripts({facts}: ProjectView): string {
+function formatScripts({facts}: ProjectView): string {
   const all = facts.flatMap((fact) =>
     fact.scripts.map(
       (one) =>
@@ -207,7 +208,7 @@ export function formatTests({tests: found, facts, complete, focus, inline}: Proj
     : 'I found no command that runs them.';
   const among =
     inline.length > 0 &&
-    `Among the code: ${inline
+    `In code files: ${inline
       .slice(0, 6)
       .map((one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`)
       .join(', ')}${inline.length > 6 ? ', …' : ''}.`;
@@ -229,7 +230,7 @@ export function formatTests({tests: found, facts, complete, focus, inline}: Proj
   return `**Tests**: ${countListed(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
 }
 
-function documents({documents: found, readme}: ProjectView): string | undefined {
+function formatDocuments({documents: found, readme}: ProjectView): string | undefined {
   const headings = readme?.lines.filter((line) => /^##\s/.test(line.text)).slice(0, 8) ?? [];
   const parts =
     headings.length > 0
@@ -238,6 +239,6 @@ function documents({documents: found, readme}: ProjectView): string | undefined 
   return found.length > 0 ? `**Documents**: ${found.slice(0, 6).join(', ')}${parts}` : undefined;
 }
 
-function ci({ci: found}: ProjectView): string | undefined {
+function formatCi({ci: found}: ProjectView): string | undefined {
   return found.length > 0 ? `**CI**: ${found.slice(0, 5).join(', ')}` : undefined;
 }

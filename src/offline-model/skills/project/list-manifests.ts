@@ -1,4 +1,4 @@
-/** "list the scripts", "list dependencies": as the manifests name them, each with its line. */
+/** "list the scripts", "list dependencies": lists what the manifests name, with lines. */
 
 import {LISTS_DEPENDENCIES, MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
 import {bullets, code, count, getProblem, notDone, paragraphs} from '../../report.ts';
@@ -7,7 +7,7 @@ import {ask, askOne, type Job, type Work} from '../../skill.ts';
 
 const MAX_MANIFESTS = 3;
 
-export function* fromManifests(
+export function* listFromManifests(
   kind: 'scripts' | 'dependencies',
   text: string,
   scope: string | undefined,
@@ -35,15 +35,15 @@ export function* fromManifests(
   return paragraphs(
     items.length > 0
       ? `${count(items.length, kind === 'scripts' ? 'script' : 'dependency', kind)}:\n\n${bullets(items, 60)}`
-      : nothing(forDevelopment ? 'dependencies for development' : kind, facts, unread),
+      : formatNone(forDevelopment ? 'dependencies for development' : kind, facts, unread),
     items.length === 0 && kind === 'scripts' && formatCommands(facts),
     unread.length > 0 && items.length > 0 && `Not read: ${unread.join(', ')}.`,
-    more > 0 && `Not looked at: ${count(more, 'more manifest')}, e.g. ${all[MAX_MANIFESTS]}.`,
+    more > 0 && `Not read: ${count(more, 'more manifest')}, e.g. ${all[MAX_MANIFESTS]}.`,
   );
 }
 
-/** Claims that there is nothing only of manifests that were read and understood. */
-function nothing(kind: string, facts: readonly Manifest[], unread: readonly string[]): string {
+/** Says that there are none, only for manifests that were read and understood. */
+function formatNone(kind: string, facts: readonly Manifest[], unread: readonly string[]): string {
   const known = facts.map((fact) => fact.path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
   const other = facts.map((fact) => fact.path).filter((path) => !known.includes(path));
   if (facts.length + unread.length === 0) return `No ${kind}: no package.json, Makefile or other manifest is here.`;
@@ -52,10 +52,10 @@ function nothing(kind: string, facts: readonly Manifest[], unread: readonly stri
   return `No ${kind} in ${known.join(', ')}.${rest.length > 0 ? ` I do not read them from ${rest.join(', ')}.` : ''}`;
 }
 
-/** What its tools run without a script. */
+/** Commands of the build tools, which need no script. */
 function formatCommands(facts: readonly Manifest[]): string {
   const found = facts.flatMap((fact) =>
     [fact.build, fact.start, fact.test].flatMap((one) => (one ? [`\`${one.name}\` — ${fact.path}:${one.line}`] : [])),
   );
-  return found.length > 0 ? `Its tools' own commands:\n${bullets(found)}` : '';
+  return found.length > 0 ? `Commands of the build tools:\n${bullets(found)}` : '';
 }

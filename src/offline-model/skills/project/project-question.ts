@@ -1,4 +1,4 @@
-/** Short questions about the project: entry points, languages, how it is built, started and tested. */
+/** Answers short questions about the project: entry points, languages, how to build, start and test it. */
 
 import {getLanguage, getPathRank, isCode, isGenerated} from '../../languages.ts';
 import type {Fact} from '../../manifests.ts';
@@ -40,7 +40,7 @@ const TOPICS: readonly (readonly [RegExp, Topic])[] = [
     'task',
   ],
 ];
-/** Words of such questions; whatever else is in one makes it another question. */
+/** Words of such questions. A question with other words is for another skill. */
 const COMMON =
   /\b(?:what|which|where|how|in|list|show|find|name|tell|give|me|is|are|there|the|this|that|these|it|its|here|do|does|can|could|should|would|to|i|we|you|one|all|any|of|for|a|an|main|project'?s?|code|code ?base|repo|repository|app|application|program|programming|coding|software|package|library|crate|module|thing|used|use|uses|using|written|with|made|entry|entrypoints?|points?|languages?|build|built|compile|compiled|install|installed|set|up|setup|run|running|execute|executed|start|starts|begin|begins|launch|test|tests|tested|testing|suite|unit|command|commands|scripts?|npm|available|exist|defined|lint|linter|format|formatter|formatted|bench|benchmark|benchmarks|typecheck|type-check|check|checks|deploy|release|runner|execution|enter|locally|from|source|and|please|kind|have|has|get|works?|name|called|licen[cs]e|licensed|under|version|node|go|python|rust|needs?|needed|required|requires?|minimum|live|located|current|where's|what's)\b|file:line/giu;
 
@@ -49,29 +49,29 @@ export const projectQuestion: Route = (job) => {
   if (!ASKED.test(text) || text.length > 120 || /[`"“]/.test(text)) return undefined;
   const topic = TOPICS.find(([form]) => form.test(text))?.[1];
   if (topic === undefined) return undefined;
-  // Other languages' words are not in the list: their forms are narrow enough.
+  // The list has only English words. The forms in other languages are narrow enough without it.
   const other = /^[a-z]/i.test(text) && !/^(?:quel|comment)/i.test(text) ? text.replace(COMMON, '') : '';
-  return /\p{L}/u.test(other) ? undefined : answering(topic, job);
+  return /\p{L}/u.test(other) ? undefined : answerTopic(topic, job);
 };
 
-function* answering(topic: Topic, job: Job): Work<string> {
-  if (topic === 'licence') return yield* licence(job);
-  if (topic === 'version') return yield* version(job, TOOLCHAIN.test(job.text));
+function* answerTopic(topic: Topic, job: Job): Work<string> {
+  if (topic === 'licence') return yield* answerLicence(job);
+  if (topic === 'version') return yield* answerVersion(job, TOOLCHAIN.test(job.text));
   const focus: Focus = topic === 'test' ? 'tests' : 'structure';
   const view = yield* viewProject(job, undefined, focus);
   if (typeof view === 'string') return view;
   if (topic === 'entries') return formatEntries(view);
-  if (topic === 'languages') return languages(view);
+  if (topic === 'languages') return answerLanguages(view);
   if (topic === 'test')
-    return paragraphs(formatTests(view), usualTests(view), quoted(view, /\btests?\b|pytest|vitest|jest/i));
+    return paragraphs(formatTests(view), suggestPythonTests(view), quoteReadme(view, /\btests?\b|pytest|vitest|jest/i));
   if (topic === 'name') return formatIdentity(view) ?? notDone('no manifest or README here names the project.');
-  if (topic === 'build') return build(view);
-  if (topic === 'task') return task(view, job.text);
-  return start(view);
+  if (topic === 'build') return answerBuild(view);
+  if (topic === 'task') return answerTask(view, job.text);
+  return answerStart(view);
 }
 
-/** The file's first words, and what the manifests say. */
-function* licence({toolbox}: Job): Work<string> {
+/** The first line of each licence file, and what the manifests say. */
+function* answerLicence({toolbox}: Job): Work<string> {
   const [named, said] = yield* ask([
     toolbox.files('{LICENSE*,LICENCE*,COPYING*,license*}', {limit: 5}),
     toolbox.search({pattern: '^\\s*"?license"?\\s*[:=]', glob: MANIFEST_GLOB, limit: 40}),
@@ -91,8 +91,8 @@ function* licence({toolbox}: Job): Work<string> {
     : notDone(`I could not look for it: ${getProblem(named!) || 'no tool here lists files'}.`);
 }
 
-/** Of the project; of the language that it needs, when that was named. */
-function* version({toolbox}: Job, ofLanguage: boolean): Work<string> {
+/** The version of the project, or of the language that it needs when the question names one. */
+function* answerVersion({toolbox}: Job, ofLanguage: boolean): Work<string> {
   const pattern = ofLanguage
     ? '^go [0-9]|^\\s*"?(node|requires-python|python|rust-version|edition)"?\\s*[:=]\\s*["\']?[\\^~<>=v0-9]'
     : '^\\s*"?version"?\\s*[:=]';
@@ -100,19 +100,19 @@ function* version({toolbox}: Job, ofLanguage: boolean): Work<string> {
   const stated = formatStatements(said);
   if (stated.length > 0) return bullets(stated);
   return parseHits(said).known
-    ? notDone('no manifest here says a version.')
+    ? notDone('no manifest here has a version.')
     : notDone(`I could not look for it: ${getProblem(said) || 'no tool here searches'}.`);
 }
 
-/** Lines of the manifests in this folder; one a file, since the first is the project's own. */
+/** One line of each manifest in the root folder: the first, which is the project's own. */
 function formatStatements(said: Observation): readonly string[] {
   const own = parseHits(said).hits.filter((hit) => !hit.path.includes('/') && !isGenerated(hit.path));
   const first = new Map(own.toReversed().map((hit) => [hit.path, hit]));
   return [...first.values()].map((hit) => citeHit(hit));
 }
 
-/** The languages, with a place for the main one. */
-function languages(view: ProjectView): string {
+/** The languages, and an example file of the main one. */
+function answerLanguages(view: ProjectView): string {
   const sources = view.paths.filter((path) => isCode(path) && getPathRank(path) === 0);
   const sizes = new Map<string, number>();
   for (const path of sources) sizes.set(getLanguage(path)!, (sizes.get(getLanguage(path)!) ?? 0) + 1);
@@ -129,30 +129,30 @@ function languages(view: ProjectView): string {
   );
 }
 
-function build(view: ProjectView): string {
-  const found = cited(view, (fact) => fact.build);
-  const readme = quoted(view, /\b(?:install|build|make|compile|setup|sync)\b/i);
+function answerBuild(view: ProjectView): string {
+  const found = formatFacts(view, (fact) => fact.build);
+  const readme = quoteReadme(view, /\b(?:install|build|make|compile|setup|sync)\b/i);
   if (found.length === 0 && readme === '') return notFound(view, 'builds it');
-  return paragraphs(found.length > 0 ? `Build with:\n${bullets(found)}` : noCommand(view, 'builds it'), readme);
+  return paragraphs(found.length > 0 ? `Build with:\n${bullets(found)}` : formatNoCommand(view, 'builds it'), readme);
 }
 
-function start(view: ProjectView): string {
+function answerStart(view: ProjectView): string {
   const found = [
-    ...cited(view, (fact) => fact.start),
+    ...formatFacts(view, (fact) => fact.start),
     ...view.entries.flatMap(({path, line, text}) => getRunCommand(path, line, text)),
   ];
-  const readme = quoted(view, /\b(?:run|start|serve|exec|python3?|node|npx|docker)\b/i);
+  const readme = quoteReadme(view, /\b(?:run|start|serve|exec|python3?|node|npx|docker)\b/i);
   if (found.length === 0 && readme === '')
     return view.entries.length > 0
-      ? paragraphs(noCommand(view, 'starts it'), formatEntries(view))
+      ? paragraphs(formatNoCommand(view, 'starts it'), formatEntries(view))
       : notFound(view, 'starts it');
   return paragraphs(
-    found.length > 0 ? `Start with:\n${bullets([...new Set(found)], 6)}` : noCommand(view, 'starts it'),
+    found.length > 0 ? `Start with:\n${bullets([...new Set(found)], 6)}` : formatNoCommand(view, 'starts it'),
     readme,
   );
 }
 
-/** How a file with a main function is run in its language. */
+/** The command that runs a file with a main function, in its language. */
 function getRunCommand(path: string, line: number, text: string): readonly string[] {
   const folder = path.includes('/') ? `./${path.replace(/\/[^/]*$/, '')}` : '.';
   const language = getLanguage(path);
@@ -167,43 +167,46 @@ function getRunCommand(path: string, line: number, text: string): readonly strin
   return command === undefined ? [] : [`\`${command}\` — ${path}:${line} is its main function`];
 }
 
-function task(view: ProjectView, text: string): string {
+function answerTask(view: ProjectView, text: string): string {
   const word = /\b(lint|format|bench|type-?check|check|deploy|release)/i.exec(text)?.[1]?.toLowerCase() ?? '';
   const form = new RegExp(word.replace('-', '-?'), 'i');
   const found = view.facts.flatMap((fact) =>
     fact.scripts
       .filter((one) => form.test(`${one.name} ${one.value}`))
-      .map((one) => line(fact.path, scriptName(fact.path, one))),
+      .map((one) => formatFact(fact.path, withScriptCommand(fact.path, one))),
   );
-  const readme = quoted(view, form);
+  const readme = quoteReadme(view, form);
   if (found.length === 0 && readme === '') return notFound(view, `is for "${word}"`);
   return paragraphs(found.length > 0 && bullets(found, 6), readme);
 }
 
-function usualTests({facts, tests}: ProjectView): string | undefined {
+function suggestPythonTests({facts, tests}: ProjectView): string | undefined {
   const python = tests.paths.some((path) => /\.py$/.test(path));
   return facts.some((fact) => fact.test) || !python
     ? undefined
     : 'Tests in Python are usually run with `python -m pytest` or `python -m unittest`.';
 }
 
-function cited(view: ProjectView, pick: (fact: ProjectView['facts'][number]) => Fact | undefined): readonly string[] {
+function formatFacts(
+  view: ProjectView,
+  pick: (fact: ProjectView['facts'][number]) => Fact | undefined,
+): readonly string[] {
   return view.facts.flatMap((fact) => {
     const found = pick(fact);
-    return found ? [line(fact.path, found)] : [];
+    return found ? [formatFact(fact.path, found)] : [];
   });
 }
 
-function line(path: string, fact: Fact): string {
+function formatFact(path: string, fact: Fact): string {
   return `\`${fact.name}\`${fact.value ? ` (${code(fact.value)})` : ''} — ${path}:${fact.line}`;
 }
 
-function scriptName(path: string, fact: Fact): Fact {
+function withScriptCommand(path: string, fact: Fact): Fact {
   return path.endsWith('.json') ? {...fact, name: `npm run ${fact.name}`} : fact;
 }
 
-/** Commands that the README shows. */
-function quoted({readme}: ProjectView, about: RegExp): string {
+/** Commands in the code blocks of the README. */
+function quoteReadme({readme}: ProjectView, about: RegExp): string {
   const command =
     /^\s*(?:\$\s+|>\s+)?((?:npm|npx|yarn|pnpm|bun|deno|node|pip3?|pipx|python3?|pytest|uv|poetry|cargo|go|make|just|docker|mvn|\.\/|gradle|cmake|ctest|bundle|rake|mix|dotnet|git clone)\b.*)$/;
   let fenced = false;
@@ -217,7 +220,7 @@ function quoted({readme}: ProjectView, about: RegExp): string {
   return found.length > 0 ? `The README shows:\n${bullets(found.slice(0, 5))}` : '';
 }
 
-function noCommand({facts}: ProjectView, what: string): string {
+function formatNoCommand({facts}: ProjectView, what: string): string {
   const looked = facts.map((fact) => fact.path);
   return looked.length > 0
     ? `I found no command that ${what} in ${looked.join(', ')}.`
@@ -225,5 +228,5 @@ function noCommand({facts}: ProjectView, what: string): string {
 }
 
 function notFound(view: ProjectView, what: string): string {
-  return notDone(noCommand(view, what));
+  return notDone(formatNoCommand(view, what));
 }

@@ -1,4 +1,4 @@
-/** Looks at a project as a whole: its files, manifests, README, entry points and tests. */
+/** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
 import {type InlineTests, inlineTestSearch, inlineTests, isGenerated, isTest} from '../../languages.ts';
 import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
@@ -18,13 +18,13 @@ export interface Entry {
 }
 
 export interface ProjectView {
-  /** The folder that was asked about; undefined: the whole project. */
+  /** The folder in the request; undefined: the whole project. */
   readonly place: string | undefined;
   readonly focus: Focus;
-  /** All files, or the newest. */
+  /** All files, or the newest ones. */
   readonly paths: readonly string[];
   readonly complete: boolean;
-  /** Counted by a command over all files, where one could be run. */
+  /** Counts over all files, by a command; empty when none could be run. */
   readonly counted: {
     readonly total: number | undefined;
     readonly extensions: ReadonlyMap<string, number>;
@@ -37,7 +37,7 @@ export interface ProjectView {
   readonly entries: readonly Entry[];
   readonly mains: readonly Hit[];
   readonly tests: Paths;
-  /** Among the code. */
+  /** Tests inside code files. */
   readonly inline: readonly InlineTests[];
   readonly ci: readonly string[];
 }
@@ -46,13 +46,13 @@ const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App
 const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
 const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun))';
-/** Counts by extension and folder, for projects too large to list. */
+/** Counts files by extension and folder, for projects that are too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
-/** Hidden files, which globs leave out. */
+/** Lists CI files, since globs skip hidden files. */
 const CI_FILES =
   "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
 
-/** Looks at manifests, README, entry points, tests: at most 15 calls in three replies. Text: why it could not. */
+/** Makes at most 15 calls in three replies. @returns a text when it cannot look into the folder: why. */
 export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;
@@ -82,10 +82,10 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
         : `I have no tool here that lists files, so I could not look into ${place}.`,
     );
   if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
-    return `${path ?? 'This folder'} is empty: no files were found (hidden and ignored ones aside).`;
+    return `${path ?? 'This folder'} is empty: no files were found (except hidden and ignored ones).`;
 
-  const near = nearest(parsePaths(manifests!).paths).slice(0, 3);
-  const prose = nearest(parsePaths(documents!).paths).filter((one) => PROSE.test(one));
+  const near = sortByDepth(parsePaths(manifests!).paths).slice(0, 3);
+  const prose = sortByDepth(parsePaths(documents!).paths).filter((one) => PROSE.test(one));
   const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
   const workflows = [...new Set([...parsePaths(ci!).paths, ...counted.ci])];
   const second = yield* ask([
@@ -130,12 +130,12 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
 /** `readme.ts` is code. */
 const PROSE = /(\.(md|mdx|markdown|rst|txt|adoc|org)|(^|\/)[^/.]+)$/i;
 
-/** The path as seen from the folder that was asked about. */
+/** The path relative to the folder in the request. */
 function withoutPlace(path: string, place: string | undefined): string {
   return place !== undefined && path.startsWith(`${place}/`) ? path.slice(place.length + 1) : path;
 }
 
-function nearest(paths: readonly string[]): readonly string[] {
+function sortByDepth(paths: readonly string[]): readonly string[] {
   return paths
     .filter((one) => !isGenerated(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
     .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
@@ -145,7 +145,7 @@ function toManifests(path: string, lines: readonly Line[] | undefined): readonly
   return lines ? [parseManifest(path, lines)] : [];
 }
 
-/** What the manifests name comes first; then files with a main function; then by name, the shallow ones first. */
+/** First what the manifests name, then files with a main function, then by name; less deep files first. */
 function entryCandidates(
   facts: readonly Manifest[],
   named: readonly string[],
@@ -157,7 +157,7 @@ function entryCandidates(
       .replace(/^(dist|build|lib|out|src)\//, '')
       .replace(/\.\w+$/, '');
   const declared = new Set(facts.flatMap((fact) => fact.entries.map((entry) => stem(entry.value))));
-  const sources = nearest([...new Set([...named, ...mains])]).filter(
+  const sources = sortByDepth([...new Set([...named, ...mains])]).filter(
     (path) => !isTest(path) && !/\.d\.ts$|(^|\/)\./.test(path),
   );
   const rank = (path: string) =>

@@ -1,17 +1,17 @@
-/** Understands "rename A to B in FILE" and "replace A with B in src/", in a few languages. */
+/** Parses "rename A to B in FILE" and "replace A with B in src/", in several languages. */
 import {findPaths, looksLikeFile, type Masked, maskQuoted} from '../../words.ts';
-import {type Place, parseScope} from './rename-scope.ts';
+import {parseScope, type RenameScope} from './rename-scope.ts';
 
-export interface RenameRequest extends Place {
+export interface RenameRequest extends RenameScope {
   readonly from: string;
   readonly to: string;
-  /** Said as "rename": whole words only. */
+  /** The request says "rename": only whole words are replaced. */
   readonly rename: boolean;
-  /** Whole words, unless none of the matches is one. */
+  /** Replace whole words, unless no match is a whole word. */
   readonly words: boolean;
 }
 
-/** It asks for a change, but not so that it can be done to the letter. */
+/** The request asks for a change, but does not say exactly which. */
 export interface Unclear {
   readonly unclear: string;
 }
@@ -27,14 +27,14 @@ const NOUN =
   /^(?:function|class|method|variable|var|constant|const|type|interface|struct|enum|trait|module|identifier|symbol|property|field|parameter|string|text|word|name|file|fonction|variable|функцию|класс|переменную|函数|变量|文件)\s+/iu;
 const CHINESE =
   /^(?:(?:在|将)\s*(\S+?)\s*(?:中|里)[的,，]?\s*)?(?:把|将)\s*(.+?)\s*(?:(重命名|改名)|替换|换|改)(?:为|成)\s*([^\s，。,]+)(.*)$/u;
-/** Words with white space on both sides, since names may end in them (`Token`, `Canvas`). Only signs may stick. */
+/** Words like "to" need white space on both sides, since names may end with them (`Token`, `Canvas`). Signs do not. */
 const RENAME_PARTS =
   /^(\S+?)(?:\s+(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\s+|\s*(?:->|→|=>|为|成)\s*)([^\s，。]+)([\s\S]*)$/iu;
 const SIGNS = /\s*(?:->|→|=>|为|成)\s*/gu;
 const PLACE_WORD =
   /\s+(?=(?:in|inside|under|within|across|throughout|everywhere|globally|dans|partout|в|во|везде|在)\s)/giu;
 const FILE_LIST = /^(?:your\s+|these\s+|the\s+)?files?(?:\s*\([^)\n]*\))?\s*:[ \t]*(.*(?:\n[ \t]*[-*•\d].*)*)/im;
-/** Lines beside the request that ask for nothing else. */
+/** Other lines that do not ask for another change. */
 const ASIDE = /^(?:report|answer|when done)\b|\b(?:other|these|those|listed|named) files\b/i;
 const MORE_WORK =
   /\b(?:and|then|but|also)\s+(?:also\s+|then\s+)?(?:rename|replace|run|add|remove|delete|update|create|fix|change|make|test|keep|leave)\b|\b(?:on|at) lines?\b|\blines? \d/i;
@@ -45,7 +45,7 @@ const LITERAL = /^(?:-?[\d.]+\w{0,2}|true|false|null|none|nil|undefined)$/i;
 const QUOTES_HELP =
   'Put both texts in quotes and say where: replace "old text" with "new text" in FILE. One change at a time.';
 
-/** Undefined when it is about something else. */
+/** Undefined when the text does not ask for a rename or replacement. */
 export function parseRename(text: string): Parsed {
   const list = FILE_LIST.exec(text);
   const files = list ? findPaths(list[1]!.replace(/^[ \t]*[-*•][ \t]+/gm, ' ').replaceAll(',', ' ')) : [];
@@ -57,8 +57,8 @@ export function parseRename(text: string): Parsed {
     const request = parseLine(line);
     if (request === undefined) continue;
     const others = lines.filter((one) => one !== line && !ASIDE.test(one));
-    if (others.length > 0) return {unclear: `I make one change at a time and would not do this: "${others[0]}".`};
-    return 'from' in request && files.length > 0 ? {...request, files, scopes: [], globs: []} : request;
+    if (others.length > 0) return {unclear: `I make only one change at a time. I would not do this: "${others[0]}".`};
+    return 'from' in request && files.length > 0 ? {...request, files, folders: [], globs: []} : request;
   }
   return undefined;
 }
@@ -69,27 +69,27 @@ function parseLine(line: string): Parsed {
   if (chinese) {
     const [, before = '', from, rename, to, rest] = chinese;
     const place = parseScope(`${before} ${rest}`, masked);
-    return place ? request(from!, to!, rename !== undefined, place, masked) : unclear(rest!, masked);
+    return place ? createRequest(from!, to!, rename !== undefined, place, masked) : createUnclear(rest!, masked);
   }
   const verb = RENAME.exec(masked.text)?.[0];
-  if (verb !== undefined) return parseNames(masked.text.slice(verb.length), masked);
+  if (verb !== undefined) return parseRenameParts(masked.text.slice(verb.length), masked);
   const match = REPLACE.exec(masked.text);
-  return match ? parseTexts(masked.text.slice(match[0].length), match, masked) : undefined;
+  return match ? parseReplaceParts(masked.text.slice(match[0].length), match, masked) : undefined;
 }
 
-/** "rename A to B": both are single words, or quoted. */
-function parseNames(body: string, masked: Masked): Parsed {
+/** Parses "rename A to B": both are single words, or quoted. */
+function parseRenameParts(body: string, masked: Masked): Parsed {
   const kind = `${DETERMINERS.exec(body)?.[0] ?? ''}`;
   const noun = NOUN.exec(body.slice(kind.length))?.[0] ?? '';
   // "rename type to kind": the word may also be the name itself.
   const parts = RENAME_PARTS.exec(body.slice(kind.length + noun.length)) ?? RENAME_PARTS.exec(body);
   if (!parts) return {unclear: 'I rename only what is said as: rename OLD to NEW, with "in FILE" or "in FOLDER/".'};
   const place = parseScope(parts[3]!, masked);
-  return place ? request(parts[1]!, parts[2]!, true, place, masked) : unclear(parts[3]!, masked);
+  return place ? createRequest(parts[1]!, parts[2]!, true, place, masked) : createUnclear(parts[3]!, masked);
 }
 
-/** "replace A with B": texts of several words, each up to the next word that parts them. */
-function parseTexts(whole: string, verb: RegExpExecArray, masked: Masked): Parsed {
+/** Parses "replace A with B": both may have several words. */
+function parseReplaceParts(whole: string, verb: RegExpExecArray, masked: Masked): Parsed {
   const [, , substitute, swap, change] = verb;
   const determiners = DETERMINERS.exec(whole)?.[0] ?? '';
   const noun = NOUN.exec(whole.slice(determiners.length))?.[0] ?? '';
@@ -101,14 +101,14 @@ function parseTexts(whole: string, verb: RegExpExecArray, masked: Masked): Parse
   const isExact = masked.quoted(from) !== undefined;
   // "replace the loop with a map" describes; "replace the word loop with map" does not.
   if (!isExact && noun === '' && /\b(?:the|la|le)\s/i.test(determiners)) return help;
-  const {to, place} = splitPlace(rest, masked);
+  const {to, place} = splitScope(rest, masked);
   if (!isLiteral(to, place !== undefined, masked)) return help;
   // "change timeout to 30" means a value, not the name.
   if (change && !isExact && (/\s/.test(from + to) || LITERAL.test(to))) return help;
-  return request(from, to, false, place ?? {files: [], scopes: [], globs: []}, masked);
+  return createRequest(from, to, false, place ?? {files: [], folders: [], globs: []}, masked);
 }
 
-/** Undefined when nothing parts them, or when it could be meant in two ways. */
+/** Undefined when there is no word like "with" between the texts, or the split is ambiguous. */
 function splitHalves(body: string, groups: readonly string[]): readonly [string, string] | undefined {
   for (const group of groups) {
     const found = [...body.matchAll(new RegExp(`\\s+(?:${group})(?=\\s)`, 'giu'))];
@@ -124,8 +124,8 @@ function splitHalves(body: string, groups: readonly string[]): readonly [string,
   return end < body.length ? [body.slice(0, signs[0]!.index), body.slice(end)] : undefined;
 }
 
-/** The first place word after which nothing but places stands ends the new text. */
-function splitPlace(rest: string, masked: Masked): {to: string; place: Place | undefined} {
+/** Splits the new text from the scope: at the first "in" or the like with nothing but a scope after it. */
+function splitScope(rest: string, masked: Masked): {to: string; place: RenameScope | undefined} {
   for (const {index} of `${rest} `.matchAll(PLACE_WORD)) {
     const place = parseScope(rest.slice(index), masked);
     if (index > 0 && place) return {to: rest.slice(0, index).trim(), place};
@@ -133,18 +133,18 @@ function splitPlace(rest: string, masked: Masked): {to: string; place: Place | u
   return {to: rest.replace(/[.。]$/u, '').trim(), place: undefined};
 }
 
-/** The words are the new text itself: they describe nothing, and ask for nothing more. */
-function isLiteral(to: string, hasPlace: boolean, masked: Masked): boolean {
+/** Whether the words are the new text itself: they do not describe it, and do not ask for more work. */
+function isLiteral(to: string, hasRenameScope: boolean, masked: Masked): boolean {
   if (to === '') return false;
   if (masked.quoted(to) !== undefined) return true;
   if (/^\0\d+\0\s/.test(to)) return false;
   if (!/\s/.test(to)) return true;
   if (/^(?:an?|the|some|something|its|their|proper|better|another|one)\s/i.test(to) || MORE_WORK.test(to)) return false;
   const outside = to.replace(/\([^()]*\)|\[[^\]]*\]|\{[^}]*\}/g, '');
-  return hasPlace || !(LOOSE.test(outside) || /[,;]\s/.test(outside) || to.split(/\s+/).some(looksLikeFile));
+  return hasRenameScope || !(LOOSE.test(outside) || /[,;]\s/.test(outside) || to.split(/\s+/).some(looksLikeFile));
 }
 
-function request(from: string, to: string, rename: boolean, place: Place, masked: Masked): Parsed {
+function createRequest(from: string, to: string, rename: boolean, place: RenameScope, masked: Masked): Parsed {
   const quoted = masked.quoted(from.trim());
   const old = quoted ?? (rename ? trimName(masked.plain(from)) : masked.plain(from).trim());
   const now = masked.quoted(to.trim()) ?? (rename ? trimName(masked.plain(to)) : masked.plain(to).trim());
@@ -153,7 +153,7 @@ function request(from: string, to: string, rename: boolean, place: Place, masked
   return {from: old, to: now, rename, words: isName && (rename || quoted === undefined), ...place};
 }
 
-function unclear(rest: string, masked: Masked): Unclear {
+function createUnclear(rest: string, masked: Masked): Unclear {
   return {unclear: `I do not understand "${masked.plain(rest).trim()}". ${QUOTES_HELP}`};
 }
 

@@ -1,17 +1,17 @@
-/** Where a change is to be made: "in a.py and src/", "in all TypeScript files", "everywhere". */
+/** Parses where a change is made: "in a.py and src/", "in all TypeScript files", "everywhere". */
 import {getExtensions, getLanguageByExtension} from '../../languages.ts';
 import {looksLikeFile, looksLikePath, type Masked} from '../../words.ts';
 
-/** Nothing in it: everywhere. */
-export interface Place {
-  /** The files that were named. */
+/** Empty: everywhere. */
+export interface RenameScope {
+  /** Files in the request. */
   readonly files: readonly string[];
-  /** Folders to be searched. */
-  readonly scopes: readonly string[];
+  /** Folders to search. */
+  readonly folders: readonly string[];
   readonly globs: readonly string[];
 }
 
-/** Words that may stand around names of places and say nothing more. */
+/** Words that may be between paths and have no meaning of their own. */
 const FILLER = new Set(
   `in inside under within across throughout of from the this that my our all every each any whole entire and please only
   file files folder folders directory directories dir project codebase code base repo repository workspace everywhere here
@@ -22,17 +22,17 @@ const FILLER = new Set(
     .filter((word) => word !== ''),
 );
 const CJK_FILLER = /在|所有|全部|文件夹|文件|目录|项目|代码|中|里|的/gu;
-/** After these, or before "folder", a bare word names a folder. */
+/** After these words, or before "folder", a word is the name of a folder. */
 const LEADS = /^(in|inside|under|within|across|throughout|the|folder|directory|dans|в)$/iu;
 
-/** Undefined when the words say more than a place: then they are not understood. */
-export function parseScope(text: string, masked: Masked): Place | undefined {
+/** Undefined when there are other words, which are not understood. */
+export function parseScope(text: string, masked: Masked): RenameScope | undefined {
   const tokens = text
     .split(/[\s,;，、]+/u)
     .map((token) => token.replace(/[.!?。:]+$/u, ''))
     .filter((token) => token !== '');
   const files: string[] = [];
-  const scopes: string[] = [];
+  const folders: string[] = [];
   const globs: string[] = [];
   for (const [index, whole] of tokens.entries()) {
     const quoted = masked.quoted(whole);
@@ -45,22 +45,22 @@ export function parseScope(text: string, masked: Masked): Place | undefined {
     if (kinds !== undefined) globs.push(kinds);
     else if (quoted === undefined && /[*?]/.test(token)) globs.push(token);
     else if (looksLikeFile(token.replaceAll(' ', '_'))) files.push(token);
-    else if (quoted !== undefined || looksLikePath(token)) scopes.push(token.replace(/(.)\/$/, '$1'));
+    else if (quoted !== undefined || looksLikePath(token)) folders.push(token.replace(/(.)\/$/, '$1'));
     else if (FILLER.has(token.toLowerCase())) continue;
-    else if (isFolderName(token, tokens[index - 1], next, scopes.length > 0)) scopes.push(token);
+    else if (isFolderName(token, tokens[index - 1], next, folders.length > 0)) folders.push(token);
     else return undefined;
   }
-  return {files, scopes, globs};
+  return {files, folders, globs};
 }
 
 function isFolderName(token: string, before: string | undefined, next: string, follows: boolean): boolean {
-  // "in y in a.py": the first of them belongs to the text.
+  // In "in y in a.py", the first "in" belongs to the text.
   if (!/^[\w@.-]+$/.test(token) || /^(in|inside|under|within|dans)$/.test(next)) return false;
   if (/^(folder|directory|dir)$/.test(next) || (follows && /^and$/i.test(before ?? ''))) return true;
   return before !== undefined && LEADS.test(before);
 }
 
-/** The files of a language, as "Python" or ".py" or "py" before "files". */
+/** The glob for "Python", ".py" or "py" before "files". */
 function toGlob(token: string): string | undefined {
   const extension = token.replace(/^\./, '');
   if (token.startsWith('.') || getLanguageByExtension(extension) !== undefined)

@@ -1,4 +1,4 @@
-/** "rename A to B in FILE" and "replace A with B in src/": found by search, read, then edited file by file. */
+/** "rename A to B in FILE", "replace A with B in src/": searches the files, reads them and edits them. */
 
 import {escapeRegExp} from '../../definitions.ts';
 import {isGenerated} from '../../languages.ts';
@@ -7,11 +7,11 @@ import {hasMoreLines, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
 import {type Call, quote} from '../../toolbox.ts';
 import {looksLikeFile} from '../../words.ts';
-import {type Change, countMatches, editsFor} from './rename-edits.ts';
+import {type Change, countMatches, createEdits} from './rename-edits.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
 
 const MAX_FILES = 40;
-/** Reads of one file, 2,000 lines each. */
+/** How often one file is read, 2,000 lines each time. */
 const MAX_PAGES = 4;
 
 export const rename: Route = (job) => {
@@ -21,15 +21,15 @@ export const rename: Route = (job) => {
   const oneFile =
     request.rename &&
     [request.from, request.to].every(isFileName) &&
-    request.files.length + request.scopes.length === 0;
-  return oneFile ? moving(request, job) : renaming(request, job);
+    request.files.length + request.folders.length === 0;
+  return oneFile ? renameFile(request, job) : renameInFiles(request, job);
 };
 
 function isFileName(name: string): boolean {
   return looksLikeFile(name.replaceAll(' ', '_'));
 }
 
-function* renaming(request: RenameRequest, job: Job): Work<string> {
+function* renameInFiles(request: RenameRequest, job: Job): Work<string> {
   if (!job.toolbox.has('edit_file')) return cannot('I have no edit_file tool here, so I cannot change files.');
   if (request.from === request.to) return notDone('both names are the same. Nothing was changed.');
   const targets = yield* findTargets(request, job);
@@ -37,7 +37,7 @@ function* renaming(request: RenameRequest, job: Job): Work<string> {
   const paths = targets.paths.slice(0, MAX_FILES);
   const left = targets.more === undefined ? undefined : targets.paths.length - paths.length + targets.more;
   const texts = yield* readAll(paths, job);
-  const plans = paths.map((path, index) => planFor(path, texts[index]!, request));
+  const plans = paths.map((path, index) => planEdits(path, texts[index]!, request));
   const calls = plans.map((plan) => (plan.edits ? job.toolbox.edit(plan.path, plan.edits) : []));
   const results = yield* ask(calls.flat());
   const starts = calls.map((_, index) => calls.slice(0, index).flat().length);
@@ -45,7 +45,7 @@ function* renaming(request: RenameRequest, job: Job): Work<string> {
     const own = calls[index]!;
     return applyResults(plan, own, results.slice(starts[index], starts[index]! + own.length));
   });
-  return told(request, done, left);
+  return formatReport(request, done, left);
 }
 
 interface Targets {
@@ -53,14 +53,14 @@ interface Targets {
   readonly more: number | undefined;
 }
 
-/** The files that were named, and those in the folders that hold the text. Text: why there are none. */
+/** The files in the request, and those in its folders that contain the text. @returns a text when there are none: why. */
 function* findTargets(request: RenameRequest, job: Job): Work<Targets | string> {
-  const {files, scopes, globs} = request;
-  if (files.length > 0 && scopes.length + globs.length === 0) return {paths: files, more: 0};
+  const {files, folders, globs} = request;
+  if (files.length > 0 && folders.length + globs.length === 0) return {paths: files, more: 0};
   const pattern = request.words
     ? `(^|[^A-Za-z0-9_$])${escapeRegExp(request.from)}([^A-Za-z0-9_$]|$)`
     : escapeRegExp(request.from);
-  const places = (scopes.length > 0 ? scopes : [undefined]).flatMap((path) =>
+  const places = (folders.length > 0 ? folders : [undefined]).flatMap((path) =>
     (globs.length > 0 ? globs : [undefined]).map((glob) => ({path, glob})),
   );
   const calls = places.map((place) => job.toolbox.search({pattern, ...place, mode: 'files', limit: 200}));
@@ -69,7 +69,7 @@ function* findTargets(request: RenameRequest, job: Job): Work<Targets | string> 
   const results = yield* ask(calls);
   const found = results.map(parsePaths);
   const failed = results.find((_, index) => !found[index]!.known);
-  // A place that cannot be searched might hold the text: the half of a rename is not made.
+  // A folder that cannot be searched may contain the text: do not rename only a part.
   if (failed) return notDone(`the search failed: ${getProblem(failed)}. Nothing was changed.`);
   const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isGenerated(path));
   const more = found.reduce<number | undefined>(
@@ -77,7 +77,7 @@ function* findTargets(request: RenameRequest, job: Job): Work<Targets | string> 
     0,
   );
   if (paths.length > 0) return {paths, more};
-  const place = [...scopes, ...globs].join(', ') || 'any file here';
+  const place = [...folders, ...globs].join(', ') || 'any file here';
   return notDone(`\`${clip(request.from, 80)}\` is not in ${place}. Nothing was changed.`);
 }
 
@@ -86,7 +86,7 @@ interface FileText {
   readonly problem: string;
 }
 
-/** Reads all files side by side, page by page. */
+/** Reads all files in parts, side by side. */
 function* readAll(paths: readonly string[], job: Job): Work<readonly FileText[]> {
   const texts = paths.map(() => ({lines: [] as string[], problem: '', open: true}));
   for (let page = 0; page < MAX_PAGES && texts.some((text) => text.open); page++) {
@@ -117,13 +117,13 @@ interface Plan {
   readonly problem: string;
 }
 
-function planFor(path: string, text: FileText, request: RenameRequest): Plan {
+function planEdits(path: string, text: FileText, request: RenameRequest): Plan {
   const failed = (problem: string): Plan => ({path, edits: undefined, places: 0, problem});
   if (!text.lines) return failed(text.problem);
   const words = request.words && countMatches(text.lines, request.from, true) > 0;
   if (request.words && !words && request.rename) return failed('');
-  const change = editsFor(text.lines, request.from, request.to, words);
-  if (change === undefined) return failed('its lines are too alike to be changed safely');
+  const change = createEdits(text.lines, request.from, request.to, words);
+  if (change === undefined) return failed('its lines are too similar to change them safely');
   return change.places === 0 ? failed('') : {path, edits: change.edits, places: change.places, problem: ''};
 }
 
@@ -135,13 +135,13 @@ function applyResults(plan: Plan, calls: readonly Call[], results: readonly Obse
     bad.outcome === 'denied'
       ? 'the edit was not permitted'
       : bad.outcome === 'missing'
-        ? 'the edit was not made any more'
+        ? 'the edit was not made: no more calls were allowed'
         : clip(bad.text, 160);
-  const partly = results.some((result) => result.outcome === 'ok') ? 'only in part changed: ' : '';
+  const partly = results.some((result) => result.outcome === 'ok') ? 'only partly changed: ' : '';
   return {...plan, places: 0, problem: partly + reason};
 }
 
-function told(request: RenameRequest, done: readonly Plan[], left: number | undefined): string {
+function formatReport(request: RenameRequest, done: readonly Plan[], left: number | undefined): string {
   const changed = done.filter((plan) => plan.places > 0);
   const failed = done.filter((plan) => plan.problem !== '');
   const without = done.filter((plan) => plan.places === 0 && plan.problem === '');
@@ -170,13 +170,13 @@ function told(request: RenameRequest, done: readonly Plan[], left: number | unde
         .slice(0, 10)
         .join(', ')}.`,
     left !== 0 &&
-      `${left === undefined ? 'More' : count(left, 'more file')} may hold it: I change at most ${MAX_FILES} at a time. Ask again for the rest.`,
+      `${left === undefined ? 'More' : count(left, 'more file')} may contain it: I change at most ${MAX_FILES} at a time. Ask again for the rest.`,
     changed.length > 0 && request.rename && 'I ran no check: names in strings and comments were renamed too.',
   );
 }
 
-/** "rename a.ts to b.ts": the file itself. */
-function* moving(request: RenameRequest, job: Job): Work<string> {
+/** "rename a.ts to b.ts": renames the file itself. */
+function* renameFile(request: RenameRequest, job: Job): Work<string> {
   const call = job.toolbox.bash(
     `if test -e ${quote(request.to)}; then echo ${quote(`${request.to} exists already`)} >&2; exit 1; fi; mv -- ${quote(request.from)} ${quote(request.to)}`,
     'Rename a file',
@@ -184,6 +184,6 @@ function* moving(request: RenameRequest, job: Job): Work<string> {
   if (!call) return cannot('I have no bash tool here, so I cannot rename a file.');
   const result = yield* askOne(call);
   if (result.outcome === 'ok')
-    return `Renamed the file ${request.from} to ${request.to}. What imports it was not changed.`;
+    return `Renamed the file ${request.from} to ${request.to}. Imports of it were not changed.`;
   return notDone(`${request.from} was not renamed: ${getProblem(result) || 'no more calls were allowed'}.`);
 }
