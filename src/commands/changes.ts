@@ -12,8 +12,8 @@ const MAX_NAMES = 30;
 export function formatRestored({restored, left}: RestoredFiles, root: string): string {
   const shown = (file: string) => (file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file);
   const done = restored.map(({path: file, how}) => `${shown(file)}${how === 'put back' ? '' : ` (${how})`}`);
-  const kept = left.map(({path: file, why}) => `${shown(file)}: ${why}`);
-  return [...formatList(done, 'put back'), ...formatList(kept, 'left as it is')].join('\n');
+  const unchanged = left.map(({path: file, why}) => `${shown(file)}: ${why}`);
+  return [...formatList(done, 'put back'), ...formatList(unchanged, 'left as it is')].join('\n');
 }
 
 function formatList(lines: readonly string[], what: string): string[] {
@@ -33,7 +33,7 @@ export function formatGaps({reasons, leftOut}: CheckpointGaps): readonly string[
   return [
     ...reasons.map((why) => `What some commands changed is not known: ${why}.`),
     ...(leftOut
-      ? [`Not kept around commands: ignored files, .git, node_modules${named}, and all outside the workspace.`]
+      ? [`Checkpoints of commands leave out: ignored files, .git, node_modules${named}, all outside the workspace.`]
       : []),
   ];
 }

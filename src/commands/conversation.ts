@@ -69,7 +69,7 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   const point = offered.find(({uuid}) => uuid === which.choice);
   if (!point) return done(UNCHANGED);
   const what = await context.ask({
-    title: `what is to be as before: ${formatLabel(point)}`,
+    title: `what should be as before: ${formatLabel(point)}`,
     detail: '',
     detailType: 'text',
     options: SCOPES.map(({choice, label}, index) => ({digit: index + 1, choice, label})),

@@ -24,7 +24,7 @@ function folder() {
 }
 
 describe('mini-cc sessions', () => {
-  it('lists a damaged session as such, beside the others', () => {
+  it('lists a damaged session as damaged, beside the others', () => {
     const {session, run} = folder();
     session('whole', 1000, 'hello');
     const bad = session('bad', 2000, 'x');

@@ -36,8 +36,8 @@ describe('a session with background runs', () => {
     await until(() => main.requests.length >= 2 && events.filter(({type}) => type === 'announcement').length === 1);
     await until(() => history.messages.some(({content}) => String(content).startsWith('<task_announcement run=')));
     await made.close();
-    const told = history.messages.filter(({content}) => String(content).startsWith('<task_announcement run='));
-    expect(told).toHaveLength(1);
+    const announced = history.messages.filter(({content}) => String(content).startsWith('<task_announcement run='));
+    expect(announced).toHaveLength(1);
     expect(manager.list()).toMatchObject([{announcement: 'delivered'}]);
   });
 

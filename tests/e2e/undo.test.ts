@@ -172,7 +172,7 @@ describe('/rewind', () => {
     await terminal.waitFor('2 write one');
     await moment();
     terminal.type('2');
-    await terminal.waitFor('what is to be as before: write one');
+    await terminal.waitFor('what should be as before: write one');
     await moment();
     terminal.type('1');
     await terminal.waitFor('The conversation is as it was before: write one (8 messages taken back)');

@@ -22,7 +22,7 @@ export function listAgents(deps: AgentsDeps): AgentsResult {
   }
   if (problems.length > 0) lines.push('', 'Problems:');
   for (const problem of problems) lines.push(`  ${formatProblemShown(problem, deps)}`);
-  if (own === 0) lines.push('', '/agents create makes one, /agents help tells how.');
+  if (own === 0) lines.push('', '/agents create makes one; /agents help shows how.');
   return {ok: true, text: lines.join('\n')};
 }
 

@@ -10,7 +10,7 @@ export interface CommandContext {
   readonly request: Session['request'];
   /** Shows a line before the command ends. */
   say(text: string): void;
-  /** Undefined where nobody can be asked, and when the person interrupted. */
+  /** Undefined where no person can be asked, and when the person interrupted. */
   ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
   /** One answer of the session's model outside the conversation, as JSON by the schema. @throws ModelError */
   complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;

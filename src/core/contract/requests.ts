@@ -19,7 +19,7 @@ export interface Requests {
   set_permission_mode(request: {readonly mode: PermissionMode}): void;
   /** The mode, the rules and what was granted. */
   permissions(): PermissionState;
-  /** Calls that were refused so far, in a session where nobody can be asked. */
+  /** Calls that were refused so far, where no person can be asked. */
   denials(): readonly Denial[];
 
   /** All runs of the session, oldest first. */
@@ -66,12 +66,12 @@ export type Request<N extends RequestName = RequestName> = {readonly type: N} & 
   ? Parameters
   : unknown);
 
-/** A promise where it takes time. It is plain data, and holds no known key. */
+/** Plain data without known keys; a promise of it where the answer takes time. */
 export type RequestAnswer<N extends RequestName> = ReturnType<Requests[N]>;
 
 export interface ModelInUse {
   readonly model: string;
-  /** The built-in model answers; it also stays where no key and no server is set, whatever name was asked for. */
+  /** The built-in model answers. Without a key and a server it stays, also when another name was asked for. */
   readonly offline: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface SpawnRun {
 export interface CheckpointGaps {
   /** Why it is not known what some commands changed. */
   readonly reasons: readonly string[];
-  /** Commands ran: what nobody keeps was not kept, and of this session these folders and files too. */
+  /** Absent when no command ran. Folders and files that checkpoints leave out, besides ignored ones. */
   readonly leftOut?: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import type {Request, RequestAnswer, RequestName} from './requests.ts';
 import type {RunResult} from './run-result.ts';
 
 export interface Session {
-  /** Texts in it hold no known key. */
+  /** Plain data without known keys. */
   readonly info: SessionInfo;
   /** A prompt, a slash command, or `Task(agent): …`. Resolves when what it started has ended; never rejects. */
   submit(input: string | Prompt): Promise<SubmitResult>;

@@ -9,7 +9,7 @@ import {toolName} from '../util/tool-names.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
-/** @param emitInfo tells front ends that `info` has changed */
+/** @param emitInfo to be called when `info` has changed */
 export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, emitInfo: () => void): Requests {
   return {
     ...settingRequests(parts, emitInfo),
@@ -131,7 +131,7 @@ function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | Conve
   };
 }
 
-/** White space and case are no mistakes, as in the Task tool. @throws UsageError */
+/** As in the Task tool, white space and case do not matter. @throws UsageError */
 function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
   const name = sent.trim();
   const agent = agents.get(name) ?? agents.get(name.toLowerCase());

@@ -23,7 +23,7 @@ import {UnattendedSession} from './unattended.ts';
 export class Turns {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
-  /** Where nobody can type more. */
+  /** Only where no person types more. */
   readonly #unattended: UnattendedSession | undefined;
   /** Ends the turn under way. */
   #turn: AbortController | undefined;
@@ -58,7 +58,7 @@ export class Turns {
     return {type: 'turn', result: (await this.settled()) ?? first};
   }
 
-  /** Where nobody can type more, waits for all background runs and turns. Undefined elsewhere, and without any turn. */
+  /** Where no person types more: waits for all background runs and turns. Undefined elsewhere, and without any turn. */
   async settled(): Promise<RunResult | undefined> {
     return this.#unattended?.settle(
       () => this.#lastTurn,

@@ -9,7 +9,7 @@ import {NO_USAGE, textOf} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
 
 /**
- * Runs the task in the main agent's conversation, which then holds the call and its result.
+ * Runs the task in the main agent's conversation, which then has the call and its result.
  * @param findRun the run that a call dispatched, if it dispatched one
  */
 export async function runTypedTask(

@@ -38,12 +38,12 @@ describe('/mode', () => {
   });
 
   it('asks before nothing is asked any more; without a person it stays as it is', async () => {
-    const nobody = typed();
-    expect(await nobody.run('bypassPermissions')).toMatchObject({ok: false});
+    const unattended = typed();
+    expect(await unattended.run('bypassPermissions')).toMatchObject({ok: false});
     const refusing = typed('plan', {choice: 'no'});
     expect(await refusing.run('bypassPermissions')).toEqual({ok: false, text: 'Mode: plan, as it was.'});
     const agreeing = typed('plan', {choice: 'yes'});
     expect(await agreeing.run('bypassPermissions')).toMatchObject({ok: true});
-    expect([nobody.set, refusing.set, agreeing.set]).toEqual([[], [], ['bypassPermissions']]);
+    expect([unattended.set, refusing.set, agreeing.set]).toEqual([[], [], ['bypassPermissions']]);
   });
 });

@@ -18,12 +18,12 @@ const {endedAt: _, ...atWork} = ended;
 
 function given(files: Readonly<Record<string, string>> = {}, options = {}) {
   const made = workspace(files, options);
-  const told: string[] = [];
+  const notified: string[] = [];
   const changes = createChangedFiles({
     root: made.root,
     checkpoints: () => made.store.current,
     formatPatch,
-    onRestored: async (paths, label) => void told.push(...paths.map((file) => `${label} ${file}`)),
+    onRestored: async (paths, label) => void notified.push(...paths.map((file) => `${label} ${file}`)),
   });
   /** What the command answers about this run. */
   const answer = async (form: 'diff' | 'undo', record: RunRecord) => {
@@ -40,7 +40,7 @@ function given(files: Readonly<Record<string, string>> = {}, options = {}) {
   };
   const diff = (record: RunRecord) => answer('diff', record);
   const undo = (record: RunRecord) => answer('undo', record);
-  return {...made, diff, undo, told};
+  return {...made, diff, undo, notified};
 }
 
 describe('/subagents diff', () => {
@@ -53,7 +53,9 @@ describe('/subagents diff', () => {
     const {text, isDiff} = await diff(ended);
     expect(isDiff).toBe(true);
     expect(text.split('\n\n')).toEqual([
-      expect.stringContaining('[code] refactor auth changed 6 files.\nNot kept around commands: ignored files'),
+      expect.stringContaining(
+        '[code] refactor auth changed 6 files.\nCheckpoints of commands leave out: ignored files',
+      ),
       'diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2',
       'diff --git a/bin b/bin\nBinary files a/bin and b/bin differ',
       'diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x',
@@ -80,7 +82,7 @@ describe('/subagents diff', () => {
     expect(text).toContain('shared with [code] other:\ndiff --git a/a.txt b/a.txt');
   });
 
-  it('shows the parts of a run alone where somebody else changed the file in between', async () => {
+  it('shows the parts of a run alone where another run changed the file in between', async () => {
     const {diff, write} = given({'a.txt': '1\n'});
     await write('a.txt', '2\n');
     await write('a.txt', '3\n', OTHER);
@@ -113,8 +115,8 @@ describe('/subagents diff', () => {
 });
 
 describe('/subagents undo', () => {
-  it('names what it did and what it left, and tells the agents that had read the files', async () => {
-    const {undo, write, told, at, put} = given({'a.txt': '1', 'b.txt': '1'});
+  it('names what it did and what it left, and notifies the agents that had read the files', async () => {
+    const {undo, write, notified, at, put} = given({'a.txt': '1', 'b.txt': '1'});
     await write('a.txt', '2');
     await write('b.txt', '2');
     await write('n.txt', '2');
@@ -123,7 +125,7 @@ describe('/subagents undo', () => {
       ok: true,
       text: '[code] refactor auth: 2 files put back:\n  n.txt (removed)\n  a.txt\n1 file left as it is:\n  b.txt: changed since outside mini-cc',
     });
-    expect(told).toEqual([`/subagents undo ${at('n.txt')}`, `/subagents undo ${at('a.txt')}`]);
+    expect(notified).toEqual([`/subagents undo ${at('n.txt')}`, `/subagents undo ${at('a.txt')}`]);
     put('b.txt', '1');
     expect(await undo(ended)).toEqual({ok: true, text: '[code] refactor auth: nothing to undo.'});
   });
