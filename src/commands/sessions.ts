@@ -1,13 +1,16 @@
-/** `mini-cc sessions list|show|export|delete`, of this directory. */
-import type {Message} from '../core/contract/messages.ts';
-import {type MessagePart, messagePartsOf} from '../core/runs/announcement.ts';
+import type {RestoredMessage} from '../core/contract/transcript.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {textOf} from '../core/util/messages.ts';
 import {oneLine} from '../core/util/one-line.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
-import {describeMissingHeader, getMessages, readTranscript} from '../storage/sessions/transcript.ts';
+import {
+  describeMissingHeader,
+  getMessages,
+  getRestoredMessages,
+  readTranscript,
+} from '../storage/sessions/transcript.ts';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
 
 const VERBS = 'list, show ID, export ID, delete ID';
@@ -32,7 +35,7 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     return json ? printJson({id: found.id}) : printText(`Erased ${found.id}`);
   }
   const transcript = readTranscript(found.transcript);
-  const markdown = () => formatConversation(getMessages(transcript));
+  const markdown = () => formatConversation(getRestoredMessages(transcript));
   if (verb === 'export') return json ? printJson([transcript.header, ...transcript.entries]) : printText(markdown());
   const session = store.list().find((candidate) => candidate.id === found.id)!;
   const summary = summarize(session, store);
@@ -117,27 +120,24 @@ function formatSummary(summary: SessionSummary, conversation: string): string {
 
 const RESULT_CHARS = 300;
 
-/** A conversation as markdown: prompts, answers, and a line for each tool call. */
-function formatConversation(messages: readonly Message[]): string {
+function formatConversation(messages: readonly RestoredMessage[]): string {
   return messages.flatMap(formatMessage).join('\n\n');
 }
 
-function formatMessage({role, content}: Message): string[] {
+/** What a person typed is a heading; the report of a background run is a quotation. */
+function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {
   const text = textOf(content);
-  const parts = role === 'user' ? messagePartsOf(text).map(formatUserPart) : [text];
-  if (typeof content !== 'string') {
-    for (const block of content) {
-      if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
-      if (block.type === 'tool_result') parts.push(quote(textOf(block.content ?? '')));
-    }
+  if (announcement) {
+    const {agent, outcome, text: result} = announcement;
+    return [`[${agent}] ${outcome}: ${result.trim() || '(not available)'}`.replaceAll(/^/gm, '> ')];
+  }
+  const parts = text === '' ? [] : [role === 'user' ? text.replaceAll(/^/gm, '## ') : text];
+  if (typeof content === 'string') return parts;
+  for (const block of content) {
+    if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
+    if (block.type === 'tool_result') parts.push(quote(textOf(block.content ?? '')));
   }
   return parts.filter((part) => part !== '');
-}
-
-/** What a person typed is a heading; the report of a background run is a quotation. */
-function formatUserPart(part: MessagePart): string {
-  if (part.kind === 'words') return part.text.replaceAll(/^/gm, '## ');
-  return `[${part.agent}] ${part.text}`.replaceAll(/^/gm, '> ');
 }
 
 function quote(text: string): string {

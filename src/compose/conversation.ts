@@ -1,14 +1,13 @@
 /** The conversations of a session: the first one, and those that /clear begins. */
 import {randomUUID} from 'node:crypto';
-import {announcedRuns} from '../core/runs/announcement.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {
-  getAllMessages,
-  getMessages,
+  getAnnouncedIds,
+  getRestoredMessages,
   readRewindPoints,
   readTranscript,
   type Transcript,
@@ -46,9 +45,12 @@ export function openConversation(
   const {journal, transcript, output, close} = store.openSession(id);
   try {
     const told = read();
-    const restored = told ? getMessages(told) : [];
-    const announced = announcedRuns(told ? getAllMessages(told) : []);
-    const history = new History(journal, restored);
+    const restored = told ? getRestoredMessages(told) : [];
+    const announced = told ? getAnnouncedIds(told) : new Set<string>();
+    const history = new History(
+      journal,
+      restored.map(({message}) => message),
+    );
     history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
     // A transcript may be older than this key, or than mini-cc's care for keys.
     const rewindPoints = () => readRewindPoints(transcript);

@@ -176,8 +176,12 @@ function eventOf(
 }
 
 /** Puts a message that waited, or a new prompt, into the history. */
-export function deliver(run: AgentRun, {kind, content}: Pick<Letter, 'kind' | 'content'>): void {
+export function deliver(
+  run: AgentRun,
+  {kind, content, announcement}: Pick<Letter, 'kind' | 'content' | 'announcement'>,
+): void {
   if (kind === 'prompt') run.history.prompt(content);
+  else if (announcement) run.history.announce(toUserMessage(content), announcement);
   else run.history.append(toUserMessage(content));
   run.emit({type: 'message', role: 'user', content});
 }

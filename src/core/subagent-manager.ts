@@ -7,7 +7,7 @@ import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
-import {announcementOf} from './runs/announcer.ts';
+import {createAnnouncement} from './runs/announcement.ts';
 import {TaskDedup} from './runs/dedup.ts';
 import {isolationOf} from './runs/isolation.ts';
 import {knownAnswer} from './runs/known-answer.ts';
@@ -260,7 +260,7 @@ export class SubagentManager {
     const record = this.#registry.get(runId);
     // The session was cleared meanwhile.
     if (!record) return;
-    const announcement = announcementOf(record, result.text, result.durationMs, this.options.house.resultTokens);
+    const announcement = createAnnouncement(record, result.text, result.durationMs, this.options.house.resultTokens);
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
     if (record.cleanup === 'delete' && !announcement) this.#archive.archive(runId);
     else this.#archive.ended(runId);

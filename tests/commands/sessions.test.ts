@@ -1,11 +1,9 @@
-import {mkdtempSync, readFileSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
+import {appendFileSync, mkdtempSync, readFileSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {runSessionsCommandLine} from '../../src/commands/sessions.ts';
-import {announcementMessage} from '../../src/core/runs/announcement.ts';
 import {History} from '../../src/core/turn/history.ts';
-import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 
 function folder() {
@@ -50,20 +48,14 @@ describe('mini-cc sessions', () => {
 
   it('quotes what a background run reported; only what was typed is a heading', () => {
     const {session, run} = folder();
-    const announcement = announcementMessage({
-      ...{runId: 'r1', agent: 'explore', outcome: 'success', reason: '', text: 'one\n\ntwo', durationMs: 5100},
-      ...{usage: NO_USAGE, sessionId: 's', transcript: '/t'},
-    });
-    session('s', 1000, `${announcement}\n\nand now?`);
+    const file = session('s', 1000, 'before');
+    const announcement = {runId: 'r1', round: 1, agent: 'explore', outcome: 'success', reason: '', text: 'one\n\ntwo'};
+    const line = (message: object) => `${JSON.stringify({type: 'message', uuid: 'u', at: 'now', ...message})}\n`;
+    appendFileSync(file, line({message: {role: 'user', content: '<task_announcement run="r1">'}, announcement}));
+    appendFileSync(file, line({message: {role: 'user', content: 'and now?'}, prompt: true}));
     const lines = run('export', ['s']).split('\n');
-    expect(lines.slice(0, 5)).toEqual([
-      '> [explore] Status: success',
-      '> Result: one',
-      '> ',
-      '> two',
-      '> Notes: - (none)',
-    ]);
-    expect(lines.filter((line) => line.startsWith('#'))).toEqual(['## and now?']);
+    expect(lines.slice(2, 5)).toEqual(['> [explore] success: one', '> ', '> two']);
+    expect(lines.filter((line) => line.startsWith('#'))).toEqual(['## before', '## and now?']);
     expect(lines.join('\n')).not.toContain('task_announcement');
   });
 });

@@ -83,17 +83,8 @@ export const STATS =
 
 export const announcement = (
   runId: string,
-  result: string,
-  {
-    status = 'success',
-    notes = '- (none)',
-    outcome = 'success',
-  }: {status?: string; notes?: string; outcome?: Outcome} = {},
+  text: string,
+  {outcome = 'success', reason = ''}: {outcome?: Outcome; reason?: string} = {},
 ): AgentEventBody => ({
-  type: 'announcement',
-  runId,
-  agent: 'explore',
-  description: 'look',
-  outcome,
-  text: `Status: ${status}\nResult: ${result}\nNotes: ${notes}\n${STATS}`,
+  ...{type: 'announcement', runId, round: 1, agent: 'explore', description: 'look', outcome, reason, text},
 });

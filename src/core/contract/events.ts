@@ -2,10 +2,12 @@
  * Progress goes one way: core emits, front ends listen. Events are plain JSON, flat, tagged by agent.
  * What must last is in the transcript before it is emitted. Nothing waits for a listener.
  */
-import type {AssistantBlock, Message, StreamEvent, Usage, UserBlock} from './messages.ts';
+
+import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './messages.ts';
 import type {Outcome} from './run-result.ts';
 import type {RunState} from './runs.ts';
 import type {ToolDisplay} from './tool-result.ts';
+import type {Announcement, RestoredMessage} from './transcript.ts';
 
 export interface EventBase {
   readonly agentId: string;
@@ -41,15 +43,8 @@ export type AgentEventBody =
   | {readonly type: 'run_state'; readonly state: RunState}
   /** It was sent to the background while it was at work. */
   | {readonly type: 'run_background'}
-  /** Of the main agent: how a background run ended, as it is shown. The same text is in the history, in a tag. */
-  | {
-      readonly type: 'announcement';
-      readonly runId: string;
-      readonly agent: string;
-      readonly description: string;
-      readonly outcome: Outcome;
-      readonly text: string;
-    }
+  /** Of the main agent: how a background run ended. Its message is in the history by then, or waits for the next prompt. */
+  | ({readonly type: 'announcement'} & Announcement)
   | {readonly type: 'text_delta'; readonly text: string}
   | {readonly type: 'thinking_delta'; readonly text: string}
   | {readonly type: 'stream'; readonly event: StreamEvent}
@@ -168,8 +163,8 @@ export interface SessionInfo {
   /** One line each, for the user: settings that were ignored and the like. */
   readonly warnings: readonly string[];
   /** What was said before, of a session that goes on. */
-  readonly restored: readonly Message[];
-  /** What the runs of that session were about, by their ids. */
+  readonly restored: readonly RestoredMessage[];
+  /** Descriptions of that session's runs, by their ids: announcements of earlier versions have none. */
   readonly runDescriptions: Readonly<Record<string, string>>;
 }
 

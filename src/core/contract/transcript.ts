@@ -7,6 +7,28 @@ import type {Isolation} from './worktree.ts';
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
 
+/** How a background run ended, as the main agent and the screen are told. In the history once for each end of a run. */
+export interface Announcement {
+  readonly runId: string;
+  /** 1, or how often the run has gone on after its end. */
+  readonly round: number;
+  readonly agent: string;
+  /** Absent in transcripts of earlier versions. */
+  readonly description?: string;
+  readonly outcome: Outcome;
+  /** Why it did not succeed; empty for a success. */
+  readonly reason: string;
+  /** The run's final answer, cut to the length that a result may have. */
+  readonly text: string;
+}
+
+/** A message of a conversation that is continued. */
+export interface RestoredMessage {
+  readonly message: Message;
+  /** The message is this announcement. */
+  readonly announcement?: Announcement;
+}
+
 /** One line of a transcript. The first is always `session`. */
 export type TranscriptEntry =
   | {
@@ -35,6 +57,8 @@ export type TranscriptEntry =
       readonly message: Message;
       /** A person wrote it: the conversation can be taken back to before it. */
       readonly prompt?: true;
+      /** The message tells the end of a background run. */
+      readonly announcement?: Announcement;
       /** Of a reply: who answered, and what it cost. */
       readonly model?: string;
       readonly usage?: Usage;

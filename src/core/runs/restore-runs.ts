@@ -3,28 +3,27 @@
 import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
 import type {RunEnd} from '../contract/transcript.ts';
 import {History} from '../turn/history.ts';
-import {announcementId} from './announcement.ts';
-import {type Announcement, announcementOf, isSilent} from './announcer.ts';
+import {announcementId, createAnnouncement, isSilent, type PendingAnnouncement} from './announcement.ts';
 import {stateAfter} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];
   /** Ends of background runs that the main agent has not heard of. */
-  readonly pending: readonly Announcement[];
+  readonly pending: readonly PendingAnnouncement[];
 }
 
 const CUT_OFF = 'mini-cc ended before this run did';
 
 /**
  * @param announced ids of the announcements in the main agent's history.
- * @param resultTokens see `announcementOf`.
+ * @param resultTokens see `createAnnouncement`.
  */
 export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, resultTokens: number): Restored {
-  const pending: Announcement[] = [];
+  const pending: PendingAnnouncement[] = [];
   const records = store.list().map((stored) => {
     const end = stored.end ?? closeCutOff(store, stored);
     const record = recordOf(stored, end, store.sessionId);
-    const announcement = announcementOf(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
+    const announcement = createAnnouncement(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
     const isTold = announced.has(announcementId(record.runId, record.round));
     if (announcement && !isTold) {
       // Nobody has typed a word yet: it is read with the next prompt.

@@ -4,12 +4,12 @@ import type {AgentCatalog} from '../agent-types.ts';
 import type {Command} from '../contract/command.ts';
 import type {PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Limits} from '../contract/limits.ts';
-import type {Message} from '../contract/messages.ts';
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState} from '../contract/permission.ts';
 import type {RestoredFiles, RewindPoint, RunDiff} from '../contract/requests.ts';
+import type {RestoredMessage} from '../contract/transcript.ts';
 import type {Questions} from '../permissions/questions.ts';
-import type {Announcement} from '../runs/announcer.ts';
+import type {PendingAnnouncement} from '../runs/announcement.ts';
 import type {Redactor} from '../secrets/redaction.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import type {History} from '../turn/history.ts';
@@ -39,7 +39,7 @@ export interface SessionParts {
   /** Of the main agent; the manager puts the ends of background runs there. */
   readonly inbox: Inbox;
   /** Ends of background runs that an earlier process could not announce. */
-  readonly pending: readonly Announcement[];
+  readonly pending: readonly PendingAnnouncement[];
   /** The main agent's run, without what changes from turn to turn. */
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
   permissions(): PermissionState;
@@ -66,7 +66,7 @@ export interface Conversation {
   readonly output: AgentRun['output'];
   readonly transcript: string;
   /** What was said before, of a session that goes on. */
-  readonly restored: readonly Message[];
+  readonly restored: readonly RestoredMessage[];
   /** Ids of the announcements in its history, also in what counts no more. */
   readonly announced: ReadonlySet<string>;
   /** To which it can go back, newest first. */

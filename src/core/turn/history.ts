@@ -2,9 +2,10 @@
  * The messages of one agent. `append` writes the transcript's line first, then memory: what the model or the
  * screen sees is on disk. All else is derived from it.
  */
+
 import {randomUUID} from 'node:crypto';
 import type {Message, PromptContent, ToolResultBlock, ToolUse} from '../contract/messages.ts';
-import type {Journal, ReplyFacts, RunEnd} from '../contract/transcript.ts';
+import type {Announcement, Journal, ReplyFacts, RunEnd} from '../contract/transcript.ts';
 import {toUserMessage} from '../util/messages.ts';
 
 export class History {
@@ -45,6 +46,13 @@ export class History {
   rewind(to: string, kept: number): void {
     this.journal.append({type: 'rewind', at: new Date().toISOString(), to});
     this.#messages.length = kept;
+  }
+
+  /** The end of a background run. @param message the announcement as the model reads it, in its tag. */
+  announce(message: Message, announcement: Announcement): void {
+    const at = new Date().toISOString();
+    this.journal.append({type: 'message', uuid: randomUUID(), at, message, announcement});
+    this.#messages.push(message);
   }
 
   /** The run's own closing line; the conversation itself does not change. */

@@ -3,11 +3,14 @@
  * place, the top of a turn.
  */
 import type {PromptContent} from '../contract/messages.ts';
+import type {Announcement} from '../contract/transcript.ts';
 
 export interface Letter {
   readonly id: string;
   readonly content: PromptContent;
   readonly kind: 'prompt' | 'announcement';
+  /** What an announcement says, for the transcript and the screen. */
+  readonly announcement?: Announcement;
   /** An idle agent begins a turn for it; otherwise it is read when the next turn begins. */
   readonly wakes: boolean;
 }

@@ -11,7 +11,14 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import type {AssistantBlock, Message} from '../../core/contract/messages.ts';
 import type {RewindPoint} from '../../core/contract/requests.ts';
-import {type Journal, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
+import type {Outcome} from '../../core/contract/run-result.ts';
+import {
+  type Journal,
+  type RestoredMessage,
+  TRANSCRIPT_VERSION,
+  type TranscriptEntry,
+} from '../../core/contract/transcript.ts';
+import {announcementId} from '../../core/runs/announcement.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {textOf} from '../../core/util/messages.ts';
@@ -199,11 +206,16 @@ export function getMessages(transcript: Transcript): Message[] {
   return getMessageLines(transcript).map(({message}) => message);
 }
 
-/** The lines of the conversation's messages, without those that were rewound. */
+/** The same, each with the announcement that it is. */
+export function getRestoredMessages(transcript: Transcript): RestoredMessage[] {
+  return getMessageLines(transcript).map(({message, announcement}) => ({message, ...(announcement && {announcement})}));
+}
+
+/** The lines of the messages that count, those of earlier versions in today's form. */
 function getMessageLines({entries}: Transcript): MessageLine[] {
   const lines: MessageLine[] = [];
   for (const entry of entries) {
-    if (entry.type === 'message') lines.push(entry);
+    if (entry.type === 'message') lines.push(withAnnouncement(entry));
     if (entry.type !== 'rewind') continue;
     const at = lines.findIndex(({uuid}) => uuid === entry.to);
     if (at >= 0) lines.length = at;
@@ -221,7 +233,27 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
     .reverse();
 }
 
-/** All messages, also those that were rewound: an announcement in one of them was delivered all the same. */
-export function getAllMessages({entries}: Transcript): Message[] {
-  return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
+/** Ids of all announcements, also of those that were rewound: each end of a run is announced once. */
+export function getAnnouncedIds({entries}: Transcript): Set<string> {
+  const announcements = entries.flatMap((entry) =>
+    entry.type === 'message' ? (withAnnouncement(entry).announcement ?? []) : [],
+  );
+  return new Set(announcements.map(({runId, round}) => announcementId(runId, round)));
+}
+
+const OLD_ANNOUNCEMENT = /^<task_announcement run="([^"#]+)(?:#(\d+))?">\n([\s\S]*)\n<\/task_announcement>$/;
+const OLD_FIELDS = /^Status: (\w+)\nResult: ([\s\S]*)\nNotes: ([\s\S]*)\nStats: .*?sessionKey agent:(.+?):subagent:.*$/;
+
+/** Earlier versions wrote an announcement as its text alone. */
+function withAnnouncement(line: MessageLine): MessageLine {
+  const {content, role} = line.message;
+  if (line.announcement || line.prompt || role !== 'user' || typeof content !== 'string') return line;
+  const [, runId, round = '1', inner = ''] = OLD_ANNOUNCEMENT.exec(content) ?? [];
+  const [, status = '', text = '', note = '', agent = ''] = OLD_FIELDS.exec(inner) ?? [];
+  if (runId === undefined || status === '') return line;
+  const [, limit] = /^- Error: limit reached: ([\s\S]*)$/.exec(note) ?? [];
+  const stopped = note === '- Error: stopped by user' ? 'stopped' : undefined;
+  const outcome = limit === undefined ? (stopped ?? (status as Outcome)) : 'limit';
+  const reason = limit ?? note.replace(/^- (?:Error: |\(none\)$)/, '');
+  return {...line, announcement: {runId, round: Number(round), agent, outcome, reason, text}};
 }

@@ -1,6 +1,5 @@
-/** The list of finished items: append-only, each printed once by Ink's `<Static>`. */
-import type {AgentEventBody} from '../../core/contract/events.ts';
-import {announcementFields} from '../../core/runs/announcement.ts';
+import type {Announcement} from '../../core/contract/transcript.ts';
+import {formatNote} from '../../core/runs/announcement.ts';
 import {type ProgressState, progressLine} from '../../core/runs/progress-line.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
@@ -66,17 +65,11 @@ const MAX_ROWS = 20;
 /** Columns of a row when the rows of a result are counted; a narrow window makes more rows. */
 const ROW_COLUMNS = 76;
 
-/** A restored announcement has no description when its run was removed. */
-type AnnouncementEvent = Omit<Extract<AgentEventBody, {type: 'announcement'}>, 'type' | 'description'> & {
-  readonly description?: string;
-};
-
 /**
  * The end of a background run as the person reads it: without its receipt, and not too long.
  * @param run its last state on the screen; undefined when the run ended before this program started
  */
-export function announcementItem(event: AnnouncementEvent, run: ProgressState | undefined): AnnouncementItem {
-  const {result, notes} = announcementFields(event.text);
+export function announcementItem(event: Announcement, run: ProgressState | undefined): AnnouncementItem {
   const state = event.outcome;
   const agent = screenLine(event.agent);
   const header = run
@@ -87,14 +80,9 @@ export function announcementItem(event: AnnouncementEvent, run: ProgressState | 
     agent,
     state,
     header,
-    ...firstLines(screenText(result).trim()),
-    notes: formatNotes(notes),
+    ...firstLines(screenText(event.text.trim() || '(not available)').trim()),
+    notes: state === 'success' ? '' : screenText(formatNote(event)).trim(),
   };
-}
-
-function formatNotes(written: string): string {
-  const notes = screenText(written).trim();
-  return notes === '- (none)' ? '' : notes;
 }
 
 /** About `MAX_ROWS` rows from the beginning, and how many more there are. A code block that is cut gets its end. */

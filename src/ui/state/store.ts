@@ -4,7 +4,7 @@
  * safe when it is drawn.
  */
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
-import {type MessagePart, messagePartsOf} from '../../core/runs/announcement.ts';
+import type {Announcement} from '../../core/contract/transcript.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
 import {textOf} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
@@ -123,37 +123,30 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 
 /** Prints the end of a resumed conversation: prompts, announcements and answers. */
 function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
-  const messages = restored.map(({role, content}) => ({role, text: textOf(content)})).filter(({text}) => text !== '');
-  const shown = messages.slice(-MAX_RESTORED);
-  const hidden = messages.length - shown.length;
+  const messages = restored.map(({message, announcement}) => ({
+    ...{role: message.role, text: textOf(message.content), announcement},
+  }));
+  const withText = messages.filter(({text}) => text !== '');
+  const shown = withText.slice(-MAX_RESTORED);
+  const hidden = withText.length - shown.length;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
-  return shown.reduce(
-    (next, {role, text}) => (role === 'user' ? addUserParts(next, text, runDescriptions) : addText(next, text)),
-    start,
-  );
+  return shown.reduce((next, {role, text, announcement}) => {
+    if (announcement) return addAnnouncement(next, announcement, runDescriptions);
+    return role === 'user' ? addPrompt(next, text) : addText(next, text);
+  }, start);
 }
 
-function addUserParts(state: UiState, text: string, descriptions: SessionInfo['runDescriptions']): UiState {
-  return messagePartsOf(text).reduce(
-    (next, part) =>
-      part.kind === 'words'
-        ? addPrompt(next, part.text)
-        : addItem(finishText(next), {
-            kind: 'announcement',
-            announcement: announcementItem(describe(part, descriptions), undefined),
-          }),
-    state,
-  );
-}
-
-/** Adds the run's description: the history has only its id. */
-function describe(
-  part: MessagePart & {kind: 'announcement'},
+/** Prints the end of a background run. @param descriptions for announcements of earlier versions, which have none */
+function addAnnouncement(
+  state: UiState,
+  announcement: Announcement,
   descriptions: SessionInfo['runDescriptions'],
-): MessagePart & {kind: 'announcement'; description?: string} {
-  const description = Object.hasOwn(descriptions, part.runId) ? descriptions[part.runId] : undefined;
-  return description === undefined ? part : {...part, description};
+): UiState {
+  const {runId} = announcement;
+  const described = Object.hasOwn(descriptions, runId) ? {description: descriptions[runId]!} : {};
+  const item = announcementItem({...described, ...announcement}, undefined);
+  return addItem(finishText(state), {kind: 'announcement', announcement: item});
 }
 
 function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {

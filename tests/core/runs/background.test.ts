@@ -1,9 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
-import {announcedRuns} from '../../../src/core/runs/announcement.ts';
 import {acceptedWords} from '../../../src/core/runs/manager-options.ts';
 import {CutOff} from '../../../src/core/turn/run-ending.ts';
-import {toUserMessage} from '../../../src/core/util/messages.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
 import {house, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
@@ -40,7 +38,7 @@ describe('a background run', () => {
     const letters = inbox.take();
     expect(letters).toHaveLength(1);
     expect(letters[0]).toMatchObject({id: runId, kind: 'announcement', wakes: true});
-    expect([...announcedRuns([toUserMessage(letters[0]!.content)])]).toEqual([runId]);
+    expect(letters[0]!.announcement).toMatchObject({runId, round: 1, outcome: 'success', text: 'It is in a.ts:1.'});
     expect(letters[0]!.content).toContain(
       'Status: success\nResult: It is in a.ts:1.\nNotes: - (none)\nStats: runtime ',
     );

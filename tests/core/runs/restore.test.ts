@@ -3,8 +3,6 @@ import {appendFileSync, existsSync, readdirSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
-import {announcedRuns} from '../../../src/core/runs/announcement.ts';
-import {toUserMessage} from '../../../src/core/util/messages.ts';
 import {house, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
@@ -26,7 +24,7 @@ describe('after a restart', () => {
     });
 
     const again = house({home: before.home});
-    expect(again.manager.restore(announcedRuns([toUserMessage(told!.content)]))).toEqual([]);
+    expect(again.manager.restore(new Set([told!.id]))).toEqual([]);
     expect(again.manager.get(runId)).toMatchObject({announcement: 'delivered'});
   });
 
@@ -90,9 +88,7 @@ describe('after a restart', () => {
     const after = house({home: before.home});
     const [pending] = after.manager.restore(nothing);
     expect(pending?.letter.id).toBe(`${runId}#2`);
-    expect(house({home: before.home}).manager.restore(announcedRuns([toUserMessage(pending!.letter.content)]))).toEqual(
-      [],
-    );
+    expect(house({home: before.home}).manager.restore(new Set([pending!.letter.id]))).toEqual([]);
   });
 
   it('ANNOUNCE_SKIP stays silent', async () => {

@@ -17,8 +17,9 @@ import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {
-  getAllMessages,
+  getAnnouncedIds,
   getMessages,
+  getRestoredMessages,
   readTranscript,
   TranscriptWriter,
 } from '../../../src/storage/sessions/transcript.ts';
@@ -69,7 +70,46 @@ describe('a transcript', () => {
     const texts = (messages: readonly {content: unknown}[]) => messages.map(({content}) => content);
     expect(texts(history.messages)).toEqual(['first', 'answer', 'instead']);
     expect(texts(getMessages(readTranscript(file)))).toEqual(['first', 'answer', 'instead']);
-    expect(texts(getAllMessages(readTranscript(file)))).toEqual(['first', 'answer', 'second', 'another', 'instead']);
+  });
+
+  it('holds an announcement as data; a rewind does not make it one that was not heard', () => {
+    const file = path.join(home(), 'session.jsonl');
+    const history = new History(new TranscriptWriter(file, header, noSecrets));
+    const first = history.prompt('first');
+    const announcement = {
+      runId: 'r1',
+      round: 2,
+      agent: 'explore',
+      outcome: 'limit',
+      reason: '5 turns',
+      text: 'a',
+    } as const;
+    history.announce({role: 'user', content: '<task_announcement run="r1#2">'}, announcement);
+    expect(getRestoredMessages(readTranscript(file))[1]).toMatchObject({announcement});
+    history.rewind(first, 0);
+    expect(getRestoredMessages(readTranscript(file))).toEqual([]);
+    expect([...getAnnouncedIds(readTranscript(file))]).toEqual(['r1#2']);
+  });
+
+  it.each([
+    ['success', '- (none)', 'success', ''],
+    ['error', '- Error: stopped by user', 'stopped', 'stopped by user'],
+    ['error', '- Error: limit reached: 50 turns', 'limit', '50 turns'],
+    ['error', '- Error: no server', 'error', 'no server'],
+    ['unknown', '- Error: mini-cc ended before this run did', 'unknown', 'mini-cc ended before this run did'],
+  ])('reads an announcement of an earlier version, with status %s and note %s', (status, note, outcome, reason) => {
+    const file = path.join(home(), 'session.jsonl');
+    const history = new History(new TranscriptWriter(file, header, noSecrets));
+    const stats = 'Stats: runtime 5.1s • sessionKey agent:explore:subagent:r1 • sessionId s • transcript /t';
+    const text = `Status: ${status}\nResult: one\nNotes: - mine\nStats: fine\nNotes: ${note}\n${stats}`;
+    const content = `<task_announcement run="r1">\n${text}\n</task_announcement>`;
+    history.append({role: 'user', content});
+    history.prompt(content);
+    const [old, typed] = getRestoredMessages(readTranscript(file));
+    expect(old!.announcement).toEqual({
+      ...{runId: 'r1', round: 1, agent: 'explore', outcome, reason, text: 'one\nNotes: - mine\nStats: fine'},
+    });
+    expect(typed!.announcement).toBeUndefined();
   });
 
   it('is created with its first line, and only the user can read it', () => {

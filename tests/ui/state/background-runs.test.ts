@@ -111,14 +111,14 @@ describe('an announcement', () => {
   ];
 
   test.each([
-    ['error', 'stopped', '[explore] look - stopped (2 tools, 5.1s)'],
-    ['error', 'limit', '[explore] look - limit reached: 50 turns (2 tools, 5.1s)'],
-    ['timeout', 'timeout', '[explore] look - timed out (2 tools, 5.1s)'],
-    ['unknown', 'unknown', '[explore] look - unknown (2 tools, 5.1s)'],
-  ] as const)('of status %s, outcome %s', (status, outcome, header) => {
-    const body = runs.announcement('a', '(not available)', {status, outcome, notes: '- Error: why'});
+    ['stopped', '[explore] look - stopped (2 tools, 5.1s)', 'stopped by user'],
+    ['limit', '[explore] look - limit reached: 50 turns (2 tools, 5.1s)', 'limit reached: 50 turns'],
+    ['timeout', '[explore] look - timed out (2 tools, 5.1s)', '50 turns'],
+    ['unknown', '[explore] look - unknown (2 tools, 5.1s)', 'mini-cc ended before this run did'],
+  ] as const)('of the outcome %s has its header and its note', (outcome, header, note) => {
+    const body = runs.announcement('a', '', {outcome, reason: '50 turns'});
     const shown = announced(body, ...run, ['a', runs.runEnd(2, outcome, '50 turns')]);
-    expect(shown).toMatchObject({header, notes: '- Error: why'});
+    expect(shown).toMatchObject({header, text: '(not available)', notes: `- Error: ${note}`});
   });
 
   test('is not confused by a result that looks like an announcement', () => {
@@ -144,11 +144,7 @@ describe('an announcement', () => {
   });
 
   test('cannot control the terminal', () => {
-    const body = runs.announcement('a\x1b[2J', 'x\x1b[2J', {
-      status: 'error',
-      outcome: 'error',
-      notes: '\x1b]0;x\x07',
-    });
+    const body = runs.announcement('a\x1b[2J', 'x\x1b[2J', {outcome: 'error', reason: '\x1b]0;x\x07'});
     expect(JSON.stringify(announced(body))).not.toContain('\\u001b');
   });
 });

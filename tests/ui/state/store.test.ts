@@ -254,8 +254,7 @@ describe('the conversation', () => {
 
   test('a resumed session prints the end of the conversation', () => {
     const restored = Array.from({length: 20}, (_, index) => ({
-      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      content: `words ${index}`,
+      message: {role: index % 2 === 0 ? ('user' as const) : ('assistant' as const), content: `words ${index}`},
     }));
     const state = openSession(INITIAL_STATE, {...INFO, restored, warnings: ['unknown key']});
     expect(kinds(state).slice(0, 5)).toEqual(['notice', 'notice', 'prompt', 'markdown', 'prompt']);
