@@ -12,7 +12,7 @@ import type {PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {Questions} from '../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
-import type {ManagerOptions, SpawnRequest} from '../../src/core/runs/manager-options.ts';
+import type {ManagerOptions, SpawnRequest} from '../../src/core/runs/dispatch.ts';
 import {EventBus} from '../../src/core/session/event-bus.ts';
 import type {SubagentHouse} from '../../src/core/subagent.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';

@@ -13,9 +13,9 @@ import {addUsage} from '../util/messages.ts';
 import type {LiveRun} from './live-run.ts';
 import type {Pool} from './pool.ts';
 import {makeReceipt} from './receipt.ts';
+import type {RunRegistry} from './registry.ts';
 import {reportOf} from './report.ts';
 import {stateAfter} from './run-record.ts';
-import type {RunRegistry} from './run-registry.ts';
 
 /** What a run is to do in this round. */
 export interface Assignment extends Pick<SubagentTask, 'agent' | 'description' | 'isolation'> {

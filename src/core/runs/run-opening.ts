@@ -3,9 +3,9 @@ import {randomUUID} from 'node:crypto';
 import type {RunHeader, RunRecord, RunStore} from '../contract/runs.ts';
 import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';
-import type {SpawnRequest} from './manager-options.ts';
+import type {SpawnRequest} from './dispatch.ts';
+import type {RunRegistry} from './registry.ts';
 import type {RunPapers} from './run-record.ts';
-import type {RunRegistry} from './run-registry.ts';
 
 /** What the history tells of the files is no longer so. */
 const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspace as they are now.)';

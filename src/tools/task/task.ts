@@ -4,7 +4,7 @@ import type {AgentCatalog} from '../../core/agent-types.ts';
 import type {Model} from '../../core/contract/model.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {Isolation} from '../../core/contract/worktree.ts';
-import {acceptedWords} from '../../core/runs/manager-options.ts';
+import {acceptedWords} from '../../core/runs/dispatch.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {NOT_YET, notYet} from '../../core/util/not-yet.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
-import {acceptedWords} from '../../../src/core/runs/manager-options.ts';
+import {acceptedWords} from '../../../src/core/runs/dispatch.ts';
 import {CutOff} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
 import {house, until} from '../manager-fixture.ts';

@@ -7,8 +7,8 @@ import type {Emitters} from '../contract/events.ts';
 import type {Clock} from '../contract/limits.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
 import {messageOf} from '../util/errors.ts';
+import type {RunRegistry} from './registry.ts';
 import {hasEnded} from './run-record.ts';
-import type {RunRegistry} from './run-registry.ts';
 
 export interface ArchiveDeps {
   readonly clock: Clock;
