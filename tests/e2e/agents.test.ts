@@ -25,7 +25,7 @@ async function withReviewer(change: object = {}): Promise<Workspace> {
 }
 
 describe('mini-cc agents', () => {
-  it('lists built-in and own agents, for people and for scripts', async () => {
+  it('lists built-in and custom agents, as text and as JSON', async () => {
     const workspace = await withReviewer();
     const text = await agents(workspace, 'list');
     expect(text).toMatchObject({code: 0, stderr: ''});
@@ -39,7 +39,7 @@ describe('mini-cc agents', () => {
     });
   });
 
-  it('creates one from a text, that lint finds clean and Task can dispatch', async () => {
+  it('creates an agent from a text; it has no lint findings, and Task can dispatch it', async () => {
     const workspace = await project();
     const text = 'a code review agent with read-only access, focusing on code quality';
     expect(await agents(workspace, 'create', text, '--yes')).toMatchObject({
@@ -58,7 +58,7 @@ describe('mini-cc agents', () => {
     });
   });
 
-  it('drafts by a schema-checked answer of the model', async () => {
+  it('drafts with an answer of the model that is checked against a schema', async () => {
     const workspace = await project();
     const drafted = {
       name: 'api-tester',
@@ -73,14 +73,14 @@ describe('mini-cc agents', () => {
     expect(JSON.parse(await workspace.read('.mini-cc/agents/api-tester.json'))).toMatchObject(drafted);
   });
 
-  it('never overwrites: a second of the name gets another', async () => {
+  it('never overwrites: a second agent of the same name gets another name', async () => {
     const workspace = await withReviewer();
     await agents(workspace, 'create', '--template', 'reviewer', '--yes');
     expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer.json'))).toEqual(REVIEWER);
     expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer-2.json')).name).toBe('reviewer-2');
   });
 
-  it('asks by --yes before it saves or deletes', async () => {
+  it('saves and deletes only with --yes', async () => {
     const workspace = await withReviewer();
     expect(await agents(workspace, 'create', 'x')).toMatchObject({code: 2, stderr: expect.stringContaining('--yes')});
     const asked = await agents(workspace, 'delete', 'reviewer');
@@ -93,7 +93,7 @@ describe('mini-cc agents', () => {
     ['../../package', /Not an agent name: "..\/..\/package"/],
     ['explore', /explore is built in and cannot be deleted/],
     ['reviwer', /No agent reviwer\. Did you mean reviewer\?/],
-  ])('refuses to delete %s, by its own message', async (name, words) => {
+  ])('refuses to delete %s, and says why', async (name, words) => {
     const workspace = await withReviewer();
     expect(await agents(workspace, 'delete', name, '--yes')).toMatchObject({
       code: 2,
@@ -103,7 +103,7 @@ describe('mini-cc agents', () => {
     expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(true);
   });
 
-  it('lints with file, line and column, exits 2 for errors, and a broken file hides no other', async () => {
+  it('reports lint findings with file, line and column, exits 2 for errors, and lists the other agents too', async () => {
     const workspace = await withReviewer();
     await workspace.write('.mini-cc/agents/broken.json', '{\n  "name": "broken",\n  "tools": [}\n');
     await workspace.write('.mini-cc/agents/typo.json', JSON.stringify({...REVIEWER, name: 'typo', tols: ['bash']}));
@@ -131,13 +131,13 @@ describe('mini-cc agents', () => {
   });
 });
 
-describe("an agent of one's own", () => {
+describe('a custom agent', () => {
   const dispatch = (agent: string) => ({
     name: 'Task',
     input: {description: 'review it', prompt: 'review', agent_type: agent},
   });
 
-  it('is in the schema of Task, runs with its own prompt, and only with its tools', async () => {
+  it('is in the schema of Task, and runs with its own prompt and only its own tools', async () => {
     const workspace = await withReviewer();
     const server = await serve((body) => {
       if (!isSubagent(body)) return body.messages.length === 1 ? callTools([dispatch('reviewer')]) : say('done');
@@ -159,7 +159,7 @@ describe("an agent of one's own", () => {
     expect(existsSync(path.join(workspace.path, 'f'))).toBe(false);
   });
 
-  it('may have a model of its own, unless the call names another', async () => {
+  it('runs with its own model, unless the call names another', async () => {
     const workspace = await withReviewer({model: 'haiku'});
     const server = await serve((body) =>
       isSubagent(body)
@@ -176,7 +176,7 @@ describe("an agent of one's own", () => {
     expect(models.toSorted()).toEqual(['claude-haiku-5-5', 'claude-opus-5-5']);
   });
 
-  it('comes from .claude/agents too, with its tools mapped', async () => {
+  it('can come from .claude/agents, with its tool names mapped', async () => {
     const workspace = await project();
     await workspace.write(
       '.claude/agents/go-pro.md',
@@ -191,7 +191,7 @@ describe("an agent of one's own", () => {
     });
   });
 
-  it('can be given by --agents, and the session can run as one by --agent', async () => {
+  it('can be defined by --agents, and the session can run as it by --agent', async () => {
     const json = JSON.stringify({
       pirate: {description: 'Answers as a pirate', prompt: 'You are a pirate.', tools: ['read_file']},
     });
@@ -209,7 +209,7 @@ describe("an agent of one's own", () => {
     });
   });
 
-  it('that is misspelt is answered with what is valid, and no model call of a subagent', async () => {
+  it('with a misspelled name is an error that lists the valid names, without a model call of a subagent', async () => {
     const workspace = await withReviewer();
     const server = await serve([callTool('Task', {subagent_type: 'reviwer', prompt: 'x'}), say('sorry')]);
     await runCli(['-p', 'x'], {cwd: workspace.path, server});
@@ -219,7 +219,7 @@ describe("an agent of one's own", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('named in a malformed way runs, and the result says what was mended', async () => {
+  it('with a malformed name runs, and the result says what was repaired', async () => {
     const workspace = await withReviewer();
     const server = await serve((body) =>
       isSubagent(body)

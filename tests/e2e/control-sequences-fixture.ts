@@ -1,10 +1,10 @@
-/** Text that would take over a terminal which obeyed it, and what a terminal must never be sent. */
+/** A text with control sequences, which a terminal must not obey, and what mini-cc must never send to a terminal. */
 import {expect} from 'vitest';
 import type {Terminal} from '../support/terminal.ts';
 
-/** Begins and ends with a word, so that what lies between is seen to be shown. */
-export const NASTY = [
-  'nasty',
+/** Begins and ends with words, so that tests see that it is shown. */
+export const UNSAFE_TEXT = [
+  'unsafe',
   '\x1b]0;PWNED\x07',
   '\x1b]2;PWNED\x1b\\',
   '\x1b]52;c;UFdORUQ=\x07',
@@ -20,11 +20,11 @@ export const NASTY = [
   '\x1b]0;never closed',
 ].join('');
 
-/** A name for a file: Linux allows all but `/` and NUL. */
-export const NASTY_NAME = NASTY.replaceAll('/', '|').replaceAll('\0', '').slice(0, 100);
+/** A file name: Linux allows all characters but `/` and NUL. */
+export const UNSAFE_NAME = UNSAFE_TEXT.replaceAll('/', '|').replaceAll('\0', '').slice(0, 100);
 
-/** Sequences that mini-cc sends to no terminal, and characters that nobody sees. */
-const NEVER: readonly (readonly [string, RegExp])[] = [
+/** Sequences that mini-cc never sends to a terminal, and invisible characters. */
+const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
   ['an operating system command, a device control or an application string', /\x1b[\]P_^X]/],
   ['a reset', /\x1bc/],
   ['an 8-bit control', /[\x80-\x9f]/],
@@ -37,16 +37,16 @@ const NEVER: readonly (readonly [string, RegExp])[] = [
   ['something hidden', /[\u00ad\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/u],
 ];
 
-/** Nothing that a text brought was obeyed. */
-export function expectUntouched(terminal: Terminal): void {
-  for (const [what, pattern] of NEVER) {
+/** The terminal got none of the forbidden sequences, and its title is unchanged. */
+export function expectNothingObeyed(terminal: Terminal): void {
+  for (const [what, pattern] of FORBIDDEN) {
     const at = terminal.raw().search(pattern);
     expect(at < 0 ? '' : JSON.stringify(terminal.raw().slice(Math.max(0, at - 60), at + 40)), what).toBe('');
   }
   expect(terminal.title()).toBe('');
 }
 
-/** The cursor stands where the prompt is typed, once the last frame is drawn. */
+/** Waits until the last frame is drawn: the cursor is at the prompt then. */
 export function cursorAtPrompt(terminal: Terminal): Promise<void> {
   return terminal.waitFor((at) => at.cursor.x === 2 && /^> /.test(at.screen()[at.cursor.y] ?? ''));
 }

@@ -1,4 +1,4 @@
-/** The screen obeys mini-cc alone, whatever models, tools, files, names and servers bring. */
+/** The terminal obeys mini-cc alone: control sequences of models, tools, files, names and servers are shown as text. */
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
@@ -9,31 +9,31 @@ import {callTool, callTools, fromModel, slow, status, thinkingThen} from '../sup
 import {transcriptsBelow} from '../support/session-files.ts';
 import type {Terminal} from '../support/terminal.ts';
 import type {Workspace} from '../support/workspace.ts';
-import {cursorAtPrompt, expectUntouched, NASTY, NASTY_NAME} from './control-sequences-fixture.ts';
+import {cursorAtPrompt, expectNothingObeyed, UNSAFE_NAME, UNSAFE_TEXT} from './control-sequences-fixture.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 const task = (background: boolean) => ({
   name: 'Task',
-  input: {description: NASTY, prompt: NASTY, agent_type: 'code', label: NASTY, background},
+  input: {description: UNSAFE_TEXT, prompt: UNSAFE_TEXT, agent_type: 'code', label: UNSAFE_TEXT, background},
 });
 
 const TURNS: readonly Reply[] = [
   thinkingThen(
-    NASTY,
+    UNSAFE_TEXT,
     slow(
       callTools(
         [
-          {name: 'bash', input: {command: `cat nasty.txt; sleep 0.4 # ${NASTY.replaceAll('\0', '')}`}},
-          {name: 'read_file', input: {path: 'nasty.txt'}},
-          {name: 'read_file', input: {path: `missing ${NASTY}`}},
-          {name: 'grep', input: {pattern: 'nasty', mode: 'content'}},
-          {name: 'glob', input: {pattern: '*nasty*'}},
-          {name: NASTY, input: {[NASTY]: NASTY}},
-          {name: 'todo_write', input: {todos: [{content: NASTY, status: 'in_progress'}]}},
-          {name: 'write_file', input: {path: 'made.txt', content: `${NASTY}\n`}},
+          {name: 'bash', input: {command: `cat unsafe.txt; sleep 0.4 # ${UNSAFE_TEXT.replaceAll('\0', '')}`}},
+          {name: 'read_file', input: {path: 'unsafe.txt'}},
+          {name: 'read_file', input: {path: `missing ${UNSAFE_TEXT}`}},
+          {name: 'grep', input: {pattern: 'unsafe', mode: 'content'}},
+          {name: 'glob', input: {pattern: '*unsafe*'}},
+          {name: UNSAFE_TEXT, input: {[UNSAFE_TEXT]: UNSAFE_TEXT}},
+          {name: 'todo_write', input: {todos: [{content: UNSAFE_TEXT, status: 'in_progress'}]}},
+          {name: 'write_file', input: {path: 'made.txt', content: `${UNSAFE_TEXT}\n`}},
         ],
-        `# ${NASTY}\n\n- [${NASTY}](http://x/${NASTY})\n\n\`\`\`js\n${NASTY}\n\`\`\`\n\n| ${NASTY} |\n|--|\n| a |\n`,
+        `# ${UNSAFE_TEXT}\n\n- [${UNSAFE_TEXT}](http://x/${UNSAFE_TEXT})\n\n\`\`\`js\n${UNSAFE_TEXT}\n\`\`\`\n\n| ${UNSAFE_TEXT} |\n|--|\n| a |\n`,
       ),
       5,
     ),
@@ -41,25 +41,25 @@ const TURNS: readonly Reply[] = [
   callTools([task(false), task(true)]),
 ];
 
-function nastyModel(body: MessagesBody): Reply {
+function unsafeModel(body: MessagesBody): Reply {
   if (isSubagent(body)) {
     return turnOf(body) === 0
-      ? callTool('bash', {command: 'cat nasty.txt | tee -a nasty.txt; cp nasty.txt nasty*.copy; exit 3'})
-      : say(`${NASTY}\n\n${NASTY}`);
+      ? callTool('bash', {command: 'cat unsafe.txt | tee -a unsafe.txt; cp unsafe.txt unsafe*.copy; exit 3'})
+      : say(`${UNSAFE_TEXT}\n\n${UNSAFE_TEXT}`);
   }
-  return TURNS[turnOf(body)] ?? fromModel(say(`All said: ${NASTY}`), NASTY);
+  return TURNS[turnOf(body)] ?? fromModel(say(`All said: ${UNSAFE_TEXT}`), UNSAFE_TEXT);
 }
 
-async function nastyProject(): Promise<Workspace> {
+async function unsafeProject(): Promise<Workspace> {
   const workspace = await project();
-  await workspace.write('nasty.txt', `${NASTY}\n${NASTY}\n`);
-  await workspace.write(NASTY_NAME, 'nasty\n');
-  await workspace.write('.mini-cc/settings.json', JSON.stringify({[NASTY]: 1, model: 'sonnet'}));
-  const agent = {name: 'odd', description: NASTY, tools: ['read_file', NASTY], prompt: NASTY};
+  await workspace.write('unsafe.txt', `${UNSAFE_TEXT}\n${UNSAFE_TEXT}\n`);
+  await workspace.write(UNSAFE_NAME, 'unsafe\n');
+  await workspace.write('.mini-cc/settings.json', JSON.stringify({[UNSAFE_TEXT]: 1, model: 'sonnet'}));
+  const agent = {name: 'odd', description: UNSAFE_TEXT, tools: ['read_file', UNSAFE_TEXT], prompt: UNSAFE_TEXT};
   await workspace.write('.mini-cc/agents/odd.json', JSON.stringify(agent));
   await workspace.write(
     '.claude/agents/other.md',
-    `---\nname: other\ndescription: ${JSON.stringify(NASTY)}\n---\n${NASTY}\n`,
+    `---\nname: other\ndescription: ${JSON.stringify(UNSAFE_TEXT)}\n---\n${UNSAFE_TEXT}\n`,
   );
   return workspace;
 }
@@ -67,19 +67,19 @@ async function nastyProject(): Promise<Workspace> {
 const answersIn = (terminal: Terminal) => terminal.text().split('All said:').length;
 
 describe('in the REPL', () => {
-  it('shows what a model, its tools and its agents bring, live and in the scrollback', async () => {
-    const at = {server: await serve(nastyModel), cwd: (await nastyProject()).path, home: await home()};
+  it('shows control sequences of models, tools and agents as text, live and in the scrollback', async () => {
+    const at = {server: await serve(unsafeModel), cwd: (await unsafeProject()).path, home: await home()};
     const terminal = await repl({...at, args: ['--allowed-tools', 'bash,read_file,grep,Task']});
     await send(terminal, 'go');
     await terminal.waitFor('4 no');
-    expectUntouched(terminal);
-    // In its first moment a question takes no keys.
+    expectNothingObeyed(terminal);
+    // A question accepts no keys in its first 0.3 s.
     await new Promise((resolve) => setTimeout(resolve, 350));
     terminal.type('1');
     await terminal.waitFor(/^All said:$/m);
     await terminal.waitFor(/ - done \(1 tool/);
     await idle(terminal);
-    expectUntouched(terminal);
+    expectNothingObeyed(terminal);
     await cursorAtPrompt(terminal);
     for (const line of [
       '/agents',
@@ -95,24 +95,24 @@ describe('in the REPL', () => {
     await send(terminal, '/subagents info 1');
     await terminal.waitFor('receipt:');
     const before = answersIn(terminal);
-    terminal.paste(`pasted ${NASTY}`);
+    terminal.paste(`pasted ${UNSAFE_TEXT}`);
     await terminal.waitFor('> pasted');
     terminal.press('enter');
     await terminal.waitFor((at) => answersIn(at) > before);
     await idle(terminal);
-    expectUntouched(terminal);
+    expectNothingObeyed(terminal);
     await cursorAtPrompt(terminal);
     terminal.press('ctrl-d');
     await terminal.waitForExit();
-    expectUntouched(terminal);
+    expectNothingObeyed(terminal);
 
     const again = await repl({...at, args: ['--continue'], cols: 40});
     await again.waitFor('All said');
-    expectUntouched(again);
+    expectNothingObeyed(again);
     await cursorAtPrompt(again);
   });
 
-  it('keeps its rows where pictures are wider or narrower than they are taken for', async () => {
+  it('keeps its layout with emoji that are wider or narrower than expected', async () => {
     const pictures = [
       '👩‍👩‍👧‍👦',
       '👍🏽',
@@ -146,29 +146,33 @@ describe('in the REPL', () => {
     expect(terminal.scrollback().filter((line) => line.startsWith('> '))).toHaveLength(2);
   });
 
-  it('shows what a server says', async () => {
-    const server = await serve([status(400, {message: NASTY}), status(429, {message: NASTY}), say('Fine.')]);
-    const terminal = await repl({server, args: ['--model', NASTY.slice(0, 16)]});
+  it('shows control sequences of server errors as text', async () => {
+    const server = await serve([
+      status(400, {message: UNSAFE_TEXT}),
+      status(429, {message: UNSAFE_TEXT}),
+      say('Fine.'),
+    ]);
+    const terminal = await repl({server, args: ['--model', UNSAFE_TEXT.slice(0, 16)]});
     await send(terminal, 'one');
-    await terminal.waitFor('nasty␛]0;PWNED');
+    await terminal.waitFor('unsafe␛]0;PWNED');
     await idle(terminal);
     await send(terminal, 'two');
     await terminal.waitFor('Fine.');
     await idle(terminal);
-    expectUntouched(terminal);
+    expectNothingObeyed(terminal);
     await cursorAtPrompt(terminal);
   });
 
-  it('shows why there is no session', async () => {
+  it('shows control sequences in start-up errors as text', async () => {
     const workspace = await project();
-    await workspace.write('settings.json', `{"model": 5, ${JSON.stringify(NASTY)}: }`);
-    const folder = path.join(workspace.path, NASTY_NAME);
+    await workspace.write('settings.json', `{"model": 5, ${JSON.stringify(UNSAFE_TEXT)}: }`);
+    const folder = path.join(workspace.path, UNSAFE_NAME);
     await mkdir(folder);
     const terminal = await startCli(['--settings', '../settings.json'], {cwd: folder});
     onTestFinished(terminal.close);
     expect((await terminal.waitForExit()).code).toBe(2);
     expect(terminal.text()).toContain('mini-cc-work');
-    expectUntouched(terminal);
+    expectNothingObeyed(terminal);
   });
 });
 
@@ -177,26 +181,26 @@ describe('on a terminal without the REPL', () => {
     ['text', ['--verbose']],
     ['json', []],
     ['stream-json', ['--include-partial-messages']],
-  ])('shows an answer, its progress and its end with --output-format %s', async (format, flags) => {
-    const at = {server: await serve(nastyModel), cwd: (await nastyProject()).path, home: await home()};
+  ])('shows control sequences as text with --output-format %s', async (format, flags) => {
+    const at = {server: await serve(unsafeModel), cwd: (await unsafeProject()).path, home: await home()};
     const args = ['-p', 'go', '--output-format', format, ...flags, '--dangerously-skip-permissions'];
     const terminal = await startCli(args, at);
     onTestFinished(terminal.close);
     expect((await terminal.waitForExit(20_000)).code).toBe(0);
     expect(terminal.text()).toContain('PWNED');
-    // Progress there goes over its own lines, and clears what it goes over.
-    expectUntouched(terminal);
+    // The progress lines of mini-cc itself may move the cursor and clear lines.
+    expectNothingObeyed(terminal);
   });
 
-  it('shows the words of commands and of mistakes', async () => {
-    const workspace = await nastyProject();
-    const at = {server: await serve(nastyModel), cwd: workspace.path, home: await home()};
-    await runCli(['-p', NASTY.replaceAll('\0', ''), '--dangerously-skip-permissions'], at);
+  it('shows control sequences in the output and errors of all commands as text', async () => {
+    const workspace = await unsafeProject();
+    const at = {server: await serve(unsafeModel), cwd: workspace.path, home: await home()};
+    await runCli(['-p', UNSAFE_TEXT.replaceAll('\0', ''), '--dangerously-skip-permissions'], at);
     const id = transcriptsBelow(at.home.path)
       .find((file) => !file.includes('/subagents/'))!
       .split('/')
       .at(-2)!;
-    const bad = NASTY.replaceAll('\0', '');
+    const bad = UNSAFE_TEXT.replaceAll('\0', '');
     const forms = [
       ...[
         ['sessions', 'list'],
@@ -222,7 +226,7 @@ describe('on a terminal without the REPL', () => {
         ['config', 'show', '--json'],
         ['config', bad],
         ['--resume', bad],
-        [`--nasty=${bad}`],
+        [`--unsafe=${bad}`],
       ],
       ...[
         ['-p', `/x ${bad}`],
@@ -235,13 +239,13 @@ describe('on a terminal without the REPL', () => {
       const terminal = await startCli(args, at);
       onTestFinished(terminal.close);
       await terminal.waitForExit();
-      expectUntouched(terminal);
+      expectNothingObeyed(terminal);
     }
   }, 60_000);
 });
 
-it('gives pipes and files the text as it is', async () => {
-  const server = await serve([say(NASTY)]);
+it('pipes and files get the text unchanged', async () => {
+  const server = await serve([say(UNSAFE_TEXT)]);
   const run = await runCli(['-p', 'x'], {server});
-  expect(run.stdout).toBe(`${NASTY}\n`);
+  expect(run.stdout).toBe(`${UNSAFE_TEXT}\n`);
 });

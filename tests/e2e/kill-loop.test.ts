@@ -1,6 +1,6 @@
 /**
- * `kill -9` at random moments while five subagents work: what the next start finds is whole, and each background run
- * is announced exactly once. MINI_CC_KILLS sets how often; `npm run soak` takes a hundred.
+ * `kill -9` at random moments while five subagents work. Afterwards all transcripts are readable, and the next start
+ * announces each background run exactly once. MINI_CC_KILLS sets the number of kills; `npm run soak` uses a hundred.
  */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
@@ -13,8 +13,8 @@ import {announcementsIn, isRun, transcriptsBelow, wholeLines} from '../support/s
 import {isSubagent, processesWith, project, serve, until} from './fixture.ts';
 
 const KILLS = Number(process.env.MINI_CC_KILLS ?? 8);
-/** From the first request on, so that start-up does not take most of the moments. Milliseconds. */
-const MOMENTS = 1_600;
+/** Milliseconds after the first request within which a kill happens. */
+const MAX_DELAY = 1_600;
 const SECONDS = 7_650;
 
 const task = (prompt: string, background: boolean) => ({
@@ -23,10 +23,10 @@ const task = (prompt: string, background: boolean) => ({
 });
 const FIVE = [task('b1', true), task('f1', false), task('b2', true), task('f2', false), task('b3', true)];
 
-/** Runs of different length; one hangs in a confined command until it is killed. */
+/** Runs of different lengths; one waits in a confined command until it is killed. */
 function script(body: MessagesBody) {
   if (!isSubagent(body)) {
-    // Not after a restart, where the first prompt may stand unanswered.
+    // Only at the first start: after a restart the first prompt may still be unanswered.
     if (body.messages.length === 1) return callTools(FIVE);
     return slow(say('noted'), 5);
   }
@@ -39,15 +39,15 @@ function script(body: MessagesBody) {
 }
 
 test(
-  `kill -9 at ${KILLS} random moments loses no announcement, doubles none, and leaves no process`,
+  `kill -9 at ${KILLS} random moments loses and doubles no announcement, and leaves no process`,
   async () => {
     await buildOnce();
     const server = await serve(script);
     const workspace = await project();
     const seen = {ended: 0, cutOff: 0, none: 0};
     for (let round = 0; round < KILLS; round += 1) {
-      const delay = Math.round(Math.random() * MOMENTS);
-      await oneKill(server, workspace.path, delay, seen).catch((error: unknown) => {
+      const delay = Math.round(Math.random() * MAX_DELAY);
+      await killOnce(server, workspace.path, delay, seen).catch((error: unknown) => {
         throw new Error(`killed ${delay} ms after the first request: ${String(error)}`, {cause: error});
       });
     }
@@ -56,7 +56,7 @@ test(
   30_000 + KILLS * 15_000,
 );
 
-async function oneKill(
+async function killOnce(
   server: MessagesServer,
   cwd: string,
   delay: number,
@@ -66,30 +66,30 @@ async function oneKill(
   try {
     const before = server.requests.length;
     const child = await spawnCli(['-p', 'start'], {server, cwd, home});
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     child.stdin.end();
     child.stdout.resume();
     child.stderr.resume();
     await server.waitForRequests(before + 1);
     await sleep(delay);
-    // The leader alone: what it confined must end by itself.
+    // Only mini-cc itself is killed: its confined commands must end by themselves.
     child.kill('SIGKILL');
-    await gone;
+    await exited;
     await until(async () => (await processesWith(`sleep ${SECONDS}`)).length === 0);
     for (const transcript of transcriptsBelow(home.path)) wholeLines(transcript);
 
     for (const prompt of ['go on', 'and on']) {
       const run = await runCli(['--continue', '-p', prompt], {server, cwd, home});
       expect(run).toMatchObject({code: 0, stdout: 'noted\n'});
-      check(home.path, prompt === 'go on' ? seen : undefined);
+      checkAnnouncements(home.path, prompt === 'go on' ? seen : undefined);
     }
   } finally {
     await home.remove();
   }
 }
 
-/** Each background run once, no other at all. */
-function check(home: string, seen: {ended: number; cutOff: number; none: number} | undefined): void {
+/** Each background run is announced once, and no other run. */
+function checkAnnouncements(home: string, seen: {ended: number; cutOff: number; none: number} | undefined): void {
   const transcripts = transcriptsBelow(home);
   const main = transcripts.filter((file) => !isRun(file));
   expect(main).toHaveLength(1);

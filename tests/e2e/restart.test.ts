@@ -1,4 +1,4 @@
-/** What outlives a process: sessions, runs, announcements. And that one process alone writes a session. */
+/** Sessions, runs and announcements survive the end of a process; only one process at a time writes a session. */
 import {readdirSync, readFileSync, truncateSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, test} from 'vitest';
@@ -16,23 +16,23 @@ const task = (prompt: string, more: Record<string, unknown> = {}) => ({
 const isStart = (body: MessagesBody) => firstPromptOf(body) === 'start' && turnOf(body) === 0;
 const runsIn = (place: string) => transcriptsBelow(place).filter(isRun);
 
-describe('killed between the end of a run and its announcement', () => {
-  it('the run is announced once after restart, and stands in the list', async () => {
+describe('after kill -9 between the end of a background run and its announcement', () => {
+  it('the run is announced once after the restart, and is in the list', async () => {
     let restarted = false;
     const server = await serve((body) => {
       if (isSubagent(body)) return say('found it in src/greet.ts:4');
       if (isStart(body)) return callTools([task('look', {background: true, label: 'greeting'})]);
-      // The main agent is in the midst of a long answer when the run ends.
+      // The main agent is giving a long answer when the run ends.
       return restarted ? say('noted') : {type: 'hang'};
     });
     const {path: cwd} = await project();
     const place = await home();
     const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
     child.stdin.end();
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     await until(async () => runsIn(place.path).some((file) => wholeLines(file).at(-1)?.type === 'end'));
     child.kill('SIGKILL');
-    await gone;
+    await exited;
     restarted = true;
 
     const list = await runCli(['-c', '-p', '/subagents list'], {server, cwd, home: place});
@@ -43,7 +43,7 @@ describe('killed between the end of a run and its announcement', () => {
     await runCli(['-c', '-p', 'and on'], {server, cwd, home: place});
     const [main] = transcriptsBelow(place.path).filter((file) => !isRun(file));
     expect([...announcementsIn(main!).values()]).toEqual([1]);
-    // In order: what happened before stands before the prompt.
+    // In order: the announcement comes before the new prompt.
     const asked = server.requests
       .map(({body}) => JSON.stringify(body.messages))
       .find((text) => text.includes('go on'))!;
@@ -51,8 +51,8 @@ describe('killed between the end of a run and its announcement', () => {
   });
 });
 
-describe('kill -9 in mid-run', () => {
-  it('leaves a run that is unknown, whole up to its last event, and can go on', async () => {
+describe('after kill -9 during a run', () => {
+  it('the run is unknown, its transcript is complete up to its last event, and it can be continued', async () => {
     let restarted = false;
     const server = await serve((body) => {
       if (isSubagent(body)) {
@@ -65,10 +65,10 @@ describe('kill -9 in mid-run', () => {
     const place = await home();
     const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
     child.stdin.end();
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     await server.waitForRequests(3);
     child.kill('SIGKILL');
-    await gone;
+    await exited;
     restarted = true;
     const [transcript] = runsIn(place.path);
     expect(wholeLines(transcript!).map(({type}) => type)).toEqual(['session', 'message', 'message', 'message']);
@@ -77,7 +77,7 @@ describe('kill -9 in mid-run', () => {
     expect(info.stdout).toMatch(/^status: {5}error \(unknown\)\n/);
     expect(info.stdout).toMatch(/^outcome: {4}unknown: mini-cc ended before this run did\n/m);
     expect(info.stdout).toContain(transcript);
-    // Its Task call says so itself: no announcement.
+    // The result of its Task call reports the end, so there is no announcement.
     const sent = await runCli(['-c', '-p', '/subagents send 1 go on'], {server, cwd, home: place});
     expect(sent).toMatchObject({code: 0, stdout: 'noted\n'});
     const [main] = transcriptsBelow(place.path).filter((file) => !isRun(file));
@@ -88,8 +88,8 @@ describe('kill -9 in mid-run', () => {
   });
 });
 
-describe('leaving with background runs at work', () => {
-  it('stops them; they are announced when the session goes on', async () => {
+describe('ending mini-cc while background runs work', () => {
+  it('stops them, and they are announced when the session is continued', async () => {
     let restarted = false;
     const server = await serve((body) => {
       if (isSubagent(body)) return {type: 'hang'};
@@ -104,11 +104,11 @@ describe('leaving with background runs at work', () => {
     child.stdout.on('data', (chunk) => {
       output += chunk;
     });
-    const gone = new Promise((resolve) => child.once('close', resolve));
+    const exited = new Promise((resolve) => child.once('close', resolve));
     await server.waitForRequests(3);
     child.kill('SIGTERM');
-    expect(await gone).toBe(143);
-    // Whether there is a result by then is not promised; it is no success.
+    expect(await exited).toBe(143);
+    // There may or may not be a result, but it is not a success.
     expect(output).not.toContain('"success"');
     const [transcript] = runsIn(place.path);
     expect(wholeLines(transcript!).at(-1)).toMatchObject({type: 'end', outcome: 'stopped'});
@@ -119,7 +119,7 @@ describe('leaving with background runs at work', () => {
 });
 
 describe('a session that is open in another mini-cc', () => {
-  it('cannot be continued or resumed: one clear line, exit 2; a new one can be begun beside it', async () => {
+  it('cannot be continued or resumed: one clear line, exit 2; a new session can start beside it', async () => {
     const server = await serve((body) => (firstPromptOf(body) === 'start' ? {type: 'hang'} : slow(say('other'), 1)));
     const {path: cwd} = await project();
     const place = await home();
@@ -139,10 +139,10 @@ describe('a session that is open in another mini-cc', () => {
     killGroup(child);
     const files = transcriptsBelow(place.path);
     expect(files).toHaveLength(2);
-    // Nothing of one is in the other.
+    // Neither transcript contains text of the other session.
     const texts = files.map((file) => readFileSync(file, 'utf8'));
     expect(texts.filter((text) => text.includes('start') && text.includes('beside it'))).toEqual([]);
-    // The lock of a process that was killed holds nobody up.
+    // The lock of a killed process does not block the next one.
     await until(
       async () =>
         (await runCli(['--resume', id!, '-p', 'x', '--max-turns', '1', '--timeout', '1'], {server, cwd, home: place}))
@@ -151,7 +151,7 @@ describe('a session that is open in another mini-cc', () => {
   });
 });
 
-test('a session whose file is empty, as a full disk leaves it, begins anew and says so', async () => {
+test('a session with an empty transcript, as a full disk leaves it, starts again and says so', async () => {
   const server = await serve(() => say('hello'));
   const {path: cwd} = await project();
   const place = await home();

@@ -1,4 +1,4 @@
-/** Keys that models, commands, tools and servers repeat are seen nowhere but in the files that tools write. */
+/** Keys that models, commands, tools and servers repeat appear only in files that tools write. */
 import {execFile} from 'node:child_process';
 import {chmodSync, mkdirSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -13,55 +13,55 @@ import {home, isSubagent, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 import {
   DOT_ENV,
+  findLeakingFiles,
+  findLeaks,
   KEYS,
-  leaksIn,
-  leakyFiles,
-  OTHER,
-  OWN,
+  leakingModel,
+  MODEL_KEY,
+  OTHER_KEY,
   projectWithKeys,
-  spreadingModel,
 } from './secret-leaks-fixture.ts';
 
 const ALLOWED = ['--allowed-tools', 'bash,read_file,grep,write_file,Task'];
 
-describe('a session in which keys are spread', () => {
+describe('a session in which model, tools and commands repeat keys', () => {
   it.each([
     ['text', []],
     ['json', []],
     ['stream-json', ['--include-partial-messages', '--verbose']],
-  ])('shows and stores none of them with --output-format %s', async (format, flags) => {
+  ])('shows and stores no key with --output-format %s', async (format, flags) => {
     const workspace = await projectWithKeys();
-    const at = {server: await serve(spreadingModel), cwd: workspace.path, home: await home(), env: KEYS};
-    const args = ['-p', `my key is ${OWN}`, '--debug', '--output-format', format, ...flags, ...ALLOWED];
+    const at = {server: await serve(leakingModel), cwd: workspace.path, home: await home(), env: KEYS};
+    const args = ['-p', `my key is ${MODEL_KEY}`, '--debug', '--output-format', format, ...flags, ...ALLOWED];
     const run = await runCli(args, at);
     expect(run.code, run.stderr).toBe(0);
     expect(run.stdout).toContain('[redacted: ANTHROPIC_API_KEY]');
     expect(run.stdout).toContain('[redacted: FOO_API_KEY]');
-    expect(leaksIn(run.stdout + run.stderr)).toEqual([]);
-    expect(leaksIn(streamedText(run.stdout))).toEqual([]);
-    expect(leakyFiles(at.home.path)).toEqual([]);
-    // What tools write is what was meant.
+    expect(findLeaks(run.stdout + run.stderr)).toEqual([]);
+    expect(findLeaks(streamedText(run.stdout))).toEqual([]);
+    expect(findLeakingFiles(at.home.path)).toEqual([]);
+    // Tools write the real content.
     expect(await workspace.read('copy.env')).toBe(DOT_ENV);
-    // The model of this session reads what is there, and no tool had the key in its environment.
+    // The model gets the real content of files, and no tool had the key in its environment.
     const sent = JSON.stringify(at.server.requests.at(-1)?.body);
-    expect(sent).toContain(OWN);
+    expect(sent).toContain(MODEL_KEY);
     expect(sent).toContain('\\n[] ');
-    expect(keyOf(at.server.requests[0])).toBe(OWN);
+    expect(keyOf(at.server.requests[0])).toBe(MODEL_KEY);
     if (format === 'json') expect(JSON.parse(run.stdout).permission_denials).not.toEqual([]);
 
     for (const words of [['list'], ['list', '--json'], ...['show', 'export'].flatMap(eachFormat(at.home.path))]) {
-      const told = await runCli(['sessions', ...words], at);
-      expect(told.code).toBe(0);
-      expect(leaksIn(told.stdout + told.stderr)).toEqual([]);
+      const output = await runCli(['sessions', ...words], at);
+      expect(output.code).toBe(0);
+      expect(findLeaks(output.stdout + output.stderr)).toEqual([]);
     }
   });
 
-  it('has marks in its transcript, which are not written over the values when it goes on', async () => {
+  it('has redaction marks in its transcript, and these never overwrite the values in files when it is continued', async () => {
     const workspace = await projectWithKeys();
     const server = await serve((body) => {
       const turn = turnOf(body);
       if (turn === 0) return callTool('read_file', {path: '.env'});
-      if (turn === 1) return callTool('bash', {command: `echo ${OWN}; sleep 7651`});
+      if (turn === 1) return callTool('bash', {command: `echo ${MODEL_KEY}; sleep 7651`});
       if (turn === 2) return callTool('read_file', {path: '.env'});
       if (turn === 3)
         return callTool('write_file', {path: '.env', content: 'A=1\nKEY=[redacted: ANTHROPIC_API_KEY]\n'});
@@ -73,7 +73,7 @@ describe('a session in which keys are spread', () => {
     await server.waitForRequests(2);
     await until(async () => transcriptsBelow(at.home.path).flatMap(wholeLines).length >= 5);
     child.kill('SIGKILL');
-    expect(leakyFiles(at.home.path)).toEqual([]);
+    expect(findLeakingFiles(at.home.path)).toEqual([]);
 
     const run = await runCli(['-p', 'go on', '--continue', '--dangerously-skip-permissions'], at);
     expect(run).toMatchObject({code: 0, stdout: 'done\n'});
@@ -82,17 +82,17 @@ describe('a session in which keys are spread', () => {
     expect(refused).toMatchObject({isError: true});
     expect(refused?.text).toContain('[redacted: ANTHROPIC_API_KEY] stands for a value that mini-cc hides');
     expect(await workspace.read('.env')).toBe(DOT_ENV);
-    expect(leakyFiles(at.home.path)).toEqual([]);
+    expect(findLeakingFiles(at.home.path)).toEqual([]);
   });
 
-  it('shows none of them in the REPL, live or when it goes on', async () => {
+  it('shows no key in the REPL, live or when it is continued', async () => {
     const workspace = await projectWithKeys();
-    const at = {server: await serve(spreadingModel), cwd: workspace.path, home: await home(), env: KEYS};
+    const at = {server: await serve(leakingModel), cwd: workspace.path, home: await home(), env: KEYS};
     const terminal = await repl({...at, args: ['--debug', ...ALLOWED]});
     await send(terminal, 'spread them');
     await terminal.waitFor('4 no');
-    expect(leaksIn(terminal.text())).toEqual([]);
-    // In its first moment a question takes no keys.
+    expect(findLeaks(terminal.text())).toEqual([]);
+    // A question accepts no keys in its first 0.3 s.
     await new Promise((resolve) => setTimeout(resolve, 350));
     terminal.type('1');
     await terminal.waitFor('Once more', 20_000);
@@ -105,42 +105,45 @@ describe('a session in which keys are spread', () => {
     await terminal.waitFor('receipt:');
     terminal.press('ctrl-d');
     await terminal.waitForExit();
-    expect(leaksIn(terminal.raw())).toEqual([]);
+    expect(findLeaks(terminal.raw())).toEqual([]);
 
     const again = await repl({...at, args: ['--continue']});
     await again.waitFor('[redacted: ');
-    expect(leaksIn(again.raw())).toEqual([]);
-    // Typed by the person: on the screen while it is typed, in no file.
-    await send(again, `/nosuch ${OTHER}`);
+    expect(findLeaks(again.raw())).toEqual([]);
+    // A key that the user types is on the screen while it is typed, and in no file.
+    await send(again, `/nosuch ${OTHER_KEY}`);
     await again.waitFor('Unknown command');
-    await send(again, `remember ${OTHER}`);
+    await send(again, `remember ${OTHER_KEY}`);
     await again.waitFor(/Once more[\s\S]*Once more/);
     again.press('ctrl-d');
     await again.waitForExit();
-    expect(leakyFiles(at.home.path)).toEqual([]);
+    expect(findLeakingFiles(at.home.path)).toEqual([]);
   });
 });
 
 describe('a key', () => {
-  it('that the server repeats in an error is not told, and not given to another model', async () => {
+  it('that the server repeats in an error is redacted, and not sent to another model', async () => {
     const server = await serve((body) => {
-      if (isSubagent(body)) return status(401, {message: `invalid x-api-key: ${OWN}`});
+      if (isSubagent(body)) return status(401, {message: `invalid x-api-key: ${MODEL_KEY}`});
       const task = {description: 'look', prompt: 'look', agent_type: 'explore'};
-      return turnOf(body) === 0 ? callTools([{name: 'Task', input: task}]) : status(401, {message: `no: ${OWN}`});
+      return turnOf(body) === 0 ? callTools([{name: 'Task', input: task}]) : status(401, {message: `no: ${MODEL_KEY}`});
     });
     const at = {server, cwd: (await projectWithKeys()).path, home: await home(), env: KEYS};
     const run = await runCli(['-p', 'x', '--debug', '--output-format', 'json'], at);
     expect(run.code).toBe(1);
     expect(run.stdout).toContain('[redacted: ANTHROPIC_API_KEY]');
-    expect(leaksIn(run.stdout + run.stderr)).toEqual([]);
-    expect(leakyFiles(at.home.path)).toEqual([]);
-    expect(server.requests.flatMap(({body}) => leaksIn(JSON.stringify(body)))).toEqual([]);
+    expect(findLeaks(run.stdout + run.stderr)).toEqual([]);
+    expect(findLeakingFiles(at.home.path)).toEqual([]);
+    expect(server.requests.flatMap(({body}) => findLeaks(JSON.stringify(body)))).toEqual([]);
   });
 
-  it('is not told by wrong arguments and settings, nor by what shows them', async () => {
+  it('in invalid arguments and settings is redacted in their errors and where they are shown', async () => {
     const workspace = await projectWithKeys();
-    await workspace.write('.mini-cc/settings.json', JSON.stringify({model: OWN, [OTHER]: 1}));
-    await workspace.write('.mini-cc/agents/odd.json', JSON.stringify({name: 'odd', description: OWN, tools: [OTHER]}));
+    await workspace.write('.mini-cc/settings.json', JSON.stringify({model: MODEL_KEY, [OTHER_KEY]: 1}));
+    await workspace.write(
+      '.mini-cc/agents/odd.json',
+      JSON.stringify({name: 'odd', description: MODEL_KEY, tools: [OTHER_KEY]}),
+    );
     const at = {cwd: workspace.path, home: await home(), env: KEYS};
     const forms = [
       ...[
@@ -151,27 +154,27 @@ describe('a key', () => {
         ['agents', 'lint', '--json'],
       ],
       ...[
-        ['agents', 'show', OWN],
-        ['--resume', OWN, '-p', 'x'],
-        ['-p', 'x', '--agent', OTHER],
+        ['agents', 'show', MODEL_KEY],
+        ['--resume', MODEL_KEY, '-p', 'x'],
+        ['-p', 'x', '--agent', OTHER_KEY],
       ],
       ...[
-        ['-p', 'x', '--debug', '--settings', OWN],
-        ['sessions', 'show', OWN],
-        ['-p', `/x ${OTHER}`, '--offline'],
+        ['-p', 'x', '--debug', '--settings', MODEL_KEY],
+        ['sessions', 'show', MODEL_KEY],
+        ['-p', `/x ${OTHER_KEY}`, '--offline'],
       ],
     ];
     for (const args of forms) {
       const {stdout, stderr} = await runCli(args, at);
-      expect(leaksIn(stdout + stderr), `${args.join(' ')}\n${stdout}${stderr}`).toEqual([]);
+      expect(findLeaks(stdout + stderr), `${args.join(' ')}\n${stdout}${stderr}`).toEqual([]);
     }
-    expect(leakyFiles(at.home.path)).toEqual([]);
+    expect(findLeakingFiles(at.home.path)).toEqual([]);
   });
 
-  it('that a model puts into the draft of an agent is not saved with it', async () => {
+  it('that a model puts into the draft of an agent is redacted in the saved file', async () => {
     const draft = {
-      ...{name: 'key-finder', description: `Finds ${OWN}, use it to look for keys`, tools: ['read_file']},
-      prompt: `You look for ${OTHER}.`,
+      ...{name: 'key-finder', description: `Finds ${MODEL_KEY}, use it to look for keys`, tools: ['read_file']},
+      prompt: `You look for ${OTHER_KEY}.`,
     };
     const workspace = await projectWithKeys();
     const at = {
@@ -183,13 +186,13 @@ describe('a key', () => {
     const run = await runCli(['agents', 'create', 'an agent that finds keys', '--yes'], at);
     expect(run.code, run.stderr).toBe(0);
     expect(await workspace.read('.mini-cc/agents/key-finder.json')).toContain('[redacted: FOO_API_KEY]');
-    expect(leaksIn(run.stdout + run.stderr)).toEqual([]);
+    expect(findLeaks(run.stdout + run.stderr)).toEqual([]);
   });
 });
 
-it('what mini-cc stores is readable by the user alone, whatever the umask, and whatever it was before', async () => {
+it('only the user can read what mini-cc stores, with any umask, also files that had wider permissions before', async () => {
   await buildOnce();
-  const at = {server: await serve(spreadingModel), cwd: (await projectWithKeys()).path, home: await home(), env: KEYS};
+  const at = {server: await serve(leakingModel), cwd: (await projectWithKeys()).path, home: await home(), env: KEYS};
   const ours = path.join(at.home.path, '.mini-cc');
   const run = (...args: string[]) =>
     promisify(execFile)('sh', ['-c', 'umask 000; exec "$@" </dev/null', 'sh', process.execPath, cliPath, ...args], {
@@ -204,7 +207,7 @@ it('what mini-cc stores is readable by the user alone, whatever the umask, and w
   chmodSync(main!, 0o666);
   await run('-p', 'y', '--continue', '--debug', ...ALLOWED);
   const modes = readdirSync(ours, {recursive: true, withFileTypes: true})
-    // Of compiled code its folder is closed.
+    // The folder of compiled code has no access for others.
     .filter(({parentPath}) => !parentPath.includes('/cache'))
     .map((entry) => path.join(entry.parentPath, entry.name))
     .filter((file) => (statSync(file).mode & 0o077) !== 0);
@@ -221,7 +224,7 @@ function eachFormat(folder: string) {
   };
 }
 
-/** The pieces of the raw stream of each block, put together again. */
+/** The text of all raw stream events together. */
 function streamedText(stdout: string): string {
   return stdout
     .split('\n')

@@ -20,7 +20,7 @@ async function twoSessions() {
 }
 
 describe('mini-cc sessions', () => {
-  it('lists those of the directory, the newest first, for people and for scripts', async () => {
+  it('lists the sessions of the directory, newest first, as text and as JSON', async () => {
     const {sessions, cwd} = await twoSessions();
     const text = await sessions('list');
     expect(text.stdout.split('\n')).toEqual([
@@ -33,7 +33,7 @@ describe('mini-cc sessions', () => {
     expect(existsSync(first.transcript)).toBe(true);
   });
 
-  it('shows and exports one by the beginning of its id', async () => {
+  it('shows and exports a session by the beginning of its id', async () => {
     const {sessions} = await twoSessions();
     const shown = await sessions('show', '1111');
     expect(shown.stdout).toContain('messages:   2');
@@ -44,7 +44,7 @@ describe('mini-cc sessions', () => {
     expect(lines.filter((line: {type: string}) => line.type === 'message')).toHaveLength(4);
   });
 
-  it('erases one with its subagents, only with --yes', async () => {
+  it('erases a session with its subagents, only with --yes', async () => {
     const {sessions, home: at} = await twoSessions();
     expect(await sessions('delete', '2222')).toMatchObject({code: 2, stderr: expect.stringContaining('say --yes')});
     expect(await sessions('delete', '2222', '--yes')).toMatchObject({

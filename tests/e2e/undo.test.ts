@@ -1,4 +1,4 @@
-/** What a run changed is shown and put back: as people do it, also in the next process. */
+/** Showing and undoing what a run changed, from the command line and in the REPL. */
 import {chmod, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -9,7 +9,7 @@ import {callTool, callTools} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, searchPathWithout, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
-/** A question takes no key in its first 0.3 s. */
+/** A question accepts no keys in its first 0.3 s. */
 const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
 
 const filesBelow = async (folder: string) => {
@@ -24,7 +24,7 @@ const code = (description: string, prompt = description) => ({
 const write = (path: string, content: string) => ({name: 'write_file', input: {path, content}});
 const read = (path: string) => ({name: 'read_file', input: {path}});
 
-/** A run that edits two files with tools, makes a third, and changes all sources by a command. */
+/** A run that edits two files and creates a third with tools, and changes all sources with a command. */
 const refactoring = () =>
   serve((body) => {
     if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('refactor auth')]) : say('all done');
@@ -37,7 +37,7 @@ const refactoring = () =>
   });
 
 describe('/subagents diff and undo', () => {
-  it('show and put back what a run changed by tools and commands, in the next process too', async () => {
+  it('show and undo the changes of tools and commands of a run, also in the next process', async () => {
     const [at, where] = [await home(), await project()];
     const before = await where.read('src/main.ts');
     const server = await refactoring();
@@ -74,7 +74,7 @@ describe('/subagents diff and undo', () => {
     expect(await filesBelow(path.join(at.path, '.mini-cc', 'projects'))).toEqual([]);
   });
 
-  it('put back what a command was doing when mini-cc was killed', async () => {
+  it('undo a command that was running when mini-cc was killed', async () => {
     const [at, where] = [await home(), await project()];
     const before = await where.read('README.md');
     const server = await serve((body) => {
@@ -92,12 +92,12 @@ describe('/subagents diff and undo', () => {
     expect(await where.git('status', '--porcelain')).toBe('');
   });
 
-  it('mark what two runs may both have changed as shared, and leave it', async () => {
+  it('mark a file that two runs may have changed as shared, and leave it', async () => {
     const [at, where] = [await home(), await project()];
     const server = await serve((body) => {
       if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('left'), code('right')]) : say('done');
       const own = firstPromptOf(body);
-      // Each waits for the other in mid-command, and writes then.
+      // Each command waits for the other one, and then writes.
       const meet = `touch .${own}; until [ -e .left ] && [ -e .right ]; do sleep 0.02; done`;
       if (turnOf(body) > 0) return say('done');
       return callTool('bash', {command: `${meet}; echo ${own} >> README.md`});
@@ -114,7 +114,7 @@ describe('/subagents diff and undo', () => {
     expect((await where.read('README.md')).split('\n')).toEqual(expect.arrayContaining(['left', 'right']));
   });
 
-  it('tell the second of two agents who changed the file, and nothing is lost', async () => {
+  it('an agent that wants to overwrite a file learns which agent changed it, and nothing is lost', async () => {
     const where = await project();
     const server = await serve((body) => {
       if (!isSubagent(body)) {
@@ -140,7 +140,7 @@ describe('/rewind', () => {
       return say(`There are ${body.messages.length} messages.`);
     });
 
-  it('takes conversation and files back to before a prompt, in print mode by its number', async () => {
+  it('takes conversation and files back to before a prompt, in print mode by the number of the prompt', async () => {
     const [at, where, server] = [await home(), await project(), await editing()];
     const given = {home: at, cwd: where.path, server};
     const flags = ['-p', '--dangerously-skip-permissions'];
@@ -156,7 +156,7 @@ describe('/rewind', () => {
     expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('write two');
   });
 
-  it('opens by Esc Esc, asks which prompt and what, and gives the prompt back to be typed anew', async () => {
+  it('opens by Esc Esc, asks for the prompt and the scope, and puts the prompt back for editing', async () => {
     const [where, server] = [await project(), await editing()];
     const terminal = await repl({server, cwd: where.path, args: ['--dangerously-skip-permissions']});
     for (const word of ['one', 'two']) {

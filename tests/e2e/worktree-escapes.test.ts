@@ -1,8 +1,7 @@
 /**
- * A run with a worktree tries to change the main checkout, in the mode that asks nothing: by every way that git, links
- * and the shell offer. Files, index, refs, stash, configuration, hooks and objects there stay byte by byte as they are.
+ * A run with a worktree tries to change the main checkout by all means of git, links and the shell, in the mode that asks
+ * nothing. Files, index, refs, stash, configuration, hooks and objects of the main checkout must stay unchanged.
  */
-
 import {chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -16,7 +15,7 @@ import {home, isSubagent, searchPathWithout, serve} from './fixture.ts';
 
 const usable = await hasSandbox();
 
-/** Where held commands see it: below /tmp they would not. */
+/** Outside of /tmp, since confined commands have a /tmp of their own. */
 function mainCheckout(): string {
   const root = realpathSync(mkdtempSync('/var/tmp/mini-cc-main-'));
   onTestFinished(() => rmSync(root, {recursive: true, force: true}));
@@ -35,8 +34,8 @@ function mainCheckout(): string {
   return root;
 }
 
-/** All bytes, also of `.git`. */
-function contentOf(root: string): Record<string, string> {
+/** The content of all files by name, also those in `.git`. */
+function readContents(root: string): Record<string, string> {
   const files = readdirSync(root, {recursive: true, withFileTypes: true}).filter((entry) => !entry.isDirectory());
   return Object.fromEntries(
     files.map((entry) => {
@@ -46,7 +45,7 @@ function contentOf(root: string): Record<string, string> {
   );
 }
 
-/** `M` is the main checkout, `T` the worktree. The later ones break the worktree's own git, so they come last. */
+/** `M` is the main checkout, `T` the worktree. Those that break the worktree's own git come last. */
 const COMMANDS = [
   'git -C "$M" commit --allow-empty -m x',
   'cd "$M" && git commit --allow-empty -m x',
@@ -111,7 +110,7 @@ const COMMANDS = [
   'rm -rf .git; git init -q .; git config core.worktree "$M"; git checkout -f; git add -A; git config core.fsmonitor "touch $M/made"; git config filter.x.clean "touch $M/made"; git config core.hooksPath "$T"',
 ];
 
-/** @param calls of the run, which knows where it works. */
+/** @param calls the tool calls of the run, for its working directory */
 async function attempt(
   main: string,
   calls: (tree: string) => readonly ScriptedCall[],
@@ -133,19 +132,19 @@ const bash = (command: string, more: Record<string, unknown> = {}) => ({name: 'b
 
 test.runIf(usable)('no command of a run with a worktree changes the main checkout', async () => {
   const main = mainCheckout();
-  const before = contentOf(main);
+  const before = readContents(main);
   const {results, report} = await attempt(main, (tree) =>
     COMMANDS.map((command) => bash(`export M='${main}' T='${tree}'; cd "$T"; ${command}`)),
   );
   expect(results).toHaveLength(COMMANDS.length);
-  expect(contentOf(main)).toEqual(before);
+  expect(readContents(main)).toEqual(before);
   expect(report).toContain('changed none');
   expect(git(main, 'status', '--porcelain')).toBe(' M a.ts\nA  new.ts\n');
 });
 
-test('nor does one where there is no sandbox: what is not proven to read only does not run', async () => {
+test('without a sandbox, only commands that are proven to read run, and none changes the main checkout', async () => {
   const main = mainCheckout();
-  const before = contentOf(main);
+  const before = readContents(main);
   const {results} = await attempt(
     main,
     (tree) => [
@@ -155,21 +154,21 @@ test('nor does one where there is no sandbox: what is not proven to read only do
     ],
     {env: {PATH: searchPathWithout('bwrap')}},
   );
-  expect(contentOf(main)).toEqual(before);
+  expect(readContents(main)).toEqual(before);
   expect(results.at(-1)!.text).toBe(' M a.ts\n?? new.ts');
 });
 
-test.runIf(usable)('nor does one that asks to run outside of the sandbox', async () => {
+test.runIf(usable)('a command that asks to run unconfined does not change the main checkout', async () => {
   const main = mainCheckout();
-  const before = contentOf(main);
+  const before = readContents(main);
   const {results} = await attempt(main, () => [bash(`echo x > ${main}/a.ts`, {unconfined: true})]);
   expect(results[0]!.isError).toBe(true);
-  expect(contentOf(main)).toEqual(before);
+  expect(readContents(main)).toEqual(before);
 });
 
-test('nor does a tool that writes, by its path or through a link', async () => {
+test('no writing tool changes the main checkout, by its path or through a link', async () => {
   const main = mainCheckout();
-  const before = contentOf(main);
+  const before = readContents(main);
   const {results} = await attempt(main, (tree) => [
     {name: 'read_file', input: {path: `${main}/a.ts`}},
     {name: 'write_file', input: {path: `${main}/a.ts`, content: 'x'}},
@@ -185,10 +184,10 @@ test('nor does a tool that writes, by its path or through a link', async () => {
   ]);
   const denied = results.filter(({text}) => /^Permission denied: .*worktree/.test(text));
   expect(denied.length).toBe(usable ? 8 : 6);
-  expect(contentOf(main)).toEqual(before);
+  expect(readContents(main)).toEqual(before);
 });
 
-test('in the mode that lets edits pass, those in the worktree pass, and what lies around it is not even read', async () => {
+test('in acceptEdits mode, edits inside the worktree are allowed, and files around it cannot be read', async () => {
   const main = mainCheckout();
   const {results, report} = await attempt(
     main,

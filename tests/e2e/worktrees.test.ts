@@ -1,4 +1,4 @@
-/** Runs with a worktree of their own as people meet them: in print mode, against a scripted server, with real git. */
+/** Runs with isolation: worktree, in print mode with a scripted server and real git. */
 import {existsSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -17,7 +17,7 @@ const write = (file: string, content: string) => ({name: 'write_file', input: {p
 const bash = (command: string) => ({name: 'bash', input: {command}});
 const ALL = ['--permission-mode', 'bypassPermissions'];
 
-/** The main agent dispatches `tasks` and says `done`; a run makes the calls of its prompt, turn by turn, then answers. */
+/** The main agent dispatches `tasks` and answers `done`. A run makes the calls for its prompt, turn by turn, then answers. */
 const script =
   (tasks: readonly ReturnType<typeof task>[], turns: Readonly<Record<string, readonly Reply[]>>) =>
   (body: MessagesBody): Reply => {
@@ -25,7 +25,7 @@ const script =
     return turns[firstPromptOf(body)]?.[turnOf(body)] ?? say(`${firstPromptOf(body)} is done`);
   };
 
-test('what a run changed in its worktree, committed too, is in the workspace at its end, uncommitted', async () => {
+test('the changes of a run, committed or not, are in the workspace at its end, uncommitted', async () => {
   const workspace = await project();
   await workspace.write('README.md', '# Changed by a person\n');
   await workspace.git('config', 'user.name', 'Ann');
@@ -61,7 +61,7 @@ test('what a run changed in its worktree, committed too, is in the workspace at 
   expect(existsSync(tree)).toBe(false);
 });
 
-test('what came back is shown and undone like any other change of a run', async () => {
+test('changes from a worktree are shown and undone like other changes of a run', async () => {
   const workspace = await project();
   const mine = await home();
   const change = 'echo new > new.ts; rm src/greet.ts; echo more >> README.md; chmod +x src/main.ts';
@@ -75,7 +75,7 @@ test('what came back is shown and undone like any other change of a run', async 
   expect(await workspace.git('status', '--short')).toBe('');
 });
 
-test('of two runs that change the same file, the second one is kept as a patch that the result names', async () => {
+test('when two runs change the same file, the changes of the second are kept as a patch that its result names', async () => {
   const workspace = await project();
   const change = (word: string) => [callTools([bash(`sleep 0.3; echo ${word} > README.md`)])];
   const server = await serve(script([task('one'), task('two')], {one: change('one'), two: change('two')}));
@@ -92,7 +92,7 @@ test('of two runs that change the same file, the second one is kept as a patch t
   expect(await workspace.read('README.md')).toBe(kept.includes('one is done') ? 'one\n' : 'two\n');
 });
 
-test('in a subdirectory of the repository it works there, with the git of the whole', async () => {
+test('in a subdirectory of the repository, the run works in that subdirectory of the worktree', async () => {
   const workspace = await project();
   await workspace.git('config', 'user.name', 'Ann');
   await workspace.git('config', 'user.email', 'ann@example.com');
@@ -114,7 +114,7 @@ test('in a subdirectory of the repository it works there, with the git of the wh
   expect(await workspace.git('status', '--short')).toBe('?? src/x.ts\n');
 });
 
-test('a run that a limit ends brings back what it has', async () => {
+test('the changes of a run that a limit ended come back', async () => {
   const workspace = await project();
   const turns = {one: [callTools([write('a.txt', 'a\n')]), callTools([write('b.txt', 'b\n')])]};
   const server = await serve(script([task('one', {max_turns: 1})], turns));
@@ -128,7 +128,7 @@ test('a run that a limit ends brings back what it has', async () => {
   expect(await workspace.git('status', '--short')).toBe('?? a.txt\n');
 });
 
-test('where there is no repository, the run fails before any model call and says what is needed', async () => {
+test('without a repository, the run fails before any model call and says what is needed', async () => {
   const workspace = await emptyFolder();
   const server = await serve(script([task('one')], {}));
   const run = await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path});
@@ -139,7 +139,7 @@ test('where there is no repository, the run fails before any model call and says
   expect(server.requests.filter(({body}) => isSubagent(body))).toEqual([]);
 });
 
-test('an agent whose definition asks for it has it, and a wrong value is named', async () => {
+test('isolation can be set in the definition of an agent, and an invalid value is an error', async () => {
   const workspace = await project();
   const agents = {helper: {description: 'Helps', prompt: 'Help.', tools: '*', isolation: 'worktree'}};
   const server = await serve(
@@ -157,7 +157,7 @@ test('an agent whose definition asks for it has it, and a wrong value is named',
   );
 });
 
-test('what a run had changed when mini-cc was killed is kept as a patch at the next start, which says so once', async () => {
+test('after a kill, the next start keeps the changes of the run as a patch, and says so once', async () => {
   const workspace = await project();
   const mine = await home();
   const server = await serve(
@@ -179,7 +179,7 @@ test('what a run had changed when mini-cc was killed is kept as a patch at the n
   expect(third.stderr).not.toContain('changes are kept');
 });
 
-test('a run that goes on has a new worktree, of the workspace as it is then', async () => {
+test('a continued run has a new worktree with the current state of the workspace', async () => {
   const workspace = await project();
   const mine = await home();
   const server = await serve(script([task('one')], {one: [callTools([write('new.ts', 'new\n')])]}));
