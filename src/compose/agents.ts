@@ -1,4 +1,4 @@
-/** Agents put together from their files, for a session and for `mini-cc agents …`. */
+/** The agents of a session, and `mini-cc agents …`. */
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
@@ -15,12 +15,11 @@ import {completeOnce} from '../core/turn/ask-once.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
-import {modelNameOf, resolverOf, type SessionOptions} from './options.ts';
-import {sandboxOf} from './sandbox.ts';
-import {secretsOf} from './secrets.ts';
-import {settingsTrusted} from './trust.ts';
+import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
+import {createSessionSandbox} from './permissions.ts';
+import {loadTrustedSettings} from './trust.ts';
 
-/** `mini-cc agents …`: the same desk as in the REPL, with nobody to ask. @throws UsageError for bad usage. */
+/** `mini-cc agents …`: the commands of the REPL without a person who can be asked. @throws UsageError for bad usage. */
 export async function agentsCommandLine(
   options: SessionOptions,
   args: SubcommandArguments,
@@ -28,19 +27,19 @@ export async function agentsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
-  const {settings, keyNames, trust, aboutTrust} = await settingsTrusted(options, root);
+  const {settings, keyNames, trust, aboutTrust} = await loadTrustedSettings(options, root);
   for (const line of aboutTrust) say(`mini-cc: ${line}`);
-  const {redactor} = secretsOf(options, keyNames, root);
-  const baseTools = createBaseTools(sandboxOf(settings, options.home), {mayReachPrivate: () => false});
+  const {redactor} = createSecrets(options, keyNames, root);
+  const baseTools = createBaseTools(createSessionSandbox(settings, options.home), {mayReachPrivate: () => false});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, () => undefined);
   return runAgentsCommandLine(args, {
-    ...agentsRoom(catalog, root, options.home, toolNames),
+    ...createAgentsCommandDeps(catalog, root, options.home, toolNames),
     say,
     ask: async () => undefined,
     openEditor: async () => 'No editor is opened on the command line.',
     complete: async (prompt, schema) => {
-      const model = resolverOf(options, settings, redactor).resolve(modelNameOf(options, settings));
+      const model = createModelResolver(options, settings, redactor).resolve(getModelName(options, settings));
       return redactor.text(await completeOnce(model, prompt, schema, new AbortController().signal));
     },
   });
@@ -62,15 +61,15 @@ export function openCatalog(
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });
-  // A file that is wrong hides no other; what was typed for this very start is worth an end.
-  const [typed] = catalog
+  // A wrong file does not stop a session. Wrong JSON of --agents does: it was typed for this start.
+  const [error] = catalog
     .snapshot()
     .problems.filter(({file, severity}) => file === INLINE_LABEL && severity === 'error');
-  if (typed) throw new UsageError(formatProblem(typed));
+  if (error) throw new UsageError(formatProblem(error));
   return catalog;
 }
 
-export function agentsRoom(
+export function createAgentsCommandDeps(
   catalog: LiveCatalog,
   root: string,
   home: string,
@@ -86,7 +85,7 @@ export function agentsRoom(
   };
 }
 
-export function agentNamed(name: string, catalog: LiveCatalog): AgentDefinition {
+export function getAgent(name: string, catalog: LiveCatalog): AgentDefinition {
   const agent = catalog.get(name);
   if (agent) return agent;
   throw new UsageError(
@@ -97,17 +96,19 @@ export function agentNamed(name: string, catalog: LiveCatalog): AgentDefinition 
   );
 }
 
-/** All tools and Task, or what the agent has that the session runs as. */
-export function mainTools(
-  runAs: AgentDefinition | undefined,
+/** All tools and the Task tools, or the tools of the agent that the session runs as. */
+export function getMainTools(
+  mainAgent: AgentDefinition | undefined,
   baseTools: readonly Tool[],
   taskTools: readonly Tool[],
 ): readonly Tool[] {
-  return runAs && runAs.tools !== '*' ? toolsFor(runAs, baseTools, {deny: []}) : [...baseTools, ...taskTools];
+  return mainAgent && mainAgent.tools !== '*'
+    ? toolsFor(mainAgent, baseTools, {deny: []})
+    : [...baseTools, ...taskTools];
 }
 
-/** One line for each file that cannot be used; what is merely unwise is for /agents lint. */
-export function brokenAgents(catalog: LiveCatalog): string[] {
+/** One line for each file with an error. Warnings are for /agents lint. */
+export function describeBrokenAgents(catalog: LiveCatalog): string[] {
   return catalog
     .snapshot()
     .problems.filter(({severity}) => severity === 'error')

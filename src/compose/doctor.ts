@@ -1,4 +1,4 @@
-/** What works here: facts for `mini-cc doctor` and `/doctor`. */
+/** What works here and what does not, for `mini-cc doctor` and `/doctor`. */
 import {realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
@@ -11,20 +11,20 @@ import type {ModelServer} from '../models/anthropic-model.ts';
 import {getModelServer} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
 import type {SandboxStatus} from '../sandbox/index.ts';
-import {type SessionOptions, settingsOf} from './options.ts';
-import {sandboxOf} from './sandbox.ts';
-import {trustProblems} from './trust.ts';
+import {readSettings, type SessionOptions} from './options.ts';
+import {createSessionSandbox} from './permissions.ts';
+import {getTrustProblems} from './trust.ts';
 
-const PROGRAM_LIMIT_MS = 5000;
+const PROGRAM_TIMEOUT_MS = 5000;
 
 /** `mini-cc doctor`. @throws UsageError for bad usage */
 export function doctorCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {
   return runDoctorCommandLine(args, () => examine(options));
 }
 
-/** Never rejects: what is wrong is a finding. */
+/** Never rejects: each problem is a finding. */
 export async function examine(options: SessionOptions): Promise<Finding[]> {
-  const {loaded, trust = [], problem} = readSettings(options);
+  const {loaded, trust = [], problem} = checkSettings(options);
   const found = await Promise.all([
     model(options),
     sandbox(loaded?.settings ?? {}, options.home),
@@ -50,12 +50,12 @@ async function model({env, offline}: SessionOptions): Promise<Finding[]> {
   try {
     at = getModelServer(env);
   } catch (error) {
-    return [key, {about: 'server', state: 'missing', text: messageOf(error), remedy: 'set ANTHROPIC_BASE_URL anew'}];
+    return [key, {about: 'server', state: 'missing', text: messageOf(error), remedy: 'correct ANTHROPIC_BASE_URL'}];
   }
   const {host} = new URL(at.baseURL);
   const check = await checkServer(at);
   if (!check.reached) {
-    const remedy = 'look at the network, at ANTHROPIC_BASE_URL, and whether that server runs';
+    const remedy = 'check the network, ANTHROPIC_BASE_URL, and whether that server runs';
     return [key, {about: 'server', state: 'missing', text: `${host} is not reached: ${check.why}`, remedy}];
   }
   const server: Finding = {about: 'server', state: 'ok', text: `${host} answers`};
@@ -67,13 +67,13 @@ async function model({env, offline}: SessionOptions): Promise<Finding[]> {
 async function sandbox(settings: Settings, home: string): Promise<Finding> {
   let status: SandboxStatus;
   try {
-    status = await sandboxOf(settings, home).status();
+    status = await createSessionSandbox(settings, home).status();
   } catch (error) {
-    return {about: 'sandbox', state: 'missing', text: messageOf(error), remedy: 'mend the settings'};
+    return {about: 'sandbox', state: 'missing', text: messageOf(error), remedy: 'correct the settings'};
   }
   const mode = settings.sandbox?.mode ?? 'off';
   if (status.available) {
-    return {about: 'sandbox', state: 'ok', text: `${status.kind} holds read-only agents; for others: ${mode}`};
+    return {about: 'sandbox', state: 'ok', text: `${status.kind} confines read-only agents; for others: ${mode}`};
   }
   const {reason, remedy} = status;
   return mode === 'required'
@@ -85,17 +85,17 @@ async function ripgrep(): Promise<Finding> {
   const about = 'ripgrep';
   try {
     const {rgPath} = await import('@vscode/ripgrep');
-    return {about, state: 'ok', text: await versionOf(rgPath)};
+    return {about, state: 'ok', text: await getVersion(rgPath)};
   } catch (error) {
     const text = `grep and glob do not work: ${messageOf(error).split('\n')[0]}`;
-    return {about, state: 'missing', text, remedy: 'install mini-cc anew, with its optional dependencies'};
+    return {about, state: 'missing', text, remedy: 'install mini-cc again, with its optional dependencies'};
   }
 }
 
 async function git(): Promise<Finding> {
   const about = 'git';
   try {
-    return {about, state: 'ok', text: await versionOf('git')};
+    return {about, state: 'ok', text: await getVersion('git')};
   } catch {
     return {
       about,
@@ -126,32 +126,32 @@ function settingsFiles({files, warnings}: LoadedSettings): Finding[] {
   ];
 }
 
-interface ReadSettings {
+interface CheckedSettings {
   readonly loaded?: LoadedSettings;
   /** What is wrong with trust. */
   readonly trust?: readonly Finding[];
   readonly problem?: Finding[];
 }
 
-function readSettings(options: SessionOptions): ReadSettings {
+function checkSettings(options: SessionOptions): CheckedSettings {
   try {
     const root = realpathSync(options.cwd);
     const trust = new DirectoryTrust(options.home, root);
-    const loaded = settingsOf(options, root, trust.trusts);
-    const problems = trustProblems(options.home, trust, loaded);
+    const loaded = readSettings(options, root, trust.trusts);
+    const problems = getTrustProblems(options.home, trust, loaded);
     return {loaded, trust: problems.map((each): Finding => ({about: 'trust', state: 'warning', ...each}))};
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const remedy = 'mend that file; mini-cc config schema says what it may hold';
+    const remedy = 'correct that file; mini-cc config schema says what it may contain';
     return {
       problem: error.message.split('\n').map((text) => ({about: 'settings', state: 'missing' as const, text, remedy})),
     };
   }
 }
 
-/** @throws MiniCcError `PROGRAM` where it does not run. */
-async function versionOf(program: string): Promise<string> {
-  const {exitCode, stdout, message} = await runProgram(program, ['--version'], {limitMs: PROGRAM_LIMIT_MS});
+/** @throws MiniCcError `PROGRAM` when it does not run. */
+async function getVersion(program: string): Promise<string> {
+  const {exitCode, stdout, message} = await runProgram(program, ['--version'], {limitMs: PROGRAM_TIMEOUT_MS});
   if (exitCode !== 0) throw new MiniCcError('PROGRAM', message);
   return stdout.toString().split('\n', 1)[0]!.trim();
 }

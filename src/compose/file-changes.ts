@@ -1,35 +1,79 @@
-/** Checkpoints of the session that is open, and what its commands do with them. */
+/** What a session keeps of changed files: checkpoints, to take changes back, and the worktrees of its runs. */
+import {homedir} from 'node:os';
+import type {LoadedSettings} from '../config/settings.ts';
+import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import type {Emit} from '../core/contract/events.ts';
+import type {Worktrees} from '../core/contract/worktree.ts';
+import {isProtected} from '../core/permissions/files/paths.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import type {ChangedFiles} from '../core/session/parts.ts';
-import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
+import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
+import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
-import {CheckpointStore, type CheckpointStoreOptions} from '../storage/checkpoints/checkpoint-store.ts';
+import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
 import {formatPatch} from '../tools/files/patch.ts';
+import type {SessionOptions} from './options.ts';
 
-export function checkpointsOf(
-  options: Pick<CheckpointStoreOptions, 'sessionFolder' | 'root' | 'home'>,
-  redactor: Redactor,
-  emit: Emit,
-): CheckpointStore {
-  const told = new Set<string>();
+export interface FileChangesOptions {
+  /** The workspace, links resolved. */
+  readonly root: string;
+  readonly options: Pick<SessionOptions, 'home'>;
+  readonly loaded: Pick<LoadedSettings, 'settings'>;
+  /** Of the conversation that is open. */
+  readonly sessionFolder: () => string;
+  readonly redactor: Redactor;
+  readonly emit: Emit;
+}
+
+export function createFileChanges(options: FileChangesOptions) {
+  const {root} = options;
+  const writeLog = new WriteLog();
+  const checkpoints = createCheckpoints(options);
+  const changes = createChangedFiles({
+    root,
+    checkpoints: () => checkpoints.current,
+    formatPatch,
+    onRestored: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
+  });
+  return {writeLog, checkpoints, changes, worktrees: createWorktrees(options, checkpoints)};
+}
+
+function createCheckpoints({root, options, sessionFolder, redactor, emit}: FileChangesOptions): CheckpointStore {
+  const reported = new Set<string>();
   return new CheckpointStore({
-    ...options,
+    ...{root, home: options.home, sessionFolder},
     redact: (label) => redactor.text(label),
     onNone: (why) => {
-      if (told.has(why)) return;
-      told.add(why);
+      if (reported.has(why)) return;
+      reported.add(why);
       const text = `checkpoints are not complete (${why}): /subagents undo and /rewind may not put everything back`;
       emit({type: 'notice', level: 'warning', text});
     },
   });
 }
 
-export function changedFilesOf(checkpoints: CheckpointStore, root: string, writeLog: WriteLog): ChangedFiles {
-  return createChangedFiles({
-    root,
-    checkpoints: () => checkpoints.current,
-    formatPatch,
-    onRestored: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
-  });
+/** The code that makes worktrees is loaded with the first one. */
+function createWorktrees(
+  {root, options, loaded, sessionFolder, emit}: FileChangesOptions,
+  checkpoints: Checkpoints,
+): Worktrees {
+  let created: Promise<Worktrees> | undefined;
+  const create = async () => {
+    const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
+    return new GitWorktrees({
+      ...{root, sessionFolder, isProtected},
+      hidden: () => {
+        const hide = loaded.settings.sandbox?.hide ?? [];
+        return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path}) => path);
+      },
+      warn: (text) => emit({type: 'notice', level: 'warning', text}),
+      writing: (owner, work) => checkpoints.around(owner, work),
+    });
+  };
+  return {
+    open: async (owner, signal) => {
+      created ??= create();
+      return (await created).open(owner, signal);
+    },
+    settled: async () => (await created)?.settled(),
+  };
 }

@@ -1,10 +1,12 @@
-/** What a session is asked to be, and the parts that are read from it alone. */
+/** The options of a session, and the parts that follow from them and the settings alone. */
+import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Limits} from '../core/contract/limits.ts';
 import type {Trusts} from '../core/contract/trust.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
+import {knownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
+import {Redactor} from '../core/secrets/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
 
@@ -13,7 +15,7 @@ export interface SessionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
   readonly home: string;
-  /** A person can be asked. Without one, what would be asked is refused. */
+  /** A person can be asked. Otherwise every call that needs a question is refused. */
   readonly interactive: boolean;
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
@@ -28,9 +30,9 @@ export interface SessionOptions {
   readonly appendSystemPrompt?: string;
   readonly addDirs?: readonly string[];
   readonly settingsFile?: string;
-  /** `--trust`: what the project's files ask for now counts, and is remembered. */
+  /** `--trust`: trust what the project's files ask for now, and remember it. */
   readonly trust?: boolean;
-  /** Asks the person before there is a session; `withdrawn` when they leave instead. */
+  /** Asks the person before there is a session. `withdrawn`: the person left instead. */
   readonly ask?: (question: Question) => Promise<Answer | 'withdrawn'>;
   /** `--agents`: definitions as JSON. */
   readonly agentsJson?: string;
@@ -38,13 +40,13 @@ export interface SessionOptions {
   readonly agent?: string;
   readonly rawStream?: boolean;
   readonly debug?: boolean;
-  /** Instead of what the settings say: runs at work at a time. */
+  /** Subagents that run at a time, instead of what the settings say. */
   readonly maxConcurrent?: number;
-  /** Instead of what the settings say. 0 = never, so that no timer keeps a program alive that forgets to close. */
+  /** Instead of what the settings say. 0 = never: then no timer keeps a program alive that does not close its session. */
   readonly archiveAfterMinutes?: number;
 }
 
-export function settingsOf(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
+export function readSettings(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
   return loadSettings({
     home: options.home,
     cwd: root,
@@ -53,12 +55,12 @@ export function settingsOf(options: SessionOptions, root: string, trusts: Trusts
   });
 }
 
-/** Command line > environment > settings; undefined: the default. */
-export function modelNameOf(options: SessionOptions, settings: Settings): string | undefined {
+/** Command line > environment > settings. Undefined: the default. */
+export function getModelName(options: SessionOptions, settings: Settings): string | undefined {
   return options.model ?? (options.env.ANTHROPIC_MODEL || settings.model);
 }
 
-export function resolverOf(options: SessionOptions, settings: Settings, redactor: Redactor): ModelResolver {
+export function createModelResolver(options: SessionOptions, settings: Settings, redactor: Redactor): ModelResolver {
   return new ModelResolver({
     redactor,
     env: options.env,
@@ -71,4 +73,13 @@ export function resolverOf(options: SessionOptions, settings: Settings, redactor
     idleSeconds: settings.limits?.idleSeconds ?? 120,
     maxOutputTokens: settings.maxOutputTokens ?? 16_384,
   });
+}
+
+/** @param keyNames variables that hold keys of mini-cc by the settings. @param root the working directory */
+export function createSecrets({env, home}: SessionOptions, keyNames: readonly string[], root: string) {
+  return {
+    redactor: new Redactor(knownSecrets(env, keyNames, [root, home, homedir()])),
+    /** The environment of tools, without keys of mini-cc. */
+    env: withoutModelKeys(env, keyNames),
+  };
 }

@@ -1,59 +1,118 @@
-/** The rules of a session: from the command line, the settings, and what a person chose for good in this project. */
-import type {LoadedSettings} from '../config/settings.ts';
+/** What a session may do by its command line and settings: permission rules and the sandbox. */
+import {homedir} from 'node:os';
+import type {LoadedSettings, Settings} from '../config/settings.ts';
+import type {Confinement} from '../core/contract/access.ts';
 import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {notYet} from '../core/util/not-yet.ts';
 import {TOOL_NAMES, toolName} from '../core/util/tool-names.ts';
+import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {SavedRules} from '../storage/saved-rules.ts';
+import {refusePrivateAddress} from '../tools/web/web-address.ts';
 import type {SessionOptions} from './options.ts';
 
-/** What subagents may have at all. */
-export function toolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook) {
+/** The tools that subagents may have. */
+export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook) {
   const {allow, deny = []} = subagents?.tools ?? {};
   const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool));
   return {deny: [...deny.map(toolName), ...forbidden], ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
 }
 
 /**
- * @param place `folder` of the project's sessions, `root` of the project with links resolved
- * @throws UsageError for a rule of the command line that is none; those of files were checked where they were read
+ * The rules of the command line and the settings, and those that the user saved in this project.
+ * @param project `folder` of its sessions, `root` with links resolved
+ * @throws UsageError for a wrong rule of the command line; those of files were checked when they were read
  */
-export function rulesOf(
+export function createRules(
   options: SessionOptions,
   loaded: LoadedSettings,
-  {folder, root, redactor}: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
+  project: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
 ) {
-  const kept = new SavedRules(folder, root, redactor);
-  const {rules, warning} = kept.read();
+  const saved = new SavedRules(project.folder, project.root, project.redactor);
+  const {rules, warning} = saved.read();
   const all = [
-    ...(options.allowedTools ?? []).map((text) => typed(text, 'allow', '--allowed-tools')),
-    ...(options.disallowedTools ?? []).map((text) => typed(text, 'deny', '--disallowed-tools')),
-    ...ofSettings(loaded),
-    ...rules.flatMap((text) => known(text, 'allow', kept.source)),
+    ...(options.allowedTools ?? []).map((text) => parseTypedRule(text, 'allow', '--allowed-tools')),
+    ...(options.disallowedTools ?? []).map((text) => parseTypedRule(text, 'deny', '--disallowed-tools')),
+    ...getSettingsRules(loaded),
+    ...rules.flatMap((text) => parseCheckedRule(text, 'allow', saved.source)),
   ];
-  return {rules: new RuleBook(all, kept), warnings: warning === undefined ? [] : [warning]};
+  return {rules: new RuleBook(all, saved), warnings: warning === undefined ? [] : [warning]};
 }
 
-function typed(text: string, kind: RuleKind, source: string): Rule {
+function parseTypedRule(text: string, kind: RuleKind, source: string): Rule {
   const read = readRule(text);
   if (!('wrong' in read)) return {kind, text, source, ...read};
   throw new UsageError(`${source}: ${read.wrong}${read.meant === undefined ? '' : ` (did you mean ${read.meant}?)`}`);
 }
 
-/** Each with the file that it stands in. */
-function ofSettings({origins}: LoadedSettings): Rule[] {
+/** Each with the files that contain it. */
+function getSettingsRules({origins}: LoadedSettings): Rule[] {
   return RULE_KINDS.flatMap((kind) =>
     origins
       .filter(({path}) => path.join('.') === `permissions.${kind}`)
-      .flatMap(({value, from}) =>
-        (value as readonly string[]).flatMap((text) => known(text, kind, from.map(({file}) => file).join(', '))),
-      ),
+      .flatMap(({value, from}) => {
+        const source = from.map(({file}) => file).join(', ');
+        return (value as readonly string[]).flatMap((text) => parseCheckedRule(text, kind, source));
+      }),
   );
 }
 
-/** A rule that was checked before; one of a later version is left out. */
-function known(text: string, kind: RuleKind, source: string): Rule[] {
+/** A rule that was checked before. One of a newer version, which this one cannot read, is left out. */
+function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] {
   const read = readRule(text);
   return 'wrong' in read ? [] : [{kind, text, source, ...read}];
+}
+
+/** A name or an address, without scheme and port. */
+const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
+
+/**
+ * @param miniCcHome sessions and settings of mini-cc: no confined command sees them
+ * @throws UsageError for an allowed host that is none
+ */
+export function createSessionSandbox(settings: Settings, miniCcHome: string): Sandbox {
+  const {hide = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
+  const wrong = names.find((name) => !HOST.test(name));
+  if (wrong !== undefined) {
+    throw new UsageError(
+      `sandbox.allowedHosts: ${JSON.stringify(wrong)} is no name of a host: write example.com, or *.example.com for all below it`,
+    );
+  }
+  const hosts: AllowedHosts = {
+    names,
+    mayLeadTo(host, address) {
+      try {
+        refusePrivateAddress(host, address, () => true);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+  return createSandbox({home: homedir(), miniCcHome, hide, hosts, unixSockets});
+}
+
+/**
+ * How commands of agents that may write are confined. Where the settings require the sandbox and there is none, such
+ * commands do not run.
+ * @returns `warning`: one line about what was asked for and is missing
+ */
+export async function getConfinement(
+  settings: Settings,
+  sandbox: Sandbox,
+): Promise<{readonly confinement: Confinement; readonly warning?: string}> {
+  const {mode = 'off', allowedHosts = []} = settings.sandbox ?? {};
+  if (mode === 'off') return {confinement: 'none'};
+  const status = await sandbox.status();
+  if (status.available) {
+    const isWithoutHosts = status.kind === 'Seatbelt' && allowedHosts.length > 0;
+    const warning = `${notYet('sandbox.allowedHosts')} on macOS: confined commands have no network`;
+    return {confinement: 'workspace-write', ...(isWithoutHosts && {warning})};
+  }
+  const why = `${status.reason}: ${status.remedy}`;
+  return mode === 'required'
+    ? {confinement: 'workspace-write', warning: `sandbox: required, and ${why}. Until then bash runs nothing.`}
+    : {confinement: 'none', warning: `sandbox: auto, and ${why}. Commands run without it.`};
 }

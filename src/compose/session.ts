@@ -1,7 +1,11 @@
-/** The only wiring: settings + models + tools + agents → a session. */
+/**
+ * The only wiring: settings, models, tools and agents become a session. `composeParts` lists the steps; each adds its
+ * parts to those of the steps before it, and none needs a part that is made later.
+ */
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
+import path from 'node:path';
 import {createCommandTable} from '../commands/table.ts';
 import {toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
@@ -15,13 +19,14 @@ import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {secretPlaces} from '../core/secrets/secret-places.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
 import {systemClock} from '../core/turn/deadline.ts';
-import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
+import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
 import {systemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
@@ -30,16 +35,13 @@ import {DebugLog} from '../storage/debug-log.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
-import {agentNamed, agentsRoom, brokenAgents, mainTools, openCatalog} from './agents.ts';
-import {emptyNotice, openConversation, openFirst} from './conversation.ts';
-import {changedFilesOf, checkpointsOf} from './file-changes.ts';
-import {modelNameOf, resolverOf, type SessionOptions} from './options.ts';
-import {rulesOf, toolRules} from './permissions.ts';
-import {confinementOf, sandboxOf} from './sandbox.ts';
-import {secretsOf} from './secrets.ts';
-import {upkeep} from './start-up-cleanup.ts';
-import {settingsTrusted} from './trust.ts';
-import {worktreesOf} from './worktrees.ts';
+import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
+import {createFileChanges} from './file-changes.ts';
+import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
+import {createRules, createSessionSandbox, getConfinement, getToolRules} from './permissions.ts';
+import {describeEmptySession, openConversation, openFirstConversation} from './sessions.ts';
+import {runStartUpCleanup} from './start-up-cleanup.ts';
+import {loadTrustedSettings} from './trust.ts';
 
 export type {SessionOptions} from './options.ts';
 
@@ -52,158 +54,180 @@ export async function compose(options: SessionOptions): Promise<Session> {
 
 /** What `compose` makes a session of. @throws UsageError for settings, names or ids that are wrong. */
 export async function composeParts(options: SessionOptions): Promise<SessionParts> {
-  const root = realpathSync(options.cwd);
-  const loaded = await settingsTrusted(options, root);
-  const {settings, warnings, keyNames, trust} = loaded;
-  const {redactor, env} = secretsOf(options, keyNames, root);
-  const resolver = resolverOf(options, settings, redactor);
-  const store = new SessionStore(options.home, root, redactor);
-  const firstConversation = openFirst(store, options, redactor);
-  const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
-  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
-  if (debugLog) bus.subscribe((event) => debugLog.event(event));
+  const project = await openProject(options);
+  const tools = await addTools(project);
+  const agents = addAgents(tools);
+  const permissions = addPermissions(agents);
+  const changes = {...permissions, ...createFileChanges(permissions)};
+  const manager = addManager(changes);
+  const parts = createParts(manager);
+  if (options.interactive) manager.catalog.watch();
+  return parts;
+}
 
-  const sandbox = sandboxOf(settings, options.home);
-  const {confinement, warning: noSandbox} = await confinementOf(settings, sandbox);
-  const {rules, warnings: ruleWarnings} = rulesOf(options, loaded, {folder: store.folder, root, redactor});
+/** Settings, keys, the transcript and the event bus. */
+async function openProject(options: SessionOptions) {
+  const root = realpathSync(options.cwd);
+  const loaded = await loadTrustedSettings(options, root);
+  const {redactor, env} = createSecrets(options, loaded.keyNames, root);
+  const store = new SessionStore(options.home, root, redactor);
+  const firstConversation = openFirstConversation(store, options, redactor);
+  const bus = createBus(options, redactor);
+  return {
+    ...{options, root, loaded, redactor, env, store, firstConversation, bus},
+    emit: bus.emitFor(MAIN),
+    resolver: createModelResolver(options, loaded.settings, redactor),
+  };
+}
+
+/** The tools of all agents, with the sandbox and the rules that they need. */
+async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
+  const {options, root, loaded, redactor, store} = before;
+  const sandbox = createSessionSandbox(loaded.settings, options.home);
+  const {confinement, warning} = await getConfinement(loaded.settings, sandbox);
+  const {rules, warnings} = createRules(options, loaded, {folder: store.folder, root, redactor});
   const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
-  const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
-  const emit = bus.emitFor(MAIN);
+  return {
+    ...before,
+    ...{sandbox, confinement, rules, baseTools},
+    toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
+    warnings: [...loaded.warnings, ...warnings, ...(warning === undefined ? [] : [warning])],
+  };
+}
+
+/** The agents, the one that the session runs as (`--agent`), and its model. */
+function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
+  const {options, root, loaded, emit, resolver, toolNames, firstConversation} = before;
+  const {settings, trust} = loaded;
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, (text) =>
     emit({type: 'notice', level: 'info', text}),
   );
-  const runAs = options.agent === undefined ? undefined : agentNamed(options.agent, catalog);
-  const model = resolver.resolve(options.model ?? runAs?.model ?? modelNameOf(options, settings));
+  const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
+  const model = resolver.resolve(options.model ?? mainAgent?.model ?? getModelName(options, settings));
+  const state: SessionState = {conversation: firstConversation, model};
+  return {
+    ...before,
+    ...{catalog, mainAgent, state},
+    agents: allowedAgents(catalog, settings.subagents?.allowAgents ?? ['*']),
+    sessionFolder: () => before.store.sessionFolder(state.conversation.id),
+  };
+}
+
+/** Who may do what, and the workspace that this holds for. */
+function addPermissions(before: ReturnType<typeof addAgents>) {
+  const {options, root, env, redactor, rules, confinement, sandbox, mainAgent, sessionFolder} = before;
+  const questions = new Questions();
+  const denials: Denial[] = [];
+  const policy = new PermissionPolicy(options.permissionMode ?? mainAgent?.permissionMode ?? 'default', rules, {
+    ownFolders: () => [sessionFolder()],
+    secretPlaces: secretPlaces(homedir(), options.home),
+  });
   const workspace: Workspace = {
     root,
-    extraRoots: (options.addDirs ?? []).map((folder) => existingFolder(folder, root)),
+    extraRoots: (options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
     cwd: root,
     get confinement() {
-      return policy.confinementOf(runAs?.readOnly ? 'read-only' : confinement);
+      return policy.confinementOf(mainAgent?.readOnly ? 'read-only' : confinement);
     },
     env,
   };
+  const permits = {
+    policy,
+    questions: options.interactive ? questions : undefined,
+    sandboxAvailable: async () => (await sandbox.status()).available,
+    // Only print mode reads them, at its end.
+    onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
+  };
+  return {...before, questions, denials, policy, workspace, permits};
+}
+
+/** The manager of subagents. */
+function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeof createFileChanges>) {
+  const {options, root, loaded, rules, env, resolver, store, bus, baseTools, agents, state} = before;
+  const {settings, trust} = loaded;
+  const inbox = new Inbox();
+  const fingerprint = new WorkspaceFingerprint(root);
+  const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
+  const rawStream = options.rawStream ?? false;
   const surroundings = readSurroundings(
     {cwd: root, home: options.home, trusts: trust.trusts},
     options.appendSystemPrompt,
   );
   const memory = [...surroundings.memory, ...toolNotes(root, options.home, trust.trusts)];
-  const state: SessionState = {conversation: firstConversation, model};
-  const sessionFolder = () => store.sessionFolder(state.conversation.id);
-  const questions = new Questions();
-  const denials: Denial[] = [];
-  const policy = new PermissionPolicy(options.permissionMode ?? runAs?.permissionMode ?? 'default', rules, {
-    ownFolders: () => [sessionFolder()],
-    secretPlaces: secretPlaces(homedir(), options.home),
-  });
-  const permits = {
-    policy,
-    questions: options.interactive ? questions : undefined,
-    sandboxAvailable: async () => (await sandbox.status()).available,
-    // Only a script reads them, at its end.
-    onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
-  };
-  const writeLog = new WriteLog();
-  const checkpoints = checkpointsOf({sessionFolder, root, home: options.home}, redactor, emit);
-  const rawStream = options.rawStream ?? false;
-  const inbox = new Inbox();
-  const runs = store.runStore(() => state.conversation.id);
-  const fingerprint = new WorkspaceFingerprint(root);
-  const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
-  const agents = allowedAgents(catalog, settings.subagents?.allowAgents ?? ['*']);
-  const modelFor = (agent: string, asked: string | undefined) => {
-    // The settings' model of an agent is in its definition already.
-    const name = asked ?? catalog.get(agent)?.model ?? settings.subagentModel ?? 'inherit';
-    return {model: name === 'inherit' ? state.model : resolver.resolve(name)};
-  };
-  const worktrees = worktreesOf({root, home: options.home, settings, sessionFolder, checkpoints, emit});
+  const {workspace, confinement, writeLog, checkpoints, worktrees, permits} = before;
   const manager = new SubagentManager({
-    maxConcurrent: options.maxConcurrent ?? poolSize(settings, model, env),
-    mainAgentId: MAIN,
-    inbox,
-    bus,
-    store: runs,
+    ...{mainAgentId: MAIN, inbox, bus, archiveAfterMinutes},
+    maxConcurrent: options.maxConcurrent ?? getPoolSize(settings, state.model, env),
+    store: store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
-    archiveAfterMinutes,
     revive: (record) => {
       const agent = agents.get(record.agent);
-      if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} is gone: its run cannot go on`);
-      const narrowed = record.onlyTools
-        ? withOnly(
-            agent,
-            record.onlyTools,
-            baseTools.map(({name}) => name),
-          )
-        : agent;
+      if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} was deleted: its run cannot go on`);
+      const names = baseTools.map(({name}) => name);
+      const narrowed = record.onlyTools ? withOnly(agent, record.onlyTools, names) : agent;
       return {agent: narrowed, model: resolver.resolve(record.model || undefined)};
     },
     house: {
-      ...{
-        baseTools,
-        workspace,
-        confinement,
-        surroundings: {...surroundings, memory},
-        writeLog,
-        checkpoints,
-        worktrees,
-        permits,
-        clock: systemClock,
-        rawStream,
-      },
+      ...{baseTools, workspace, confinement, writeLog, checkpoints, worktrees, permits, rawStream},
+      surroundings: {...surroundings, memory},
+      clock: systemClock,
       limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
-      toolRules: toolRules(loaded, rules),
+      toolRules: getToolRules(loaded, rules),
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
+  return {...before, inbox, archiveAfterMinutes, rawStream, surroundings, manager};
+}
+
+/** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
+function createParts(before: ReturnType<typeof addManager>): SessionParts {
+  const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
+  const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
-  const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
-  // What is refused anyway is not offered: a model would spend turns on it.
-  const tools = mainTools(runAs, baseTools, taskTools).filter(({name}) => !rules.forbids(name));
-  const commands = createCommandTable(agentsRoom(catalog, root, options.home, toolNames), async () =>
+  const commands = createCommandTable(createAgentsCommandDeps(catalog, root, options.home, toolNames), async () =>
     (await import('./doctor.ts')).examine(options),
   );
-  const retentionDays = settings.retention?.days ?? 0;
-  const openSession = firstConversation.id;
-  const kept = upkeep(
-    {folder: store.folder, cwd: root, archiveAfterMinutes, retentionDays, openSession, now: Date.now()},
+  const cleanup = runStartUpCleanup(
+    {
+      ...{folder: store.folder, cwd: root, archiveAfterMinutes: before.archiveAfterMinutes, now: Date.now()},
+      retentionDays: before.loaded.settings.retention?.days ?? 0,
+      openSession: firstConversation.id,
+    },
     emit,
   );
-  const parts: SessionParts = {
-    agentId: MAIN,
-    state,
+  const run = createMainRun(before);
+  return {
+    ...{
+      agentId: MAIN,
+      state,
+      bus,
+      redactor,
+      questions,
+      manager,
+      agents,
+      inbox,
+      pending,
+      commands,
+      denials,
+      changes,
+      run,
+    },
     info: {
       cwd: root,
-      tools: tools.map((tool) => tool.name),
-      // Live: an agent that was written just now is there.
+      tools: run.tools.map(({name}) => name),
+      // Read at each use: an agent may be written while the session lasts.
       get agents() {
         return agents.list().map((agent) => agent.name);
       },
       commands: commands.map(({name, description}) => ({name, description})),
-      warnings: redactor.values([
-        ...warnings,
-        ...ruleWarnings,
-        ...brokenAgents(catalog),
-        ...emptyNotice(store, options, firstConversation),
-        ...(noSandbox === undefined ? [] : [noSandbox]),
-        ...(model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
-      ]),
+      warnings: listWarnings(before),
     },
-    bus,
-    redactor,
-    questions,
-    manager,
-    agents,
-    inbox,
-    pending,
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await Promise.all([kept, worktrees.settled()]);
+      await Promise.all([cleanup, worktrees.settled()]);
       checkpoints.close();
     },
-    commands,
-    denials,
-    changes: changedFilesOf(checkpoints, root, writeLog),
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     setPermissionMode: (mode) => {
       policy.mode = mode;
@@ -212,37 +236,59 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
     limits: options.limits ?? {},
     openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
     resolveModel: (name) => resolver.resolve(name),
-    run: {
-      agentId: MAIN,
-      label: MAIN,
-      tools,
-      workspace,
-      files: createFileLedger(writeLog, MAIN),
-      checkpoints,
-      permit: createPermit(permits, MAIN, workspace, emit, runAs && {readOnly: runAs.readOnly}),
-      emit,
-      system: systemPrompt(runAs?.prompt ?? mainPrompt, surroundings),
-      clock: systemClock,
-      rawStream,
-    },
   };
-  if (options.interactive) catalog.watch();
-  return parts;
+}
+
+function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
+  const {loaded, rules, baseTools, emit, resolver, catalog, agents, mainAgent, state, manager, rawStream} = before;
+  const {workspace, permits, checkpoints, writeLog, surroundings} = before;
+  const modelFor = (agent: string, asked: string | undefined) => {
+    // A model that the settings name for an agent is in its definition already.
+    const name = asked ?? catalog.get(agent)?.model ?? loaded.settings.subagentModel ?? 'inherit';
+    return {model: name === 'inherit' ? state.model : resolver.resolve(name)};
+  };
+  const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
+  const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
+  return {
+    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock: systemClock},
+    // What a rule refuses in any case is not offered: a model would spend turns on it.
+    tools: getMainTools(mainAgent, baseTools, taskTools).filter(({name}) => !rules.forbids(name)),
+    files: createFileLedger(writeLog, MAIN),
+    permit: createPermit(permits, MAIN, workspace, emit, readOnly),
+    system: systemPrompt(mainAgent?.prompt ?? mainPrompt, surroundings),
+  };
+}
+
+function listWarnings(before: ReturnType<typeof addManager>): readonly string[] {
+  const {options, redactor, catalog, store, firstConversation, state, warnings} = before;
+  return redactor.values([
+    ...warnings,
+    ...describeBrokenAgents(catalog),
+    ...describeEmptySession(store, options, firstConversation),
+    ...(state.model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
+  ]);
 }
 
 const OFFLINE_BY_DEFAULT =
   'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
 
-/** 8 at a hosted model, up to 3 at one on this machine, or what the settings say. */
-function poolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {
+function createBus(options: SessionOptions, redactor: Redactor): EventBus {
+  const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
+  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
+  if (debugLog) bus.subscribe((event) => debugLog.event(event));
+  return bus;
+}
+
+/** What the settings say, else 8 for a hosted model, and for one on this machine what it can take, up to 3. */
+function getPoolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {
   const size = settings.subagents?.maxConcurrent ?? 'auto';
   if (size !== 'auto') return size;
   return model.local ? () => measureLocalCapacity({baseURL: env.ANTHROPIC_BASE_URL ?? '', env}) : 8;
 }
 
-function existingFolder(folder: string, root: string): string {
+function getExistingFolder(folder: string, root: string): string {
   try {
-    return realpathSync(folder.startsWith('/') ? folder : `${root}/${folder}`);
+    return realpathSync(path.resolve(root, folder));
   } catch (error) {
     throw new UsageError(`--add-dir: no such folder: ${folder}`, {cause: error});
   }

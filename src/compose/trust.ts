@@ -1,4 +1,4 @@
-/** What a project's files ask for is put before the user, once, before anything is made of it. */
+/** Asks the user, once, whether what a project's files ask for may take effect. Until then it does not. */
 import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
@@ -10,66 +10,66 @@ import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {MiniCcError} from '../core/util/errors.ts';
-import {type SessionOptions, settingsOf} from './options.ts';
+import {readSettings, type SessionOptions} from './options.ts';
 
-export interface Trusted extends LoadedSettings {
+export interface TrustedSettings extends LoadedSettings {
   readonly trust: DirectoryTrust;
-  /** What of `warnings` is about trust. */
+  /** The part of `warnings` that is about trust. */
   readonly aboutTrust: readonly string[];
 }
 
 /**
- * The settings of a directory, with what its user trusts of them. Where a person can be asked, they are, about what
- * nothing was said yet.
+ * The settings of a directory, with what its user trusts of them. A person who can be asked is asked about what they
+ * have not answered yet.
  * @throws UsageError for settings that are wrong, MiniCcError `WITHDRAWN` when the person left instead of answering
  */
-export async function settingsTrusted(options: SessionOptions, root: string): Promise<Trusted> {
+export async function loadTrustedSettings(options: SessionOptions, root: string): Promise<TrustedSettings> {
   const trust = new DirectoryTrust(options.home, root);
-  const read = () => settingsOf(options, root, trust.trusts);
+  const read = () => readSettings(options, root, trust.trusts);
   const first = read();
-  const claims = claimsOf(options, root, first);
+  const claims = getClaims(options, root, first);
   if (claims.length === 0) return {...first, trust, aboutTrust: []};
-  const open = claims.filter((claim) => isOpen(trust, claim, options.trust ?? false));
-  const said = open.length > 0 ? await judge(open, trust, options) : [];
-  // Judged were the values that were shown: what the files say by now is compared with them.
+  const open = claims.filter((claim) => needsAnswer(trust, claim, options.trust ?? false));
+  const problems = open.length > 0 ? await askForTrust(open, trust, options) : [];
+  // The answer is about the values that were shown. The files may have changed since: they are read again.
   const loaded = open.length > 0 ? read() : first;
-  const ignored = claimsOf(options, root, loaded).filter((claim) => !trust.trusts(claim));
-  const lines = [trust.problem, ...said, ignored.length > 0 ? ignoredLine(ignored, trust, options) : undefined];
-  const aboutTrust = lines.filter((line) => line !== undefined).map(asOneLine);
+  const ignored = getClaims(options, root, loaded).filter((claim) => !trust.trusts(claim));
+  const lines = [trust.problem, ...problems, ignored.length > 0 ? formatIgnored(ignored, trust, options) : undefined];
+  const aboutTrust = lines.filter((line) => line !== undefined).map(toOneLine);
   return {...loaded, warnings: [...loaded.warnings, ...aboutTrust], trust, aboutTrust};
 }
 
-/** @returns what the user should know of it, one line each. */
-async function judge(
+/** @returns what the user should know about it, one line each. */
+async function askForTrust(
   open: readonly Claim[],
   trust: DirectoryTrust,
   {trust: isTrusting, ask}: SessionOptions,
 ): Promise<(string | undefined)[]> {
-  if (isTrusting) return [`trusted from now on: ${named(open, trust)}`, trust.remember(open, 'trusted')];
+  if (isTrusting) return [`trusted from now on: ${listClaims(open, trust)}`, trust.remember(open, 'trusted')];
   if (!ask) return [];
-  const answer = await ask(questionAbout(open, trust));
+  const answer = await ask(createQuestion(open, trust));
   if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left before this directory was trusted or not');
   if (answer.choice === 'trust') return [trust.remember(open, 'trusted')];
   return answer.choice === 'never' ? [trust.remember(open, 'refused')] : [];
 }
 
-/** What is ignored for want of trust, and how to trust it. */
-export function ignoredLine(
+/** What is ignored because it is not trusted, and how to trust it. */
+function formatIgnored(
   ignored: readonly Claim[],
   trust: DirectoryTrust,
   {interactive}: Pick<SessionOptions, 'interactive'>,
 ): string {
   const how = interactive ? 'mini-cc --trust' : HOW_TO_TRUST;
-  return `${ignoredWords(ignored, trust)}. To trust what they say: ${how}`;
+  return `${describeIgnored(ignored, trust)}. To trust what they say: ${how}`;
 }
 
 const HOW_TO_TRUST = '--trust, or start mini-cc in a terminal';
 
-function ignoredWords(ignored: readonly Claim[], trust: DirectoryTrust): string {
-  return `ignored, as this directory is not trusted: ${named(ignored, trust)}`;
+function describeIgnored(ignored: readonly Claim[], trust: DirectoryTrust): string {
+  return `ignored, as this directory is not trusted: ${listClaims(ignored, trust)}`;
 }
 
-/** How what needs trust stands in a directory, for people to read. Values may hold tokens and are left out. */
+/** What needs trust in a directory, and its state, for people to read. Values are left out: they may contain tokens. */
 export interface EffectiveTrust {
   readonly directory: string;
   readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[];
@@ -77,20 +77,20 @@ export interface EffectiveTrust {
   readonly warnings: readonly string[];
 }
 
-/** What is wrong with trust, one line each, and how to mend it. */
-export function trustProblems(
+/** What is wrong with trust, one line each, and how to repair it. */
+export function getTrustProblems(
   home: string,
   trust: DirectoryTrust,
   settings: Pick<LoadedSettings, 'claims'>,
 ): {readonly text: string; readonly remedy: string}[] {
-  const claims = claimsOf({home}, trust.directory, settings);
+  const claims = getClaims({home}, trust.directory, settings);
   const ignored = claims.filter((claim) => !trust.trusts(claim));
   const problem = claims.length > 0 ? trust.problem : undefined;
   return [
-    ...(problem === undefined ? [] : [{text: asOneLine(problem), remedy: 'mend or delete that file'}]),
+    ...(problem === undefined ? [] : [{text: toOneLine(problem), remedy: 'repair or delete that file'}]),
     ...(ignored.length === 0
       ? []
-      : [{text: asOneLine(ignoredWords(ignored, trust)), remedy: `${HOW_TO_TRUST}, if you trust what they say`}]),
+      : [{text: toOneLine(describeIgnored(ignored, trust)), remedy: `${HOW_TO_TRUST}, if you trust what they say`}]),
   ];
 }
 
@@ -99,21 +99,21 @@ export function getEffectiveTrust(
   trust: DirectoryTrust,
   settings: Pick<LoadedSettings, 'claims'>,
 ): EffectiveTrust {
-  const claims = claimsOf({home}, trust.directory, settings);
+  const claims = getClaims({home}, trust.directory, settings);
   const ignored = claims.filter((claim) => !trust.trusts(claim));
   const lines = [
     claims.length > 0 ? trust.problem : undefined,
-    ignored.length > 0 ? ignoredLine(ignored, trust, {interactive: false}) : undefined,
+    ignored.length > 0 ? formatIgnored(ignored, trust, {interactive: false}) : undefined,
   ];
   return {
     directory: trust.directory,
     keys: claims.map((claim) => ({file: claim.file, key: claim.key, state: trust.getState(claim)})),
-    warnings: lines.filter((line) => line !== undefined).map(asOneLine),
+    warnings: lines.filter((line) => line !== undefined).map(toOneLine),
   };
 }
 
-/** All that counts only where it is trusted. */
-export function claimsOf(
+/** Everything that counts only when it is trusted. */
+function getClaims(
   {home}: Pick<SessionOptions, 'home'>,
   root: string,
   {claims}: Pick<LoadedSettings, 'claims'>,
@@ -121,16 +121,16 @@ export function claimsOf(
   return [...claims, ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}), ...memoryClaims(root)];
 }
 
-/** Who says `--trust` means also what was refused for good before. */
-function isOpen(trust: DirectoryTrust, claim: Claim, anew: boolean): boolean {
+/** `--trust` also trusts what was refused for good before. */
+function needsAnswer(trust: DirectoryTrust, claim: Claim, alsoRefused: boolean): boolean {
   const state = trust.getState(claim);
-  return state === 'new' || state === 'changed' || (anew && state === 'refused');
+  return state === 'new' || state === 'changed' || (alsoRefused && state === 'refused');
 }
 
-function questionAbout(claims: readonly Claim[], trust: DirectoryTrust): Question {
+function createQuestion(claims: readonly Claim[], trust: DirectoryTrust): Question {
   const files = Map.groupBy(claims, ({file}) => file);
   const blocks = [...files].map(([file, own]) =>
-    [path.relative(trust.directory, file), ...own.map((claim) => valueLines(claim, trust))].join('\n'),
+    [path.relative(trust.directory, file), ...own.map((claim) => formatValue(claim, trust))].join('\n'),
   );
   return {
     id: randomUUID(),
@@ -148,23 +148,23 @@ function questionAbout(claims: readonly Claim[], trust: DirectoryTrust): Questio
   };
 }
 
-/** Characters that a value may have to stand on one line. */
-const SHORT_VALUE = 60;
+/** A longer value is printed on several lines. */
+const MAX_LINE_CHARS = 60;
 
-function valueLines(claim: Claim, trust: DirectoryTrust): string {
+function formatValue(claim: Claim, trust: DirectoryTrust): string {
   const changed = trust.getState(claim) === 'changed' ? ' (changed since you trusted it)' : '';
   const short = JSON.stringify(claim.value);
-  const value = short.length <= SHORT_VALUE ? short : JSON.stringify(claim.value, null, 2);
+  const value = short.length <= MAX_LINE_CHARS ? short : JSON.stringify(claim.value, null, 2);
   return `${claim.key}${changed}: ${value}`.replaceAll(/^/gm, '  ');
 }
 
-/** Names of files may hold line breaks, and would look like further lines of mini-cc's. */
-function asOneLine(text: string): string {
+/** File names may contain line breaks, after which they would look like lines of mini-cc. */
+function toOneLine(text: string): string {
   return showControls(text).replaceAll(/\s/g, ' ');
 }
 
 /** `.mini-cc/settings.json: hooks, providers; …` */
-function named(claims: readonly Claim[], {directory}: DirectoryTrust): string {
+function listClaims(claims: readonly Claim[], {directory}: DirectoryTrust): string {
   const files = Map.groupBy(claims, ({file}) => file);
   return [...files]
     .map(([file, own]) => `${path.relative(directory, file)}: ${own.map(({key}) => key).join(', ')}`)
