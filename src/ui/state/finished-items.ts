@@ -1,3 +1,4 @@
+/** The list of finished items: append-only, each printed once by Ink's `<Static>`. */
 import type {Announcement} from '../../core/contract/transcript.ts';
 import {formatNote} from '../../core/runs/announcement.ts';
 import {type ProgressState, progressLine} from '../../core/runs/progress-line.ts';

@@ -123,12 +123,11 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 
 /** Prints the end of a resumed conversation: prompts, announcements and answers. */
 function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
-  const messages = restored.map(({message, announcement}) => ({
-    ...{role: message.role, text: textOf(message.content), announcement},
-  }));
-  const withText = messages.filter(({text}) => text !== '');
-  const shown = withText.slice(-MAX_RESTORED);
-  const hidden = withText.length - shown.length;
+  const messages = restored
+    .map(({message, announcement}) => ({role: message.role, text: textOf(message.content), announcement}))
+    .filter(({text}) => text !== '');
+  const shown = messages.slice(-MAX_RESTORED);
+  const hidden = messages.length - shown.length;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
   return shown.reduce((next, {role, text, announcement}) => {
