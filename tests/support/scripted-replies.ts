@@ -16,7 +16,9 @@ export type ScriptedBlock =
       readonly rawInput?: string;
     };
 
-export type ScriptedStop = 'end_turn' | 'tool_use' | 'max_tokens' | 'refusal' | 'pause_turn' | 'stop_sequence';
+export type ScriptedStop =
+  | ('end_turn' | 'tool_use' | 'max_tokens' | 'refusal' | 'pause_turn' | 'stop_sequence')
+  | 'model_context_window_exceeded';
 
 /** What happens to the stream after so many of its events. */
 export type StreamFault =

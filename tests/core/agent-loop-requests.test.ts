@@ -1,0 +1,214 @@
+/** Runs whose model is behind a real server: what each request contains, and what the run makes of each reply. */
+import {getEventListeners} from 'node:events';
+import {describe, expect, it} from 'vitest';
+import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
+import type {AgentEventBody} from '../../src/core/contract/events.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
+import {CutOff} from '../../src/core/turn/run-ending.ts';
+import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {NO_USAGE} from '../../src/core/util/messages.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
+import type {ModelSettings} from '../../src/models/anthropic-model.ts';
+import {modelAt, serve} from '../models/fixture.ts';
+import type {Script} from '../support/messages-server.ts';
+import {
+  callTool,
+  errorEvent,
+  maxTokens,
+  type Reply,
+  refuse,
+  say,
+  slow,
+  stall,
+  status,
+  thinkingThen,
+  withUsage,
+} from '../support/scripted-replies.ts';
+import {FakeClock} from './fake-clock.ts';
+import {ALLOWED_CALL, fixture, tool} from './run-fixture.ts';
+
+async function runAt(
+  script: Script,
+  tools: readonly Tool[] = [],
+  change: Partial<AgentRun> = {},
+  settings: Partial<ModelSettings> = {},
+) {
+  const server = await serve(script);
+  const setup = fixture(modelAt({baseURL: server.url, apiKey: 'key'}, settings), tools, change);
+  return {...setup, server, bodies: () => server.requests.map(({body}) => body)};
+}
+
+const usage = (input: number, output: number) => ({
+  ...{input_tokens: input, output_tokens: output},
+  ...{cache_read_input_tokens: 0, cache_creation_input_tokens: 0},
+});
+const spent = (limit: number, tokens: number) => {
+  const budget = createTokenBudget(limit);
+  budget.spend({...NO_USAGE, input_tokens: tokens});
+  return budget;
+};
+const ofType = <T extends AgentEventBody['type']>(events: readonly AgentEventBody[], type: T) =>
+  events.filter((event): event is Extract<AgentEventBody, {type: T}> => event.type === type);
+
+describe('the requests of a run', () => {
+  it('send a thought back as it was signed, before the call that it led to', async () => {
+    const thinking = 'I should look at it before I say anything about it.';
+    const {run, bodies, events} = await runAt(
+      [thinkingThen(thinking, callTool('look', {}, 'a')), say('ok')],
+      [tool('look')],
+    );
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'ok'});
+    const thought = {type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'};
+    expect(bodies()[1]?.messages[1]?.content).toMatchObject([thought, {type: 'tool_use', id: 'a'}]);
+    const shown = ofType(events, 'thinking_delta').map((event) => event.text);
+    expect(shown.join('')).toBe(thinking);
+  });
+
+  it('let a reply be no longer than the budget has left', async () => {
+    const tokens = createTokenBudget(900);
+    const script = [withUsage(callTool('look', {}), usage(300, 100)), withUsage(say('ok'), usage(1, 1))];
+    const {run, bodies} = await runAt(script, [tool('look')], {tokens}, {maxOutputTokens: 1000});
+    await runAgent(run);
+    expect(bodies().map((body) => body.max_tokens)).toEqual([900, 500]);
+    const free = await runAt([say('ok')], [], {}, {maxOutputTokens: 1000});
+    await runAgent(free.run);
+    expect(free.bodies()[0]?.max_tokens).toBe(1000);
+  });
+
+  it('are not made when the budget is used up', async () => {
+    const {run, server} = await runAt([], [], {tokens: spent(100, 100)});
+    expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 0});
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('do not ask for a report at once: a run that begins near its limit may still answer', async () => {
+    const {run, bodies} = await runAt([say('ok')], [tool('look')], {tokens: spent(1000, 950)});
+    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+    expect(bodies()[0]?.messages).toHaveLength(1);
+    expect(bodies()[0]).not.toHaveProperty('tool_choice');
+  });
+
+  it('ask for a report, without tools, when nine tenths of the time are over', async () => {
+    const clock = new FakeClock();
+    const wait = tool('wait', () => {
+      clock.advance(91_000);
+      return textResult('waited');
+    });
+    const {run, bodies} = await runAt([callTool('wait', {}), say('a report')], [wait], {
+      clock,
+      limits: {maxTurns: 9, timeoutSeconds: 100},
+    });
+    expect(await runAgent(run)).toMatchObject({
+      ...{outcome: 'timeout', timeout: 'timed out after 100 s', text: 'a report'},
+    });
+    expect(bodies()[1]).toMatchObject({tool_choice: {type: 'none'}});
+    expect(JSON.stringify(bodies()[1]?.messages.at(-1))).toContain('You have reached the limit of this run');
+  });
+
+  it('ask three times to go on after an answer that was cut at the output limit, then no more', async () => {
+    const {run, bodies} = await runAt(() => maxTokens('more'));
+    expect(await runAgent(run)).toMatchObject({
+      ...{outcome: 'limit', limit: 'output tokens', text: 'moremoremoremore', turns: 4},
+    });
+    expect(bodies()).toHaveLength(4);
+    expect(JSON.stringify(bodies()[3]?.messages.at(-1))).toContain('Go on exactly where it stopped');
+  });
+
+  it('stay valid after a reply without content', async () => {
+    const {run, lines} = await runAt([say('')]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: ''});
+    expect(run.history.messages).toHaveLength(1);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('the events and lines of a run', () => {
+  it('have the raw events of the stream only when they are asked for', async () => {
+    const plain = await runAt([say('ok')]);
+    await runAgent(plain.run);
+    expect(ofType(plain.events, 'stream')).toEqual([]);
+    const raw = await runAt([say('ok')], [], {rawStream: true});
+    await runAgent(raw.run);
+    expect(ofType(raw.events, 'stream')[0]?.event.type).toBe('message_start');
+    expect(ofType(raw.events, 'stream').at(-1)?.event.type).toBe('message_stop');
+  });
+
+  it('have each retry, with its wait and reason', async () => {
+    const {run, events} = await runAt([status(529), say('ok')]);
+    await runAgent(run);
+    expect(ofType(events, 'retry')).toMatchObject([{attempt: 1, reason: '529', waitMs: expect.any(Number)}]);
+  });
+
+  it('have the model, usage and stop reason of each reply', async () => {
+    const {run, lines, events} = await runAt([withUsage(refuse('no'), usage(7, 3))]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'error', code: 'REFUSAL'});
+    const facts = {model: 'm', usage: usage(7, 3), stopReason: 'refusal'};
+    expect(lines.at(-1)).toMatchObject({type: 'message', ...facts});
+    expect(ofType(events, 'message').at(-1)).toMatchObject({role: 'assistant', ...facts});
+  });
+});
+
+describe('the result of a run', () => {
+  it('counts the tokens of attempts that failed, also against the budget', async () => {
+    const tokens = createTokenBudget(10_000);
+    const script = [withUsage(errorEvent('overloaded_error', 3), usage(100, 50)), withUsage(say('ok'), usage(110, 20))];
+    const {run} = await runAt(script, [], {tokens});
+    // The failed attempt had said 1 output token before it broke.
+    expect(await runAgent(run)).toMatchObject({usage: usage(210, 21), usageByModel: {m: usage(210, 21)}});
+    expect(tokens.left).toBe(10_000 - 231);
+  });
+
+  it('counts the tokens of a call that never ended, also against the budget', async () => {
+    const tokens = createTokenBudget(10_000);
+    const {run} = await runAt([withUsage(stall(4), usage(100, 50))], [], {tokens}, {idleSeconds: 0.2});
+    expect(await runAgent(run)).toMatchObject({
+      ...{outcome: 'timeout', timeout: 'timed out: no byte from the model for 0.2 s', usage: usage(100, 1)},
+    });
+    expect(tokens.left).toBe(10_000 - 101);
+  });
+
+  it('says how long the model took', async () => {
+    const {run} = await runAt([slow(say('ok'), 50)]);
+    const {modelMs, durationMs} = await runAgent(run);
+    expect(modelMs).toBeGreaterThan(200);
+    expect(durationMs).toBeGreaterThanOrEqual(modelMs);
+  });
+
+  it('names the context window when the model ran out of it', async () => {
+    const {run} = await runAt([{...say('half'), stopReason: 'model_context_window_exceeded'}]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: "the model's context window", text: 'half'});
+  });
+
+  it('has the code of the error of the model', async () => {
+    const {run} = await runAt([status(401)]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'error', code: 'MODEL_AUTHENTICATION'});
+  });
+
+  it('is a timeout after a question too: time counts again once it is answered', async () => {
+    const hang = tool('hang', () => new Promise(() => undefined));
+    const {run} = await runAt([callTool('hang', {})], [hang], {
+      permit: async () => ALLOWED_CALL,
+      limits: {maxTurns: 9, timeoutSeconds: 0.3},
+    });
+    expect(await runAgent(run)).toMatchObject({outcome: 'timeout', timeout: 'timed out after 0.3 s'});
+  });
+
+  it.each([
+    ['Half an answer. \n', [{type: 'text', text: 'Half an answer.'}]],
+    [' \n', undefined],
+  ])('cut off after %j leaves a history that a server takes back', async (partial, content) => {
+    const stalled: Reply = stall(3, say(partial));
+    const {run, abort, events} = await runAt([stalled]);
+    const ended = runAgent(run);
+    await expect.poll(() => ofType(events, 'text_delta').length).toBe(1);
+    abort.abort(new CutOff('stop'));
+    expect(await ended).toMatchObject({outcome: 'stopped', text: partial.trim()});
+    expect(run.history.messages[1]?.content).toEqual(content);
+  });
+
+  it('leaves no listener on the signal of the run', async () => {
+    const {run, abort} = await runAt([say('ok')]);
+    await runAgent(run);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+/** From what a tool returns to what the model, the screen and the receipt get. */
+import {describe, expect, it} from 'vitest';
+import {runAgent} from '../../src/core/agent-loop.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
+import type {ToolResult} from '../../src/core/contract/tool-result.ts';
+import {CutOff} from '../../src/core/turn/run-ending.ts';
+import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {MiniCcError} from '../../src/core/util/errors.ts';
+import {textResult} from '../../src/core/util/tool-result.ts';
+import {fixture, resultsIn, tool} from './run-fixture.ts';
+import {call, calls, ScriptedModel, say} from './scripted-model.ts';
+
+async function resultOf(made: Tool, input: unknown = {}, name = made.name) {
+  const setup = fixture(new ScriptedModel([calls(call(name, input, 'a')), say('ok')]), [made]);
+  const result = await runAgent(setup.run);
+  const end = setup.events.find((event) => event.type === 'tool_end');
+  return {...setup, result, block: resultsIn(setup.run.history.messages[2])[0], end};
+}
+
+const returning = (result: ToolResult, more: Partial<Tool> = {}): Tool => ({...tool('look', () => result), ...more});
+
+describe('the result of a call', () => {
+  it('comes also from a tool that is called by the name that other programs give it', async () => {
+    expect((await resultOf(tool('read_file'), {}, 'Read')).block).toMatchObject({content: 'read_file done'});
+  });
+
+  it('begins with the parameters that were ignored', async () => {
+    const {block} = await resultOf(tool('look'), {value: 'x', colour: 'red', size: 3});
+    expect(block?.content).toBe('Ignored: colour, size (no parameters of look)\nlook done');
+  });
+
+  it('begins with what was repaired in the input, also when it is made of blocks', async () => {
+    const repair = () => ({input: {value: 'x'}, notes: ['value was missing', 'colour was dropped']});
+    const notes = 'Repaired: value was missing; colour was dropped';
+    expect((await resultOf(returning(textResult('seen'), {repair}))).block?.content).toBe(`${notes}\nseen`);
+    const image: ToolResult['content'] = [{type: 'text', text: 'seen'}];
+    expect((await resultOf(returning({content: image}, {repair}))).block?.content).toEqual([
+      {type: 'text', text: notes},
+      {type: 'text', text: 'seen'},
+    ]);
+  });
+
+  it('is cut at the limit of its tool', async () => {
+    const {block} = await resultOf(returning(textResult('x'.repeat(500)), {maxChars: 100}));
+    expect(block?.content).toMatch(/^x{50}\n\n\[\.\.\. 400 characters cut; .*\n\nx{50}$/);
+  });
+
+  it('is not lost when the whole of it cannot be kept', async () => {
+    const model = new ScriptedModel([calls(call('look', {}, 'a')), say('ok')]);
+    const {run} = fixture(model, [returning(textResult('x'.repeat(40_000)))], {
+      output: {
+        open: () => {
+          throw new Error('no space left on device');
+        },
+      },
+    });
+    await runAgent(run);
+    const content = resultsIn(run.history.messages[2])[0]?.content;
+    expect(content).toMatch(/^x+\n\n\[\.\.\. .*could not be kept: no space left on device/);
+  });
+
+  it('is the message alone when the tool throws an error of mini-cc', async () => {
+    const {block} = await resultOf(
+      tool('look', () => {
+        throw new MiniCcError('NOT_READ', 'Read a.ts first.');
+      }),
+    );
+    expect(block).toMatchObject({is_error: true, content: 'Read a.ts first.'});
+  });
+
+  it('is what the tool still returns in the second after an abort', async () => {
+    const slow = tool(
+      'slow',
+      ({signal}) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => setTimeout(() => resolve(textResult('so far')), 100), {once: true});
+        }),
+    );
+    const {run, abort} = fixture(new ScriptedModel([calls(call('slow', {}))]), [slow]);
+    const ended = runAgent(run);
+    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    await ended;
+    expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'so far'});
+  });
+
+  it('is an error for a call in the report of a run at its limit', async () => {
+    const model = new ScriptedModel((_, index) => calls(call('look', {}, `c${index}`)));
+    const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 2, timeoutSeconds: 0}});
+    const {tools} = await runAgent(run);
+    expect(resultsIn(run.history.messages.at(-1))).toEqual([
+      expect.objectContaining({is_error: true, content: 'Not run: the limit of this run is reached.'}),
+    ]);
+    expect(tools.map(({isError}) => isError)).toEqual([false, true]);
+  });
+});
+
+describe('the event at the end of a call', () => {
+  it('has a preview of at most 2,000 characters, and what is to be shown', async () => {
+    const display = {kind: 'text' as const, text: 'shown'} as unknown as NonNullable<ToolResult['display']>;
+    const {end} = await resultOf(returning({...textResult('x'.repeat(5_000)), display}));
+    expect(end).toMatchObject({callId: 'a', isError: false, preview: 'x'.repeat(2_000), display});
+  });
+});
+
+describe('a question that a tool asks a model', () => {
+  it('is bounded by the budget of the run, and counts', async () => {
+    const asks = tool('asks', async ({ask}) => textResult(await ask({system: 's', prompt: 'p'})));
+    const model = new ScriptedModel([calls(call('asks', {})), say('an answer'), say('ok')]);
+    const tokens = createTokenBudget(1_000);
+    const {run} = fixture(model, [asks], {tokens});
+    const result = await runAgent(run);
+    // The scripted model uses 15 tokens a call.
+    expect(model.requests.map(({maxOutputTokens}) => maxOutputTokens)).toEqual([1_000, 985, 970]);
+    expect(tokens.left).toBe(955);
+    expect(result.usage).toMatchObject({input_tokens: 30, output_tokens: 15});
+    expect(result.tools).toMatchObject([{tool: 'asks', used: [{model: 'scripted', usage: {input_tokens: 10}}]}]);
+    expect(resultsIn(run.history.messages[2])[0]?.content).toBe('an answer');
+  });
+});
