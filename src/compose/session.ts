@@ -20,7 +20,7 @@ import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {secretPlaces} from '../core/secrets/secret-places.ts';
+import {secretPlaces} from '../core/secrets/secret-paths.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';

@@ -1,7 +1,7 @@
 /** Where keys live: places that a confined command must not see. */
 import {realpathSync, statSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {secretPlaces} from '../core/secrets/secret-places.ts';
+import {secretPlaces} from '../core/secrets/secret-paths.ts';
 
 export interface HiddenPlaces {
   /** The user's home directory. */

@@ -5,7 +5,7 @@
 import type {Duplex} from 'node:stream';
 import type {Confinement, Workspace} from '../../core/contract/access.ts';
 import type {Attempt} from '../../core/contract/permission.ts';
-import {provenEnvironment} from '../../core/permissions/shell/proven-environment.ts';
+import {provenEnvironment} from '../../core/permissions/shell/reading-environment.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {confinedEnvironment} from '../environment.ts';
 import type {Sandbox} from '../sandbox.ts';

@@ -1,6 +1,6 @@
 /** The simple commands that a command is made of, also those within substitutions, functions and loops. */
 import type {Command, Word} from 'unbash';
-import {NotProven, nodesOf, parseShell, type ShellScript} from './shell-script.ts';
+import {NotProven, nodesOf, parseShell, type ShellScript} from './command-parser.ts';
 import {readWord} from './shell-words.ts';
 
 export interface PartWord {

@@ -16,10 +16,10 @@ import type {
   Statement,
   Word,
 } from 'unbash';
+import {NotProven} from './command-parser.ts';
 import {pathOf, type Reading, readAll} from './program-options.ts';
 import {isBuiltIn, readerOf} from './read-only-programs.ts';
-import {type After, either, goesDownAndUp, type Places, stay, under, union} from './shell-places.ts';
-import {NotProven} from './shell-script.ts';
+import {type After, either, goesDownAndUp, type Places, stay, under, union} from './shell-state.ts';
 import {readTest} from './shell-tests.ts';
 import {CHANGES_THE_SHELL, checkAssignment} from './shell-variables.ts';
 import {readText, readWord, type ShellWord} from './shell-words.ts';

@@ -15,7 +15,7 @@ const NAMES_PROGRAMS = [
   'worktree',
   'alternaterefscommand',
 ];
-/** These the environment of proven commands turns off, see `proven-environment.ts`. */
+/** These the environment of proven commands turns off, see `reading-environment.ts`. */
 const TURNED_OFF = ['fsmonitor', 'hookspath', 'pager', 'sshcommand', 'askpass', 'helper', 'vcs', 'uploadpack'];
 const INCLUDES = /\[\s*include(?:if)?\b/i;
 /** What `git lfs install --local` writes. */

@@ -2,8 +2,9 @@
  * What git does when it only reads. Which programs the settings of a repository would have it run is looked at where it
  * is permitted, see `git-settings.ts`; the environment of a proven command turns off the rest.
  */
+
+import {NotProven} from './command-parser.ts';
 import {Options, type ProgramReading, pathOf, type Reader, readAll, textsOf} from './program-options.ts';
-import {NotProven} from './shell-script.ts';
 import type {ShellWord} from './shell-words.ts';
 
 const DIFF = `-pusawbBMCDRzW0 -U: -S: -G: -O@ -l: -# --patch --no-patch --stat? --shortstat --numstat --name-only --name-status

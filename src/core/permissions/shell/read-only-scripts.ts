@@ -1,6 +1,7 @@
 /** Programs whose words are small languages of their own: only the part of each that reads is understood here. */
+
+import {NotProven} from './command-parser.ts';
 import {Options, type ProgramReading, pathOf, type Reader, readAll, textsOf} from './program-options.ts';
-import {NotProven} from './shell-script.ts';
 import type {ShellWord} from './shell-words.ts';
 
 function nothing(): ProgramReading {

@@ -1,8 +1,8 @@
 /** `[[ … ]]`: words beside `-eq` and the like are evaluated as arithmetic, which may run code. */
 import type {TestExpression, Word} from 'unbash';
+import {NotProven} from './command-parser.ts';
 import {type Reading, readAll, textsOf} from './program-options.ts';
 import {checkTest} from './read-only-scripts.ts';
-import {NotProven} from './shell-script.ts';
 import type {ShellWord} from './shell-words.ts';
 
 /** @param expand walks through what runs within the word, too. @throws NotProven for what may do more than read */

@@ -1,6 +1,6 @@
 /** What changes the shell for what it runs: variables that are set, and commands of its own. */
 import type {Assignment} from 'unbash';
-import {NotProven} from './shell-script.ts';
+import {NotProven} from './command-parser.ts';
 
 /** Change the shell itself: what the words after them mean is no longer known. */
 export const CHANGES_THE_SHELL = new Set([

@@ -1,6 +1,6 @@
 /** What a word of a command will be once bash has expanded it, as far as that is known before it runs. */
 import type {ArithmeticExpression, DoubleQuotedChild, ParsedScript, Word, WordPart} from 'unbash';
-import {NotProven} from './shell-script.ts';
+import {NotProven} from './command-parser.ts';
 
 export type ShellWord =
   /** This very text. `home`: it begins with a `~` that stands for the home directory. */

@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {PROGRAM_TRICKS} from './program-tricks.ts';
 import {proveReadOnly} from './prove-read-only.ts';
-import {PROVEN} from './proven-cases.ts';
-import {SHELL_TRICKS} from './shell-tricks.ts';
+import {PROVEN} from './proven-commands.ts';
+import {PROGRAM_TRICKS} from './unproven-commands.ts';
+import {SHELL_TRICKS} from './unproven-shell.ts';
 
 describe('a command is proven to read only', () => {
   it.each(PROVEN)('%j', async (command) => {

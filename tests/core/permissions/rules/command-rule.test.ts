@@ -1,10 +1,10 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Workspace} from '../../../src/core/contract/access.ts';
-import {matchesCommand} from '../../../src/core/permissions/rules/command-rule.ts';
-import {readRule} from '../../../src/core/permissions/rules/rule.ts';
-import {type Rules, root, run, workspace} from './fixture.ts';
+import type {Workspace} from '../../../../src/core/contract/access.ts';
+import {matchesCommand} from '../../../../src/core/permissions/rules/command-rule.ts';
+import {readRule} from '../../../../src/core/permissions/rules/rule.ts';
+import {type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 

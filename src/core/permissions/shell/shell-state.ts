@@ -1,5 +1,5 @@
 /** Directories in which a command may find itself, relative to where it started: after `cd a`, if that succeeded, `a`. */
-import {NotProven} from './shell-script.ts';
+import {NotProven} from './command-parser.ts';
 
 export type Places = readonly string[];
 

@@ -2,9 +2,10 @@
  * Proves of a command that it only reads: by a closed list of programs and options, and by what bash is known to do with
  * the words. In doubt it is not proven. It says nothing about which places may be read: that is judged by `reads`.
  */
-import {CommandWalk} from '../../../src/core/permissions/shell/command-walk.ts';
-import {START} from '../../../src/core/permissions/shell/shell-places.ts';
-import {NotProven, parseShell} from '../../../src/core/permissions/shell/shell-script.ts';
+
+import {NotProven, parseShell} from '../../../../src/core/permissions/shell/command-parser.ts';
+import {CommandWalk} from '../../../../src/core/permissions/shell/command-walk.ts';
+import {START} from '../../../../src/core/permissions/shell/shell-state.ts';
 
 export interface Proven {
   readonly proven: true;
