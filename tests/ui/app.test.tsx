@@ -123,7 +123,7 @@ describe('a turn', () => {
     session.endTurn();
     await screen.shows('Some bold words.');
     await screen.lacks('working');
-    expect(screen.scrollback()).toContain('> go\n\nTitle\n\nSome bold words.\n\n> Ask about');
+    await expect.poll(screen.scrollback).toContain('> go\n\nTitle\n\nSome bold words.\n\n> Ask about');
   });
 
   test('shows prompts that are sent meanwhile as queued', async () => {
