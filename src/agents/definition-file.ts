@@ -1,7 +1,7 @@
 /** Reads the text of a definition file, and formats one as mini-cc writes it. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {type Problem, ProblemList, placeAt, START} from '../core/util/problem.ts';
-import {whyUnreadable} from '../core/util/unreadable.ts';
+import {describeReadError} from '../core/util/unreadable.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
 /** Bytes. */
@@ -39,7 +39,7 @@ function readBytes(file: string, problems: ProblemList): Buffer | undefined {
       );
     } else return readFileSync(handle);
   } catch (error) {
-    problems.error('unreadable', START, whyUnreadable(file, error, 'is not there'));
+    problems.error('unreadable', START, describeReadError(file, error, 'is not there'));
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

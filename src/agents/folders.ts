@@ -1,8 +1,8 @@
 /** The four folders that agents are read from, and the files in them. */
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {messageOf} from '../core/util/errors.ts';
-import {codeOf} from '../core/util/file-errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
+import {getErrorCode} from '../core/util/file-errors.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
@@ -106,12 +106,12 @@ function readEntries(directory: string, problems: Problem[]): Dirent[] | undefin
   try {
     return readdirSync(directory, {withFileTypes: true}).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
     const list = new ProblemList(directory);
     if (code === 'ENOTDIR') list.error('unreadable', START, 'is not a folder');
     else if (code === 'EACCES') list.error('unreadable', START, 'this folder cannot be read: permission denied');
-    else list.error('unreadable', START, `this folder cannot be read: ${messageOf(error)}`);
+    else list.error('unreadable', START, `this folder cannot be read: ${getErrorMessage(error)}`);
     problems.push(...list.all);
     return undefined;
   }

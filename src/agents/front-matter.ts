@@ -1,6 +1,6 @@
 /** Front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
 import {isMap, isScalar, LineCounter, type Pair, parseDocument, Scalar} from 'yaml';
-import {messageOf} from '../core/util/errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
 import {type Place, type ProblemList, quote} from '../core/util/problem.ts';
 
 export interface FrontMatter {
@@ -97,7 +97,7 @@ function readStrictly(
     return {values, places, body};
   } catch (error) {
     // The library throws for aliases without a target, for aliases that expand without end, and for too deep nesting.
-    return {why: messageOf(error).split('\n')[0]!, place: {line: firstLine, column: 1}};
+    return {why: getErrorMessage(error).split('\n')[0]!, place: {line: firstLine, column: 1}};
   }
 }
 

@@ -5,7 +5,7 @@ import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
-import {codeOf, orAbsent} from '../core/util/file-errors.ts';
+import {getErrorCode, ignoreMissing} from '../core/util/file-errors.ts';
 import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
 import {slipOf} from '../core/util/nearest.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
@@ -59,8 +59,8 @@ async function writeNew(file: string, text: string): Promise<void> {
   try {
     await link(draft, file);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
-    if (!NO_HARD_LINKS.has(codeOf(error))) throw error;
+    if (getErrorCode(error) === 'EEXIST') throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
+    if (!NO_HARD_LINKS.has(getErrorCode(error))) throw error;
     // On a file system without hard links, a reader may see half the file for a moment.
     await writeFile(file, text, {flag: 'wx'});
   } finally {
@@ -157,9 +157,9 @@ function assertName(name: string): void {
 
 /** Links are not followed. */
 async function lstatIfThere(file: string) {
-  return lstat(file).catch(orAbsent);
+  return lstat(file).catch(ignoreMissing);
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch(orAbsent);
+  return readFile(file, 'utf8').catch(ignoreMissing);
 }

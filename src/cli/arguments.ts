@@ -9,7 +9,7 @@ import {description, name, version} from '../../package.json';
 import type {SessionOptions} from '../compose/session.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import {readRule} from '../core/permissions/rules/rule.ts';
-import {messageOf, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {nearest} from '../core/util/nearest.ts';
 import {isNotYet, notYet} from '../core/util/not-yet.ts';
 import type {OutputFormat} from '../print/print.ts';
@@ -103,7 +103,7 @@ function parseByMeow(args: readonly string[]) {
     });
   } catch (error) {
     // One line for each flag with a wrong choice.
-    throw new UsageError(withoutMarks(messageOf(error)).split('\n')[0]!, {cause: error});
+    throw new UsageError(withoutMarks(getErrorMessage(error)).split('\n')[0]!, {cause: error});
   }
 }
 

@@ -1,6 +1,6 @@
 /** Picks the front end, and turns how it ended into an exit code. */
 import {showControls} from '../core/util/control-characters.ts';
-import {messageOf, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import type {Arguments} from './arguments.ts';
 import {createEnvironmentRedactor, isDebugSet, type Start} from './process.ts';
 
@@ -9,7 +9,7 @@ export async function main(start: Start): Promise<void> {
   ignoreClosedPipes();
   const debug = start.args.includes('--debug') || isDebugSet(process.env);
   const fail = (error: unknown) => {
-    const text = error instanceof UsageError ? error.message : `internal error: ${messageOf(error)}`;
+    const text = error instanceof UsageError ? error.message : `internal error: ${getErrorMessage(error)}`;
     const stack = debug && error instanceof Error ? `${error.stack}\n` : '';
     process.stderr.write(showControls(createEnvironmentRedactor(process.env).text(`mini-cc: ${text}\n${stack}`)));
     return error instanceof UsageError ? 2 : 1;

@@ -5,7 +5,7 @@ import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
 import {isModelConfigured} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
-import {MiniCcError, messageOf, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {ModelServer} from '../models/anthropic-model.ts';
 import {getModelServer} from '../models/resolve.ts';
@@ -50,7 +50,10 @@ async function model({env, offline}: SessionOptions): Promise<Finding[]> {
   try {
     at = getModelServer(env);
   } catch (error) {
-    return [key, {about: 'server', state: 'missing', text: messageOf(error), remedy: 'correct ANTHROPIC_BASE_URL'}];
+    return [
+      key,
+      {about: 'server', state: 'missing', text: getErrorMessage(error), remedy: 'correct ANTHROPIC_BASE_URL'},
+    ];
   }
   const {host} = new URL(at.baseURL);
   const check = await checkServer(at);
@@ -69,7 +72,7 @@ async function sandbox(settings: Settings, home: string): Promise<Finding> {
   try {
     status = await createSessionSandbox(settings, home).status();
   } catch (error) {
-    return {about: 'sandbox', state: 'missing', text: messageOf(error), remedy: 'correct the settings'};
+    return {about: 'sandbox', state: 'missing', text: getErrorMessage(error), remedy: 'correct the settings'};
   }
   const mode = settings.sandbox?.mode ?? 'off';
   if (status.available) {
@@ -87,7 +90,7 @@ async function ripgrep(): Promise<Finding> {
     const {rgPath} = await import('@vscode/ripgrep');
     return {about, state: 'ok', text: await getVersion(rgPath)};
   } catch (error) {
-    const text = `grep and glob do not work: ${messageOf(error).split('\n')[0]}`;
+    const text = `grep and glob do not work: ${getErrorMessage(error).split('\n')[0]}`;
     return {about, state: 'missing', text, remedy: 'install mini-cc again, with its optional dependencies'};
   }
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import type {Emit} from '../core/contract/events.ts';
 import {WORKTREES} from '../core/contract/worktree.ts';
-import {messageOf} from '../core/util/errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
 import {type CleanupOptions, cleanUpAtStart} from '../storage/sessions/start-up-cleanup.ts';
 
 /** Never rejects: an error is a notice. */
@@ -16,7 +16,7 @@ export async function runStartUpCleanup(options: CleanupOptions, emit: Emit): Pr
     await recoverWorktrees(options.folder, warn);
     cleanUpAtStart(options);
   } catch (error) {
-    warn(`old transcripts were not archived: ${messageOf(error)}`);
+    warn(`old transcripts were not archived: ${getErrorMessage(error)}`);
   }
 }
 

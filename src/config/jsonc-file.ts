@@ -4,7 +4,7 @@ import {devNull} from 'node:os';
 import type {Node} from 'jsonc-parser';
 import {propertiesOf} from '../core/util/json-syntax.ts';
 import {type Place, type ProblemList, placeAt, START} from '../core/util/problem.ts';
-import {whyUnreadable} from '../core/util/unreadable.ts';
+import {describeReadError} from '../core/util/unreadable.ts';
 import {formatPath, isAmong, STRICT} from './keys.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -29,7 +29,7 @@ export function readText(problems: ProblemList, isRequired: boolean): string | u
     else return decode(readFileSync(handle), problems);
   } catch (error) {
     // Undefined: the file does not exist and is not required.
-    const why = whyUnreadable(file, error, isRequired ? NOT_THERE : undefined);
+    const why = describeReadError(file, error, isRequired ? NOT_THERE : undefined);
     if (why !== undefined) problems.error('unreadable', START, why);
   } finally {
     if (handle !== undefined) closeSync(handle);

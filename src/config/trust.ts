@@ -9,7 +9,7 @@ import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
-import {messageOf} from '../core/util/errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList} from '../core/util/problem.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
@@ -81,7 +81,7 @@ export class DirectoryTrust {
       writeTrustFile(this.#file, {...directories, [this.directory]: {...directories[this.directory], ...answers}});
       return undefined;
     } catch (error) {
-      return `your answer about this directory holds for this session only: ${messageOf(error)}`;
+      return `your answer about this directory holds for this session only: ${getErrorMessage(error)}`;
     }
   }
 

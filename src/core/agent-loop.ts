@@ -12,7 +12,7 @@ import type {Inbox, Letter} from './turn/inbox.ts';
 import {CutOff, timeoutWords} from './turn/run-ending.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {ToolSpecs} from './turn/tool-specs.ts';
-import {ModelError, messageOf} from './util/errors.ts';
+import {getErrorMessage, ModelError} from './util/errors.ts';
 import {toUserMessage} from './util/messages.ts';
 
 /** One run's arguments: made once, never changed. */
@@ -234,5 +234,5 @@ function failed(error: unknown, run: AgentRun, signal: AbortSignal, tally: Tally
     return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
   }
   const code = error instanceof ModelError ? error.code : 'INTERNAL';
-  return tally.result({outcome: 'error', code, error: messageOf(error)});
+  return tally.result({outcome: 'error', code, error: getErrorMessage(error)});
 }

@@ -22,7 +22,7 @@ import {type Restored, restoreRuns} from './runs/restore.ts';
 import {type Assignment, executeRun} from './runs/run-execution.ts';
 import {openNewRun, openNextRound} from './runs/run-opening.ts';
 import {createTokenBudget} from './turn/token-budget.ts';
-import {MiniCcError, messageOf} from './util/errors.ts';
+import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {textOf} from './util/messages.ts';
 
 export class SubagentManager {
@@ -281,7 +281,7 @@ export class SubagentManager {
     try {
       this.#goOn(this.find(runId), message);
     } catch (error) {
-      this.#emitMain({type: 'notice', level: 'warning', text: `not sent: ${message} (${messageOf(error)})`});
+      this.#emitMain({type: 'notice', level: 'warning', text: `not sent: ${message} (${getErrorMessage(error)})`});
     }
   }
 

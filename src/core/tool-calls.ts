@@ -20,7 +20,7 @@ import type {OutputStore, ToolResult} from './contract/tool-result.ts';
 import {askOnce} from './turn/ask-once.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {cutMiddle} from './util/cut-output.ts';
-import {MiniCcError, messageOf} from './util/errors.ts';
+import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {textOf} from './util/messages.ts';
 import {toolName} from './util/tool-names.ts';
 import {errorResult} from './util/tool-result.ts';
@@ -113,7 +113,7 @@ function prepareCall(call: ToolUse, caller: Caller, raw?: string): PreparedCall 
     ];
     return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, notes};
   } catch (error) {
-    return errorResult(messageOf(error));
+    return errorResult(getErrorMessage(error));
   }
 }
 
@@ -176,7 +176,7 @@ async function getResult(
     return notes.length === 0 ? result : {...result, content: withFirstLine(notes.join('\n'), result.content)};
   } catch (error) {
     if (error instanceof MiniCcError) return errorResult(error.message);
-    return errorResult(`${prepared.tool.name} failed: ${messageOf(error)}`);
+    return errorResult(`${prepared.tool.name} failed: ${getErrorMessage(error)}`);
   }
 }
 
@@ -246,7 +246,7 @@ async function executeCall(
     const work = () =>
       withAbortGrace(tool.run(input, attemptContext), signal, async (grace) => {
         await grace(ABORT_GRACE_MS);
-        return errorResult(`Cut off: ${messageOf(signal.reason)}.`);
+        return errorResult(`Cut off: ${getErrorMessage(signal.reason)}.`);
       });
     result = attempt.checkpoint ? await runCheckpointed(writes, caller, signal, work) : await work();
     if (!result.confinementHit || signal.aborted) break;
@@ -296,6 +296,6 @@ function cut(
     return cutMiddle(content, maxChars, file.path);
   } catch (error) {
     // A full disk must not take the result with it.
-    return cutMiddle(content, maxChars, `could not be kept: ${messageOf(error)}`);
+    return cutMiddle(content, maxChars, `could not be kept: ${getErrorMessage(error)}`);
   }
 }

@@ -9,7 +9,7 @@ import {checkTools} from '../core/session/requests.ts';
 import {createMainRun} from '../core/session/turns.ts';
 import {createSession} from '../core/session.ts';
 import {CutOff} from '../core/turn/run-ending.ts';
-import {messageOf, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
 import {toolName} from '../core/util/tool-names.ts';
 import type * as shipped from './public.d.ts';
@@ -105,7 +105,7 @@ function parseSchema(tool: string, schema: shipped.CustomTool['inputSchema']): z
     const parsed = z.fromJSONSchema(schema);
     if (parsed instanceof z.ZodObject) return parsed as z.ZodType<Record<string, unknown>>;
   } catch (error) {
-    throw new UsageError(`The inputSchema of ${tool} is no JSON Schema: ${messageOf(error)}`, {cause: error});
+    throw new UsageError(`The inputSchema of ${tool} is no JSON Schema: ${getErrorMessage(error)}`, {cause: error});
   }
   throw new UsageError(`The inputSchema of ${tool} must be of type object`);
 }

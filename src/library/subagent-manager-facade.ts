@@ -7,7 +7,7 @@ import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {createSession} from '../core/session.ts';
-import {MiniCcError, messageOf} from '../core/util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import type {RunEvent, SubagentManagerConfig, SubtaskRequest, SubtaskResult, SubtaskRun} from './public.d.ts';
 import {checkCount, checkTimeout, composeSession, isRunEvent} from './session.ts';
 import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
@@ -120,7 +120,7 @@ export class SubagentManagerFacade {
   /** A wrong request is a result. @throws the error of the configuration, which concerns all requests. */
   async #refuse(error: unknown): Promise<SubtaskResult> {
     const session = await this.#opening;
-    const text = messageOf(error);
+    const text = getErrorMessage(error);
     return toRefusal(session?.request({type: 'redact', text}) ?? text);
   }
 

@@ -2,7 +2,7 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {ModelError, type ModelErrorKind, messageOf} from '../core/util/errors.ts';
+import {getErrorMessage, ModelError, type ModelErrorKind} from '../core/util/errors.ts';
 
 /** @param server host of the server, named in connection errors. @param redactor removes keys from the text. */
 export function toModelError(error: unknown, server: string, redactor: Redactor): ModelError {
@@ -20,7 +20,8 @@ function parseSdkError(error: unknown, server: string): ModelError {
   }
   if (error instanceof Anthropic.APIError) return parseApiError(error);
   // A connection that breaks in the middle of a stream throws a plain error, `terminated`. Invalid JSON throws a SyntaxError.
-  const message = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${messageOf(error)})`;
+  const message =
+    error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${getErrorMessage(error)})`;
   return new ModelError('stream', message, {retryable: true});
 }
 

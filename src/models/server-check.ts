@@ -1,5 +1,5 @@
 /** Checks that a model server answers and accepts the key, by a request for its list of models, which costs nothing. */
-import {messageOf} from '../core/util/errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
 import type {ModelServer} from './anthropic-model.ts';
 
 export type ServerCheck =
@@ -34,5 +34,5 @@ function getReason(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   // The cause has the system's own message: `connect ECONNREFUSED 127.0.0.1:1`.
   const {cause} = error as {cause?: unknown};
-  return cause instanceof Error && cause.message !== '' ? cause.message : messageOf(error);
+  return cause instanceof Error && cause.message !== '' ? cause.message : getErrorMessage(error);
 }

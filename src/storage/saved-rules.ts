@@ -6,8 +6,8 @@ import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {MiniCcError, messageOf} from '../core/util/errors.ts';
-import {codeOf} from '../core/util/file-errors.ts';
+import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
+import {getErrorCode} from '../core/util/file-errors.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
@@ -41,7 +41,7 @@ export class SavedRules implements RuleStore {
     try {
       return {rules: this.#load().projects[this.root]?.allow ?? []};
     } catch (error) {
-      return {rules: [], warning: `${messageOf(error)}: its rules are not used`};
+      return {rules: [], warning: `${getErrorMessage(error)}: its rules are not used`};
     }
   }
 
@@ -75,8 +75,8 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw new MiniCcError('RULES_FILE', `${file} cannot be read: ${messageOf(error)}`, {cause: error});
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw new MiniCcError('RULES_FILE', `${file} cannot be read: ${getErrorMessage(error)}`, {cause: error});
   }
 }
 

@@ -6,7 +6,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from '../core/util/file-errors.ts';
+import {ignoreMissing} from '../core/util/file-errors.ts';
 import {git} from './git.ts';
 
 /** A workspace with more files gets no fingerprint: a repeated task simply runs again. */
@@ -93,6 +93,6 @@ export class WorkspaceFingerprint {
 }
 
 async function describeFile(file: string): Promise<string> {
-  const stat = await lstat(file, {bigint: true}).catch(orAbsent);
+  const stat = await lstat(file, {bigint: true}).catch(ignoreMissing);
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : 'gone';
 }

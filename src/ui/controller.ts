@@ -5,7 +5,7 @@
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Session, SubmitResult} from '../core/contract/session.ts';
 import {describeSent, runTitle} from '../core/runs/progress-line.ts';
-import {messageOf} from '../core/util/errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
 import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
 import {createEditor, edit, expandedText, submitted} from './input/editor.ts';
@@ -111,7 +111,7 @@ export class Controller {
     try {
       this.#options.onSubmit?.(text);
     } catch (error) {
-      this.hint(`Could not save this prompt in the history: ${screenLine(messageOf(error))}`, 4000);
+      this.hint(`Could not save this prompt in the history: ${screenLine(getErrorMessage(error))}`, 4000);
     }
   }
 
@@ -170,7 +170,7 @@ export class Controller {
     try {
       ask(this.#session);
     } catch (error) {
-      this.#printNotice('error', messageOf(error));
+      this.#printNotice('error', getErrorMessage(error));
     }
   }
 

@@ -3,7 +3,7 @@ import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
 import type {Session} from '../core/contract/session.ts';
 import {runTitle} from '../core/runs/progress-line.ts';
-import {messageOf} from '../core/util/errors.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import {terminalInput} from './input/terminal-input.ts';
@@ -53,7 +53,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = fromP
     onRepaint: () => instance?.clear(),
   });
   const fail = (exitCode: number, error: unknown) => {
-    const message = options.redact?.(messageOf(error)) ?? messageOf(error);
+    const message = options.redact?.(getErrorMessage(error)) ?? getErrorMessage(error);
     failure ??= `mini-cc: ${screenLine(message)}`;
     controller.leave(exitCode);
   };

@@ -16,7 +16,7 @@ import type {
   PermitRequest,
   Verdict,
 } from '../contract/permission.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import type {AgentPermissions} from './context.ts';
 import {resolveLinks} from './files/paths.ts';
 import type {PermissionPolicy} from './policy.ts';
@@ -170,7 +170,7 @@ class Decider {
     try {
       await this.deps.policy.keep(rule);
     } catch (error) {
-      this.emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not kept: ${messageOf(error)}`});
+      this.emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not kept: ${getErrorMessage(error)}`});
     }
   }
 

@@ -6,7 +6,7 @@
 import type {Emitters} from '../contract/events.ts';
 import type {Clock} from '../contract/limits.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import type {RunRegistry} from './registry.ts';
 import {hasEnded} from './run-record.ts';
 
@@ -62,7 +62,7 @@ export class RunArchive {
       bus.emitFor(runId, mainAgentId)({type: 'run_state', state: 'removed'});
     } catch (error) {
       // It stays where it is, and is tried again at the next start.
-      const text = `could not archive run ${runId}: ${messageOf(error)}`;
+      const text = `could not archive run ${runId}: ${getErrorMessage(error)}`;
       bus.emitFor(mainAgentId)({type: 'notice', level: 'warning', text});
     }
   }

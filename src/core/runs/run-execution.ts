@@ -8,7 +8,7 @@ import type {RunRecord, SubagentResult} from '../contract/runs.ts';
 import type {TokenBudget} from '../contract/tool.ts';
 import {runSubagent, type SubagentHouse, type SubagentSeat, type SubagentTask} from '../subagent.ts';
 import {NOTHING, reasonOf} from '../turn/run-ending.ts';
-import {MiniCcError, messageOf} from '../util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {addUsage} from '../util/messages.ts';
 import type {LiveRun} from './live-run.ts';
 import type {Pool} from './pool.ts';
@@ -146,7 +146,7 @@ function crashed(live: LiveRun, error: unknown, house: SubagentHouse): SubagentR
   const result: RunResult = {
     outcome: 'error',
     code: error instanceof MiniCcError ? error.code : 'INTERNAL',
-    error: messageOf(error),
+    error: getErrorMessage(error),
     ...NOTHING,
   };
   const receipt = makeReceipt(result, house.workspace.root);

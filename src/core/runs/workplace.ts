@@ -9,7 +9,7 @@ import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/
 import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
 import {endingOf, getTotals} from '../turn/run-ending.ts';
 import type {Surroundings} from '../turn/system-prompt.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import {makeReceipt} from './receipt.ts';
 
 export interface PlaceHouse {
@@ -105,7 +105,7 @@ async function leaveTree(ended: RunResult, tree: Worktree, guest: Guest, house: 
     brought = await tree.bringBack(ended.tools.flatMap(({facts}) => facts.changed ?? []));
   } catch (error) {
     tree.abandon();
-    const why = `what it changed could not be brought back (${messageOf(error)}). It is still in ${tree.top}, and kept as a patch when mini-cc is started anew`;
+    const why = `what it changed could not be brought back (${getErrorMessage(error)}). It is still in ${tree.top}, and kept as a patch when mini-cc is started anew`;
     guest.emit({type: 'notice', level: 'warning', text: why});
     return {result: asError(told, why), receipt: makeReceipt(told, root, {citedIn: tree.root})};
   }

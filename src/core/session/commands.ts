@@ -5,7 +5,7 @@ import type {Emit} from '../contract/events.ts';
 import type {Session, SubmitResult} from '../contract/session.ts';
 import {completeOnce} from '../turn/ask-once.ts';
 import type {CutOff} from '../turn/run-ending.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import type {SessionParts} from './parts.ts';
 
 export class CommandRunner {
@@ -31,7 +31,7 @@ export class CommandRunner {
         ? await command.run(this.#createContext(args.trim()))
         : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
     } catch (error) {
-      result = {ok: false, text: messageOf(error)};
+      result = {ok: false, text: getErrorMessage(error)};
     }
     const {ok, text, exit = false, isDiff = false, input} = result;
     if (text !== '') this.#emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(isDiff && {isDiff})});

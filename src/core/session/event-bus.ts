@@ -6,7 +6,7 @@
 import type {AgentEvent, AgentEventBody, Emit, Emitters} from '../contract/events.ts';
 import {EventRedaction} from '../secrets/event-redaction.ts';
 import {Redactor} from '../secrets/redaction.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 
 type Listener = (event: AgentEvent) => void;
 
@@ -43,7 +43,7 @@ export class EventBus implements Emitters {
         listener(event);
       } catch (error) {
         this.#listeners.delete(listener);
-        this.onListenerError(messageOf(error));
+        this.onListenerError(getErrorMessage(error));
       }
     }
   }

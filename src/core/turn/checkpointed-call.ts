@@ -2,7 +2,7 @@
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {FileLedger} from '../contract/tool.ts';
 import type {ToolResult} from '../contract/tool-result.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import {errorResult} from '../util/tool-result.ts';
 
 export interface CheckpointedCaller {
@@ -97,7 +97,7 @@ async function promptly(
 }
 
 export function notRun(signal: AbortSignal): ToolResult {
-  return errorResult(`Not run: ${messageOf(signal.reason)}.`);
+  return errorResult(`Not run: ${getErrorMessage(signal.reason)}.`);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** How a run was cut off, and the reason of an ending in words. */
 
 import type {RunResult, RunTotals} from '../contract/run-result.ts';
-import {messageOf} from '../util/errors.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 
 /** Why a run was cut off: the reason its signal carries. The first one wins. */
@@ -44,7 +44,7 @@ export function reasonOf(result: RunResult): string {
 
 /** The engine itself failed, before or beside the loop. */
 export function failedInside(error: unknown): RunResult {
-  return {outcome: 'error', code: 'INTERNAL', error: messageOf(error), ...NOTHING};
+  return {outcome: 'error', code: 'INTERNAL', error: getErrorMessage(error), ...NOTHING};
 }
 
 export const NOTHING: RunTotals = {

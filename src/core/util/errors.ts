@@ -55,7 +55,7 @@ export class ModelError extends MiniCcError {
 }
 
 /** One line that says what went wrong, whatever was thrown. */
-export function messageOf(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   return String(error);
 }

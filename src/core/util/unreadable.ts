@@ -1,10 +1,10 @@
 /** Why a file that a person wrote cannot be read, in words. */
 import {lstatSync, readlinkSync} from 'node:fs';
-import {messageOf} from './errors.ts';
+import {getErrorMessage} from './errors.ts';
 import {quote} from './problem.ts';
 
 /** @param absent what to say of a file that is not there; undefined where it need not be. */
-export function whyUnreadable<T extends string | undefined>(file: string, error: unknown, absent: T): string | T {
+export function describeReadError<T extends string | undefined>(file: string, error: unknown, absent: T): string | T {
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'ENOENT':
       return danglingLink(file) ?? absent;
@@ -16,7 +16,7 @@ export function whyUnreadable<T extends string | undefined>(file: string, error:
     case 'EPERM':
       return 'cannot be read: permission denied';
     default:
-      return `cannot be read: ${messageOf(error)}`;
+      return `cannot be read: ${getErrorMessage(error)}`;
   }
 }
 

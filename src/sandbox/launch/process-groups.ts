@@ -4,7 +4,7 @@
  */
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
-import {codeOf} from '../../core/util/file-errors.ts';
+import {getErrorCode} from '../../core/util/file-errors.ts';
 import {runProgramSync} from '../../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
 
@@ -141,6 +141,6 @@ function sendSignal(target: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(target, signal);
   } catch (error) {
     // EPERM: it is there, and is another user's (sudo); it cannot be ended from here.
-    return codeOf(error) === 'EPERM';
+    return getErrorCode(error) === 'EPERM';
   }
 }

@@ -1,7 +1,7 @@
 /** The checkpoints of the session that is open now: `/clear` starts a new session. */
 import path from 'node:path';
 import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../../core/contract/checkpoints.ts';
-import {messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
 export interface CheckpointStoreOptions {
@@ -61,7 +61,7 @@ export class CheckpointStore implements Checkpoints {
     try {
       return this.current;
     } catch (error) {
-      this.#options.onNone(messageOf(error));
+      this.#options.onNone(getErrorMessage(error));
       return NO_CHECKPOINTS;
     }
   }

@@ -2,7 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {mkdir, readdir, readFile, rename, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from '../../core/util/file-errors.ts';
+import {ignoreMissing} from '../../core/util/file-errors.ts';
 import {blobId} from './file-state.ts';
 import type {ShadowGit} from './shadow-git.ts';
 
@@ -88,7 +88,7 @@ export class BlobStore {
 
 /** `ab/cdef…` → `abcdef…` */
 async function listNames(folder: string): Promise<Set<string>> {
-  const names = (await readdir(folder, {recursive: true}).catch(orAbsent)) ?? [];
+  const names = (await readdir(folder, {recursive: true}).catch(ignoreMissing)) ?? [];
   return new Set(names.map((name) => name.replace(path.sep, '')));
 }
 

@@ -1,7 +1,7 @@
 /** The state of a path, for comparison. It names the content by git's blob id, by which the content is found again. */
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
-import {orAbsent} from '../../core/util/file-errors.ts';
+import {ignoreMissing} from '../../core/util/file-errors.ts';
 
 /** `null`: no file; a folder counts as none. `other`: e.g. a socket, whose content is not stored. */
 export type FileState = FileOrLink | {readonly kind: 'other'} | null;
@@ -26,7 +26,7 @@ export function getContentId(state: FileState): string | undefined {
 
 /** The state and content of a path now. @throws the error of the file system when it cannot be read */
 export async function readFileState(path: string): Promise<{readonly state: FileState; readonly content?: Buffer}> {
-  const stat = await lstat(path).catch(orAbsent);
+  const stat = await lstat(path).catch(ignoreMissing);
   if (!stat || stat.isDirectory()) return {state: null};
   if (stat.isSymbolicLink()) {
     const content = await readlink(path, 'buffer');

@@ -4,7 +4,7 @@ import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, wr
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import type {RestoredFiles} from '../../core/contract/requests.ts';
-import {MiniCcError, messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';
 import {type FileOrLink, getContentId, getDefaultMode, readFileState} from './file-state.ts';
@@ -36,7 +36,7 @@ export async function restoreFiles(
           const how = plan.to === null ? 'removed' : plan.from === null ? 'brought back' : 'put back';
           restored.push({path: plan.path, how});
         } catch (error) {
-          left.push({path: plan.path, why: messageOf(error)});
+          left.push({path: plan.path, why: getErrorMessage(error)});
         }
       }
     }
@@ -58,7 +58,7 @@ async function planAll(checkpoints: SessionCheckpoints, selection: Selection): P
       const plan = planRestore(byPath.get(file) ?? [], selection, state);
       if (plan) plans.push(plan);
     } catch (error) {
-      plans.push({type: 'leave', path: file, why: messageOf(error)});
+      plans.push({type: 'leave', path: file, why: getErrorMessage(error)});
     }
   }
   return plans;

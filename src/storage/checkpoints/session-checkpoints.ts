@@ -5,7 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Checkpoints, Observed, Writer} from '../../core/contract/checkpoints.ts';
-import {MiniCcError, messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {findShared} from './changes.ts';
 import {BlobStore, Contents} from './contents.ts';
 import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
@@ -88,7 +88,7 @@ export class SessionCheckpoints implements Checkpoints {
       endWrite();
       throw new MiniCcError(
         'CHECKPOINT',
-        `the content of ${file} cannot be stored, so the file was not changed: ${messageOf(error)}`,
+        `the content of ${file} cannot be stored, so the file was not changed: ${getErrorMessage(error)}`,
         {cause: error},
       );
     }
@@ -103,7 +103,7 @@ export class SessionCheckpoints implements Checkpoints {
       await this.#noteWrite(by, file, before, toMadeFolders(made));
     } catch (error) {
       // The file is written. Its line in the ledger stays open, and the next start of mini-cc notes the change.
-      this.#report(`the change of ${file} could not be noted: ${messageOf(error)}`);
+      this.#report(`the change of ${file} could not be noted: ${getErrorMessage(error)}`);
     } finally {
       endWrite();
     }
@@ -251,7 +251,7 @@ export class SessionCheckpoints implements Checkpoints {
     try {
       this.ledger.append(line);
     } catch (error) {
-      this.#report(messageOf(error));
+      this.#report(getErrorMessage(error));
     }
   }
 
@@ -290,7 +290,7 @@ function toMadeFolders(made: readonly string[]): {readonly madeFolders?: readonl
 }
 
 function describeFailure(error: unknown): string {
-  const message = messageOf(error);
+  const message = getErrorMessage(error);
   if (/\bENOENT\b/.test(message) && /\bspawn git\b/.test(message)) return 'git is not installed';
   const [, seconds] = /\bits (\d+) s$/.exec(message) ?? [];
   return seconds === undefined ? message : `the workspace is too large: git takes longer than ${seconds} s`;

@@ -5,8 +5,8 @@
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
-import {messageOf, UsageError} from '../../core/util/errors.ts';
-import {codeOf} from '../../core/util/file-errors.ts';
+import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {getErrorCode} from '../../core/util/file-errors.ts';
 import {runProgramSync} from '../../core/util/processes.ts';
 
 const LOCK = 'lock';
@@ -53,7 +53,7 @@ export class SessionLock {
     } catch (error) {
       if (existsSync(own)) rmSync(own);
       throw new UsageError(
-        `Nothing can be written to ${this.folder} (${messageOf(error)}): make room there, or set MINI_CC_HOME to a folder that can be written`,
+        `Nothing can be written to ${this.folder} (${getErrorMessage(error)}): make room there, or set MINI_CC_HOME to a folder that can be written`,
         {cause: error},
       );
     }
@@ -94,7 +94,7 @@ function readHolder(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Holder;
   } catch (error) {
-    if (error instanceof SyntaxError || codeOf(error) === 'ENOENT') return undefined;
+    if (error instanceof SyntaxError || getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -115,7 +115,7 @@ function getStartTime(pid: number): string | undefined {
     return runProgramSync('ps', ['-o', 'lstart=', '-p', String(pid)]).trim();
   } catch (error) {
     // The process does not exist: /proc has no file for it, or ps exits with 1.
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH' || hasStatus(error)) return undefined;
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ESRCH' || hasStatus(error)) return undefined;
     throw error;
   }
 }
@@ -126,7 +126,7 @@ function tryLink(from: string, to: string): boolean {
     linkSync(from, to);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -137,7 +137,7 @@ function tryRename(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

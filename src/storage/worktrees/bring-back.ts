@@ -5,8 +5,8 @@
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
-import {messageOf} from '../../core/util/errors.ts';
-import {orAbsent} from '../../core/util/file-errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {ignoreMissing} from '../../core/util/file-errors.ts';
 import {inOneLine} from '../../core/util/file-name.ts';
 import {ABSENT, type TreeDiff, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
@@ -40,7 +40,7 @@ export async function bringBack(deps: BringBackDeps, written: readonly string[])
   const notes =
     left.length === 0 ? nestedNotes : [...nestedNotes, `Not brought back, since git ignores it: ${formatNames(left)}`];
   const existing = new Set<string>();
-  for (const file of taken) if (await lstat(path.join(origin.top, file)).catch(orAbsent)) existing.add(file);
+  for (const file of taken) if (await lstat(path.join(origin.top, file)).catch(ignoreMissing)) existing.add(file);
   const getReason = (change: TreeDiff) => whyNotApplied(change, deps, existing);
   const excluded = changes.filter((change) => getReason(change) !== undefined);
   const included = changes.filter((change) => !excluded.includes(change));
@@ -111,7 +111,7 @@ async function apply(deps: BringBackDeps, changes: readonly TreeDiff[], tree: st
     });
     return failure;
   } catch (error) {
-    return createFailure(messageOf(error));
+    return createFailure(getErrorMessage(error));
   } finally {
     await rm(patch, {force: true});
   }
@@ -154,7 +154,7 @@ async function applyNow(
     for (const [file, mode] of modes) await chmod(file, mode);
     return undefined;
   } catch (error) {
-    return createFailure(`${messageOf(error)}${await rollBack(deps, changes, asEdited, modes)}`);
+    return createFailure(`${getErrorMessage(error)}${await rollBack(deps, changes, asEdited, modes)}`);
   }
 }
 
@@ -167,7 +167,7 @@ async function readModes(changes: readonly TreeDiff[], top: string): Promise<(re
   const modes: (readonly [string, number])[] = [];
   for (const {path: name, oldMode, newMode} of changes) {
     const file = path.join(top, name);
-    const stat = oldMode === newMode ? await lstat(file).catch(orAbsent) : undefined;
+    const stat = oldMode === newMode ? await lstat(file).catch(ignoreMissing) : undefined;
     if (stat?.isFile()) modes.push([file, stat.mode & 0o7777]);
   }
   return modes;
@@ -184,7 +184,7 @@ async function rollBack(
     for (const {path: name, oldMode} of changes) {
       const file = path.join(origin.top, name);
       // A folder was there before: git apply creates none in the place of a file.
-      if (oldMode === ABSENT && !(await lstat(file).catch(orAbsent))?.isDirectory()) await rm(file, {force: true});
+      if (oldMode === ABSENT && !(await lstat(file).catch(ignoreMissing))?.isDirectory()) await rm(file, {force: true});
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
     await snapshots.restore(origin.start, before, origin.top);
@@ -192,7 +192,7 @@ async function rollBack(
     for (const [file, mode] of modes) await chmod(file, mode);
     return '';
   } catch (error) {
-    return `; putting back what was written failed too (${messageOf(error)}): look at ${formatNames(changes.map(({path: name}) => name))}`;
+    return `; putting back what was written failed too (${getErrorMessage(error)}): look at ${formatNames(changes.map(({path: name}) => name))}`;
   }
 }
 
@@ -238,7 +238,7 @@ async function takeWrittenIgnoredFiles(
   for (const file of written) {
     const name = path.relative(top, file);
     const isIgnored = ignored.some((each) => each === name || (each.endsWith('/') && name.startsWith(each)));
-    if (isIgnored && (await lstat(file).catch(orAbsent))?.isFile()) taken.add(name);
+    if (isIgnored && (await lstat(file).catch(ignoreMissing))?.isFile()) taken.add(name);
   }
   if (taken.size === 0) return {taken, left: ignored};
   await snapshots.include([...taken]);

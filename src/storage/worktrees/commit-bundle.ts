@@ -1,7 +1,7 @@
 /** Keeps a run's commits and stashes as a git bundle, since only its file changes come back from the worktree. */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {git} from '../git.ts';
 import {gitOrThrow} from './repository.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
@@ -22,7 +22,7 @@ export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]>
     const kept = await bundle(deps);
     return kept === undefined ? [] : [kept];
   } catch (error) {
-    return [`Its commits could not be kept beside its changes: ${messageOf(error)}`];
+    return [`Its commits could not be kept beside its changes: ${getErrorMessage(error)}`];
   }
 }
 

@@ -2,8 +2,8 @@
 import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
-import {messageOf} from '../../core/util/errors.ts';
-import {orAbsent} from '../../core/util/file-errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {ignoreMissing} from '../../core/util/file-errors.ts';
 import {isInside} from '../../core/util/inside.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 
@@ -101,7 +101,7 @@ class FolderMaker {
 
   async #makeOne(folder: string): Promise<boolean> {
     const original = path.join(this.from, folder);
-    if ((await realpath(original).catch(orAbsent)) !== original) return false;
+    if ((await realpath(original).catch(ignoreMissing)) !== original) return false;
     await mkdir(path.join(this.to, folder), {recursive: true});
     return true;
   }
@@ -109,7 +109,7 @@ class FolderMaker {
 
 /** A file that was deleted meanwhile is no error. @returns why the file cannot be read, if so */
 async function copy(source: string, target: string): Promise<string | undefined> {
-  const stat = await lstat(source).catch(orAbsent);
+  const stat = await lstat(source).catch(ignoreMissing);
   if (stat === undefined) return undefined;
   if (stat.isSymbolicLink()) await symlink(await readlink(source), target);
   // A submodule: git has only its folder here.
@@ -118,8 +118,8 @@ async function copy(source: string, target: string): Promise<string | undefined>
     try {
       await copyFile(source, target, constants.COPYFILE_FICLONE);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return orAbsent(error);
-      return messageOf(error).replace(/^EACCES: ([^,]*),.*$/, '$1');
+      if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return ignoreMissing(error);
+      return getErrorMessage(error).replace(/^EACCES: ([^,]*),.*$/, '$1');
     }
   }
   return undefined;

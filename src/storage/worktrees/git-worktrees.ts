@@ -6,7 +6,7 @@ import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
-import {MiniCcError, messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/inside.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
@@ -96,7 +96,9 @@ export class GitWorktrees implements Worktrees {
   /** In the background, since a large tree takes seconds. What is left when mini-cc ends, the next start removes. */
   #remove(folder: string, lock: SessionLock, {agentId, label}: WorktreeOwner): void {
     const removed = removeTree(folder)
-      .catch((error: unknown) => this.deps.warn(`${label}: its worktree could not be removed: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        this.deps.warn(`${label}: its worktree could not be removed: ${getErrorMessage(error)}`),
+      )
       .finally(() => {
         lock.release();
         this.#removals.delete(agentId);

@@ -1,6 +1,6 @@
 /** Worktrees that a crash left: their changes are kept as a patch, and the trees are removed. */
 import {existsSync, readdirSync} from 'node:fs';
-import {messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {isLocked, SessionLock} from '../sessions/session-lock.ts';
 import {keepAll} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
@@ -45,7 +45,7 @@ export async function recoverWorktree(sessionFolder: string, runId: string): Pro
     const lines = [...(kept ? [kept.explanation] : []), ...commits];
     return lines.length === 0 ? undefined : `${label}: ${WHY}. ${lines.join('\n')}`;
   } catch (error) {
-    return `${label}: the changes in its worktree could not be kept (${messageOf(error)}). They are still in ${folder}`;
+    return `${label}: the changes in its worktree could not be kept (${getErrorMessage(error)}). They are still in ${folder}`;
   } finally {
     lock.release();
   }

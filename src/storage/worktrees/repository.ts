@@ -5,8 +5,8 @@
  */
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {MiniCcError, messageOf} from '../../core/util/errors.ts';
-import {orAbsent} from '../../core/util/file-errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {ignoreMissing} from '../../core/util/file-errors.ts';
 import {type GitOptions, git} from '../git.ts';
 
 /** Milliseconds: reading a large checkout takes long. */
@@ -75,18 +75,18 @@ async function askGit(cwd: string, args: readonly string[], options: GitOptions)
     return exitCode === 0 ? stdout.toString().replace(/\n$/, '') : undefined;
   } catch (error) {
     options.signal?.throwIfAborted();
-    throw new MiniCcError('WORKTREE', `isolation: worktree needs git: ${messageOf(error)}`, {cause: error});
+    throw new MiniCcError('WORKTREE', `isolation: worktree needs git: ${getErrorMessage(error)}`, {cause: error});
   }
 }
 
 /** The folder, the folders that its `info/alternates` names, and so on. */
 async function withBorrowed(objects: string, known: readonly string[] = []): Promise<string[]> {
   if (known.includes(objects)) return [];
-  const listed = await readFile(path.join(objects, 'info', 'alternates'), 'utf8').catch(orAbsent);
+  const listed = await readFile(path.join(objects, 'info', 'alternates'), 'utf8').catch(ignoreMissing);
   const folders = (listed ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const found = [objects];
   for (const folder of folders) {
-    const real = await realpath(path.resolve(objects, folder)).catch(orAbsent);
+    const real = await realpath(path.resolve(objects, folder)).catch(ignoreMissing);
     if (real !== undefined) found.push(...(await withBorrowed(real, [...known, ...found])));
   }
   return found;
@@ -120,7 +120,9 @@ export async function createBorrowingRepository(
   await mkdir(path.join(gitDir, 'objects', 'info'), {recursive: true});
   await mkdir(path.join(gitDir, 'info'), {recursive: true});
   await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${from.objects[0]}\n`);
-  await copyFile(path.join(from.commonDir, 'info', 'exclude'), path.join(gitDir, 'info', 'exclude')).catch(orAbsent);
+  await copyFile(path.join(from.commonDir, 'info', 'exclude'), path.join(gitDir, 'info', 'exclude')).catch(
+    ignoreMissing,
+  );
   for (const [key, value] of await readSettings(from, signal)) {
     await gitOrThrow(folder, ['config', '--file', path.join(gitDir, 'config'), key, value], {signal});
   }
@@ -136,7 +138,7 @@ export async function copyHistory(gitDir: string, from: Repository, signal: Abor
   await writeFile(path.join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with: sorted \n'), refs]));
   await writeFile(path.join(gitDir, 'HEAD'), from.branch === undefined ? `${from.head}\n` : `ref: ${from.branch}\n`);
   // In a shallow clone, the history ends at the same commits.
-  await copyFile(path.join(from.commonDir, 'shallow'), path.join(gitDir, 'shallow')).catch(orAbsent);
+  await copyFile(path.join(from.commonDir, 'shallow'), path.join(gitDir, 'shallow')).catch(ignoreMissing);
 }
 
 /** Settings as key and value, of those that are copied. */

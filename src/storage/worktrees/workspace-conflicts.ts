@@ -2,7 +2,7 @@
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import path from 'node:path';
-import {orAbsent} from '../../core/util/file-errors.ts';
+import {ignoreMissing} from '../../core/util/file-errors.ts';
 import {ABSENT, type TreeDiff} from './snapshots.ts';
 
 const LINK = '120000';
@@ -38,7 +38,7 @@ export class WorkspaceConflicts {
   async #compare(change: TreeDiff, existing: ReadonlySet<string>): Promise<keyof ChangedMeanwhile | undefined> {
     if (await this.#isBehindLink(change.path, existing)) return 'replaced';
     const file = path.join(this.top, change.path);
-    const stat = await lstat(file).catch(orAbsent);
+    const stat = await lstat(file).catch(ignoreMissing);
     if (change.oldMode === ABSENT) return stat === undefined || stat.isDirectory() ? undefined : 'replaced';
     if (stat === undefined) return 'replaced';
     if (change.oldMode === LINK) {
@@ -58,7 +58,7 @@ export class WorkspaceConflicts {
     const parts = file.split('/').slice(0, -1);
     for (let length = 1; length <= parts.length; length += 1) {
       const folder = parts.slice(0, length).join('/');
-      const stat = await lstat(path.join(this.top, folder)).catch(orAbsent);
+      const stat = await lstat(path.join(this.top, folder)).catch(ignoreMissing);
       if (stat === undefined) return false;
       if (stat.isSymbolicLink()) return !existing.has(folder);
     }

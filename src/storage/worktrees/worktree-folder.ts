@@ -5,7 +5,7 @@ import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
-import {codeOf, orAbsent} from '../../core/util/file-errors.ts';
+import {getErrorCode, ignoreMissing} from '../../core/util/file-errors.ts';
 import type {Repository} from './repository.ts';
 
 const START = 'start.json';
@@ -78,12 +78,12 @@ export async function removeTree(folder: string): Promise<void> {
   try {
     await rm(folder, {recursive: true, force: true});
   } catch (error) {
-    if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+    if (!['EACCES', 'EPERM'].includes(getErrorCode(error) ?? '')) throw error;
     await makeFoldersWritable(folder);
     await rm(folder, {recursive: true, force: true});
   }
   await rmdir(path.dirname(folder)).catch((error: unknown) => {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(getErrorCode(error) ?? '')) throw error;
   });
 }
 
@@ -98,7 +98,7 @@ async function makeFoldersWritable(folder: string): Promise<void> {
 export async function findUnusedPath(folder: string, name: string, ending: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const file = path.join(folder, count === 1 ? `${name}.${ending}` : `${name}-${count}.${ending}`);
-    if ((await lstat(file).catch(orAbsent)) === undefined) return file;
+    if ((await lstat(file).catch(ignoreMissing)) === undefined) return file;
   }
 }
 

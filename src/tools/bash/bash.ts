@@ -6,7 +6,7 @@ import type {Workspace} from '../../core/contract/access.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {CutOff} from '../../core/turn/run-ending.ts';
-import {messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {NOT_YET, notYet} from '../../core/util/not-yet.ts';
 import {errorResult} from '../../core/util/tool-result.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
@@ -96,7 +96,7 @@ function endLine(end: ShellEnd, seconds: number, signal: AbortSignal): string[] 
 }
 
 function interrupted({reason}: AbortSignal): string {
-  return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${messageOf(reason)})` : 'interrupted';
+  return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${getErrorMessage(reason)})` : 'interrupted';
 }
 
 /** Moves the agent's cwd with the command's. @returns what to say when that is not possible. */

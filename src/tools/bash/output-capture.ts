@@ -2,7 +2,7 @@
 import {stripVTControlCharacters} from 'node:util';
 import type {OutputFile} from '../../core/contract/tool-result.ts';
 import {joinCut} from '../../core/util/cut-output.ts';
-import {messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
 
 /** The file that keeps the whole is bounded as well. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -77,7 +77,7 @@ export class OutputCapture {
       this.#fileBytes += Math.min(bytes, room);
       if (bytes > room) this.#fileNote = `only its first ${Math.round(this.#maxFileBytes / 1024 / 1024)} MB`;
     } catch (error) {
-      this.#fileNote = `incomplete: ${messageOf(error)}`;
+      this.#fileNote = `incomplete: ${getErrorMessage(error)}`;
     }
   }
 

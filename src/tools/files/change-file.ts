@@ -7,7 +7,7 @@ import type {ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {newMark} from '../../core/secrets/redaction.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {codeOf} from '../../core/util/file-errors.ts';
+import {getErrorCode} from '../../core/util/file-errors.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 
 /** Lets one agent at a time change a file: two that edit it at once would lose an update. */
@@ -104,7 +104,7 @@ async function isExistingFile(path: string, shown: string): Promise<boolean> {
     if (!stats.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not written.`);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import leven from 'leven';
 import type {Workspace} from '../../core/contract/access.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {codeOf} from '../../core/util/file-errors.ts';
+import {getErrorCode} from '../../core/util/file-errors.ts';
 
 /** The absolute path; links are not resolved, and it need not exist. */
 export function absolutePath(path: string, workspace: Workspace): string {
@@ -33,7 +33,7 @@ export async function writeTarget(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || links > MAX_LINKS) throw error;
+    if (getErrorCode(error) !== 'ENOENT' || links > MAX_LINKS) throw error;
   }
   const parent = dirname(path);
   if (parent === path) return path;
@@ -64,7 +64,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EINVAL') return undefined;
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'EINVAL') return undefined;
     throw error;
   }
 }
@@ -119,7 +119,7 @@ export async function archivedTranscript(path: string): Promise<string | undefin
   if (basename(path) !== TRANSCRIPT || basename(dirname(dirname(path))) !== 'subagents') return undefined;
   const folder = dirname(path);
   const names = await readdir(folder).catch((error: unknown): string[] => {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR') return [];
     throw error;
   });
   if (names.includes(TRANSCRIPT)) return undefined;

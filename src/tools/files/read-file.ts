@@ -4,7 +4,7 @@ import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {codeOf} from '../../core/util/file-errors.ts';
+import {getErrorCode} from '../../core/util/file-errors.ts';
 import {errorResult, textResult} from '../../core/util/tool-result.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
 import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath} from './paths.ts';
@@ -90,9 +90,10 @@ async function regularFile(named: string, shown: string, context: ToolContext): 
     await access(path, constants.R_OK);
     return {path, size: stats.size};
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR')
       throw await createNotFoundError(named, context.workspace);
-    if (codeOf(error) === 'EACCES') throw new MiniCcError('EACCES', `${shown} may not be read: permission denied.`);
+    if (getErrorCode(error) === 'EACCES')
+      throw new MiniCcError('EACCES', `${shown} may not be read: permission denied.`);
     throw error;
   }
 }

@@ -2,8 +2,8 @@
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {MiniCcError, messageOf} from '../../core/util/errors.ts';
-import {codeOf} from '../../core/util/file-errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode} from '../../core/util/file-errors.ts';
 import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
 import {absolutePath, archivedTranscript, createNotFoundError} from '../files/paths.ts';
 
@@ -81,7 +81,7 @@ async function ripgrepPath(): Promise<string> {
     const {rgPath} = await import('@vscode/ripgrep');
     return rgPath;
   } catch (error) {
-    throw new MiniCcError('RIPGREP', `ripgrep is missing; run npm install: ${messageOf(error)}`, {cause: error});
+    throw new MiniCcError('RIPGREP', `ripgrep is missing; run npm install: ${getErrorMessage(error)}`, {cause: error});
   }
 }
 
@@ -93,7 +93,7 @@ export async function getSearchPath(path: string | undefined, context: ToolConte
     await stat(absolute);
     return absolute;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR')
       throw await createNotFoundError(absolute, context.workspace);
     throw error;
   }

@@ -5,7 +5,7 @@ import https from 'node:https';
 import {isIP, type LookupFunction} from 'node:net';
 import {createBrotliDecompress, createGunzip, createInflate, createInflateRaw} from 'node:zlib';
 import {version} from '../../../package.json';
-import {MiniCcError, messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {parseWebAddress, refusePrivateAddress, type WebAddress} from './web-address.ts';
 
 /** How many redirects within one host are followed. */
@@ -78,7 +78,9 @@ export async function fetchWeb(request: WebRequest): Promise<WebOutcome> {
       throw new MiniCcError('WEB_TIMEOUT', `${address.url} did not answer within ${bounds.timeoutMs / 1000} s.`);
     }
     if (error instanceof MiniCcError) throw error;
-    throw new MiniCcError('WEB_FAILED', `${address.url} could not be fetched: ${messageOf(error)}`, {cause: error});
+    throw new MiniCcError('WEB_FAILED', `${address.url} could not be fetched: ${getErrorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 

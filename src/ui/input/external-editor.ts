@@ -2,7 +2,7 @@
 import {useApp} from 'ink';
 import {useEffect} from 'react';
 import type {Question} from '../../core/contract/events.ts';
-import {messageOf} from '../../core/util/errors.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {Controller} from '../controller.ts';
 
@@ -18,7 +18,7 @@ export function useExternalEditor(controller: Controller, question: Question | u
       const failure = await runEditor(file);
       if (failure === undefined) controller.answer(id, {choice: 'text', note: ''});
       else cancel(failure);
-    }).catch((error: unknown) => cancel(messageOf(error)));
+    }).catch((error: unknown) => cancel(getErrorMessage(error)));
   }, [controller, id, file, cancelChoice, suspendTerminal]);
 }
 

@@ -3,7 +3,7 @@ import {lstatSync, readlinkSync, realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {MiniCcError} from '../../util/errors.ts';
-import {codeOf} from '../../util/file-errors.ts';
+import {getErrorCode} from '../../util/file-errors.ts';
 import {isInside} from '../../util/inside.ts';
 
 /** Links beyond which a path goes round in circles, as in the kernel. */
@@ -60,7 +60,7 @@ function linkAt(place: string): string | undefined {
     return lstatSync(place, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(place) : undefined;
   } catch (error) {
     // Below a file there is nothing, and what may not be looked at may not be touched either.
-    if (UNSEEN.has(codeOf(error) ?? '')) return undefined;
+    if (UNSEEN.has(getErrorCode(error) ?? '')) return undefined;
     throw error;
   }
 }
