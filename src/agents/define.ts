@@ -1,12 +1,12 @@
 /** Turns the fields of a file into an agent that can be dispatched. */
 import type {AgentDefinition} from '../core/agent-types.ts';
-import {isNotYet, notYet} from '../core/util/not-yet.ts';
-import {type Place, type ProblemList, quote, START} from '../core/util/problem.ts';
+import {formatNotYetAvailable, isPlanned} from '../core/util/not-yet.ts';
+import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
 /** Where each field is in its file. Entries of lists have keys such as `tools.0`. */
-export type FieldPlaces = ReadonlyMap<string, Place>;
+export type FieldPlaces = ReadonlyMap<string, Position>;
 
 /** An agent as its file defines it. */
 export interface ParsedAgent {
@@ -86,7 +86,7 @@ export function defineAgent(
 
 function warnAboutUnsupported(
   fields: AgentFile,
-  at: (key: string) => Place,
+  at: (key: string) => Position,
   widening: readonly Widening[],
   problems: ProblemList,
 ): void {
@@ -97,8 +97,8 @@ function warnAboutUnsupported(
   for (const key of Object.keys(fields) as AgentKey[]) {
     if (fields[key] === undefined) continue;
     // A field that is not trusted has its warning already.
-    if (isNotYet('definitions', key) && !isIgnored(key, widening)) {
-      problems.warn('not-yet', at(key), `${notYet(key)} and is ignored`);
+    if (isPlanned('definitions', key) && !isIgnored(key, widening)) {
+      problems.warn('not-yet', at(key), `${formatNotYetAvailable(key)} and is ignored`);
     }
   }
 }

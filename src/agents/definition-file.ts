@@ -1,6 +1,6 @@
 /** Reads the text of a definition file, and formats one as mini-cc writes it. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
-import {type Problem, ProblemList, placeAt, START} from '../core/util/problem.ts';
+import {type Problem, ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {describeReadError} from '../core/util/unreadable.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
@@ -58,7 +58,7 @@ function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | 
     return text;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const place = placeAt(text, findFirstReplaced(bytes, text));
+    const place = positionAt(text, findFirstReplaced(bytes, text));
     if (lossy) problems.warn('encoding', place, 'is not UTF-8 here: these bytes are replaced');
     else problems.error('encoding', place, 'is not UTF-8 here: save it as UTF-8');
     return lossy ? text : undefined;

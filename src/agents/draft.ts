@@ -1,6 +1,6 @@
 /** Drafts a definition from a description: the request to the model, the JSON Schema of its answer, and the parsed answer. */
 import {getNodeValue} from 'jsonc-parser';
-import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
+import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList, quote, START} from '../core/util/problem.ts';
 import {defineAgent, type ParsedAgent} from './define.ts';
 import {checkFields} from './json-source.ts';
@@ -117,7 +117,7 @@ function findObject(answer: string): Record<string, unknown> | undefined {
     const end = findObjectEnd(answer, start);
     if (end === undefined) continue;
     const root = parseRoot(answer.slice(start, end), new ProblemList('draft'));
-    const entries = root ? propertiesOf(root) : [];
+    const entries = root ? getProperties(root) : [];
     const found = Object.fromEntries(
       entries.flatMap(([key, value]) => (value ? [[key.value, getNodeValue(value)]] : [])),
     );

@@ -1,12 +1,12 @@
 /** Front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
 import {isMap, isScalar, LineCounter, type Pair, parseDocument, Scalar} from 'yaml';
 import {getErrorMessage} from '../core/util/errors.ts';
-import {type Place, type ProblemList, quote} from '../core/util/problem.ts';
+import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 
 export interface FrontMatter {
   readonly values: ReadonlyMap<string, unknown>;
   /** Where each key is in the file. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, Position>;
   /** The text after the front matter. */
   readonly body: string;
 }
@@ -62,14 +62,14 @@ export function readFrontMatter(
   return readTolerantly(split, known);
 }
 
-type Failure = {readonly why: string; readonly place: Place};
+type Failure = {readonly why: string; readonly place: Position};
 
 function readStrictly(
   {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
   problems: ProblemList,
 ): FrontMatter | Failure {
   const lineCounter = new LineCounter();
-  const getPlace = (offset: number): Place => {
+  const getPlace = (offset: number): Position => {
     const {line, col} = lineCounter.linePos(offset);
     return {line: Math.max(line, 1) + firstLine - 1, column: Math.max(col, 1)};
   };
@@ -82,7 +82,7 @@ function readStrictly(
     if (contents === null) return {values: new Map(), places: new Map(), body};
     if (!isMap(contents)) return {why: 'it has no keys', place: getPlace(contents.range?.[0] ?? 0)};
     const values = new Map<string, unknown>();
-    const places = new Map<string, Place>();
+    const places = new Map<string, Position>();
     for (const {key, value} of contents.items as Pair[]) {
       if (!isScalar(key)) return {why: 'a key is not text', place: {line: firstLine, column: 1}};
       const name = String(key.value);
@@ -123,7 +123,7 @@ function readTolerantly(
   known: readonly string[],
 ): FrontMatter {
   const lines = new Map<string, string[]>();
-  const places = new Map<string, Place>();
+  const places = new Map<string, Position>();
   let current: string | undefined;
   for (const [index, line] of yaml.split('\n').entries()) {
     const [, indent = '', key, rest = ''] = /^(\s*)([A-Za-z_$][\w-]*)\s*:(?:\s+(.*)|\s*)$/.exec(line) ?? [];

@@ -2,9 +2,9 @@
 import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';
-import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
-import {nearest} from '../core/util/nearest.ts';
-import {type Place, type Problem, ProblemList, placeAt, quote, START} from '../core/util/problem.ts';
+import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
+import {findNearest} from '../core/util/nearest.ts';
+import {type Position, type Problem, ProblemList, positionAt, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {AGENT_KEYS, agentFileSchema, SOFT_KEYS, toAgentName} from './schema.ts';
@@ -58,9 +58,9 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
   const problems = new ProblemList(label);
   const root = parseRoot(text, problems);
   if (!root) return [{problems: problems.all}];
-  const results = propertiesOf(root).map(([key, value]): SourceResult => {
+  const results = getProperties(root).map(([key, value]): SourceResult => {
     const own = new ProblemList(label);
-    const place = placeAt(text, value?.offset ?? key.offset);
+    const place = positionAt(text, value?.offset ?? key.offset);
     if (value?.type !== 'object') {
       own.error('wrong-type', place, `${quote(key.value)} must be an object with description and prompt`);
       return {problems: own.all};
@@ -70,7 +70,7 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
     if (name !== key.value) {
       own.error('file-name', fields.getPlace('name'), `name ${quote(name)} differs from its key`, quote(key.value));
     }
-    fields.addDefault('name', key.value, placeAt(text, key.offset));
+    fields.addDefault('name', key.value, positionAt(text, key.offset));
     fields.addDefault('tools', '*', place);
     const agent = parseAgent(fields, options);
     return agent ? {agent, problems: own.all} : {problems: own.all};
@@ -82,38 +82,38 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
 class JsonFields {
   /** Without prototype, so that `__proto__` and `constructor` are keys like any other. */
   readonly values: Record<string, unknown> = Object.create(null);
-  readonly places = new Map<string, Place>();
-  readonly keyPlaces = new Map<string, Place>();
+  readonly places = new Map<string, Position>();
+  readonly keyPlaces = new Map<string, Position>();
 
   constructor(
     text: string,
     readonly root: Node,
     readonly problems: ProblemList,
   ) {
-    this.places.set('', placeAt(text, root.offset));
-    for (const [key, value] of propertiesOf(root)) {
+    this.places.set('', positionAt(text, root.offset));
+    for (const [key, value] of getProperties(root)) {
       const name = String(key.value);
-      const place = placeAt(text, key.offset);
+      const place = positionAt(text, key.offset);
       if (this.keyPlaces.has(name))
         problems.warn('double-key', place, `${quote(name)} appears twice: the last one is used`);
       this.keyPlaces.set(name, place);
       if (!value) continue;
       this.values[name] = getNodeValue(value);
-      this.places.set(name, placeAt(text, value.offset));
+      this.places.set(name, positionAt(text, value.offset));
       for (const [index, item] of (value.type === 'array' ? (value.children ?? []) : []).entries()) {
-        this.places.set(`${name}.${index}`, placeAt(text, item.offset));
+        this.places.set(`${name}.${index}`, positionAt(text, item.offset));
       }
     }
   }
 
-  addDefault(key: string, value: unknown, place: Place): void {
+  addDefault(key: string, value: unknown, place: Position): void {
     if (key in this.values) return;
     this.values[key] = value;
     this.places.set(key, place);
     this.keyPlaces.set(key, place);
   }
 
-  getPlace(key: string): Place {
+  getPlace(key: string): Position {
     return this.places.get(key) ?? this.places.get('') ?? START;
   }
 }
@@ -139,7 +139,7 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
  */
 export function checkFields(
   values: Record<string, unknown>,
-  getPlace: (key: string) => Place,
+  getPlace: (key: string) => Position,
   problems: ProblemList,
   reported: ReadonlySet<string> = new Set(),
 ): z.infer<typeof agentFileSchema> | undefined {
@@ -179,7 +179,7 @@ function isKnownKey(key: string): boolean {
 }
 
 /** One error when the unknown key was probably meant as a missing one; otherwise a warning. */
-function reportUnknownKey(key: string, place: Place, missing: Set<string>, problems: ProblemList): void {
+function reportUnknownKey(key: string, place: Position, missing: Set<string>, problems: ProblemList): void {
   const meant = findKnownKey(key);
   if (meant !== undefined && missing.delete(meant)) {
     problems.error('missing', place, `${quote(meant)} is missing, and ${quote(key)} is an unknown key`, meant);
@@ -188,5 +188,5 @@ function reportUnknownKey(key: string, place: Place, missing: Set<string>, probl
 
 function findKnownKey(key: string): string | undefined {
   const folded = key.replace(/[-_\s]/g, '').toLowerCase();
-  return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : nearest(key, AGENT_KEYS);
+  return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : findNearest(key, AGENT_KEYS);
 }

@@ -1,7 +1,7 @@
 /** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
-import {nearest, slipOf} from '../core/util/nearest.ts';
-import {NOT_YET_AVAILABLE, notYet} from '../core/util/not-yet.ts';
-import {toolName} from '../core/util/tool-names.ts';
+import {findNearest, findTypo} from '../core/util/nearest.ts';
+import {formatNotYetAvailable, NOT_YET_AVAILABLE} from '../core/util/not-yet.ts';
+import {toToolName} from '../core/util/tool-names.ts';
 
 /** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
 export const STANDARD_TOOLS: readonly string[] = [
@@ -91,16 +91,16 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
   if (name.startsWith('mcp__')) {
     return {kind: 'unavailable', written, reason: `tools of MCP servers are ${NOT_YET_AVAILABLE}`};
   }
-  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: notYet('it')};
+  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: formatNotYetAvailable('it')};
   if (WITHOUT_COUNTERPART.includes(name)) {
     return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }
-  const meant = nearest(bare, available);
+  const meant = findNearest(bare, available);
   return {
     kind: 'unknown',
     written,
     reason: 'there is no such tool',
-    slip: slipOf(bare, available) !== undefined,
+    slip: findTypo(bare, available) !== undefined,
     ...(meant === undefined ? {} : {meant}),
   };
 }
@@ -108,5 +108,5 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
 function ourName(bare: string, available: readonly string[]): string {
   if (available.includes(bare)) return bare;
   const same = [...available, ...SPELLINGS].find((name) => name.toLowerCase() === bare.toLowerCase()) ?? bare;
-  return Object.hasOwn(COUNTERPARTS, same) ? COUNTERPARTS[same]! : toolName(same);
+  return Object.hasOwn(COUNTERPARTS, same) ? COUNTERPARTS[same]! : toToolName(same);
 }

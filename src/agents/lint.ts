@@ -1,6 +1,6 @@
 /** Lint for agents: the tools that they really have, vague descriptions, and prompts that do not fit the tools. */
 import path from 'node:path';
-import {type Place, type Problem, ProblemList, START} from '../core/util/problem.ts';
+import {type Position, type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
 import {resolveToolName, WRITING_TOOLS} from './known-tools.ts';
 import type {MissingTool} from './tool-list.ts';
@@ -90,7 +90,7 @@ const GENERIC_WORDS = new Set(
 );
 
 /** Can the main model choose the agent by this description? */
-function lintDescription(description: string, place: Place, problems: ProblemList): void {
+function lintDescription(description: string, place: Position, problems: ProblemList): void {
   const words = splitWords(description);
   const specific = new Set(words.filter((word) => !GENERIC_WORDS.has(word) && !/^[a-z0-9]$/.test(word)));
   if (words.length < 3 || specific.size < 2) {
@@ -141,7 +141,7 @@ const TOOL_WORDS =
   /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
 /** Does the prompt promise what the tools cannot do, or forbid what they can? Guesses by English words: warnings only. */
-function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Place, problems: ProblemList): void {
+function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;
   if (prompt.trim().length < MIN_PROMPT) {
@@ -174,7 +174,7 @@ function lintToolWords(
   sentences: readonly string[],
   {tools}: LoadedAgent,
   toolNames: readonly string[],
-  place: Place,
+  place: Position,
   problems: ProblemList,
 ): void {
   const words = new Set(sentences.flatMap((sentence) => sentence.match(TOOL_WORDS) ?? []));

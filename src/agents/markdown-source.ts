@@ -1,7 +1,7 @@
 /** Agents of `.claude/agents/*.md`, as people have them for Claude Code: read, never written. */
 import path from 'node:path';
-import {slipOf} from '../core/util/nearest.ts';
-import {type Place, ProblemList, quote, START} from '../core/util/problem.ts';
+import {findTypo} from '../core/util/nearest.ts';
+import {type Position, ProblemList, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from './front-matter.ts';
@@ -48,7 +48,7 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
     return {problems: problems.all};
   }
   const head = readFrontMatter(split, KNOWN_KEYS, problems);
-  const getPlace = (key: string): Place => {
+  const getPlace = (key: string): Position => {
     const top = key.replace(/\..*/, '');
     return head.places.get(top) ?? START;
   };
@@ -60,7 +60,7 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 
-type GetPlace = (key: string) => Place;
+type GetPlace = (key: string) => Position;
 
 /** The values in the types of our schema. Unknown keys are reported. */
 function readFields(
@@ -86,17 +86,17 @@ function readFields(
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function reportUnknownKey(key: string, place: Place, problems: ProblemList): void {
+function reportUnknownKey(key: string, place: Position, problems: ProblemList): void {
   if (WITHOUT_COUNTERPART.has(key)) {
     problems.warn('no-counterpart', place, `${key} is not supported by mini-cc and is ignored`);
   } else {
-    const meant = /^(?:allowed[-_]?tools)$/i.test(key) ? 'tools' : slipOf(key, KNOWN_KEYS);
+    const meant = /^(?:allowed[-_]?tools)$/i.test(key) ? 'tools' : findTypo(key, KNOWN_KEYS);
     problems.warn('unknown-key', place, `unknown key ${quote(key)} is ignored`, meant);
   }
 }
 
 /** The stated name, or the name of the file, as a valid agent name. */
-function resolveName(stated: unknown, file: string, place: Place, problems: ProblemList): string | undefined {
+function resolveName(stated: unknown, file: string, place: Position, problems: ProblemList): string | undefined {
   const fileName = path.basename(file).replace(/\.md$/i, '');
   const written = typeof stated === 'number' || typeof stated === 'string' ? String(stated).trim() : '';
   if (isAgentName(written)) return written;
@@ -120,7 +120,7 @@ function readText(value: unknown): unknown {
 }
 
 /** Without `tools`, an agent gets all. The schema refuses an empty list. */
-function readTools(value: unknown, stated: boolean, place: Place, problems: ProblemList): unknown {
+function readTools(value: unknown, stated: boolean, place: Position, problems: ProblemList): unknown {
   if (!stated) return '*';
   if (value === null) {
     problems.warn('tools', place, 'tools is empty: the agent gets all tools');
@@ -147,5 +147,5 @@ function splitList(text: string): string[] {
 
 function normalizeColor(written: string): string {
   const color = written.trim().toLowerCase();
-  return slipOf(color, COLORS) === 'gray' ? 'gray' : color;
+  return findTypo(color, COLORS) === 'gray' ? 'gray' : color;
 }

@@ -6,8 +6,8 @@ import {getNodeValue} from 'jsonc-parser';
 import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {getErrorCode, ignoreMissing} from '../core/util/file-errors.ts';
-import {parseRoot, propertiesOf} from '../core/util/json-syntax.ts';
-import {slipOf} from '../core/util/nearest.ts';
+import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
+import {findTypo} from '../core/util/nearest.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
 import type {LoadedCatalog} from './catalog.ts';
 import {formatDefinition} from './definition-file.ts';
@@ -89,7 +89,7 @@ async function assertReplaceable(file: string): Promise<void> {
 /** The format of a file. A broken file counts as the current format, so it may be replaced. */
 function readVersion(text: string, file: string): number {
   const root = parseRoot(text, new ProblemList(file));
-  const [, value] = (root ? propertiesOf(root) : []).find(([key]) => key.value === 'version') ?? [];
+  const [, value] = (root ? getProperties(root) : []).find(([key]) => key.value === 'version') ?? [];
   return typeof value?.value === 'number' ? value.value : FORMAT_VERSION;
 }
 
@@ -139,7 +139,7 @@ export async function findDeletableFile(
   const names = catalog.agents
     .filter(({source}) => source === 'project' || source === 'user')
     .map((each) => each.definition.name);
-  const meant = slipOf(name, names);
+  const meant = findTypo(name, names);
   const others = names.length > 0 ? `Agents that can be deleted: ${names.join(', ')}` : 'There are no agents to delete';
   throw new UsageError(`No agent ${name}. ${meant === undefined ? '' : `Did you mean ${meant}? `}${others}`);
 }

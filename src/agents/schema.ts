@@ -1,8 +1,8 @@
 /** The one schema of an agent definition: its TypeScript type, JSON Schema, error texts and names come from it. */
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
-import {isNotYet} from '../core/util/not-yet.ts';
-import {kindOf} from '../core/util/problem.ts';
+import {isPlanned} from '../core/util/not-yet.ts';
+import {describeValue} from '../core/util/problem.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 
 export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;
@@ -68,7 +68,7 @@ type ErrorText = (issue: {readonly input: unknown}) => string;
 
 /** The error text of one field. It names the value that the file has. */
 function mustBe(what: string): {error: ErrorText} {
-  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${kindOf(input)}`)};
+  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${describeValue(input)}`)};
 }
 
 function text(what: string) {
@@ -194,7 +194,7 @@ export function createAgentSchema(toolNames: readonly string[] = STANDARD_TOOLS)
 }
 
 function withAvailability(key: string, field: unknown): unknown {
-  if (!isNotYet('definitions', key)) return field;
+  if (!isPlanned('definitions', key)) return field;
   const {description, ...rest} = asObject(field);
   return {description: `${description} Not yet available: it is ignored.`, ...rest};
 }

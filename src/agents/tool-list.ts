@@ -1,5 +1,5 @@
 /** Which tools an agent will really have, and why it lacks the others. */
-import {type Place, type ProblemList, quote} from '../core/util/problem.ts';
+import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 import {
   NETWORK_TOOLS,
   type ResolvedToolName,
@@ -38,7 +38,7 @@ const WRITES = 'it writes, and the agent is read-only';
 const FETCHES = 'it uses the network, and the agent is read-only';
 
 type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'>;
-type At = (key: string) => Place;
+type At = (key: string) => Position;
 
 /** An agent without any tool is an error in `problems`. */
 export function resolveTools(fields: Fields, at: At, options: Options, problems: ProblemList): ResolvedTools {

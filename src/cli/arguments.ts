@@ -10,8 +10,8 @@ import type {SessionOptions} from '../compose/session.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import {readRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
-import {nearest} from '../core/util/nearest.ts';
-import {isNotYet, notYet} from '../core/util/not-yet.ts';
+import {findNearest} from '../core/util/nearest.ts';
+import {formatNotYetAvailable, isPlanned} from '../core/util/not-yet.ts';
 import type {OutputFormat} from '../print/print.ts';
 import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
 import {getCurrentFolder, isDebugSet} from './process.ts';
@@ -179,8 +179,8 @@ function checkFlags(args: readonly string[]): void {
 
 function unknownFlag(name: string): UsageError {
   const flag = name.length === 1 ? `-${name}` : written(name);
-  if (isNotYet('flags', name)) return new UsageError(notYet(flag));
-  const meant = written(nearest(name, Object.keys(FLAGS))!);
+  if (isPlanned('flags', name)) return new UsageError(formatNotYetAvailable(flag));
+  const meant = written(findNearest(name, Object.keys(FLAGS))!);
   return new UsageError(`Unknown flag ${flag} (did you mean ${meant}?). --help lists them`);
 }
 

@@ -7,7 +7,7 @@ import {settingsJsonSchema} from '../config/json-schema.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {nearest} from '../core/util/nearest.ts';
+import {findNearest} from '../core/util/nearest.ts';
 import {quote} from '../core/util/problem.ts';
 
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile'>;
@@ -29,7 +29,7 @@ export async function configCommandLine(options: ConfigOptions, {verb, words, js
   const found = VERBS.find((each) => each === verb);
   if (verb === '') throw new UsageError(`config: say what to do: ${USAGE}`);
   if (!found) {
-    const meant = nearest(verb, VERBS);
+    const meant = findNearest(verb, VERBS);
     throw new UsageError(`config: unknown word ${quote(verb)} (did you mean ${meant}?): ${USAGE}`);
   }
   if (words.length > 0) throw new UsageError(`config ${found}: ${quote(words[0])} is too much: ${USAGE}`);

@@ -4,7 +4,7 @@ import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
-import {privateFolder} from '../core/util/private-file.ts';
+import {createPrivateFolder} from '../core/util/private-file.ts';
 import {SUBCOMMANDS} from './flags.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -39,7 +39,7 @@ function startsRepl(): boolean {
 /** Not in the shared folder of temporary files: compiled code is only as safe as the folder it is read from. */
 function enableCompileCache(folder: string): void {
   try {
-    privateFolder(folder);
+    createPrivateFolder(folder);
   } catch {
     // A home that cannot be written has no cache. The code that stores something there reports the reason.
   }

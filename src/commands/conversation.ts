@@ -1,7 +1,7 @@
 /** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
 import type {Command, CommandContext, CommandResult} from '../core/contract/command.ts';
 import type {RewindPoint, RewindScope} from '../core/contract/requests.ts';
-import {oneLine} from '../core/util/one-line.ts';
+import {toOneLine} from '../core/util/one-line.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 
 export const clearCommand: Command = {
@@ -80,7 +80,7 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
 }
 
 function formatLabel({text}: RewindPoint): string {
-  const line = oneLine(text);
+  const line = toOneLine(text);
   return line.length <= MAX_LABEL_CHARS ? line : `${line.slice(0, MAX_LABEL_CHARS - 1).toWellFormed()}…`;
 }
 

@@ -3,8 +3,8 @@ import type {Command, CommandContext} from '../core/contract/command.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {PermissionState} from '../core/contract/permission.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
-import {nearest} from '../core/util/nearest.ts';
-import {oneLine} from '../core/util/one-line.ts';
+import {findNearest} from '../core/util/nearest.ts';
+import {toOneLine} from '../core/util/one-line.ts';
 
 const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   default: 'asks before it writes, runs or fetches',
@@ -22,7 +22,7 @@ export const modeCommand: Command = {
     if (args === '') return {ok: true, text: `Mode: ${before} (${MODE_MEANING[before]}). ${formatOthers(before)}`};
     const mode = PERMISSION_MODES.find((name) => name.toLowerCase() === args.toLowerCase());
     if (!mode) {
-      const meant = nearest(args, PERMISSION_MODES);
+      const meant = findNearest(args, PERMISSION_MODES);
       return {ok: false, text: `There is no mode ${JSON.stringify(args)} (did you mean ${meant}?). ${formatOthers()}`};
     }
     if (mode === before) return {ok: true, text: `Mode: ${mode} (${MODE_MEANING[mode]})`};
@@ -57,7 +57,7 @@ export const permissionsCommand: Command = {
   description: 'the mode, the rules and where they come from, what was granted',
   run({request}) {
     const {mode, rules, granted} = request({type: 'permissions'});
-    const grants = granted.map((grant) => `  ${oneLine(grant)}`).join('\n');
+    const grants = granted.map((grant) => `  ${toOneLine(grant)}`).join('\n');
     const parts = [
       `Mode: ${mode} (${MODE_MEANING[mode]})`,
       rules.length === 0 ? 'No rules.' : `Rules (deny wins, then ask, then allow):\n${formatRules(rules)}`,
@@ -70,8 +70,8 @@ export const permissionsCommand: Command = {
 
 function formatRules(rules: PermissionState['rules']): string {
   const ordered = RULE_KINDS.flatMap((kind) => rules.filter((rule) => rule.kind === kind));
-  const width = Math.min(40, Math.max(...ordered.map(({text}) => oneLine(text).length)));
+  const width = Math.min(40, Math.max(...ordered.map(({text}) => toOneLine(text).length)));
   return ordered
-    .map(({kind, text, source}) => `  ${kind.padEnd(5)}  ${oneLine(text).padEnd(width)}  ${source}`)
+    .map(({kind, text, source}) => `  ${kind.padEnd(5)}  ${toOneLine(text).padEnd(width)}  ${source}`)
     .join('\n');
 }

@@ -1,8 +1,8 @@
 import type {RestoredMessage} from '../core/contract/transcript.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {textOf} from '../core/util/messages.ts';
-import {oneLine} from '../core/util/one-line.ts';
+import {getText} from '../core/util/messages.ts';
+import {toOneLine} from '../core/util/one-line.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
 import {
@@ -83,7 +83,7 @@ function summarize({id, transcript, mtimeMs}: StoredSession, store: SessionStore
     updatedAt: new Date(mtimeMs).toISOString(),
     messages: messages.length,
     subagents: listRunFolders(store.sessionFolder(id)).length,
-    prompt: textOf(messages[0]?.content ?? ''),
+    prompt: getText(messages[0]?.content ?? ''),
     transcript,
   };
 }
@@ -99,7 +99,7 @@ function formatRow(row: SessionSummary | DamagedSession): string {
   const start = `${row.id}  ${row.updatedAt.slice(0, 16).replace('T', ' ')}`;
   if ('error' in row) return `${start}  ${'damaged'.padEnd(COUNT_CHARS)}  ${row.error}`;
   const count = `${row.messages} message${row.messages === 1 ? '' : 's'}`;
-  const prompt = showControls(oneLine(row.prompt));
+  const prompt = showControls(toOneLine(row.prompt));
   const shown = prompt.length <= PROMPT_CHARS ? prompt : `${prompt.slice(0, PROMPT_CHARS - 1)}…`;
   return `${start}  ${count.padEnd(COUNT_CHARS)}  ${shown}`;
 }
@@ -126,7 +126,7 @@ function formatConversation(messages: readonly RestoredMessage[]): string {
 
 /** What a person typed is a heading; the report of a background run is a quotation. */
 function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {
-  const text = textOf(content);
+  const text = getText(content);
   if (announcement) {
     const {agent, outcome, text: result} = announcement;
     return [`[${agent}] ${outcome}: ${result.trim() || '(not available)'}`.replaceAll(/^/gm, '> ')];
@@ -135,7 +135,7 @@ function formatMessage({message: {role, content}, announcement}: RestoredMessage
   if (typeof content === 'string') return parts;
   for (const block of content) {
     if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
-    if (block.type === 'tool_result') parts.push(quote(textOf(block.content ?? '')));
+    if (block.type === 'tool_result') parts.push(quote(getText(block.content ?? '')));
   }
   return parts.filter((part) => part !== '');
 }

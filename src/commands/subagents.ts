@@ -8,8 +8,8 @@ import {sessionKeyOf} from '../core/runs/announcement.ts';
 import {describeSent, formatDuration, runTitle} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {runTable, stateWords} from '../core/runs/run-table.ts';
-import {textOf} from '../core/util/messages.ts';
-import {oneLine} from '../core/util/one-line.ts';
+import {getText} from '../core/util/messages.ts';
+import {toOneLine} from '../core/util/one-line.ts';
 import {formatFiles, formatGaps, formatRestored} from './changes.ts';
 
 const FORMS = `/subagents [list]
@@ -155,7 +155,7 @@ function formatLog(entries: readonly TranscriptEntry[], limit: number, withTools
 }
 
 function formatMessage({role, content}: Message, withTools: boolean): string {
-  const text = textOf(content);
+  const text = getText(content);
   const lines = text === '' ? [] : [`${role}: ${text}`];
   if (withTools && typeof content !== 'string') lines.push(...content.flatMap(formatToolBlock));
   return lines.join('\n');
@@ -164,11 +164,11 @@ function formatMessage({role, content}: Message, withTools: boolean): string {
 function formatToolBlock(block: Exclude<Message['content'], string>[number]): string[] {
   if (block.type === 'tool_use') return [`* ${block.name} ${shorten(JSON.stringify(block.input))}`];
   if (block.type !== 'tool_result') return [];
-  return [`  ${block.is_error ? 'failed' : 'result'}: ${shorten(textOf(block.content ?? ''))}`];
+  return [`  ${block.is_error ? 'failed' : 'result'}: ${shorten(getText(block.content ?? ''))}`];
 }
 
 function shorten(text: string): string {
-  const line = oneLine(text);
+  const line = toOneLine(text);
   return line.length <= TOOL_CHARS ? line : `${line.slice(0, TOOL_CHARS - 1).toWellFormed()}…`;
 }
 

@@ -1,6 +1,6 @@
 /** The slash commands, in the order in which /help prints them. */
 import type {Command} from '../core/contract/command.ts';
-import {NOT_YET, NOT_YET_AVAILABLE, notYet} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/not-yet.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
@@ -24,7 +24,7 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine):
     createDoctorCommand(examine),
     exitCommand,
   ];
-  return [createHelpCommand(available), ...available, ...NOT_YET.commands.map(createUnavailableCommand)];
+  return [createHelpCommand(available), ...available, ...PLANNED_FEATURES.commands.map(createUnavailableCommand)];
 }
 
 const exitCommand: Command = {
@@ -57,5 +57,9 @@ function createHelpCommand(others: readonly Command[]): Command {
 
 /** /help does not list it. */
 function createUnavailableCommand(name: string): Command {
-  return {name, description: NOT_YET_AVAILABLE, run: () => ({ok: false, text: `${notYet(`/${name}`)}.`})};
+  return {
+    name,
+    description: NOT_YET_AVAILABLE,
+    run: () => ({ok: false, text: `${formatNotYetAvailable(`/${name}`)}.`}),
+  };
 }

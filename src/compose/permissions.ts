@@ -6,8 +6,8 @@ import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permission
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {notYet} from '../core/util/not-yet.ts';
-import {TOOL_NAMES, toolName} from '../core/util/tool-names.ts';
+import {formatNotYetAvailable} from '../core/util/not-yet.ts';
+import {TOOL_NAMES, toToolName} from '../core/util/tool-names.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {SavedRules} from '../storage/saved-rules.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
@@ -17,7 +17,10 @@ import type {SessionOptions} from './options.ts';
 export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook) {
   const {allow, deny = []} = subagents?.tools ?? {};
   const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool));
-  return {deny: [...deny.map(toolName), ...forbidden], ...(allow === undefined ? {} : {allow: allow.map(toolName)})};
+  return {
+    deny: [...deny.map(toToolName), ...forbidden],
+    ...(allow === undefined ? {} : {allow: allow.map(toToolName)}),
+  };
 }
 
 /**
@@ -108,7 +111,7 @@ export async function getConfinement(
   const status = await sandbox.status();
   if (status.available) {
     const isWithoutHosts = status.kind === 'Seatbelt' && allowedHosts.length > 0;
-    const warning = `${notYet('sandbox.allowedHosts')} on macOS: confined commands have no network`;
+    const warning = `${formatNotYetAvailable('sandbox.allowedHosts')} on macOS: confined commands have no network`;
     return {confinement: 'workspace-write', ...(isWithoutHosts && {warning})};
   }
   const why = `${status.reason}: ${status.remedy}`;

@@ -1,7 +1,7 @@
 /** The settings that take effect here, for people to read: each value, and where it comes from. */
 import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
-import {NOT_YET, notYet} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/not-yet.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
 import {formatPath, isAmong, NEVER_SHOWN} from './keys.ts';
@@ -37,9 +37,11 @@ export function getEffectiveSettings(places: SettingsOptions, env: Variables): E
   const redactor = new Redactor(knownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
   const settings = allSettings()
-    .filter(({path}) => !isAmong(path, NOT_YET.settings))
+    .filter(({path}) => !isAmong(path, PLANNED_FEATURES.settings))
     .flatMap((description) => getEffective(description, origins, env));
-  const unused = NOT_YET.variables.filter((name) => env[name]).map((name) => `${notYet(name)} and is ignored`);
+  const unused = PLANNED_FEATURES.variables
+    .filter((name) => env[name])
+    .map((name) => `${formatNotYetAvailable(name)} and is ignored`);
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
     environment: clean(describeVariables(env)),

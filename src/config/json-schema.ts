@@ -1,7 +1,7 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
-import {nearest, slipOf} from '../core/util/nearest.ts';
-import {NOT_YET} from '../core/util/not-yet.ts';
+import {findNearest, findTypo} from '../core/util/nearest.ts';
+import {PLANNED_FEATURES} from '../core/util/not-yet.ts';
 import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
@@ -30,7 +30,7 @@ export function settingsJsonSchema(): Record<string, unknown> {
       jsonSchema.description = `${description} Default: ${defaultText}.`;
     },
   });
-  for (const key of NOT_YET.settings) {
+  for (const key of PLANNED_FEATURES.settings) {
     const schema = getObjectAt(rest as JsonSchema, key.split('.').slice(0, -1))?.properties?.[key.split('.').at(-1)!];
     if (typeof schema === 'object') schema.description = `${schema.description} Not yet available: it is ignored.`;
   }
@@ -51,12 +51,12 @@ export function getMeantKey(path: readonly string[]): string | undefined {
     return `${nested.map((key) => JSON.stringify(key)).join(': {')}: …${'}'.repeat(nested.length - 1)}`;
   }
   const siblings = Object.keys(getObjectAt(rawSchema(), parent)?.properties ?? {});
-  const slip = slipOf(wrong, siblings);
+  const slip = findTypo(wrong, siblings);
   if (slip !== undefined) return formatPath([...parent, slip]);
   // The right key in the wrong place.
   const elsewhere = allSettings().find((setting) => !setting.open && setting.path.at(-1) === wrong);
   if (elsewhere) return formatPath(elsewhere.path);
-  const found = nearest(wrong, siblings);
+  const found = findNearest(wrong, siblings);
   return found === undefined ? undefined : formatPath([...parent, found]);
 }
 

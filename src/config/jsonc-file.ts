@@ -2,8 +2,8 @@
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {devNull} from 'node:os';
 import type {Node} from 'jsonc-parser';
-import {propertiesOf} from '../core/util/json-syntax.ts';
-import {type Place, type ProblemList, placeAt, START} from '../core/util/problem.ts';
+import {getProperties} from '../core/util/json-syntax.ts';
+import {type Position, type ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {describeReadError} from '../core/util/unreadable.ts';
 import {formatPath, isAmong, STRICT} from './keys.ts';
 
@@ -69,23 +69,24 @@ export class JsonTree {
   }
 
   /** Line and column of the key; of an entry of a list, those of the entry. */
-  keyPlace(path: Path): Place {
+  keyPlace(path: Path): Position {
     const offsets = this.#offsets.get(JSON.stringify(path));
-    return offsets ? placeAt(this.text, offsets.key) : this.valuePlace(path);
+    return offsets ? positionAt(this.text, offsets.key) : this.valuePlace(path);
   }
 
   /** Line and column of the value; of a missing one, those of its object. */
-  valuePlace(path: Path): Place {
+  valuePlace(path: Path): Position {
     for (let length = path.length; length > 0; length--) {
       const offsets = this.#offsets.get(JSON.stringify(path.slice(0, length)));
-      if (offsets) return placeAt(this.text, offsets.value);
+      if (offsets) return positionAt(this.text, offsets.value);
     }
     return START;
   }
 
   #valueOf(node: Node, path: Path): unknown {
     if (path.length > MAX_DEPTH) {
-      if (!this.problems.failed) this.problems.error('syntax', placeAt(this.text, node.offset), 'is nested too deeply');
+      if (!this.problems.failed)
+        this.problems.error('syntax', positionAt(this.text, node.offset), 'is nested too deeply');
       return null;
     }
     if (node.type === 'array') {
@@ -97,9 +98,9 @@ export class JsonTree {
     }
     if (node.type !== 'object') return node.value;
     const values: Record<string, unknown> = {};
-    for (const [key, value] of propertiesOf(node)) {
+    for (const [key, value] of getProperties(node)) {
       const own = [...path, String(key.value)];
-      if (this.#offsets.has(JSON.stringify(own))) this.#reportDouble(own, placeAt(this.text, key.offset));
+      if (this.#offsets.has(JSON.stringify(own))) this.#reportDouble(own, positionAt(this.text, key.offset));
       this.#offsets.set(JSON.stringify(own), {key: key.offset, value: value?.offset ?? key.offset});
       if (key.value === '__proto__') this.protoKeys.push(own);
       else if (value) values[String(key.value)] = this.#valueOf(value, own);
@@ -107,7 +108,7 @@ export class JsonTree {
     return values;
   }
 
-  #reportDouble(path: Path, place: Place): void {
+  #reportDouble(path: Path, place: Position): void {
     const words = `${JSON.stringify(formatPath(path))} stands twice`;
     if (isAmong(path, STRICT)) this.problems.error('double-key', place, words);
     else this.problems.warn('double-key', place, `${words}: the last one counts`);

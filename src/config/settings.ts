@@ -4,7 +4,7 @@ import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {NOT_YET, notYet} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/not-yet.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {formatPath, NEEDS_TRUST} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
@@ -114,11 +114,11 @@ function dropUntrusted({values}: SettingsFile, file: string, trusts: Trusts = ()
 }
 
 function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string[]): void {
-  for (const key of NOT_YET.settings) {
+  for (const key of PLANNED_FEATURES.settings) {
     const keys = key.split('.');
     if (!remove(values, keys)) continue;
     const {line, column} = tree?.keyPlace(keys) ?? {line: 1, column: 1};
-    warnings.push(`${file}:${line}:${column}: ${notYet(formatPath(keys))} and is ignored`);
+    warnings.push(`${file}:${line}:${column}: ${formatNotYetAvailable(formatPath(keys))} and is ignored`);
   }
 }
 

@@ -4,7 +4,7 @@ import type {Isolation} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
-import {slipOf} from './util/nearest.ts';
+import {findTypo} from './util/nearest.ts';
 
 export interface AgentDefinition {
   readonly name: string;
@@ -76,7 +76,7 @@ export const builtInAgents: AgentCatalog = {
 
 /** What a dispatch of an agent that is not there is told. @param name `sent` without what surrounds it. */
 export function unknownAgentWords(sent: string, name: string, agents: readonly string[]): string {
-  const near = slipOf(name, agents);
+  const near = findTypo(name, agents);
   const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
   return `Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`;
 }

@@ -12,7 +12,7 @@ import {createRequests} from './session/requests.ts';
 import {Turns} from './session/turns.ts';
 import {CutOff} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
-import {textOf} from './util/messages.ts';
+import {getText} from './util/messages.ts';
 import {isCommandLine} from './util/prompt-syntax.ts';
 
 export function createSession(parts: SessionParts): Session {
@@ -75,7 +75,7 @@ class LocalSession implements Session {
 
   async #submit(prompt: Prompt): Promise<SubmitResult> {
     if (this.#isClosed) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
-    const text = textOf(prompt.content);
+    const text = getText(prompt.content);
     if (!isCommandLine(text)) return this.#turns.submit(prompt);
     const done = await this.#commands.run(text);
     // A command may have let a run go on.

@@ -23,7 +23,7 @@ import {type Assignment, executeRun} from './runs/run-execution.ts';
 import {openNewRun, openNextRound} from './runs/run-opening.ts';
 import {createTokenBudget} from './turn/token-budget.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
-import {textOf} from './util/messages.ts';
+import {getText} from './util/messages.ts';
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();
@@ -275,7 +275,7 @@ export class SubagentManager {
   #goOnFor({runId, inbox}: LiveRun): void {
     const message = inbox
       .drop('prompt')
-      .map(({content}) => textOf(content))
+      .map(({content}) => getText(content))
       .join('\n\n');
     if (message === '') return;
     try {

@@ -21,8 +21,8 @@ import {askOnce} from './turn/ask-once.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {cutMiddle} from './util/cut-output.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
-import {textOf} from './util/messages.ts';
-import {toolName} from './util/tool-names.ts';
+import {getText} from './util/messages.ts';
+import {toToolName} from './util/tool-names.ts';
 import {errorResult} from './util/tool-result.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
@@ -96,7 +96,7 @@ function prepareCall(call: ToolUse, caller: Caller, raw?: string): PreparedCall 
       `The input of ${call.name} is no valid JSON: ${JSON.stringify(raw.slice(0, 200))}. Nothing was run; send the call again, complete.`,
     );
   }
-  const tool = caller.tools.find(({name}) => name === call.name || name === toolName(call.name));
+  const tool = caller.tools.find(({name}) => name === call.name || name === toToolName(call.name));
   if (!tool) {
     const names = caller.tools.map((candidate) => candidate.name).join(', ');
     return errorResult(`${call.name} is not a tool of this agent; nothing was run. Its tools: ${names}`);
@@ -224,7 +224,7 @@ function createContext(
     const {usage, model, content} = await askOnce(caller.model, {...question, ...limits}, signal);
     tokens.spend(usage);
     used.push({usage, model});
-    return textOf(content);
+    return getText(content);
   };
   return {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask};
 }
@@ -267,7 +267,7 @@ function finishCall(
     callId: call.id,
     tool: call.name,
     isError,
-    preview: textOf(content).slice(0, PREVIEW_CHARS),
+    preview: getText(content).slice(0, PREVIEW_CHARS),
     ...(result.display ? {display: result.display} : {}),
     durationMs: performance.now() - startedAt,
   });

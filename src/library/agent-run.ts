@@ -11,7 +11,7 @@ import {createSession} from '../core/session.ts';
 import {CutOff} from '../core/turn/run-ending.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
-import {toolName} from '../core/util/tool-names.ts';
+import {toToolName} from '../core/util/tool-names.ts';
 import type * as shipped from './public.d.ts';
 import {checkCount, checkTimeout, composeSession, isRunEvent} from './session.ts';
 
@@ -77,7 +77,7 @@ function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['too
       offered.map(({name}) => name),
     );
   }
-  const chosen = names.map(toolName);
+  const chosen = names.map(toToolName);
   return offered.filter(({name}) => chosen.includes(name));
 }
 

@@ -3,7 +3,7 @@ import type {SubagentResult} from '../core/contract/runs.ts';
 import {reasonOf} from '../core/turn/run-ending.ts';
 import {tokensOf} from '../core/turn/token-budget.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {toolName} from '../core/util/tool-names.ts';
+import {toToolName} from '../core/util/tool-names.ts';
 import type {SubtaskRequest, SubtaskResult} from './public.d.ts';
 
 const WRITING_TOOLS = ['write_file', 'edit_file', 'bash'];
@@ -17,7 +17,7 @@ export function getPrompt({prompt, instruction, files = []}: SubtaskRequest): st
 
 /** The agent that is asked for, else the built-in one that fits the tools. */
 export function getAgentName({agent_type, tools}: SubtaskRequest): string {
-  const writes = tools === undefined || tools.some((tool) => WRITING_TOOLS.includes(toolName(tool)));
+  const writes = tools === undefined || tools.some((tool) => WRITING_TOOLS.includes(toToolName(tool)));
   return agent_type ?? (writes ? 'code' : 'explore');
 }
 

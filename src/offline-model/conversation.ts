@@ -1,6 +1,6 @@
 /** Reads the messages: the request to work on, and the results of the calls made for it so far. */
 import type {Message, UserBlock} from '../core/contract/messages.ts';
-import {textOf} from '../core/util/messages.ts';
+import {getText} from '../core/util/messages.ts';
 import {toFields} from './messages-api.ts';
 import {getCallKey, isChange, type Observation} from './skill.ts';
 
@@ -53,7 +53,7 @@ export function readConversation(messages: readonly Message[], mayCallTools: boo
 }
 
 function parseUserMessage(message: Message, index: number): readonly UserText[] {
-  const raw = textOf(message.content);
+  const raw = getText(message.content);
   const announcement = [...raw.matchAll(ANNOUNCEMENT)].map((match) => match[1]!.trim()).at(-1);
   const text = raw.replace(ANNOUNCEMENT, '').replace(RUNTIME_TAGS, '').trim();
   return text === '' && announcement === undefined ? [] : [{index, text, announcement}];
@@ -78,7 +78,7 @@ function observations(messages: readonly Message[]): ReadonlyMap<string, Observa
       } else if (block.type === 'tool_result') {
         const call = calls.get(block.tool_use_id);
         if (!call) continue;
-        seen.set(call.key, observe(textOf(block.content ?? ''), block.is_error === true, call.tool));
+        seen.set(call.key, observe(getText(block.content ?? ''), block.is_error === true, call.tool));
         changed ||= isChange(call.tool);
       }
     }

@@ -1,6 +1,6 @@
 /** Formats answers: the notice, failures, citations, lists, code blocks. */
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
-import {oneLine} from '../core/util/one-line.ts';
+import {toOneLine} from '../core/util/one-line.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
 
@@ -51,7 +51,7 @@ export function code(text: string): string {
 }
 
 export function clip(text: string, length: number): string {
-  const flat = oneLine(text);
+  const flat = toOneLine(text);
   return flat.length <= length ? flat : `${[...flat].slice(0, length - 1).join('')}…`;
 }
 
@@ -88,7 +88,7 @@ export function numbered(lines: readonly Line[]): string {
 
 /** The first sentence of prose, in one line. */
 export function firstSentence(text: string): string {
-  const flat = oneLine(text);
+  const flat = toOneLine(text);
   const end = /[.!?。！？](?=\s|$)/.exec(flat);
   return clip(end ? flat.slice(0, end.index + 1) : flat, 220);
 }

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {appendPrivate, privateFolder} from '../core/util/private-file.ts';
+import {appendPrivateFile, createPrivateFolder} from '../core/util/private-file.ts';
 
 export class DebugLog {
   readonly path: string;
@@ -12,7 +12,7 @@ export class DebugLog {
     private readonly redactor: Redactor,
   ) {
     const folder = path.join(home, 'logs');
-    privateFolder(folder);
+    createPrivateFolder(folder);
     const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
     this.path = path.join(folder, `${stamp}-${process.pid}.jsonl`);
   }
@@ -28,6 +28,6 @@ export class DebugLog {
   }
 
   #line(value: unknown): void {
-    appendPrivate(this.path, `${JSON.stringify(this.redactor.values(value))}\n`);
+    appendPrivateFile(this.path, `${JSON.stringify(this.redactor.values(value))}\n`);
   }
 }

@@ -1,6 +1,6 @@
 /** Files of lines, mostly JSON: a line is appended whole or not at all; the first and last line can be read alone. */
 import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
-import {openPrivate} from '../core/util/private-file.ts';
+import {openPrivateFile} from '../core/util/private-file.ts';
 
 const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -11,7 +11,7 @@ const NEWLINE = 0x0a;
  * @returns the descriptor. @throws the error of the file system
  */
 export function openForAppending(file: string, header: () => string): number {
-  const fd = openPrivate(file, 'a+');
+  const fd = openPrivateFile(file, 'a+');
   try {
     const {size} = fstatSync(fd);
     if (size === 0) appendLine(fd, header());

@@ -7,9 +7,9 @@ import {
   toAgentName,
   toUnusedName,
 } from '../../src/agents/schema.ts';
-import {nearest, slipOf} from '../../src/core/util/nearest.ts';
-import {isNotYet} from '../../src/core/util/not-yet.ts';
-import {placeAt, quote} from '../../src/core/util/problem.ts';
+import {findNearest, findTypo} from '../../src/core/util/nearest.ts';
+import {isPlanned} from '../../src/core/util/not-yet.ts';
+import {positionAt, quote} from '../../src/core/util/problem.ts';
 
 test('the JSON Schema has each field, the required ones, and allows no others', () => {
   const schema = createAgentSchema(['bash', 'own_tool']);
@@ -30,7 +30,7 @@ test('the JSON Schema has each field, the required ones, and allows no others', 
   expect(Object.keys(properties)).toEqual(AGENT_KEYS);
   expect(AGENT_KEYS.filter((key) => !properties[key]?.description)).toEqual([]);
   expect(AGENT_KEYS.filter((key) => properties[key]?.description?.includes('Not yet available'))).toEqual(
-    AGENT_KEYS.filter((key) => isNotYet('definitions', key)),
+    AGENT_KEYS.filter((key) => isPlanned('definitions', key)),
   );
 });
 
@@ -60,9 +60,9 @@ test('names are made valid, and unused', () => {
 });
 
 test('the nearest word is found regardless of case and hyphens, and a misspelling is distinguished from another word', () => {
-  expect(nearest('max_turns', AGENT_KEYS)).toBe('maxTurns');
-  expect(nearest('x', [])).toBeUndefined();
-  expect(['bahs', 'bsh', 'Bash', 'zsh', 'Playwright'].map((word) => slipOf(word, ['bash', 'grep']))).toEqual([
+  expect(findNearest('max_turns', AGENT_KEYS)).toBe('maxTurns');
+  expect(findNearest('x', [])).toBeUndefined();
+  expect(['bahs', 'bsh', 'Bash', 'zsh', 'Playwright'].map((word) => findTypo(word, ['bash', 'grep']))).toEqual([
     'bash',
     'bash',
     'bash',
@@ -72,7 +72,7 @@ test('the nearest word is found regardless of case and hyphens, and a misspellin
 });
 
 test('lines and columns count from 1, with LF, CRLF and CR', () => {
-  expect([0, 2, 3, 5, 7].map((offset) => placeAt('a\r\nb\nc\rd', offset))).toEqual([
+  expect([0, 2, 3, 5, 7].map((offset) => positionAt('a\r\nb\nc\rd', offset))).toEqual([
     {line: 1, column: 1},
     {line: 2, column: 1},
     {line: 2, column: 1},

@@ -2,7 +2,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
 import {FLAGS, helpText, written} from '../../src/cli/flags.ts';
-import {NOT_YET} from '../../src/core/util/not-yet.ts';
+import {PLANNED_FEATURES} from '../../src/core/util/not-yet.ts';
 
 const parse = (...args: string[]) => parseArguments(args, {});
 
@@ -106,7 +106,7 @@ describe('the command line', () => {
   });
 
   it('says what is not yet available', () => {
-    for (const name of NOT_YET.flags)
+    for (const name of PLANNED_FEATURES.flags)
       expect(() => parse(written(name))).toThrow(`${written(name)} is not yet available`);
   });
 

@@ -3,7 +3,7 @@ import {z} from 'zod';
 import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
 import {ADDS_UP, NEEDS_TRUST, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
 import {settingsSchema} from '../../src/config/schema.ts';
-import {NOT_YET} from '../../src/core/util/not-yet.ts';
+import {PLANNED_FEATURES} from '../../src/core/util/not-yet.ts';
 
 describe('the JSON Schema of settings', () => {
   const schema = settingsJsonSchema();
@@ -30,7 +30,7 @@ describe('the JSON Schema of settings', () => {
   it('marks what is not yet available', () => {
     const properties = schema.properties as Record<string, {description?: string}>;
     const later = Object.keys(properties).filter((key) => properties[key]?.description?.includes('Not yet available'));
-    expect(later.toSorted()).toEqual(NOT_YET.settings.toSorted());
+    expect(later.toSorted()).toEqual(PLANNED_FEATURES.settings.toSorted());
   });
 
   it('accepts what settings accept and refuses what they refuse', () => {
@@ -62,7 +62,7 @@ describe('the JSON Schema of settings', () => {
 
 it('the rules for keys name only keys that exist', () => {
   const known = allSettings().map(({path}) => path.join('.'));
-  for (const key of [...NOT_YET.settings, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
+  for (const key of [...PLANNED_FEATURES.settings, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
     expect(
       known.some((each) => each === key || each.startsWith(`${key}.`)),
       key,

@@ -3,7 +3,7 @@
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
 import type {Request, RequestAnswer, RequestName} from '../../src/core/contract/requests.ts';
 import type {Session, SubmitResult} from '../../src/core/contract/session.ts';
-import {NO_USAGE, textOf} from '../../src/core/util/messages.ts';
+import {getText, NO_USAGE} from '../../src/core/util/messages.ts';
 
 export const INFO: SessionInfo = {
   sessionId: 'session-1',
@@ -98,7 +98,7 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
     aborts: () => aborts,
     closed: () => isClosed,
     submit: (input) => {
-      const text = typeof input === 'string' ? input : textOf(input.content);
+      const text = typeof input === 'string' ? input : getText(input.content);
       submitted.push(text);
       if (text.startsWith('/')) {
         emit({type: 'notice', level: 'info', text: `ran ${text}`});

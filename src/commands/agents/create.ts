@@ -9,7 +9,7 @@ import {saveAgent} from '../../agents/save.ts';
 import type {AgentFile} from '../../agents/schema.ts';
 import {getTemplates} from '../../agents/templates.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {slipOf} from '../../core/util/nearest.ts';
+import {findTypo} from '../../core/util/nearest.ts';
 import {formatProblem} from '../../core/util/problem.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
 
@@ -81,7 +81,7 @@ function draftFromTemplate(name: string, deps: AgentsDeps): Drafted | AgentsResu
   const all = getTemplates();
   const fields = Object.hasOwn(all, name) ? all[name] : undefined;
   if (!fields) {
-    const meant = slipOf(name, Object.keys(all));
+    const meant = findTypo(name, Object.keys(all));
     return {
       ok: false,
       text: `No template ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${Object.keys(all).join(', ')}`,

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
-import {slipOf} from '../../core/util/nearest.ts';
-import {oneLine} from '../../core/util/one-line.ts';
+import {findTypo} from '../../core/util/nearest.ts';
+import {toOneLine} from '../../core/util/one-line.ts';
 import {formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
 import {type AgentsDeps, type AgentsResult, SOURCE_LABELS} from './deps.ts';
 
@@ -39,7 +39,7 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
 }
 
 function shorten(text: string): string {
-  const line = oneLine(text);
+  const line = toOneLine(text);
   return line.length <= DESCRIPTION_CHARS ? line : `${line.slice(0, DESCRIPTION_CHARS - 1)}…`;
 }
 
@@ -99,7 +99,7 @@ export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsR
   if (name === '') return {ok: false, text: `Which agent? There are: ${names.join(', ')}`};
   const agent = agents.find(({definition}) => definition.name === name);
   if (agent) return agent;
-  const meant = slipOf(name, names);
+  const meant = findTypo(name, names);
   return {ok: false, text: `No agent ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${names.join(', ')}`};
 }
 

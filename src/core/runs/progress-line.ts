@@ -1,7 +1,7 @@
 /** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
 import type {Outcome} from '../contract/run-result.ts';
 import {showControls} from '../util/control-characters.ts';
-import {oneLine} from '../util/one-line.ts';
+import {toOneLine} from '../util/one-line.ts';
 
 export interface ProgressState {
   readonly agent: string;
@@ -72,5 +72,5 @@ export function formatSeconds(ms: number): string {
 
 /** What a model wrote, fit for one line of the screen. */
 function shownLine(text: string): string {
-  return showControls(oneLine(text));
+  return showControls(toOneLine(text));
 }

@@ -6,7 +6,7 @@ import type {RunResult} from '../contract/run-result.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {ToolFacts} from '../contract/tool-result.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
-import {inOneLine} from '../util/file-name.ts';
+import {formatFileName} from '../util/file-name.ts';
 import {formatDuration} from './progress-line.ts';
 
 /** What is known of a run that did not work in the workspace itself. */
@@ -59,7 +59,7 @@ function sharedNote(facts: readonly ToolFacts[]): string {
 }
 
 function names(files: readonly string[], root: string): string {
-  const shown = files.slice(0, 5).map((file) => inOneLine(path.relative(root, file)));
+  const shown = files.slice(0, 5).map((file) => formatFileName(path.relative(root, file)));
   const more = files.length > shown.length ? `, and ${files.length - shown.length} more` : '';
   return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }

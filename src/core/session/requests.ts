@@ -5,7 +5,7 @@ import type {Requests} from '../contract/requests.ts';
 import {runTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
-import {toolName} from '../util/tool-names.ts';
+import {toToolName} from '../util/tool-names.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
@@ -103,7 +103,7 @@ function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | Conve
       const offered = parts.info.tools.filter((tool) => !tool.startsWith('Task'));
       const whole = getAgent(name, parts.agents);
       if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
-      const agent = tools ? withOnly(whole, tools.map(toolName), offered) : whole;
+      const agent = tools ? withOnly(whole, tools.map(toToolName), offered) : whole;
       const onlyTools = tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {};
       return manager.spawn({...task, agent, ...onlyTools, model: state.model, signal: new AbortController().signal});
     },
@@ -142,7 +142,7 @@ function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
 
 /** @throws UsageError when none is asked for, or one that the agent does not have. */
 export function checkTools(agent: string, asked: readonly string[], has: readonly string[]): void {
-  const missing = asked.filter((tool) => !has.includes(toolName(tool)));
+  const missing = asked.filter((tool) => !has.includes(toToolName(tool)));
   if (asked.length > 0 && missing.length === 0) return;
   const problem = asked.length === 0 ? 'tools is empty' : `${agent} has none of these tools: ${missing.join(', ')}`;
   throw new UsageError(`${problem}. It has: ${has.join(', ')}`);

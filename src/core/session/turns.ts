@@ -14,7 +14,7 @@ import {MAIN_LIMITS} from '../turn/deadline.ts';
 import type {Letter} from '../turn/inbox.ts';
 import {CutOff, failedInside, reasonOf} from '../turn/run-ending.ts';
 import {createTokenBudget} from '../turn/token-budget.ts';
-import {joinContents, textOf} from '../util/messages.ts';
+import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
 import {runTypedTask} from './typed-task.ts';
@@ -51,7 +51,7 @@ export class Turns {
   async submit({content, id = randomUUID()}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
       this.#parts.inbox.put({id, content, kind: 'prompt', wakes: true});
-      this.#emit({type: 'queued_prompt', id, text: textOf(content)});
+      this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
     const first = await this.#begin((signal) => this.#runPrompt(content, signal));
@@ -76,7 +76,7 @@ export class Turns {
     const wasBusy = this.#turn !== undefined || manager.count() > 0;
     const runs = manager.list().filter((run) => !hasEnded(run)).length;
     for (const {id, content} of inbox.drop('prompt')) {
-      this.#emit({type: 'queued_prompt_dropped', id, text: textOf(content)});
+      this.#emit({type: 'queued_prompt_dropped', id, text: getText(content)});
     }
     await this.pause(async () => {
       this.abort(new CutOff('stop'));
@@ -161,7 +161,7 @@ export class Turns {
     const run = this.#createRun(signal);
     for (const announcement of inbox.take('announcement')) deliver(run, announcement);
     deliver(run, {kind: 'prompt', content});
-    const task = parseTypedTask(textOf(content));
+    const task = parseTypedTask(getText(content));
     if (!task) return runAgent(run);
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
   }

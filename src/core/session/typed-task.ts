@@ -5,7 +5,7 @@ import type {ToolUse} from '../contract/messages.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {runToolCalls} from '../tool-calls.ts';
-import {NO_USAGE, textOf} from '../util/messages.ts';
+import {getText, NO_USAGE} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function runTypedTask(
   const content = [outcome!.block];
   run.history.append({role: 'user', content});
   run.emit({type: 'message', role: 'user', content});
-  const text = textOf(outcome!.block.content ?? '');
+  const text = getText(outcome!.block.content ?? '');
   const record = findRun(call.id);
   return {
     ...getEnding(record, outcome!.record.isError, text),

@@ -1,7 +1,7 @@
 /** One question to a model outside any conversation: no tools, no history. */
 
 import type {Model, ModelReply, ModelRequest} from '../contract/model.ts';
-import {textOf} from '../util/messages.ts';
+import {getText} from '../util/messages.ts';
 
 export interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
   readonly prompt: string;
@@ -27,5 +27,5 @@ export async function completeOnce(
   signal: AbortSignal,
 ): Promise<string> {
   const reply = await askOnce(model, {system: SYSTEM, prompt, answerSchema}, signal);
-  return textOf(reply.content);
+  return getText(reply.content);
 }

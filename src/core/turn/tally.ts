@@ -3,7 +3,7 @@ import type {Clock} from '../contract/limits.ts';
 import type {Usage} from '../contract/messages.ts';
 import type {ModelReply} from '../contract/model.ts';
 import type {RunResult, ToolRecord} from '../contract/run-result.ts';
-import {addUsage, NO_USAGE, textOf} from '../util/messages.ts';
+import {addUsage, getText, NO_USAGE} from '../util/messages.ts';
 
 type TallyFields = Pick<RunResult, 'text' | 'usage' | 'usageByModel' | 'turns' | 'tools' | 'durationMs' | 'modelMs'>;
 /** How a run ended, without what the tally knows. */
@@ -66,7 +66,7 @@ export class Tally {
     this.#streamed = '';
     this.#unfinished = undefined;
     this.#addUsage(reply.usage, reply.model);
-    const text = textOf(reply.content);
+    const text = getText(reply.content);
     if (text !== '') this.setText(this.#join ? this.#text + text : text);
     this.#join = false;
   }

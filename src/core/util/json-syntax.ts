@@ -1,6 +1,6 @@
 /** JSON with comments and trailing commas, as a tree whose nodes know their places; what breaks it in plain words. */
 import {type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
-import {type ProblemList, placeAt, quote, START} from './problem.ts';
+import {type ProblemList, positionAt, quote, START} from './problem.ts';
 
 /** The object that the text holds; undefined with a problem for anything else. Never throws. */
 export function parseRoot(text: string, problems: ProblemList): Node | undefined {
@@ -13,9 +13,9 @@ export function parseRoot(text: string, problems: ProblemList): Node | undefined
   if (problems.failed) return undefined;
   const [first] = errors;
   // What follows the first mistake mostly follows from it.
-  if (first) problems.error('syntax', placeAt(text, first.offset), syntaxText(first, text));
+  if (first) problems.error('syntax', positionAt(text, first.offset), syntaxText(first, text));
   else if (root?.type !== 'object')
-    problems.error('syntax', placeAt(text, root?.offset ?? 0), 'must hold one object: { … }');
+    problems.error('syntax', positionAt(text, root?.offset ?? 0), 'must hold one object: { … }');
   else return root;
   return undefined;
 }
@@ -32,7 +32,7 @@ function parseDeep(text: string, errors: ParseError[], problems: ProblemList): N
 }
 
 /** Keys and values of an object, in the order of the text. */
-export function propertiesOf(node: Node): (readonly [key: Node, value: Node | undefined])[] {
+export function getProperties(node: Node): (readonly [key: Node, value: Node | undefined])[] {
   return (node.children ?? []).flatMap(({children}) => (children?.[0] ? [[children[0], children[1]] as const] : []));
 }
 

@@ -18,7 +18,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 /** The text blocks of a message, joined by blank lines; other blocks are left out. */
-export function textOf(content: string | readonly {type: string}[]): string {
+export function getText(content: string | readonly {type: string}[]): string {
   if (typeof content === 'string') return content;
   return content
     .filter((block): block is {type: 'text'; text: string} => block.type === 'text')

@@ -2,14 +2,14 @@
 import leven from 'leven';
 
 /** The nearest of `known`, however far; undefined only when there is none. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function findNearest(word: string, known: readonly string[]): string | undefined {
   const folded = fold(word);
   return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
 }
 
 /** The nearest of `known` if it could be a slip: letters in another order, or up to a third of them (1 to 3) differ. */
-export function slipOf(word: string, known: readonly string[]): string | undefined {
-  const found = nearest(word, known);
+export function findTypo(word: string, known: readonly string[]): string | undefined {
+  const found = findNearest(word, known);
   if (found === undefined) return undefined;
   const allowed = Math.min(3, Math.max(1, Math.floor(found.length / 3)));
   const slip = letters(word) === letters(found) || leven(fold(word), fold(found)) <= allowed;

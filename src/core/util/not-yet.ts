@@ -2,7 +2,7 @@
  * What the documentation names and this release does not have yet. This is the one list: an entry goes when the thing
  * works. Using one of these is never ignored in silence.
  */
-export const NOT_YET = {
+export const PLANNED_FEATURES = {
   /** Of the command line, in camel case. */
   flags: [
     'inputFormat',
@@ -51,11 +51,11 @@ export const NOT_YET = {
 /** The words that every message about such a thing has. */
 export const NOT_YET_AVAILABLE = 'not yet available';
 
-export function isNotYet(kind: keyof typeof NOT_YET, name: string): boolean {
-  return (NOT_YET[kind] as readonly string[]).includes(name);
+export function isPlanned(kind: keyof typeof PLANNED_FEATURES, name: string): boolean {
+  return (PLANNED_FEATURES[kind] as readonly string[]).includes(name);
 }
 
 /** `--fan-out is not yet available` */
-export function notYet(name: string): string {
+export function formatNotYetAvailable(name: string): string {
   return `${name} is ${NOT_YET_AVAILABLE}`;
 }

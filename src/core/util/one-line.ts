@@ -1,4 +1,4 @@
 /** The text in one line: each run of white space becomes one space, none is left at the ends. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

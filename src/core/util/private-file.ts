@@ -8,7 +8,7 @@ const FOLDER = 0o700;
 const OTHERS = 0o077;
 
 /** Opens it, and makes its folder; a file that others could read is narrowed. @returns its descriptor. */
-export function openPrivate(file: string, flags: 'a' | 'a+' | 'w'): number {
+export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
   mkdirSync(path.dirname(file), {recursive: true, mode: FOLDER});
   const fd = openSync(file, flags, FILE);
   if ((fstatSync(fd).mode & OTHERS) !== 0) narrow(() => fchmodSync(fd, FILE));
@@ -16,14 +16,14 @@ export function openPrivate(file: string, flags: 'a' | 'a+' | 'w'): number {
 }
 
 /** A folder that is mini-cc's own: made, with those above it, or narrowed. */
-export function privateFolder(folder: string): void {
+export function createPrivateFolder(folder: string): void {
   mkdirSync(folder, {recursive: true, mode: FOLDER});
   if ((statSync(folder).mode & OTHERS) !== 0) narrow(() => chmodSync(folder, FOLDER));
 }
 
 /** For what is written now and then. */
-export function appendPrivate(file: string, text: string): void {
-  const fd = openPrivate(file, 'a');
+export function appendPrivateFile(file: string, text: string): void {
+  const fd = openPrivateFile(file, 'a');
   try {
     appendFileSync(fd, text);
   } finally {

@@ -1,12 +1,12 @@
 /** What is wrong in a file that a person wrote, and where: for a person to mend and for scripts to read. */
 
 /** Line and column count from 1, columns in UTF-16 units as editors do. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-export interface Problem extends Place {
+export interface Problem extends Position {
   /** A path, or `--agents` for what was typed there. */
   readonly file: string;
   readonly severity: 'error' | 'warning';
@@ -17,7 +17,7 @@ export interface Problem extends Place {
   readonly meant?: string;
 }
 
-export const START: Place = {line: 1, column: 1};
+export const START: Position = {line: 1, column: 1};
 
 /** `PATH:LINE:COL: what is wrong (did you mean …?)` */
 export function formatProblem({file, line, column, message, meant}: Problem): string {
@@ -34,11 +34,11 @@ export class ProblemList {
 
   constructor(readonly file: string) {}
 
-  error(rule: string, place: Place, message: string, meant?: string): void {
+  error(rule: string, place: Position, message: string, meant?: string): void {
     this.#add('error', rule, place, message, meant);
   }
 
-  warn(rule: string, place: Place, message: string, meant?: string): void {
+  warn(rule: string, place: Position, message: string, meant?: string): void {
     this.#add('warning', rule, place, message, meant);
   }
 
@@ -46,13 +46,13 @@ export class ProblemList {
     return hasError(this.all);
   }
 
-  #add(severity: Problem['severity'], rule: string, {line, column}: Place, message: string, meant?: string): void {
+  #add(severity: Problem['severity'], rule: string, {line, column}: Position, message: string, meant?: string): void {
     this.all.push({file: this.file, line, column, severity, rule, message, ...(meant === undefined ? {} : {meant})});
   }
 }
 
 /** Where `offset` lies in `text`. Lines end with LF, CRLF or CR. */
-export function placeAt(text: string, offset: number): Place {
+export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset).split(/\r\n|\n|\r/);
   // An offset between CR and LF is still on the line that they end.
   return {line: before.length, column: before.at(-1)!.length + 1};
@@ -65,7 +65,7 @@ export function quote(value: unknown): string {
 }
 
 /** A value as an error text names it: `a list`, `-3`, `"fast"`. */
-export function kindOf(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'an object';

@@ -23,6 +23,6 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Our name of a tool; a name that is no alias comes back as it is. */
-export function toolName(name: string): string {
+export function toToolName(name: string): string {
   return Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
 }

@@ -6,7 +6,7 @@ import type {OutputStore} from '../../core/contract/tool-result.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
-import {addUsage, NO_USAGE, textOf} from '../../core/util/messages.ts';
+import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {
   assertContinuable,
@@ -183,7 +183,7 @@ function fromMessage(
   state: Pick<StoredRun, 'text' | 'tools' | 'usage'>,
 ) {
   const {content, role} = message;
-  if (role === 'assistant') return {text: textOf(content) || state.text, usage: addUsage(state.usage, usage)};
+  if (role === 'assistant') return {text: getText(content) || state.text, usage: addUsage(state.usage, usage)};
   if (typeof content === 'string') return {};
   return {tools: state.tools + content.filter(({type}) => type === 'tool_result').length};
 }

@@ -6,7 +6,7 @@ import type {Journal} from '../../core/contract/transcript.ts';
 import {RedactingStream} from '../../core/secrets/redacting-stream.ts';
 import {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {openPrivate, privateFolder} from '../../core/util/private-file.ts';
+import {createPrivateFolder, openPrivateFile} from '../../core/util/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
 import {RunFiles} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
@@ -148,9 +148,9 @@ export class SessionStore {
     return {
       open: (callId) => {
         const dir = path.join(folder, 'output');
-        privateFolder(dir);
+        createPrivateFolder(dir);
         const file = path.join(dir, `${callId.replaceAll(/[^\w-]/g, '_').slice(0, 120)}.txt`);
-        const fd = openPrivate(file, 'w');
+        const fd = openPrivateFile(file, 'w');
         const stream = new RedactingStream(this.redactor);
         return {
           path: file,

@@ -21,8 +21,8 @@ import {
 import {announcementId} from '../../core/runs/announcement.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {textOf} from '../../core/util/messages.ts';
-import {privateFolder} from '../../core/util/private-file.ts';
+import {getText} from '../../core/util/messages.ts';
+import {createPrivateFolder} from '../../core/util/private-file.ts';
 import {appendLine, openForAppending, parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
@@ -73,7 +73,7 @@ export class TranscriptWriter implements Journal {
   }
 
   #open(): number {
-    privateFolder(path.dirname(this.path));
+    createPrivateFolder(path.dirname(this.path));
     return openForAppending(this.path, () => {
       const start = {type: 'session', version: TRANSCRIPT_VERSION, at: new Date().toISOString()} as const;
       return this.#format({...start, ...this.header});
@@ -228,7 +228,7 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
   const lines = existsSync(file) ? getMessageLines(readTranscript(file)) : [];
   return lines
     .flatMap(({uuid, at, message, prompt}, kept) =>
-      prompt ? [{uuid, at: Date.parse(at), text: textOf(message.content), kept, dropped: lines.length - kept}] : [],
+      prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), kept, dropped: lines.length - kept}] : [],
     )
     .reverse();
 }

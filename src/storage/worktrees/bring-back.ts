@@ -7,7 +7,7 @@ import path from 'node:path';
 import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {ignoreMissing} from '../../core/util/file-errors.ts';
-import {inOneLine} from '../../core/util/file-name.ts';
+import {formatFileName} from '../../core/util/file-name.ts';
 import {ABSENT, type TreeDiff, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
 import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
@@ -84,7 +84,7 @@ function whyNotApplied(
   {origin, isProtected}: BringBackDeps,
   existing: ReadonlySet<string>,
 ): string | undefined {
-  const name = inOneLine(file);
+  const name = formatFileName(file);
   if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} lies outside the workspace`;
   if (isProtected(file)) return `${name} is protected`;
   return existing.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
@@ -214,7 +214,7 @@ async function keepPatch(
 
 function formatNames(files: readonly string[]): string {
   const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
-  return `${files.slice(0, MAX_NAMED).map(inOneLine).join(', ')}${more}`;
+  return `${files.slice(0, MAX_NAMED).map(formatFileName).join(', ')}${more}`;
 }
 
 /** Bytes of an ignored file that is kept after a crash. */

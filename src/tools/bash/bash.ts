@@ -7,7 +7,7 @@ import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {CutOff} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {NOT_YET, notYet} from '../../core/util/not-yet.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/not-yet.ts';
 import {errorResult} from '../../core/util/tool-result.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {explainFailure, isConfinementHit, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
@@ -51,8 +51,8 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
 }
 
 async function runBash(given: BashInput, context: ToolContext, launcher: Launcher): Promise<ToolResult> {
-  const later = NOT_YET.bash.find((key) => /^true$/i.test(String(given[key])));
-  if (later) return errorResult(`${notYet(later)}. Nothing was run.`);
+  const later = PLANNED_FEATURES.bash.find((key) => /^true$/i.test(String(given[key])));
+  if (later) return errorResult(`${formatNotYetAvailable(later)}. Nothing was run.`);
   const {workspace, signal} = context;
   if (signal.aborted) return errorResult(`${interrupted(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];

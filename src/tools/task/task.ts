@@ -7,7 +7,7 @@ import type {Isolation} from '../../core/contract/worktree.ts';
 import {acceptedWords} from '../../core/runs/dispatch.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {NOT_YET, notYet} from '../../core/util/not-yet.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/not-yet.ts';
 import {textResult} from '../../core/util/tool-result.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
@@ -56,8 +56,9 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         input,
         deps.agents.list().map((agent) => agent.name),
       );
-      const later = NOT_YET.task.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
-      if (later) throw new MiniCcError('TASK_INPUT', `${notYet(later)}: leave it out. Nothing was dispatched.`);
+      const later = PLANNED_FEATURES.task.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
+      if (later)
+        throw new MiniCcError('TASK_INPUT', `${formatNotYetAvailable(later)}: leave it out. Nothing was dispatched.`);
       return repaired;
     },
     async run(input, context) {

@@ -4,7 +4,7 @@
  */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {HTMLElement, Node} from 'node-html-parser';
-import {oneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/one-line.ts';
 
 /** After so many milliseconds the page is returned as plain text instead. */
 const MAX_MS = 5_000;
@@ -54,7 +54,7 @@ const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE',
 async function translate({html, base}: Job['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
   const root = parse(html);
-  const title = oneLine(root.querySelector('head title')?.text ?? '');
+  const title = toOneLine(root.querySelector('head title')?.text ?? '');
   for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
   for (const link of root.querySelectorAll('a[href]')) {
     const to = URL.parse(link.getAttribute('href') ?? '', base);

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {oneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/one-line.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {firstRows} from '../text/live-rows.ts';
@@ -57,7 +57,7 @@ export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
     <Box flexDirection="column">
       {shown.map(({id, text}) => (
         <Text key={id} dimColor>
-          {cutText(`  queued: ${oneLine(text)}`, columns)}
+          {cutText(`  queued: ${toOneLine(text)}`, columns)}
         </Text>
       ))}
       {more > 0 && rows > 0 && <Text dimColor>{`  … and ${more} more queued`}</Text>}

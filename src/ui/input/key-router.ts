@@ -12,7 +12,7 @@
  * idle it goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
-import {oneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/one-line.ts';
 import type {Controller} from '../controller.ts';
 import {type CommandInfo, currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';
@@ -42,7 +42,7 @@ export function pasteText(controller: Controller, text: string): void {
   const {focus, editor, panel} = controller.local.get();
   if (panel) controller.change({panel: undefined});
   const action: EditorAction = {type: 'paste', text};
-  if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: oneLine(text)})}});
+  if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: toOneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
 }
 

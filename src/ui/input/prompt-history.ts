@@ -1,7 +1,7 @@
 /** The prompts typed in a directory, kept across sessions: one JSON line for each in `<home>/history.jsonl`. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {appendPrivate} from '../../core/util/private-file.ts';
+import {appendPrivateFile} from '../../core/util/private-file.ts';
 
 /** How many prompts are offered; older ones stay in the file. */
 const MAX_OFFERED = 200;
@@ -28,7 +28,7 @@ export class PromptHistory {
   }
 
   add(prompt: string): void {
-    appendPrivate(this.#file, `${JSON.stringify({cwd: this.cwd, prompt, at: Date.now()})}\n`);
+    appendPrivateFile(this.#file, `${JSON.stringify({cwd: this.cwd, prompt, at: Date.now()})}\n`);
   }
 }
 

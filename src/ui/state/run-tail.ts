@@ -3,7 +3,7 @@
  * has all of it. Lines are safe for the screen; the current message is made safe when it is read.
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
-import {textOf} from '../../core/util/messages.ts';
+import {getText} from '../../core/util/messages.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 
 export interface TailLine {
@@ -34,8 +34,8 @@ export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
       return {...tail, open: open.length > 2 * MAX_CHARS ? open.slice(-MAX_CHARS) : open};
     }
     case 'message': {
-      if (event.role === 'user') return addLines(tail, sentLines(textOf(event.content)));
-      return addLines({...tail, open: ''}, textLines(tail.open || textOf(event.content)));
+      if (event.role === 'user') return addLines(tail, sentLines(getText(event.content)));
+      return addLines({...tail, open: ''}, textLines(tail.open || getText(event.content)));
     }
     case 'retry':
       // The model will write this message again.

@@ -6,7 +6,7 @@
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Announcement} from '../../core/contract/transcript.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
-import {textOf} from '../../core/util/messages.ts';
+import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM} from '../text/stream-blocks.ts';
@@ -81,7 +81,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
       if (event.role === 'user') return state;
       // A typed Task comes as a message that used no tokens.
       const contextTokens = inputTokens(event.usage) + event.usage.output_tokens || state.contextTokens;
-      const text = state.hasStreamed ? '' : textOf(event.content);
+      const text = state.hasStreamed ? '' : getText(event.content);
       const {stream, items} = feedText(state, text);
       return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};
     }
@@ -124,7 +124,7 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 /** Prints the end of a resumed conversation: prompts, announcements and answers. */
 function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
   const messages = restored
-    .map(({message, announcement}) => ({role: message.role, text: textOf(message.content), announcement}))
+    .map(({message, announcement}) => ({role: message.role, text: getText(message.content), announcement}))
     .filter(({text}) => text !== '');
   const shown = messages.slice(-MAX_RESTORED);
   const hidden = messages.length - shown.length;

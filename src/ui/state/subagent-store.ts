@@ -6,7 +6,7 @@ import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {type ProgressState, runTitle} from '../../core/runs/progress-line.ts';
 import {inputTokens} from '../../core/runs/receipt.ts';
-import {textOf} from '../../core/util/messages.ts';
+import {getText} from '../../core/util/messages.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {addItem, announcementItem} from './finished-items.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';
@@ -78,7 +78,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
     case 'message': {
       if (event.role === 'user') return {...run, note: ''};
       const tokens = run.tokens + inputTokens(event.usage) + event.usage.output_tokens;
-      return {...run, note: '', tokens, isSilent: textOf(event.content) === ANNOUNCE_SKIP};
+      return {...run, note: '', tokens, isSilent: getText(event.content) === ANNOUNCE_SKIP};
     }
     case 'run_end':
       return {

@@ -3,7 +3,7 @@
  * All text from outside passes here before it reaches Ink.
  */
 import {showControls} from '../../core/util/control-characters.ts';
-import {oneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/one-line.ts';
 
 const TAB_STOP = 4;
 
@@ -15,7 +15,7 @@ export function screenText(text: string): string {
 
 /** The same in one line: each run of white space becomes one space. */
 export function screenLine(text: string): string {
-  return screenText(oneLine(text));
+  return screenText(toOneLine(text));
 }
 
 function expandTabs(line: string): string {

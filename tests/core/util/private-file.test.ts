@@ -2,15 +2,15 @@ import {chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {appendPrivate, privateFolder} from '../../../src/core/util/private-file.ts';
+import {appendPrivateFile, createPrivateFolder} from '../../../src/core/util/private-file.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-private-'));
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
 it('makes files and folders that the user alone can read', () => {
   const file = path.join(folder(), 'deep', 'er', 'history.jsonl');
-  appendPrivate(file, 'one\n');
-  appendPrivate(file, 'two\n');
+  appendPrivateFile(file, 'one\n');
+  appendPrivateFile(file, 'two\n');
   expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n');
   expect([file, path.dirname(file), path.dirname(path.dirname(file))].map(modeOf)).toEqual([0o600, 0o700, 0o700]);
 });
@@ -19,11 +19,11 @@ it('narrows those that were open to others', () => {
   const file = path.join(folder(), 'history.jsonl');
   writeFileSync(file, 'old\n');
   chmodSync(file, 0o666);
-  appendPrivate(file, 'new\n');
+  appendPrivateFile(file, 'new\n');
   expect(modeOf(file)).toBe(0o600);
   const wide = path.join(folder(), 'wide');
   mkdirSync(wide);
   chmodSync(wide, 0o777);
-  privateFolder(wide);
+  createPrivateFolder(wide);
   expect(modeOf(wide)).toBe(0o700);
 });

@@ -2,7 +2,7 @@
 import {chmodSync, existsSync, lstatSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {inOneLine} from '../../../src/core/util/file-name.ts';
+import {formatFileName} from '../../../src/core/util/file-name.ts';
 import type {WorktreeDeps} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {folder, git, gitFiles, put, read, repository, worktrees} from './fixture.ts';
 
@@ -107,7 +107,7 @@ test.each(['with space.ts', 'quote"s\\.ts', 'two\nlines.ts', '-dash.ts', 'größ
       put(top, {[name]: 'four\n'});
       put(root, {[name]: 'five\n'});
     });
-    expect(kept.kept?.why).toBe(`conflict in ${inOneLine(name)}`);
+    expect(kept.kept?.why).toBe(`conflict in ${formatFileName(name)}`);
   },
 );
 

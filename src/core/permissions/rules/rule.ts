@@ -1,6 +1,6 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
-import {nearest} from '../../util/nearest.ts';
-import {TOOL_NAMES, toolName} from '../../util/tool-names.ts';
+import {findNearest} from '../../util/nearest.ts';
+import {TOOL_NAMES, toToolName} from '../../util/tool-names.ts';
 
 export type RuleKind = 'allow' | 'ask' | 'deny';
 /** The strongest first. */
@@ -42,11 +42,11 @@ export function readRule(text: string): RuleReading {
   if (brackets !== undefined && !brackets.endsWith(')')) {
     return {wrong: `${JSON.stringify(text)} has no closing bracket`, meant: JSON.stringify(`${written})`)};
   }
-  const tool = toolName(name);
+  const tool = toToolName(name);
   const about = brackets?.slice(1, -1).trim();
   if (name.includes('*')) return readPattern(name, about);
   if (!isKnown(tool)) {
-    const near = nearest(name, TOOL_NAMES);
+    const near = findNearest(name, TOOL_NAMES);
     return {wrong: `there is no tool ${JSON.stringify(name)}`, ...(near === undefined ? {} : {meant: near})};
   }
   if (about === undefined || about === '*') return {tool};
