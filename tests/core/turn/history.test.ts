@@ -1,0 +1,76 @@
+import {describe, expect, it} from 'vitest';
+import type {Message} from '../../../src/core/contract/messages.ts';
+import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
+import {History} from '../../../src/core/turn/history.ts';
+
+const ANNOUNCEMENT = {runId: 'r', round: 1, agent: 'explore', outcome: 'success', reason: '', text: 'done'} as const;
+const user = (content: string): Message => ({role: 'user', content});
+
+function recorded(restored: readonly Message[] = []) {
+  const lines: TranscriptEntry[] = [];
+  return {lines, history: new History({append: (line) => void lines.push(line)}, restored)};
+}
+
+describe('a history', () => {
+  it('has no message that its transcript could not take', () => {
+    const history = new History(
+      {
+        append: () => {
+          throw new Error('no space left on device');
+        },
+      },
+      [user('restored')],
+    );
+    expect(() => history.append(user('x'))).toThrow('no space');
+    expect(() => history.prompt('x')).toThrow('no space');
+    expect(() => history.rewind('id', 0)).toThrow('no space');
+    expect(() => history.announce(user('x'), ANNOUNCEMENT)).toThrow('no space');
+    expect(history.messages).toEqual([user('restored')]);
+  });
+
+  it('begins with the messages that were restored, and does not change them', () => {
+    const restored = [user('before')];
+    const {history, lines} = recorded(restored);
+    history.append(user('after'));
+    expect(history.messages).toEqual([user('before'), user('after')]);
+    expect(restored).toEqual([user('before')]);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('marks what a person wrote, and no other message', () => {
+    const {history, lines} = recorded();
+    const id = history.prompt('mine');
+    history.append(user('not mine'));
+    expect(lines[0]).toMatchObject({type: 'message', uuid: id, message: user('mine'), prompt: true});
+    expect(lines[1]).not.toHaveProperty('prompt');
+  });
+
+  it('keeps an announcement as data in its line', () => {
+    const {history, lines} = recorded();
+    history.announce(user('<announcement>'), ANNOUNCEMENT);
+    expect(history.messages).toEqual([user('<announcement>')]);
+    expect(lines).toMatchObject([{type: 'message', message: user('<announcement>'), announcement: ANNOUNCEMENT}]);
+  });
+
+  it('goes back to before a message, in its transcript too', () => {
+    const {history, lines} = recorded();
+    history.append(user('one'));
+    const second = history.append(user('two'));
+    history.rewind(second, 1);
+    expect(history.messages).toEqual([user('one')]);
+    expect(lines.at(-1)).toMatchObject({type: 'rewind', to: second});
+  });
+
+  it('gives every open call an error for its result', () => {
+    const {history} = recorded();
+    const call = (id: string) => ({type: 'tool_use' as const, id, name: 'look', input: {}});
+    history.append({role: 'assistant', content: [call('a'), call('b')]} as Message);
+    history.settleOpenCalls('Cut off.');
+    history.settleOpenCalls('Cut off.');
+    expect(history.messages).toHaveLength(2);
+    expect(history.messages[1]).toEqual({
+      role: 'user',
+      content: ['a', 'b'].map((id) => ({type: 'tool_result', tool_use_id: id, content: 'Cut off.', is_error: true})),
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import {describe, expect, it} from 'vitest';
+import type {ModelReply} from '../../../src/core/contract/model.ts';
+import {Tally} from '../../../src/core/turn/tally.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
+import {FakeClock} from '../fake-clock.ts';
+import {text} from '../scripted-model.ts';
+
+const usage = (input_tokens: number) => ({...NO_USAGE, input_tokens});
+
+function reply(words: string, input = 0): ModelReply {
+  const content = words === '' ? [] : [text(words)];
+  const facts = {id: 'msg', stopReason: 'end_turn' as const, model: 'm', garbledInputs: new Map<string, string>()};
+  return {...facts, content, usage: usage(input)};
+}
+
+describe('the tally of a run', () => {
+  it('counts an attempt that failed once, and names what it used', () => {
+    const tally = new Tally(new FakeClock());
+    tally.using(usage(5), 'm');
+    tally.using(usage(8), 'm');
+    expect(tally.giveUp()).toEqual(usage(8));
+    expect(tally.giveUp()).toEqual(NO_USAGE);
+    expect(tally.result({outcome: 'success'})).toMatchObject({usage: usage(8), usageByModel: {m: usage(8)}});
+  });
+
+  it('counts a reply in place of what its attempt had used so far', () => {
+    const tally = new Tally(new FakeClock());
+    tally.using(usage(8), 'm');
+    tally.count(reply('yes', 10));
+    expect(tally.giveUp()).toEqual(NO_USAGE);
+    expect(tally.result({outcome: 'success'}).usage).toEqual(usage(10));
+  });
+
+  it('keeps usage by the model that had it', () => {
+    const tally = new Tally(new FakeClock());
+    tally.count(reply('yes', 10));
+    tally.count({...reply('yes', 3), model: 'other'});
+    tally.countTools([{tool: 'look', isError: false, facts: {}, used: [{usage: usage(2), model: 'm'}]}]);
+    expect(tally.result({outcome: 'success'})).toMatchObject({
+      ...{usage: usage(15), usageByModel: {m: usage(12), other: usage(3)}, turns: 2},
+    });
+  });
+
+  it('forgets the text of an attempt that failed', () => {
+    const tally = new Tally(new FakeClock());
+    tally.streamed('half of the');
+    tally.giveUp();
+    tally.streamed('the whole');
+    expect(tally.takeStreamed()).toBe('the whole');
+    expect(tally.takeStreamed()).toBe('');
+  });
+
+  it('has the text of the last reply with a text', () => {
+    const tally = new Tally(new FakeClock());
+    tally.count(reply('found it'));
+    tally.count(reply(''));
+    expect(tally.result({outcome: 'success'}).text).toBe('found it');
+  });
+
+  it('joins the text of one reply to the one before, when it goes on there', () => {
+    const tally = new Tally(new FakeClock());
+    tally.count(reply('one'));
+    tally.joinNextText();
+    tally.count(reply('two'));
+    expect(tally.result({outcome: 'success'}).text).toBe('onetwo');
+    tally.count(reply('three'));
+    expect(tally.result({outcome: 'success'}).text).toBe('three');
+  });
+
+  it('measures the time of the model apart from the rest', () => {
+    const clock = new FakeClock();
+    const tally = new Tally(clock);
+    clock.advance(10);
+    tally.beginCall();
+    clock.advance(5);
+    tally.endCall();
+    clock.advance(20);
+    expect(tally.result({outcome: 'success'})).toMatchObject({durationMs: 35, modelMs: 5});
+  });
+});
