@@ -161,6 +161,6 @@ test('a session with an empty transcript, as a full disk leaves it, starts again
   const id = path.basename(path.dirname(file!));
   const again = await runCli(['--resume', id, '-p', 'y'], {server, cwd, home: place});
   expect(again).toMatchObject({code: 0, stdout: 'hello\n'});
-  expect(again.stderr).toContain(`session ${id} holds nothing: it begins anew`);
+  expect(again.stderr).toContain(`session ${id} is empty: it starts from the beginning`);
   expect(wholeLines(file!)[0]).toMatchObject({type: 'session', id});
 });
