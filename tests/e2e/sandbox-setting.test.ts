@@ -38,7 +38,7 @@ describe.runIf(usable)('a sandbox that is there', () => {
     async (mode) => {
       const {told, denials, workspace} = await bashUnder(mode, {command: 'touch made; touch /var/tmp/made-by-mini-cc'});
       expect(denials).toEqual([]);
-      expect(told).toContain('the sandbox held this command: only the workspace can be written');
+      expect(told).toContain('the sandbox confined this command: only the workspace can be written');
       expect(existsSync(path.join(workspace.path, 'made'))).toBe(true);
       expect(existsSync('/var/tmp/made-by-mini-cc')).toBe(false);
       expect(readdirSync(workspace.path)).not.toContain('.mini-cc');
