@@ -13,7 +13,7 @@ import {Turns} from './session/turns.ts';
 import {CutOff} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
-import {isCommandLine} from './util/prompt-syntax.ts';
+import {parseCommandLine} from './util/prompt-syntax.ts';
 
 export function createSession(parts: SessionParts): Session {
   return new LocalSession(parts);
@@ -75,20 +75,20 @@ class LocalSession implements Session {
 
   async #submit(prompt: Prompt): Promise<SubmitResult> {
     if (this.#isClosed) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
-    const text = getText(prompt.content);
-    if (!isCommandLine(text)) return this.#turns.submit(prompt);
-    const done = await this.#commands.run(text);
+    const command = parseCommandLine(getText(prompt.content));
+    if (!command) return this.#turns.submit(prompt);
+    const done = await this.#commands.run(command);
     // A command may have let a run go on.
     const result = this.#parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
     return result ? {type: 'turn', result} : done;
   }
 
-  request<N extends RequestName>(request: Request<N>): RequestAnswer<N> {
-    if (!Object.hasOwn(this.#requests, request.type)) {
-      throw new MiniCcError('UNSUPPORTED_REQUEST', `There is no request ${request.type}`);
+  request<N extends RequestName>({type, ...parameters}: Request<N>): RequestAnswer<N> {
+    if (!Object.hasOwn(this.#requests, type)) {
+      throw new MiniCcError('UNSUPPORTED_REQUEST', `There is no request ${type}`);
     }
-    const handle = this.#requests[request.type] as (request: Request<N>) => RequestAnswer<N>;
-    const answer = handle(request);
+    const handle = this.#requests[type] as (request: object) => RequestAnswer<N>;
+    const answer = handle(parameters);
     const {redactor} = this.#parts;
     if (!(answer instanceof Promise)) return redactor.values(answer);
     return answer.then((value) => redactor.values(value)) as RequestAnswer<N>;

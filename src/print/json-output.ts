@@ -28,13 +28,14 @@ export function createInitObject(session: Session): Record<string, unknown> {
 
 /** Makes an object of each event that is printed. A subagent's carry the id of the Task call that dispatched it. */
 export function createStreamJson(session: Session): (event: AgentEvent) => Record<string, unknown> | undefined {
+  const {sessionId} = session.info;
   const taskCalls = new Map<string, string>();
   let promptSeen = false;
   return (event) => {
     if (event.type === 'run_start' && event.callId !== undefined) taskCalls.set(event.agentId, event.callId);
     const tags = {
       parent_tool_use_id: taskCalls.get(event.agentId) ?? null,
-      session_id: session.info.sessionId,
+      session_id: sessionId,
       uuid: randomUUID(),
     };
     if (event.type === 'stream') return {type: 'stream_event', event: event.event, ...tags};

@@ -6,6 +6,7 @@ import type {Session, SubmitResult} from '../contract/session.ts';
 import {completeOnce} from '../turn/ask-once.ts';
 import type {CutOff} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import type {CommandLine} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
 
 export class CommandRunner {
@@ -22,13 +23,12 @@ export class CommandRunner {
   }
 
   /** Never rejects. */
-  async run(line: string): Promise<SubmitResult> {
-    const [, name = '', args = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(line) ?? [];
+  async run({name, args}: CommandLine): Promise<SubmitResult> {
     const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
     let result: CommandResult;
     try {
       result = command
-        ? await command.run(this.#createContext(args.trim()))
+        ? await command.run(this.#createContext(args))
         : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
     } catch (error) {
       result = {ok: false, text: getErrorMessage(error)};

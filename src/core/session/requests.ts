@@ -1,7 +1,7 @@
 /** What the session answers to each request: the one table behind slash commands and control requests. */
 import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
-import type {Requests} from '../contract/requests.ts';
+import type {Requests, RestoredFiles} from '../contract/requests.ts';
 import {runTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
@@ -78,11 +78,14 @@ function conversationRequests(
     async rewind({to, what}) {
       const point = getPoints().find(({uuid}) => uuid === to);
       if (!point) throw new MiniCcError('PROMPT_NOT_FOUND', `There is no prompt ${to} to go back to`);
-      const files = what === 'conversation' ? undefined : await changes.rewind(point.at);
-      if (what !== 'files') {
+      let files: RestoredFiles | undefined;
+      // What is typed meanwhile comes after what is left.
+      await turns.pause(async () => {
+        if (what !== 'conversation') files = await changes.rewind(point.at);
+        if (what === 'files') return;
         state.conversation.history.rewind(point.uuid, point.kept);
         emit({type: 'rewound'});
-      }
+      });
       return {point, ...(files && {files})};
     },
   };

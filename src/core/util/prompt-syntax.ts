@@ -1,8 +1,19 @@
 /** What a prompt is besides plain words: a slash command, or a Task that a person typed. */
 
-/** `/help` or `/model opus`; not a path such as `/etc/hosts`. */
+export interface CommandLine {
+  readonly name: string;
+  /** What follows the name, without white space around it. */
+  readonly args: string;
+}
+
+/** Parses `/help` or `/model opus`. Undefined for other prompts, also for a path such as `/etc/hosts`. */
+export function parseCommandLine(prompt: string): CommandLine | undefined {
+  const [, name, args = ''] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/i.exec(prompt) ?? [];
+  return name === undefined ? undefined : {name, args: args.trim()};
+}
+
 export function isCommandLine(prompt: string): boolean {
-  return /^\/[a-z-]+(\s|$)/i.test(prompt);
+  return parseCommandLine(prompt) !== undefined;
 }
 
 export interface TypedTask {
