@@ -10,7 +10,7 @@ import type {Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import type {Trusts} from '../core/contract/trust.ts';
-import {toolsFor} from '../core/subagent.ts';
+import {getTools} from '../core/subagent.ts';
 import {completeOnce} from '../core/turn/ask-once.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
@@ -103,7 +103,7 @@ export function getMainTools(
   taskTools: readonly Tool[],
 ): readonly Tool[] {
   return mainAgent && mainAgent.tools !== '*'
-    ? toolsFor(mainAgent, baseTools, {deny: []})
+    ? getTools(mainAgent, baseTools, {deny: []})
     : [...baseTools, ...taskTools];
 }
 

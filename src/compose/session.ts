@@ -167,7 +167,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       const narrowed = record.onlyTools ? withOnly(agent, record.onlyTools, names) : agent;
       return {agent: narrowed, model: resolver.resolve(record.model || undefined)};
     },
-    house: {
+    runs: {
       ...{baseTools, workspace, confinement, writeLog, checkpoints, worktrees, permits, rawStream},
       surroundings: {...surroundings, memory},
       clock: systemClock,

@@ -5,7 +5,7 @@
 import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
 import type {Request, RequestAnswer, RequestName, Requests} from './contract/requests.ts';
 import type {Prompt, Session, SubmitResult} from './contract/session.ts';
-import {descriptionsOf} from './runs/run-record.ts';
+import {getDescriptions} from './runs/run-record.ts';
 import {CommandRunner} from './session/commands.ts';
 import type {SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
@@ -49,7 +49,7 @@ class LocalSession implements Session {
         sessionId: id,
         transcript,
         // Collected at each look, and only a session that goes on has them.
-        runDescriptions: restored.length === 0 ? {} : descriptionsOf(manager.list()),
+        runDescriptions: restored.length === 0 ? {} : getDescriptions(manager.list()),
         model: state.model.name,
         offline: state.model.offline,
         permissionMode: this.#parts.permissions().mode,

@@ -1,6 +1,6 @@
 /**
  * All subagent runs of a session: dispatched into a pool, known to a registry, ended by their limits or by hand.
- * Background means that nobody awaits a run: its end goes to the main agent's inbox instead.
+ * A run in the background is the same run: no caller awaits it, and its end goes to the main agent's inbox instead.
  */
 
 import {randomUUID} from 'node:crypto';
@@ -9,21 +9,22 @@ import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
 import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
-import {TaskDedup} from './runs/dedup.ts';
-import {type Dispatched, keyOf, type ManagerOptions, type SpawnRequest} from './runs/dispatch.ts';
-import {isolationOf} from './runs/isolation.ts';
-import {knownAnswer} from './runs/known-answer.ts';
+import {createReplayModel, type Deduplicated, TaskDedup} from './runs/dedup.ts';
+import {getIsolation, getTaskKey, type ManagerDeps, type SpawnRequest} from './runs/dispatch.ts';
 import {limitsOf} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
 import {Pool} from './runs/pool.ts';
+import {formatReport} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
-import {reportOf} from './runs/report.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
-import {type Assignment, executeRun} from './runs/run-execution.ts';
-import {openNewRun, openNextRound} from './runs/run-opening.ts';
+import {openNewRun, openNextRound} from './runs/run-record.ts';
+import {executeRun, type RunRound} from './subagent.ts';
 import {createTokenBudget} from './turn/token-budget.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
+
+/** What came of a dispatch. `joined`: the same task runs already. `cached`: it ended just now, and nothing changed. */
+export type Dispatched = Deduplicated<SubagentResult, LiveRun>;
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();
@@ -34,32 +35,32 @@ export class SubagentManager {
   readonly #emitMain: Emit;
   #sized: Promise<void> | undefined;
 
-  constructor(private readonly options: ManagerOptions) {
-    const {clock} = options.house;
-    const {maxConcurrent, fingerprint} = options;
-    // One until the first dispatch has found out.
+  constructor(private readonly deps: ManagerDeps) {
+    const {clock} = deps.runs;
+    const {maxConcurrent, fingerprint} = deps;
+    // 1 until the first dispatch has found out the size.
     this.#pool = new Pool(typeof maxConcurrent === 'number' ? maxConcurrent : 1, clock.now);
     this.#dedup = new TaskDedup({
       now: clock.now,
       fingerprint,
       isReusable: ({result}) => result.outcome === 'success' && result.text.trim() !== '',
     });
-    const {store, bus, mainAgentId} = options;
+    const {store, bus, mainAgentId} = deps;
     const registry = this.#registry;
-    const afterMs = options.archiveAfterMinutes * 60_000;
+    const afterMs = deps.archiveAfterMinutes * 60_000;
     this.#archive = new RunArchive({clock, afterMs, store, registry, bus, mainAgentId});
-    this.#emitMain = options.bus.emitFor(options.mainAgentId);
+    this.#emitMain = deps.bus.emitFor(mainAgentId);
   }
 
   /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
   async dispatch(request: SpawnRequest): Promise<Dispatched> {
-    const key = keyOf(request, this.options.store.sessionId);
+    const key = getTaskKey(request, this.deps.store.sessionId);
     const dispatched = await this.#dedup.dispatch(key, request.agent.readOnly, () => this.#start(request));
     if (dispatched.source === 'cached' && request.background) {
-      const model = knownAnswer(request.model, dispatched.result);
+      const model = createReplayModel(request.model, dispatched.result);
       return {source: 'run', started: this.#start({...request, model})};
     }
-    // Nobody waits for this call, so the run must outlive the turn of the one that it joined.
+    // The caller does not wait, so the run must outlive the turn of the call that it joined.
     if (dispatched.source === 'joined' && request.background) this.detach(dispatched.started.runId);
     return dispatched;
   }
@@ -69,26 +70,26 @@ export class SubagentManager {
     return this.#start(request).ended;
   }
 
-  /** Results in the order of the requests; one failure leaves the others be. */
+  /** Results in the order of the requests; a failure does not stop the others. */
   async spawnParallel(requests: readonly SpawnRequest[]): Promise<SubagentResult[]> {
     return Promise.all(requests.map((request) => this.spawn(request)));
   }
 
   /**
-   * To a run at work: it reads the message at its next turn. To one that has ended: it goes on with its history, in
-   * the background, and its end is announced.
-   * @throws MiniCcError for a name that is unknown, and for a run that cannot go on.
+   * A run at work reads the message at its next turn. A run that has ended continues with its history, in the
+   * background, and its end is announced.
+   * @throws MiniCcError for a name that is unknown, and for a run that cannot continue.
    */
   send(name: string, message: string): 'queued' | 'resumed' {
     const record = this.find(name);
     const live = this.#live.get(record.runId);
     if (live?.isStopping) throw new MiniCcError('RUN_STOPPING', 'It is being stopped. Send again when it has ended.');
     if (live) live.inbox.put({id: randomUUID(), content: message, kind: 'prompt', wakes: true});
-    else this.#goOn(record, message);
+    else this.#continue(record, message);
     return live ? 'queued' : 'resumed';
   }
 
-  /** Ends a run for good and waits for it; what it has is kept. False when it is not at work. */
+  /** Ends a run for good and waits for its end; its findings are kept. False when it is not at work. */
   async stop(runId: string, why: 'stop' | 'close' = 'stop'): Promise<boolean> {
     const live = this.#live.get(runId);
     if (!live) return false;
@@ -103,7 +104,7 @@ export class SubagentManager {
     await Promise.all([...this.#live.keys()].map((runId) => this.stop(runId, why)));
   }
 
-  /** Sends a foreground run to the background; who waits for it gets `accepted`. False when there is none such. */
+  /** Sends a foreground run to the background: its caller gets `accepted` at once. False when it is no such run. */
   detach(runId: string): boolean {
     const live = this.#live.get(runId);
     if (!live || live.isOver || this.#registry.get(runId)?.background) return false;
@@ -112,7 +113,7 @@ export class SubagentManager {
     return true;
   }
 
-  /** All foreground runs at work. @returns those that went. */
+  /** Sends all foreground runs to the background. @returns their records. */
   detachAll(): readonly RunRecord[] {
     return this.list().filter(({runId}) => this.detach(runId));
   }
@@ -149,22 +150,22 @@ export class SubagentManager {
 
   /** Waits for the end of this run, at most so many milliseconds. @returns whether it has ended. */
   async waitFor(runId: string, ms: number, signal: AbortSignal): Promise<boolean> {
-    await this.#live.get(runId)?.endsWithin(ms, this.options.house.clock, signal);
+    await this.#live.get(runId)?.endsWithin(ms, this.deps.runs.clock, signal);
     return !this.#live.has(runId);
   }
 
   /** The lines of a run's transcript, archived or not. */
   read(runId: string): readonly TranscriptEntry[] {
-    return this.options.store.read(runId);
+    return this.deps.store.read(runId);
   }
 
   /** What the dispatching model read, or would have read, of a run that has ended. */
   report(record: RunRecord): string {
     const end = this.read(record.runId).findLast((entry) => entry.type === 'end');
     const {runId, transcript, outcome = 'unknown', reason = '', receipt = ''} = record;
-    return reportOf(
+    return formatReport(
       {runId, transcript, outcome, reason, receipt, text: end?.text ?? ''},
-      this.options.house.resultTokens,
+      this.deps.runs.resultTokens,
     );
   }
 
@@ -183,17 +184,17 @@ export class SubagentManager {
   }
 
   /**
-   * The runs of a session that goes on, as its folder tells them. Those that were cut off have the outcome `unknown`.
+   * Reads the runs of a session that continues from its folder. Those that a crash cut off have the outcome `unknown`.
    * @param announced ids of the announcements in the main agent's history.
    * @returns what is still to be announced.
    */
   restore(announced: ReadonlySet<string>): Restored['pending'] {
-    const {records, pending} = restoreRuns(this.options.store, announced, this.options.house.resultTokens);
+    const {records, pending} = restoreRuns(this.deps.store, announced, this.deps.runs.resultTokens);
     for (const record of records) {
       this.#registry.add(record);
       if (record.state === 'removed') continue;
-      const isTold = !record.background || record.announcement !== 'waiting';
-      if (record.cleanup === 'delete' && isTold) this.#archive.archive(record.runId);
+      const isAnnounced = !record.background || record.announcement !== 'waiting';
+      if (record.cleanup === 'delete' && isAnnounced) this.#archive.archive(record.runId);
       else this.#archive.ended(record.runId, Date.now() - record.endedAt!);
     }
     return pending;
@@ -206,7 +207,7 @@ export class SubagentManager {
     this.#registry.clear();
   }
 
-  /** Ends all runs; they can go on when the session does. */
+  /** Ends all runs; they can continue when the session does. */
   async close(): Promise<void> {
     this.#archive.close();
     await this.stopAll('close');
@@ -214,39 +215,38 @@ export class SubagentManager {
   }
 
   #start(asked: SpawnRequest): LiveRun {
-    const request = {...asked, isolation: isolationOf(asked)};
+    const request = {...asked, isolation: getIsolation(asked)};
     const {agent, description, model, prompt, background, signal, isolation} = request;
-    const limits = limitsOf(this.options.house.limits, agent, request);
-    const {runId, papers} = openNewRun(this.options.store, this.#registry, request);
-    const share = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
-    const live = new LiveRun(runId, papers, background ? undefined : signal);
-    const {budget: tokens, release} = share;
-    this.#begin(live, {agent, description, model, limits, words: prompt, tokens, isolation}, release);
+    const limits = limitsOf(this.deps.runs.limits, agent, request);
+    const opened = openNewRun(this.deps.store, this.#registry, request);
+    const {budget: tokens, release} = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
+    const live = new LiveRun(opened, background ? undefined : signal);
+    this.#begin(live, {agent, description, model, limits, prompt, tokens, isolation}, release);
     return live;
   }
 
-  #goOn(record: RunRecord, message: string): void {
-    const {agent, model} = this.options.revive(record);
-    const limits = limitsOf(this.options.house.limits, agent, {...record.limits, prompt: message, background: true});
-    const next = {message, model: model.name};
-    const {runId, papers} = openNextRound(this.options.store, this.#registry, record, next);
-    this.#archive.cancel(runId);
+  /** Another round of a run that has ended, in the background. */
+  #continue(record: RunRecord, message: string): void {
+    const {agent, model} = this.deps.revive(record);
+    const limits = limitsOf(this.deps.runs.limits, agent, {...record.limits, prompt: message, background: true});
+    const opened = openNextRound(this.deps.store, this.#registry, record, {message, model: model.name});
+    this.#archive.cancel(opened.runId);
     const tokens = createTokenBudget(limits.maxTokens);
     const {description, isolation = 'none'} = record;
-    const live = new LiveRun(runId, papers, undefined);
-    this.#begin(live, {agent, description, model, limits, words: message, tokens, isolation}, () => undefined);
+    const live = new LiveRun(opened, undefined);
+    this.#begin(live, {agent, description, model, limits, prompt: message, tokens, isolation}, () => undefined);
   }
 
-  #begin(live: LiveRun, assignment: Assignment, release: () => void): void {
+  #begin(live: LiveRun, round: RunRound, release: () => void): void {
     const {runId} = live;
     this.#live.set(runId, live);
-    const {house, maxConcurrent} = this.options;
-    const rooms = {house, pool: this.#pool, registry: this.#registry, emit: this.#emitFor(runId)};
+    const {runs: deps, maxConcurrent} = this.deps;
+    const execution = {deps, pool: this.#pool, registry: this.#registry, emit: this.#emitFor(runId)};
     if (typeof maxConcurrent === 'function') this.#sized ??= maxConcurrent().then((size) => this.#pool.resize(size));
     live.begin(async () => {
-      // Awaited once only, so that runs of a known size begin in this very moment.
+      // Awaited only while the size is being found out, so that runs of a known size begin at once.
       if (this.#sized) await this.#sized;
-      const ended = await executeRun(live, assignment, rooms);
+      const ended = await executeRun(live, round, execution);
       release();
       this.#live.delete(runId);
       this.#ended(live, ended);
@@ -254,32 +254,32 @@ export class SubagentManager {
     });
   }
 
-  /** All is on disk by now: the announcement, and what else follows from an end. */
+  /** The end is on disk by now: announces it, and plans the archiving. */
   #ended(live: LiveRun, {result}: SubagentResult): void {
     const {runId} = live;
     const record = this.#registry.get(runId);
-    // The session was cleared meanwhile.
+    // The session was cleared meanwhile: the run is forgotten.
     if (!record) return;
-    const announcement = createAnnouncement(record, result.text, result.durationMs, this.options.house.resultTokens);
+    const announcement = createAnnouncement(record, result.text, result.durationMs, this.deps.runs.resultTokens);
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
     if (record.cleanup === 'delete' && !announcement) this.#archive.archive(runId);
     else this.#archive.ended(runId);
     if (announcement) {
       this.#emitMain(announcement.event);
-      this.options.inbox.put(announcement.letter);
+      this.deps.inbox.put(announcement.letter);
     }
-    if (result.outcome !== 'stopped') this.#goOnFor(live);
+    if (result.outcome !== 'stopped') this.#continueFor(live);
   }
 
-  /** What was sent when the last turn had begun already: the run goes on for it. */
-  #goOnFor({runId, inbox}: LiveRun): void {
+  /** A message came after the last turn had begun: the run continues for it. */
+  #continueFor({runId, inbox}: LiveRun): void {
     const message = inbox
       .drop('prompt')
       .map(({content}) => getText(content))
       .join('\n\n');
     if (message === '') return;
     try {
-      this.#goOn(this.find(runId), message);
+      this.#continue(this.find(runId), message);
     } catch (error) {
       this.#emitMain({type: 'notice', level: 'warning', text: `not sent: ${message} (${getErrorMessage(error)})`});
     }
@@ -289,13 +289,13 @@ export class SubagentManager {
     const {runId} = live;
     live.outlive();
     if (this.#registry.get(runId)?.background) return;
-    live.papers.history.background();
+    live.history.background();
     this.#registry.update(runId, {background: true});
     this.#pool.toBackground(runId);
     this.#emitFor(runId)({type: 'run_background'});
   }
 
   #emitFor(runId: string): Emit {
-    return this.options.bus.emitFor(runId, this.options.mainAgentId);
+    return this.deps.bus.emitFor(runId, this.deps.mainAgentId);
   }
 }

@@ -1,125 +1,202 @@
-/** One subagent's run: its own history, filtered tools, its own limits; text and a receipt come back. */
-
+/**
+ * One subagent's run, from its dispatch to its end:
+ *
+ * 1. It waits for a slot of the pool, with nothing held open.
+ * 2. It works in its own workplace, with its own history, limits and the tools that it may have: `runAgent`.
+ * 3. Its end is written into the transcript, then into the registry, and only then is it emitted.
+ *
+ * Text and a receipt come back, in a `SubagentResult`.
+ */
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentDefinition} from './agent-types.ts';
-import type {Confinement} from './contract/access.ts';
 import type {Emit} from './contract/events.ts';
-import type {Clock, NamedLimits, RunLimits} from './contract/limits.ts';
-import type {Usage} from './contract/messages.ts';
+import type {RunLimits} from './contract/limits.ts';
 import type {Model} from './contract/model.ts';
-import type {SubagentResult} from './contract/runs.ts';
+import type {RunResult} from './contract/run-result.ts';
+import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
-import type {Isolation} from './contract/worktree.ts';
-import {createPermit, type PermitDeps} from './permissions/decision.ts';
-import type {LimitSettings} from './runs/limit-profiles.ts';
-import {reportOf} from './runs/report.ts';
-import type {RunPapers} from './runs/run-record.ts';
-import {type PlaceHouse, placeInWorkspace, placeInWorktree} from './runs/workplace.ts';
+import {createPermit} from './permissions/decision.ts';
+import type {SubagentDeps, SubagentTask, ToolRules} from './runs/dispatch.ts';
+import type {LiveRun} from './runs/live-run.ts';
+import type {Pool} from './runs/pool.ts';
+import {formatReport, makeReceipt} from './runs/receipt.ts';
+import type {RunRegistry} from './runs/registry.ts';
+import {getEndState} from './runs/run-record.ts';
+import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
-import type {Inbox} from './turn/inbox.ts';
-import {reasonOf} from './turn/run-ending.ts';
+import {NOTHING, reasonOf} from './turn/run-ending.ts';
 import {systemPrompt} from './turn/system-prompt.ts';
+import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage} from './util/messages.ts';
 
-/** What a dispatch asks for. */
-export interface SubagentTask extends NamedLimits {
-  readonly agent: AgentDefinition;
-  readonly description: string;
-  readonly prompt: string;
-  readonly isolation?: Isolation;
-}
-
-/** `subagents.tools`: deny wins, allow is allow-only. */
-export interface ToolRules {
-  readonly allow?: readonly string[];
-  readonly deny: readonly string[];
-}
-
-/** What all runs of a session share. */
-export interface SubagentHouse extends PlaceHouse {
-  readonly baseTools: readonly Tool[];
-  readonly permits: PermitDeps;
-  readonly clock: Clock;
-  readonly rawStream: boolean;
-  readonly limits: LimitSettings;
-  readonly toolRules: ToolRules;
-  /** Tokens that a final answer is asked to stay within. */
-  readonly resultTokens: number;
-}
-
-/** What is this run's alone. */
-export interface SubagentSeat {
-  readonly runId: string;
+/** One round of a run: its task, or a message that makes it go on after its end. */
+export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | 'isolation' | 'prompt'> {
   readonly model: Model;
-  /** The conversation already begins with the task. */
-  readonly papers: RunPapers;
-  readonly inbox: Inbox;
   readonly limits: RunLimits;
   readonly tokens: TokenBudget;
-  readonly emit: Emit;
-  readonly signal: AbortSignal;
-  /** From earlier rounds of a run that goes on. */
-  readonly before: {readonly tools: number; readonly usage: Usage};
-  /** Asked at the end: it may have been sent to the background meanwhile. */
-  readonly standing: () => {readonly background: boolean; readonly round: number};
 }
 
-/** Runs the task to its end, and writes that end into the transcript. Rejects only when that cannot be written. */
-export async function runSubagent(
-  {agent, description, isolation = 'none'}: Pick<SubagentTask, 'agent' | 'description' | 'isolation'>,
-  house: SubagentHouse,
-  seat: SubagentSeat,
-): Promise<SubagentResult> {
-  const label = `[${agent.name}] ${description}`;
-  const {papers, runId} = seat;
-  const {emit, signal} = seat;
-  const {readOnly, permissionMode} = agent;
-  const confinementOf = (base: Confinement) => house.permits.policy.confinementOf(base, permissionMode);
-  const place =
-    isolation === 'worktree'
-      ? await placeInWorktree({agentId: runId, label, confinementOf, readOnly, emit, signal}, house)
-      : placeInWorkspace({confinementOf, readOnly}, house);
-  const {workspace} = place;
-  const run: AgentRun = {
-    agentId: runId,
-    label,
-    tools: toolsFor(agent, house.baseTools, house.toolRules),
-    workspace,
-    files: createFileLedger(house.writeLog, label),
-    checkpoints: house.checkpoints,
-    output: papers.output,
-    tokens: seat.tokens,
-    permit: createPermit(house.permits, label, workspace, emit, agent),
-    emit,
-    model: seat.model,
-    system: `${systemPrompt(agent.prompt, place.surroundings)}\n\nYour last message: at most ${house.resultTokens} tokens.`,
-    history: papers.history,
-    inbox: seat.inbox,
-    limits: seat.limits,
-    clock: house.clock,
-    signal,
-    rawStream: house.rawStream,
-  };
-  const {result, receipt} = await place.leave(await runAgent(run));
-  const {outcome, text, durationMs, usage} = result;
-  const reason = reasonOf(result);
-  const {transcript} = papers;
-  papers.history.end({
-    outcome,
-    ...(reason === '' ? {} : {reason}),
-    receipt: receipt.line,
-    text,
-    durationMs: Math.round(durationMs),
-    tools: seat.before.tools + result.tools.length,
-    usage: addUsage(seat.before.usage, usage),
-    ...seat.standing(),
+export interface ExecutionDeps {
+  readonly deps: SubagentDeps;
+  readonly pool: Pool;
+  readonly registry: RunRegistry;
+  readonly emit: Emit;
+}
+
+/** Status codes by which a server says that it has too much to do. */
+const OVERLOADED = new Set(['429', '529']);
+/** While text streams in, the record's time of the last sign of life is updated this often. Milliseconds. */
+const UPDATE_EVERY_MS = 250;
+
+/** Never rejects: what goes wrong is an outcome. @param round its prompt is in the history already */
+export async function executeRun(live: LiveRun, round: RunRound, execution: ExecutionDeps): Promise<SubagentResult> {
+  const {runId} = live;
+  const {pool, registry} = execution;
+  const emit = updateRecord(runId, execution);
+  const before = registry.get(runId)!;
+  const queued = pool.isFull;
+  emitStart(before, round, queued, emit);
+  if (queued) live.transcript.park();
+  return pool.run({id: runId, background: before.background, signal: live.signal}, async () => {
+    registry.update(runId, {startedAt: Date.now()});
+    if (registry.get(runId)?.state === 'created') {
+      registry.update(runId, {state: 'processing'});
+      emit({type: 'run_state', state: 'processing'});
+    }
+    if (queued) emit({type: 'run_active'});
+    const ended = await runToEnd(live, round, before, execution, emit);
+    if (ended.result.outcome === 'success') pool.endedWell();
+    publishEnd(ended, before, execution, emit);
+    return ended;
   });
-  const report = reportOf({runId, outcome, reason, text, receipt: receipt.line, transcript}, house.resultTokens);
-  return {runId, transcript, result, receipt, report};
+}
+
+function emitStart({callId, label, background, round}: RunRecord, task: RunRound, queued: boolean, emit: Emit): void {
+  emit({
+    type: 'run_start',
+    ...{agent: task.agent.name, description: task.description, model: task.model.name, queued},
+    ...(callId ? {callId} : {}),
+    ...(background ? {background} : {}),
+    ...(label ? {label} : {}),
+    ...(round > 1 ? {round} : {}),
+  });
+  emit({type: 'message', role: 'user', content: task.prompt});
+}
+
+/** Every line of the transcript is on the disk when this resolves. */
+async function runToEnd(
+  live: LiveRun,
+  round: RunRound,
+  before: RunRecord,
+  {deps, registry}: ExecutionDeps,
+  emit: Emit,
+): Promise<SubagentResult> {
+  try {
+    const workplace = await openWorkplace(live, round, deps, emit);
+    const {result, receipt} = await workplace.leave(await runAgent(createRun(live, round, workplace, deps, emit)));
+    const {outcome, text, durationMs, usage} = result;
+    const reason = reasonOf(result);
+    // From here on the run can no longer be sent to the background.
+    live.isEnding = true;
+    live.history.end({
+      outcome,
+      ...(reason === '' ? {} : {reason}),
+      receipt: receipt.line,
+      text,
+      durationMs: Math.round(durationMs),
+      tools: before.tools + result.tools.length,
+      usage: addUsage(before.usage, usage),
+      background: registry.get(live.runId)?.background ?? before.background,
+      round: before.round,
+    });
+    await live.transcript.close();
+    return toResult(live, result, receipt, deps);
+  } catch (error) {
+    // The error that prevented writing may also prevent closing; the first one is reported.
+    await live.transcript.close().catch(() => undefined);
+    const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
+    const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NOTHING};
+    return toResult(live, result, makeReceipt(result, deps.workspace.root), deps);
+  }
+}
+
+function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: SubagentDeps, emit: Emit): AgentRun {
+  const {agent, model, limits, tokens} = round;
+  const {workspace, surroundings, label} = workplace;
+  return {
+    agentId: live.runId,
+    label,
+    tools: getTools(agent, deps.baseTools, deps.toolRules),
+    workspace,
+    files: createFileLedger(deps.writeLog, label),
+    checkpoints: deps.checkpoints,
+    output: live.transcript.output,
+    tokens,
+    permit: createPermit(deps.permits, label, workspace, emit, agent),
+    emit,
+    model,
+    system: `${systemPrompt(agent.prompt, surroundings)}\n\nYour last message: at most ${deps.resultTokens} tokens.`,
+    history: live.history,
+    inbox: live.inbox,
+    limits,
+    clock: deps.clock,
+    signal: live.signal,
+    rawStream: deps.rawStream,
+  };
+}
+
+function toResult(
+  {runId, transcript: {transcript}}: LiveRun,
+  result: RunResult,
+  receipt: SubagentResult['receipt'],
+  deps: SubagentDeps,
+): SubagentResult {
+  const {outcome, text} = result;
+  const run = {runId, outcome, reason: reasonOf(result), text, receipt: receipt.line, transcript};
+  return {runId, transcript, result, receipt, report: formatReport(run, deps.resultTokens)};
+}
+
+function publishEnd(
+  {runId, result, receipt}: SubagentResult,
+  before: RunRecord,
+  {registry}: ExecutionDeps,
+  emit: Emit,
+): void {
+  const {usage, usageByModel, durationMs, modelMs, turns, outcome} = result;
+  const reason = reasonOf(result);
+  const state = getEndState(outcome);
+  const endedAt = Date.now();
+  registry.update(runId, {
+    ...{state, outcome, endedAt, lastAt: endedAt, receipt: receipt.line},
+    tools: before.tools + result.tools.length,
+    // With the tokens of calls that were cut off or retried.
+    usage: addUsage(before.usage, usage),
+    ...(reason === '' ? {} : {reason}),
+    result: {usageByModel, durationMs, modelMs, turns},
+  });
+  emit({type: 'run_end', outcome, reason, tools: result.tools.length, durationMs, usage});
+  emit({type: 'run_state', state});
+}
+
+/** Updates the run's record from each of its events, and passes the event on. */
+function updateRecord(runId: string, {registry, pool, emit}: ExecutionDeps): Emit {
+  return (event) => {
+    const record = registry.get(runId);
+    if (record) {
+      const at = Date.now();
+      if (event.type === 'tool_start') registry.update(runId, {lastTool: event.tool, lastAt: at});
+      else if (event.type === 'tool_end') registry.update(runId, {tools: record.tools + 1, lastAt: at});
+      else if (event.type === 'message' && event.role === 'assistant') {
+        registry.update(runId, {usage: addUsage(record.usage, event.usage), lastAt: at});
+      } else if (at - record.lastAt > UPDATE_EVERY_MS) registry.update(runId, {lastAt: at});
+    }
+    if (event.type === 'retry' && OVERLOADED.has(event.reason)) pool.overloaded();
+    emit(event);
+  };
 }
 
 /** The base tools that the agent may have. Task is no base tool, so no subagent can dispatch. */
-export function toolsFor(agent: AgentDefinition, baseTools: readonly Tool[], rules: ToolRules): readonly Tool[] {
+export function getTools(agent: AgentDefinition, baseTools: readonly Tool[], rules: ToolRules): readonly Tool[] {
   const {tools} = agent;
   return baseTools.filter(
     ({name}) =>

@@ -5,13 +5,13 @@ import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/command.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
-import {house, until} from '../core/manager-fixture.ts';
+import {managerFixture, until} from '../core/manager-fixture.ts';
 import {fixture, tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
 import {sessionOver} from '../core/session/fixture.ts';
 
-function commands(options: Parameters<typeof house>[0] = {}) {
-  const made = house(options);
+function commands(options: Parameters<typeof managerFixture>[0] = {}) {
+  const made = managerFixture(options);
   const model = new ScriptedModel([]);
   const {session} = sessionOver({...made, inbox: new Inbox()}, model, fixture(model));
   const run = async (args: string, command: Command = subagentsCommand) => {

@@ -9,7 +9,7 @@ import type {BroughtBack, Worktree, Worktrees} from '../../src/core/contract/wor
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {emptyFolder} from '../support/workspace.ts';
-import {house, root, until} from './manager-fixture.ts';
+import {managerFixture, root, until} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -50,9 +50,9 @@ test('works in the tree, and answers in terms of the workspace', async () => {
   const {top, asked, worktrees} = await played({applied: [path.join(root, 'a.ts')], notes: ['One note.']});
   const seen: Workspace[] = [];
   const env = {HOME: '/home/ann', GIT_DIR: '/elsewhere', GIT_AUTHOR_NAME: 'Ann'};
-  const {spawn} = house({
+  const {spawn} = managerFixture({
     tools: [look(seen)],
-    house: {worktrees, workspace: {root, extraRoots: ['/added'], cwd: root, confinement: 'none', env}},
+    runs: {worktrees, workspace: {root, extraRoots: ['/added'], cwd: root, confinement: 'none', env}},
   });
   const model = new ScriptedModel([calls(call('look', {})), say(`See ${top}/a.ts:3 in ${top}.`)]);
   const {result, receipt} = await spawn(model, code);
@@ -69,7 +69,7 @@ test('works in the tree, and answers in terms of the workspace', async () => {
 test('what was kept is told first, in the receipt, and on the screen', async () => {
   const kept = {patch: '/kept/changes.patch', why: 'conflict in a.ts', explanation: 'Nothing was applied: so and so.'};
   const {worktrees} = await played({applied: [], notes: [], kept});
-  const {spawn, events} = house({house: {worktrees}});
+  const {spawn, events} = managerFixture({runs: {worktrees}});
   const {result, receipt, report} = await spawn(new ScriptedModel([say('done')]), code);
   expect(result).toMatchObject({outcome: 'success'});
   expect(report).toMatch(
@@ -83,7 +83,7 @@ test('what was kept is told first, in the receipt, and on the screen', async () 
 
 test('changes that could not even be kept make the run a failure, and the tree stays', async () => {
   const {top, asked, worktrees} = await played(new Error('ENOSPC: no space left on device'));
-  const {spawn} = house({house: {worktrees}});
+  const {spawn} = managerFixture({runs: {worktrees}});
   const {result, report} = await spawn(new ScriptedModel([say('all is done')]), code);
   expect(result).toMatchObject({outcome: 'error', code: 'WORKTREE', text: 'all is done'});
   expect(report).toContain(`could not be brought back (ENOSPC: no space left on device). It is still in ${top}`);
@@ -92,7 +92,9 @@ test('changes that could not even be kept make the run a failure, and the tree s
 
 test('without a tree no model is called, and the reason is the outcome', async () => {
   const refused = new MiniCcError('WORKTREE', 'isolation: worktree needs a git repository: /x lies in none');
-  const {spawn} = house({house: {worktrees: {open: () => Promise.reject(refused), settled: async () => undefined}}});
+  const {spawn} = managerFixture({
+    runs: {worktrees: {open: () => Promise.reject(refused), settled: async () => undefined}},
+  });
   const model = new ScriptedModel([say('never')]);
   expect((await spawn(model, code)).result).toMatchObject({outcome: 'error', code: 'WORKTREE', error: refused.message});
   expect(model.requests).toEqual([]);
@@ -105,7 +107,7 @@ test('stopped while its tree is made, it is stopped, and no model is called', as
       waiting = true;
       signal.addEventListener('abort', () => reject(signal.reason));
     });
-  const {manager, spawn} = house({house: {worktrees: {open, settled: async () => undefined}}});
+  const {manager, spawn} = managerFixture({runs: {worktrees: {open, settled: async () => undefined}}});
   const model = new ScriptedModel([say('never')]);
   const running = spawn(model, code);
   await until(() => waiting);
@@ -116,7 +118,7 @@ test('stopped while its tree is made, it is stopped, and no model is called', as
 
 test('one that is stopped at work brings back what it has', async () => {
   const {asked, worktrees} = await played({applied: [path.join(root, 'a.ts')], notes: []});
-  const {manager, spawn} = house({house: {worktrees}});
+  const {manager, spawn} = managerFixture({runs: {worktrees}});
   const model = new ScriptedModel([{hang: true, partial: 'half'}]);
   const running = spawn(model, code);
   await until(() => model.requests.length === 1);
@@ -129,7 +131,7 @@ test('one that is stopped at work brings back what it has', async () => {
 test('a read-only agent reads there and is held as it is elsewhere; the definition cannot be talked out of it', async () => {
   const {top, worktrees} = await played({applied: [], notes: []});
   const seen: Workspace[] = [];
-  const {spawn, manager} = house({tools: [look(seen)], house: {worktrees}});
+  const {spawn, manager} = managerFixture({tools: [look(seen)], runs: {worktrees}});
   const agent = {...AGENT_TYPES.explore!, tools: ['look'], isolation: 'worktree'} as const;
   await spawn(new ScriptedModel([calls(call('look', {})), say('ok')]), {agent, isolation: 'none'});
   expect(seen[0]).toMatchObject({root: top, confinement: 'read-only'});

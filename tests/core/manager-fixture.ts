@@ -12,9 +12,8 @@ import type {PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {Questions} from '../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
-import type {ManagerOptions, SpawnRequest} from '../../src/core/runs/dispatch.ts';
+import type {ManagerDeps, SpawnRequest, SubagentDeps} from '../../src/core/runs/dispatch.ts';
 import {EventBus} from '../../src/core/session/event-bus.ts';
-import type {SubagentHouse} from '../../src/core/subagent.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {systemClock} from '../../src/core/turn/deadline.ts';
 import {WriteLog} from '../../src/core/turn/file-ledger.ts';
@@ -25,18 +24,18 @@ import {ScriptedModel, say} from './scripted-model.ts';
 export const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
 writeFileSync(path.join(root, 'a.ts'), 'one\ntwo\n');
 
-export interface HouseOptions {
+export interface ManagerFixtureOptions {
   readonly tools?: readonly Tool[];
-  readonly maxConcurrent?: ManagerOptions['maxConcurrent'];
-  readonly house?: Partial<SubagentHouse>;
-  readonly options?: Partial<ManagerOptions>;
-  /** Where transcripts go: a second house with the same home is mini-cc after a restart. */
+  readonly maxConcurrent?: ManagerDeps['maxConcurrent'];
+  readonly runs?: Partial<SubagentDeps>;
+  readonly options?: Partial<ManagerDeps>;
+  /** Where transcripts go: a second managerFixture with the same home is mini-cc after a restart. */
   readonly home?: string;
   /** Of runs that go on. */
   readonly model?: Model;
 }
 
-export function house(given: HouseOptions = {}) {
+export function managerFixture(given: ManagerFixtureOptions = {}) {
   const events: AgentEvent[] = [];
   const home = given.home ?? mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-home-'));
   const store = new SessionStore(home, root).runStore(() => 'session-1');
@@ -54,7 +53,7 @@ export function house(given: HouseOptions = {}) {
     fingerprint: async () => 'as it was',
     archiveAfterMinutes: 0,
     revive: ({agent}) => ({agent: AGENT_TYPES[agent]!, model: given.model ?? new ScriptedModel([say('went on')])}),
-    house: {
+    runs: {
       baseTools: given.tools ?? [],
       worktrees: {open: async () => Promise.reject(new Error('no worktrees here')), settled: async () => undefined},
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
@@ -68,7 +67,7 @@ export function house(given: HouseOptions = {}) {
       limits: {profile: 'standard', agents: {}},
       toolRules: {deny: []},
       resultTokens: 500,
-      ...given.house,
+      ...given.runs,
     },
     ...given.options,
   });

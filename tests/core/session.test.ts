@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
-import {house, until} from './manager-fixture.ts';
+import {managerFixture, until} from './manager-fixture.ts';
 import {fixture, tool} from './run-fixture.ts';
 import {call, calls, type Line, ScriptedModel, say} from './scripted-model.ts';
 import {sessionOver} from './session/fixture.ts';
@@ -11,7 +11,7 @@ import {sessionOver} from './session/fixture.ts';
 function session(mainScript: readonly Line[], subagent: (prompt: string) => Line, interactive = true) {
   const main = new ScriptedModel(mainScript);
   const child = new ScriptedModel((request) => subagent(String(request.messages[0]?.content)));
-  const made = house({model: child});
+  const made = managerFixture({model: child});
   const dispatch = tool('Task', async (context, value) => {
     const background = !value.startsWith('foreground');
     const {signal} = context;

@@ -2,14 +2,14 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {CutOff} from '../../src/core/turn/run-ending.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
-import {house, root} from './manager-fixture.ts';
+import {managerFixture, root} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
 describe('a subagent', () => {
   it('starts from its prompt and nothing else; the memory files are in its system prompt', async () => {
     const model = new ScriptedModel([say('here')]);
-    await house().spawn(model);
+    await managerFixture().spawn(model);
     expect(model.requests[0]?.messages).toEqual([{role: 'user', content: 'find it'}]);
     expect(model.requests[0]?.system).toContain('be brief');
   });
@@ -17,7 +17,7 @@ describe('a subagent', () => {
   it('has only the tools of its definition, and is refused all others when it calls them', async () => {
     const model = new ScriptedModel([calls(call('write_file', {}), call('Task', {}, 'task')), say('I may not')]);
     const tools = ['bash', 'read_file', 'write_file', 'grep', 'glob'].map((name) => tool(name));
-    const {result} = await house({tools}).spawn(model);
+    const {result} = await managerFixture({tools}).spawn(model);
     expect(model.requests[0]?.tools.map((spec) => spec.name)).toEqual(['bash', 'read_file', 'grep', 'glob']);
     expect(result.tools.map((record) => record.isError)).toEqual([true, true]);
     expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Task is not a tool of this agent');
@@ -30,7 +30,7 @@ describe('a subagent', () => {
       calls(call('read_file', {}, '1'), call('bash', {}, '2')),
       say('It is in a.ts:2, also b.ts:9. I changed 12 files.'),
     ]);
-    const {report, receipt} = await house({tools: [read, bash]}).spawn(model);
+    const {report, receipt} = await managerFixture({tools: [read, bash]}).spawn(model);
     expect(report).toContain('It is in a.ts:2');
     expect(receipt.line).toMatch(
       /^Receipt: 2 tools · read 1 file · changed none · commands 1 \(exit 1\) · citations 1\/2 exist \(missing: b\.ts:9\) · [\d.]+s · tokens in 20 out 10 · est n\/a$/,
@@ -39,12 +39,12 @@ describe('a subagent', () => {
   });
 
   it('marks an answer that rests on no tool call', async () => {
-    const {report} = await house().spawn(new ScriptedModel([say('Status: success, all verified')]));
+    const {report} = await managerFixture().spawn(new ScriptedModel([say('Status: success, all verified')]));
     expect(report).toContain('UNVERIFIED');
   });
 
   it('reports what it had and why it did not finish', async () => {
-    const {report, result} = await house().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {
+    const {report, result} = await managerFixture().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {
       timeoutSeconds: 0.05,
     });
     expect(result.outcome).toBe('timeout');
@@ -54,13 +54,15 @@ describe('a subagent', () => {
   });
 
   it('cuts a report past twice the asked length at a paragraph and names the whole', async () => {
-    const {report} = await house().spawn(new ScriptedModel([say(`${'word '.repeat(500)}\n\n${'more '.repeat(900)}`)]));
+    const {report} = await managerFixture().spawn(
+      new ScriptedModel([say(`${'word '.repeat(500)}\n\n${'more '.repeat(900)}`)]),
+    );
     expect(report.length).toBeLessThan(5_000);
     expect(report).toMatch(/\[cut here: \d+ more characters in \//);
   });
 
   it('closes its transcript with how it ended', async () => {
-    const {spawn, read} = house();
+    const {spawn, read} = managerFixture();
     const {runId} = await spawn(new ScriptedModel([say('Status: success')]));
     expect(read(runId).at(-1)).toMatchObject({type: 'end', outcome: 'success'});
   });
@@ -68,7 +70,7 @@ describe('a subagent', () => {
 
 describe('the pool', () => {
   it('never has more at work than its slots, and starts the next when any slot is free', async () => {
-    const {manager, spawn} = house();
+    const {manager, spawn} = managerFixture();
     let atWork = 0;
     let most = 0;
     const order: number[] = [];
@@ -96,7 +98,7 @@ describe('the pool', () => {
   });
 
   it('leaves the others be when one fails', async () => {
-    const {spawn, manager} = house();
+    const {spawn, manager} = managerFixture();
     const outcomes = await Promise.all([
       spawn(new ScriptedModel([say('a')])),
       spawn(new ScriptedModel([])),
@@ -107,7 +109,7 @@ describe('the pool', () => {
   });
 
   it('tells of a run that waits, and when it begins', async () => {
-    const {spawn, events} = house({maxConcurrent: 1});
+    const {spawn, events} = managerFixture({maxConcurrent: 1});
     await Promise.all([spawn(new ScriptedModel([say('a')])), spawn(new ScriptedModel([say('b')]))]);
     const starts = events.filter((event) => event.type === 'run_start');
     expect(starts.map((event) => event.type === 'run_start' && event.queued)).toEqual([false, true]);
@@ -117,7 +119,7 @@ describe('the pool', () => {
   });
 
   it('stops a run within a second, with outcome stopped, and it never comes back', async () => {
-    const {spawn, manager} = house();
+    const {spawn, manager} = managerFixture();
     const ended = spawn(new ScriptedModel([{hang: true}]));
     await new Promise((resolve) => setTimeout(resolve, 20));
     const [run] = manager.list();
@@ -128,7 +130,7 @@ describe('the pool', () => {
   });
 
   it('stops all, also those that wait, without a model call of theirs', async () => {
-    const {spawn, manager} = house({maxConcurrent: 1});
+    const {spawn, manager} = managerFixture({maxConcurrent: 1});
     const waiting = new ScriptedModel([say('never')]);
     const ended = Promise.all([spawn(new ScriptedModel([{hang: true}])), spawn(waiting)]);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -140,7 +142,7 @@ describe('the pool', () => {
 
   it("ends a run with its parent's turn", async () => {
     const turn = new AbortController();
-    const {spawn} = house();
+    const {spawn} = managerFixture();
     const ended = spawn(new ScriptedModel([{hang: true}]), {signal: turn.signal});
     setTimeout(() => turn.abort(new CutOff('user')), 20);
     expect((await ended).result.outcome).toBe('stopped');

@@ -18,12 +18,12 @@ interface Session {
 
 /** One call of bash in print mode, and what came of it. */
 async function bash({command, flags = [], settings = {}}: Session) {
-  const [workspace, house] = [await project(), await home()];
-  writeFileSync(path.join(house.path, '.mini-cc/settings.json'), JSON.stringify(settings));
+  const [workspace, userHome] = [await project(), await home()];
+  writeFileSync(path.join(userHome.path, '.mini-cc/settings.json'), JSON.stringify(settings));
   const server = await serve([callTool('bash', {command}, 'toolu_1'), say('done')]);
   const run = await runCli(['-p', 'x', '--output-format', 'json', ...flags], {
     server,
-    home: house,
+    home: userHome,
     cwd: workspace.path,
   });
   const [result] = toolResultsOf(server.requests[1]!.body);
@@ -152,9 +152,9 @@ describe('rules', () => {
   });
 
   it('with a slip are an error of usage that names their place and what was meant', async () => {
-    const [workspace, house] = [await project(), await home()];
+    const [workspace, userHome] = [await project(), await home()];
     await workspace.write('.mini-cc/settings.json', '{"permissions": {\n  "deny": ["bsh(rm:*)"]\n}}');
-    const run = await runCli(['-p', 'x'], {home: house, cwd: workspace.path});
+    const run = await runCli(['-p', 'x'], {home: userHome, cwd: workspace.path});
     expect(run).toMatchObject({code: 2, stdout: ''});
     expect(run.stderr).toMatch(
       /settings\.json:2:12: permissions\.deny, entry 1: there is no tool "bsh" \(did you mean bash\?\)\n$/,

@@ -15,17 +15,17 @@ const IGNORED =
 
 /** A project that allows its own commands, a home, and mini-cc there, asked for one. */
 async function place(settings = ALLOW) {
-  const [work, house] = [await project(), await home()];
+  const [work, userHome] = [await project(), await home()];
   await work.write(SETTINGS, settings);
   const options = async () => ({
-    home: house,
+    home: userHome,
     cwd: work.path,
     server: await serve([callTool('bash', {command: 'touch ran'}), say('done')]),
   });
   return {
     ...work,
-    house,
-    trustFile: path.join(house.path, '.mini-cc/trust.json'),
+    userHome,
+    trustFile: path.join(userHome.path, '.mini-cc/trust.json'),
     run: async (...args: string[]) => runCli(args, await options()),
     ran: () => existsSync(path.join(work.path, 'ran')),
   };
@@ -92,10 +92,10 @@ describe('print mode in a directory that is not trusted', () => {
 
   it('sends nothing from outside of the project that a memory file only links to', async () => {
     const at = await place('{}');
-    await writeFile(path.join(at.house.path, 'id_rsa'), 'CANARY-KEY');
-    await symlink(path.join(at.house.path, 'id_rsa'), path.join(at.path, 'AGENTS.md'));
+    await writeFile(path.join(at.userHome.path, 'id_rsa'), 'CANARY-KEY');
+    await symlink(path.join(at.userHome.path, 'id_rsa'), path.join(at.path, 'AGENTS.md'));
     const server = await serve(() => say('done'));
-    const options = {home: at.house, cwd: at.path, server};
+    const options = {home: at.userHome, cwd: at.path, server};
     const {stderr} = await runCli(['-p', 'go'], options);
     expect(stderr).toMatch(/^mini-cc: ignored, as this directory is not trusted: AGENTS\.md: link\. /);
     expect(JSON.stringify(server.requests)).not.toContain('CANARY-KEY');
@@ -144,7 +144,7 @@ describe('an agent of a project', () => {
         return isMain ? callTools([task]) : callTool('write_file', {path: 'mended.txt', content: 'x'});
       });
       const run = await runCli(['-p', 'go', '--output-format', 'json', ...flags], {
-        home: at.house,
+        home: at.userHome,
         cwd: at.path,
         server,
       });

@@ -10,7 +10,7 @@ import {secretPlaces} from '../../src/core/secrets/secret-paths.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
-import {house} from '../core/manager-fixture.ts';
+import {managerFixture} from '../core/manager-fixture.ts';
 import {resultsIn} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
 import {type Arena, type Attempts, HIDE} from './fixture.ts';
@@ -97,9 +97,9 @@ async function dispatch(arena: Arena, model: ScriptedModel, conditions: Conditio
     ownFolders: () => [],
     secretPlaces: secretPlaces(home, miniCcHome),
   });
-  const {manager, request} = house({
+  const {manager, request} = managerFixture({
     tools: [createBash(sandbox, new ProcessGroups()) as Tool],
-    house: {
+    runs: {
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env},
       confinement,
       permits: {

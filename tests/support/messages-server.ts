@@ -5,7 +5,7 @@
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {eventsOf, messageOf, TokenCounter, tokensIn} from './reply-stream.ts';
+import {eventsOf, getErrorMessage, TokenCounter, tokensIn} from './reply-stream.ts';
 import {findBrokenRule} from './request-rules.ts';
 import {
   type MessageReply,
@@ -199,7 +199,7 @@ async function send(
   else if (body.stream === true) await sendStream(response, reply, body, index, tokens);
   else if (reply.fault?.type === 'cut') response.destroy();
   else if (reply.fault === undefined) {
-    sendJson(response, 200, messageOf(reply, body, index, tokens.usageOf(reply, body)));
+    sendJson(response, 200, getErrorMessage(reply, body, index, tokens.usageOf(reply, body)));
   }
 }
 

@@ -7,7 +7,7 @@ const CHARS_PER_TOKEN = 4;
 
 /** The events in the order and the pieces in which the real server sends them. */
 export function eventsOf(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage): ServerEvent[] {
-  const started = {...messageOf(reply, body, index, usage), content: [], stop_reason: null};
+  const started = {...getErrorMessage(reply, body, index, usage), content: [], stop_reason: null};
   return [
     {type: 'message_start', message: {...started, usage: {...usage, output_tokens: 1}}},
     ...reply.blocks.flatMap(blockEvents),
@@ -20,7 +20,7 @@ export function eventsOf(reply: MessageReply, body: MessagesBody, index: number,
   ];
 }
 
-export function messageOf(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage) {
+export function getErrorMessage(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage) {
   return {
     id: `msg_scripted_${String(index + 1).padStart(4, '0')}`,
     type: 'message',

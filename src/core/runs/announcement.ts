@@ -7,8 +7,7 @@ import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {Letter} from '../turn/inbox.ts';
 import {formatDuration} from './progress-line.ts';
-import {inputTokens, tokens} from './receipt.ts';
-import {cutAtParagraph} from './report.ts';
+import {cutAtParagraph, inputTokens, tokens} from './receipt.ts';
 
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';

@@ -3,10 +3,14 @@
  * if it was read-only and nothing in the workspace has changed since it began.
  */
 import {createHash} from 'node:crypto';
+import type {Model} from '../contract/model.ts';
+import type {SubagentResult} from '../contract/runs.ts';
+import {NO_USAGE} from '../util/messages.ts';
+import {ANNOUNCE_SKIP} from './announcement.ts';
 
 /** Milliseconds for which an ended task's result may be given again. */
 const KEPT_MS = 5 * 60 * 1000;
-const MOST_KEPT = 50;
+const MAX_KEPT = 50;
 
 /** What makes two tasks the same. */
 export interface TaskIdentity {
@@ -19,7 +23,7 @@ export interface TaskIdentity {
 }
 
 /** White space aside, every character of the prompt counts, and its case. */
-export function taskKey(task: TaskIdentity): string {
+export function hashTask(task: TaskIdentity): string {
   const prompt = task.prompt.trim().replaceAll(/\s+/g, ' ');
   return createHash('sha256')
     .update(JSON.stringify([task.agent, prompt, task.model, task.limits, task.isolation, task.session]))
@@ -109,8 +113,28 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
   /** The oldest ended one goes first; one that runs never does. */
   #dropOldest(): void {
     for (const [key, entry] of this.#entries) {
-      if (this.#entries.size <= MOST_KEPT) return;
+      if (this.#entries.size <= MAX_KEPT) return;
       if (entry.endedAt !== undefined) this.#entries.delete(key);
     }
   }
+}
+
+/**
+ * Fake model that replays a cached result through the normal run path, marked, with the receipt of its run.
+ * @param model gives the run its model's name
+ */
+export function createReplayModel(model: Model, {result, report}: SubagentResult): Model {
+  const text = result.text === ANNOUNCE_SKIP ? ANNOUNCE_SKIP : `[cached]\n${report}`;
+  const {name, offline, local} = model;
+  return {
+    ...{name, offline, local},
+    reply: async () => ({
+      id: 'cached',
+      content: [{type: 'text', text, citations: null}],
+      stopReason: 'end_turn',
+      usage: NO_USAGE,
+      model: name,
+      garbledInputs: new Map(),
+    }),
+  };
 }

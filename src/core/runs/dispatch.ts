@@ -1,21 +1,50 @@
-/** What the manager of subagents is made of, and what a dispatch asks of it. */
+/** What a dispatch asks for, and what the manager of subagents needs to carry it out. */
 
+import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
+import type {Clock, NamedLimits} from '../contract/limits.ts';
 import type {Model} from '../contract/model.ts';
-import type {Cleanup, RunRecord, RunStore, SubagentResult} from '../contract/runs.ts';
-import type {TokenBudget} from '../contract/tool.ts';
-import type {SubagentHouse, SubagentTask} from '../subagent.ts';
+import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
+import type {TokenBudget, Tool} from '../contract/tool.ts';
+import type {Isolation} from '../contract/worktree.ts';
+import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import {sessionKeyOf} from './announcement.ts';
-import {type Deduplicated, taskKey} from './dedup.ts';
-import {isolationOf} from './isolation.ts';
-import type {LiveRun} from './live-run.ts';
+import {hashTask} from './dedup.ts';
+import type {LimitSettings} from './limit-profiles.ts';
+import type {WorkplaceDeps} from './workplace.ts';
 
-export interface ManagerOptions {
-  /** Runs at work at the same time; asked for at the first dispatch when it has to be found out. Never rejects. */
+/** What a dispatch asks for. */
+export interface SubagentTask extends NamedLimits {
+  readonly agent: AgentDefinition;
+  readonly description: string;
+  readonly prompt: string;
+  readonly isolation?: Isolation;
+}
+
+/** `subagents.tools`: deny wins, allow is allow-only. */
+export interface ToolRules {
+  readonly allow?: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** What all runs of a session share. */
+export interface SubagentDeps extends WorkplaceDeps {
+  readonly baseTools: readonly Tool[];
+  readonly permits: PermitDeps;
+  readonly clock: Clock;
+  readonly rawStream: boolean;
+  readonly limits: LimitSettings;
+  readonly toolRules: ToolRules;
+  /** Tokens within which a final answer is asked to stay. */
+  readonly resultTokens: number;
+}
+
+export interface ManagerDeps {
+  /** Runs at work at the same time. A function is called at the first dispatch, and never rejects. */
   readonly maxConcurrent: number | (() => Promise<number>);
   readonly mainAgentId: string;
-  readonly house: SubagentHouse;
+  readonly runs: SubagentDeps;
   readonly store: RunStore;
   readonly bus: Emitters;
   /** Of the main agent: where the ends of background runs go. */
@@ -30,9 +59,9 @@ export interface ManagerOptions {
 
 export interface SpawnRequest extends SubagentTask {
   readonly model: Model;
-  /** Who names the run before it is dispatched. Default: a new id. */
+  /** Default: a new id. */
   readonly runId?: string;
-  /** It was given some of its tools only, and keeps to these when it goes on. */
+  /** The run has only these of its agent's tools, also when it goes on. */
   readonly onlyTools?: readonly string[];
   readonly background?: boolean;
   readonly label?: string;
@@ -41,22 +70,24 @@ export interface SpawnRequest extends SubagentTask {
   readonly callId?: string;
   /** Ends a foreground run with its parent's turn. */
   readonly signal: AbortSignal;
-  /** What its parent may still use. */
+  /** What its parent may still use; the run's share comes out of it. */
   readonly tokens?: TokenBudget;
 }
 
-/** What came of a dispatch. `joined`: the same task runs already. `cached`: it ended just now, and nothing changed. */
-export type Dispatched = Deduplicated<SubagentResult, LiveRun>;
-
-/** What a dispatch answers for a run that nobody waits for. */
-export function acceptedWords(agent: string, runId: string): string {
+/** The answer to a dispatch in the background. */
+export function formatAccepted(agent: string, runId: string): string {
   return JSON.stringify({status: 'accepted', runId, childSessionKey: sessionKeyOf(agent, runId)});
 }
 
-/** What makes a dispatch the same as another one of this session. */
-export function keyOf(request: SpawnRequest, session: string): string {
+/** Two dispatches of a session with the same key are the same task. */
+export function getTaskKey(request: SpawnRequest, session: string): string {
   const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens} = request;
-  // Those that were named: what follows from being in the background makes it no other task.
+  // Only the limits that the call names: the profile's limit for background runs does not make it another task.
   const limits = {maxTurns, timeoutSeconds, maxTokens};
-  return taskKey({agent, prompt, model: model.name, limits, isolation: isolationOf(request), session});
+  return hashTask({agent, prompt, model: model.name, limits, isolation: getIsolation(request), session});
+}
+
+/** The isolation that the definition asks for cannot be lifted by the call. */
+export function getIsolation({agent, isolation}: Pick<SubagentTask, 'agent' | 'isolation'>): Isolation {
+  return agent.isolation === 'worktree' ? 'worktree' : (isolation ?? 'none');
 }

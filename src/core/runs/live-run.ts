@@ -1,10 +1,11 @@
 /** A run that is queued or at work: what can be done to it from outside. */
 
 import type {Clock} from '../contract/limits.ts';
-import type {SubagentResult} from '../contract/runs.ts';
+import type {OpenRun, SubagentResult} from '../contract/runs.ts';
+import type {History} from '../turn/history.ts';
 import {Inbox} from '../turn/inbox.ts';
 import {CutOff} from '../turn/run-ending.ts';
-import type {RunPapers} from './run-record.ts';
+import type {OpenedRun} from './run-record.ts';
 
 export class LiveRun {
   /** What is sent to it while it works. */
@@ -20,12 +21,16 @@ export class LiveRun {
   });
   #ended: Promise<SubagentResult> | undefined;
 
+  readonly runId: string;
+  readonly transcript: OpenRun;
+  /** It already begins with the task, or ends with the message that makes the run go on. */
+  readonly history: History;
+
   /** @param parent the signal of the turn that dispatched it; absent for a background run, which outlives the turn. */
-  constructor(
-    readonly runId: string,
-    readonly papers: RunPapers,
-    parent: AbortSignal | undefined,
-  ) {
+  constructor({runId, transcript, history}: OpenedRun, parent: AbortSignal | undefined) {
+    this.runId = runId;
+    this.transcript = transcript;
+    this.history = history;
     if (!parent) return;
     const follow = () => this.#abort.abort(parent.reason);
     if (parent.aborted) follow();

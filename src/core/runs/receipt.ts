@@ -2,7 +2,7 @@
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Usage} from '../contract/messages.ts';
-import type {RunResult} from '../contract/run-result.ts';
+import type {Outcome, RunResult} from '../contract/run-result.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {ToolFacts} from '../contract/tool-result.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
@@ -106,4 +106,41 @@ export function inputTokens(usage: Usage): number {
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   return n < 1_000_000 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}
+
+/** Of a run that its time limit ended, for programs that look for a code. */
+export const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
+const CHARS_PER_TOKEN = 4;
+
+interface ReportedRun {
+  readonly runId: string;
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly text: string;
+  readonly receipt: string;
+  readonly transcript: string;
+}
+
+/**
+ * What the dispatching model reads of a run: its findings, the reason where it was cut off, the receipt.
+ * @param resultTokens the length that the prompt asks for; past twice that the text is cut.
+ */
+export function formatReport(run: ReportedRun, resultTokens: number): string {
+  const code = run.outcome === 'timeout' ? ` (${EXECUTION_TIMEOUT})` : '';
+  const reason = run.outcome === 'limit' ? `limit reached: ${run.reason}` : run.reason;
+  const head = run.outcome === 'success' ? '' : `The run did not finish: ${reason}${code}.\n`;
+  const text = run.text === '' ? '(no answer)' : cutAtParagraph(run.text, 2 * resultTokens, run.transcript);
+  const lead = run.outcome !== 'success' && run.text !== '' ? 'What it had by then:\n' : '';
+  const receipt = run.receipt === '' ? '' : `${run.receipt}\n`;
+  return `${head}${lead}${text}\n\n${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
+}
+
+/** Cuts the text after `maxTokens`, at a paragraph or a line where one is near, and says where the rest is. */
+export function cutAtParagraph(text: string, maxTokens: number, transcript: string): string {
+  const max = maxTokens * CHARS_PER_TOKEN;
+  if (text.length <= max) return text;
+  const paragraph = text.lastIndexOf('\n\n', max);
+  const line = text.lastIndexOf('\n', max);
+  const end = paragraph > max / 2 ? paragraph : line > max / 2 ? line : max;
+  return `${text.slice(0, end).toWellFormed()}\n\n[cut here: ${text.length - end} more characters in ${transcript}]`;
 }

@@ -4,7 +4,7 @@ import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
 import type {RunEnd} from '../contract/transcript.ts';
 import {History} from '../turn/history.ts';
 import {announcementId, createAnnouncement, isSilent, type PendingAnnouncement} from './announcement.ts';
-import {stateAfter} from './run-record.ts';
+import {getEndState} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];
@@ -54,7 +54,7 @@ function recordOf(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord 
   return {
     ...facts,
     sessionId,
-    state: archived ? 'removed' : stateAfter(outcome),
+    state: archived ? 'removed' : getEndState(outcome),
     outcome,
     ...(reason === undefined ? {} : {reason}),
     ...(receipt === undefined ? {} : {receipt}),

@@ -1,24 +1,79 @@
-/** A run's record and what it writes to. */
+/** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
+import {randomUUID} from 'node:crypto';
 import type {Outcome} from '../contract/run-result.ts';
-import type {OpenRun, RunRecord, RunState} from '../contract/runs.ts';
-import type {History} from '../turn/history.ts';
+import type {OpenRun, RunHeader, RunRecord, RunState, RunStore} from '../contract/runs.ts';
+import {History} from '../turn/history.ts';
+import {NO_USAGE} from '../util/messages.ts';
+import type {SpawnRequest} from './dispatch.ts';
+import type {RunRegistry} from './registry.ts';
 
-/** What a run writes to while it is at work. */
-export interface RunPapers extends OpenRun {
+/** The history describes the files of an earlier worktree. */
+const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspace as they are now.)';
+
+export interface OpenedRun {
+  readonly runId: string;
+  readonly transcript: OpenRun;
   readonly history: History;
+}
+
+/** Once this returns, the run survives a crash. @throws Error when it cannot be written. */
+export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
+  const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
+  const {runId = randomUUID()} = request;
+  const {maxTurns, timeoutSeconds, maxTokens} = request;
+  const header: RunHeader = {
+    ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
+    ...(label ? {label} : {}),
+    ...(callId ? {callId} : {}),
+    limits: {maxTurns, timeoutSeconds, maxTokens},
+    ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
+    ...(request.isolation ? {isolation: request.isolation} : {}),
+  };
+  const open = store.create(header);
+  const history = new History(open.journal);
+  history.append({role: 'user', content: prompt});
+  const at = Date.now();
+  registry.add({
+    ...header,
+    sessionId: store.sessionId,
+    transcript: open.transcript,
+    ...{state: 'created', createdAt: at, lastAt: at, tools: 0, usage: NO_USAGE, round: 1, restored: false},
+  });
+  return {runId, transcript: open, history};
+}
+
+/** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or gone. */
+export function openNextRound(
+  store: RunStore,
+  registry: RunRegistry,
+  record: RunRecord,
+  next: {readonly message: string; readonly model: string},
+): OpenedRun {
+  const {runId} = record;
+  const open = store.reopen(runId);
+  const history = new History(open.journal, open.messages);
+  const round = record.round + 1;
+  history.resumed(round);
+  history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
+  const note = record.isolation === 'worktree' ? NEW_WORKTREE : '';
+  history.append({role: 'user', content: `${next.message}${note}`});
+  const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...rest} = record;
+  const now = {background: true, round, lastAt: Date.now(), restored: false, model: next.model};
+  registry.add({...rest, ...now, state: 'created'});
+  return {runId, transcript: open, history};
 }
 
 export function hasEnded(record: RunRecord): boolean {
   return record.endedAt !== undefined;
 }
 
-/** The state that follows from how it ended. */
-export function stateAfter(outcome: Outcome): RunState {
+/** The state of a run that ended so. */
+export function getEndState(outcome: Outcome): RunState {
   if (outcome === 'success' || outcome === 'limit') return 'idle';
   return outcome === 'stopped' ? 'stopped' : 'error';
 }
 
-/** What each run was about, by its id. */
-export function descriptionsOf(records: readonly RunRecord[]): Readonly<Record<string, string>> {
+/** The runs' descriptions, by their ids. */
+export function getDescriptions(records: readonly RunRecord[]): Readonly<Record<string, string>> {
   return Object.fromEntries(records.map(({runId, description}) => [runId, description]));
 }

@@ -1,62 +1,88 @@
 /** Where a run works: in the workspace itself, or in a worktree of its own whose changes come back at its end. */
 
+import type {AgentDefinition} from '../agent-types.ts';
 import type {Confinement, Workspace} from '../contract/access.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {Receipt} from '../contract/runs.ts';
-import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
+import type {BroughtBack, Isolation, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
+import type {PermitDeps} from '../permissions/decision.ts';
 import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
 import {endingOf, getTotals} from '../turn/run-ending.ts';
 import type {Surroundings} from '../turn/system-prompt.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {makeReceipt} from './receipt.ts';
 
-export interface PlaceHouse {
+export interface WorkplaceDeps {
   readonly workspace: Workspace;
-  /** Of agents that may write. */
+  /** How the commands of agents that may write are confined. */
   readonly confinement: Confinement;
   readonly surroundings: Surroundings;
   readonly worktrees: Worktrees;
   readonly checkpoints: Checkpoints;
   readonly writeLog: WriteLog;
+  readonly permits: PermitDeps;
 }
 
-export interface Holding {
-  readonly readOnly: boolean;
-  /** How it is held now: in plan mode otherwise than at other times. */
-  readonly confinementOf: (base: Confinement) => Confinement;
+/** What of a run's task decides where it works. */
+interface WorkplaceTask {
+  readonly agent: AgentDefinition;
+  readonly description: string;
+  readonly isolation?: Isolation;
 }
 
-/** Who works there, and how. */
-export interface Guest extends WorktreeOwner, Holding {
-  readonly emit: Emit;
-  readonly signal: AbortSignal;
-}
-
-export interface RunPlace {
+export interface Workplace {
+  /** The run as people know it: `[code] refactor auth`. */
+  readonly label: string;
   readonly workspace: Workspace;
   readonly surroundings: Surroundings;
   /** Once, when the run has ended. Never rejects: changes that could not come back make the result an error. */
   leave(result: RunResult): Promise<{readonly result: RunResult; readonly receipt: Receipt}>;
 }
 
-/** In the environment, but about the checkout that mini-cc was started in. */
-const ABOUT_MAIN_CHECKOUT = new Set([
+/** The run that works there. */
+interface Occupant extends WorktreeOwner {
+  readonly readOnly: boolean;
+  /** How its commands are confined now: in plan mode otherwise than at other times. */
+  readonly getConfinement: (base: Confinement) => Confinement;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+/** @throws MiniCcError when there can be no worktree. */
+export async function openWorkplace(
+  {runId, signal}: {readonly runId: string; readonly signal: AbortSignal},
+  {agent, description, isolation = 'none'}: WorkplaceTask,
+  deps: WorkplaceDeps,
+  emit: Emit,
+): Promise<Workplace> {
+  const occupant: Occupant = {
+    agentId: runId,
+    label: `[${agent.name}] ${description}`,
+    readOnly: agent.readOnly,
+    getConfinement: (base) => deps.permits.policy.confinementOf(base, agent.permissionMode),
+    ...{emit, signal},
+  };
+  return isolation === 'worktree' ? workInWorktree(occupant, deps) : workInWorkspace(occupant, deps);
+}
+
+/** Variables that name the checkout in which mini-cc was started. */
+const MAIN_CHECKOUT_VARIABLES = new Set([
   ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],
   ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
 ]);
 
-/** In the workspace, as most runs do. */
-export function placeInWorkspace({readOnly, confinementOf}: Holding, house: PlaceHouse): RunPlace {
-  const {workspace, confinement, surroundings} = house;
+function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
+  const {workspace, confinement, surroundings} = deps;
   const {root} = workspace;
   return {
+    label,
     workspace: {
       ...workspace,
       cwd: root,
       get confinement() {
-        return confinementOf(readOnly ? 'read-only' : confinement);
+        return getConfinement(readOnly ? 'read-only' : confinement);
       },
     },
     surroundings,
@@ -64,13 +90,13 @@ export function placeInWorkspace({readOnly, confinementOf}: Holding, house: Plac
   };
 }
 
-/** @throws MiniCcError when there can be no worktree. */
-export async function placeInWorktree(guest: Guest, house: PlaceHouse): Promise<RunPlace> {
-  const tree = await openTree(guest, house);
-  if (!tree) return placeInWorkspace(guest, house);
-  const {root} = house.workspace;
-  for (const text of tree.notes) guest.emit({type: 'notice', level: 'warning', text});
+async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<Workplace> {
+  const tree = await openTree(occupant, deps);
+  if (!tree) return workInWorkspace(occupant, deps);
+  const {root} = deps.workspace;
+  for (const text of tree.notes) occupant.emit({type: 'notice', level: 'warning', text});
   return {
+    label: occupant.label,
     workspace: {
       root: tree.root,
       // Its git directory lies above the folder that it works in.
@@ -78,49 +104,51 @@ export async function placeInWorktree(guest: Guest, house: PlaceHouse): Promise<
       seen: tree.seen,
       cwd: tree.root,
       get confinement() {
-        return guest.confinementOf(guest.readOnly ? 'read-only' : 'worktree');
+        return occupant.getConfinement(occupant.readOnly ? 'read-only' : 'worktree');
       },
-      env: Object.fromEntries(Object.entries(house.workspace.env).filter(([name]) => !ABOUT_MAIN_CHECKOUT.has(name))),
+      env: Object.fromEntries(
+        Object.entries(deps.workspace.env).filter(([name]) => !MAIN_CHECKOUT_VARIABLES.has(name)),
+      ),
     },
-    surroundings: {...house.surroundings, cwd: tree.root, worktreeOf: root},
-    leave: (result) => leaveTree(result, tree, guest, house),
+    surroundings: {...deps.surroundings, cwd: tree.root, worktreeOf: root},
+    leave: (result) => leaveTree(result, tree, occupant, deps),
   };
 }
 
 /** Undefined when the run was stopped before it had its tree: then it makes no call. */
-async function openTree(guest: Guest, {worktrees}: PlaceHouse): Promise<Worktree | undefined> {
+async function openTree(occupant: Occupant, {worktrees}: WorkplaceDeps): Promise<Worktree | undefined> {
   try {
-    return await worktrees.open(guest, guest.signal);
+    return await worktrees.open(occupant, occupant.signal);
   } catch (error) {
-    if (guest.signal.aborted) return undefined;
+    if (occupant.signal.aborted) return undefined;
     throw error;
   }
 }
 
-async function leaveTree(ended: RunResult, tree: Worktree, guest: Guest, house: PlaceHouse) {
-  const {root} = house.workspace;
-  const told = inTermsOfWorkspace(ended, tree, root);
+async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, deps: WorkplaceDeps) {
+  const {root} = deps.workspace;
+  const ended = toWorkspacePaths(worked, tree, root);
   let brought: BroughtBack;
   try {
-    brought = await tree.bringBack(ended.tools.flatMap(({facts}) => facts.changed ?? []));
+    brought = await tree.bringBack(worked.tools.flatMap(({facts}) => facts.changed ?? []));
   } catch (error) {
     tree.abandon();
     const why = `what it changed could not be brought back (${getErrorMessage(error)}). It is still in ${tree.top}, and kept as a patch when mini-cc is started anew`;
-    guest.emit({type: 'notice', level: 'warning', text: why});
-    return {result: asError(told, why), receipt: makeReceipt(told, root, {citedIn: tree.root})};
+    occupant.emit({type: 'notice', level: 'warning', text: why});
+    return {result: asError(ended, why), receipt: makeReceipt(ended, root, {citedIn: tree.root})};
   }
   const {applied, kept, notes} = brought;
-  const files = createFileLedger(house.writeLog, guest.label);
+  const files = createFileLedger(deps.writeLog, occupant.label);
   await files.commandRan(applied);
-  const receipt = makeReceipt(told, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
+  const receipt = makeReceipt(ended, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
   const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];
-  if (kept) guest.emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
+  if (kept) occupant.emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
   tree.discard();
-  return {result: {...told, text: [...missing, told.text, ...notes].join('\n\n')}, receipt};
+  return {result: {...ended, text: [...missing, ended.text, ...notes].join('\n\n')}, receipt};
 }
 
-/** Paths as they are in the workspace: nobody finds anything in the tree any more. */
-function inTermsOfWorkspace(result: RunResult, tree: Worktree, root: string): RunResult {
+/** Paths in the worktree become paths of the workspace: the worktree is removed. */
+function toWorkspacePaths(result: RunResult, tree: Worktree, root: string): RunResult {
   const text = result.text
     .replaceAll(`${tree.root}/`, '')
     .replaceAll(tree.root, root)

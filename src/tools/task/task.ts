@@ -4,7 +4,7 @@ import type {AgentCatalog} from '../../core/agent-types.ts';
 import type {Model} from '../../core/contract/model.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {Isolation} from '../../core/contract/worktree.ts';
-import {acceptedWords} from '../../core/runs/dispatch.ts';
+import {formatAccepted} from '../../core/runs/dispatch.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/not-yet.ts';
@@ -79,7 +79,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
       if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
       const {runId, ended, detached} = dispatched.started;
       const result = background ? undefined : await Promise.race([ended, detached]);
-      if (!result) return textResult(acceptedWords(agent.name, runId));
+      if (!result) return textResult(formatAccepted(agent.name, runId));
       return textResult(result.report, {
         isError: result.result.outcome !== 'success',
         facts: {changed: result.receipt.filesChanged},

@@ -7,7 +7,7 @@ import type {Denial} from '../../../src/core/contract/permission.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
-import {house, permitsOf, until} from '../manager-fixture.ts';
+import {managerFixture, permitsOf, until} from '../manager-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 /** How many calls each agent makes in its one reply. */
@@ -30,10 +30,10 @@ function eightAgents() {
       return textResult(`did ${value}`);
     },
   };
-  const made = house({
+  const made = managerFixture({
     tools: [work as Tool],
     maxConcurrent: CALLS.length,
-    house: {permits: permitsOf(questions, (denial) => void denials.push(denial))},
+    runs: {permits: permitsOf(questions, (denial) => void denials.push(denial))},
   });
   const stops = CALLS.map(() => new AbortController());
   const models = CALLS.map((count, agent) => {

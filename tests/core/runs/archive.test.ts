@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {systemClock} from '../../../src/core/turn/deadline.ts';
 import {FakeClock} from '../fake-clock.ts';
-import {house, until} from '../manager-fixture.ts';
+import {managerFixture, until} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
 const MINUTE = 60_000;
@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 describe('the archive', () => {
   function archiving(archiveAfterMinutes: number) {
     const clock = new FakeClock();
-    return {clock, ...house({house: {clock}, options: {archiveAfterMinutes}})};
+    return {clock, ...managerFixture({runs: {clock}, options: {archiveAfterMinutes}})};
   }
 
   it('takes a run 60 minutes after its end, never one at work', async () => {
@@ -50,7 +50,7 @@ describe('the archive', () => {
 describe('wall time by the clock', () => {
   it('ends a run at 100 %, whatever its model does; the time in the queue does not count', async () => {
     const clock = new FakeClock();
-    const {spawn, manager} = house({house: {clock}, maxConcurrent: 1});
+    const {spawn, manager} = managerFixture({runs: {clock}, maxConcurrent: 1});
     const first = spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 30});
     const second = spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 30});
     await until(() => manager.find('2').state === 'processing');

@@ -1,20 +1,20 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
-import {acceptedWords} from '../../../src/core/runs/dispatch.ts';
+import {formatAccepted} from '../../../src/core/runs/dispatch.ts';
 import {CutOff} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
-import {house, until} from '../manager-fixture.ts';
+import {managerFixture, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
-async function ended(started: Awaited<ReturnType<ReturnType<typeof house>['dispatch']>>) {
+async function ended(started: Awaited<ReturnType<ReturnType<typeof managerFixture>['dispatch']>>) {
   if (started.source === 'cached') throw new Error('cached');
   return started.started.ended;
 }
 
 describe('a background run', () => {
   it('with a long answer is announced cut, with the place of the whole', async () => {
-    const {spawn, inbox} = house({house: {resultTokens: 100}});
+    const {spawn, inbox} = managerFixture({runs: {resultTokens: 100}});
     const {transcript} = await spawn(new ScriptedModel([say('a paragraph of it\n\n'.repeat(1000))]), {
       background: true,
     });
@@ -24,14 +24,14 @@ describe('a background run', () => {
   });
 
   it('is accepted in under 100 ms, on disk by then, and announced once at its end', async () => {
-    const {dispatch, inbox, events, read, manager} = house();
+    const {dispatch, inbox, events, read, manager} = managerFixture();
     const began = performance.now();
     const started = await dispatch(new ScriptedModel([say('It is in a.ts:1.')]), {background: true, label: 'look'});
     expect(performance.now() - began).toBeLessThan(100);
     if (started.source === 'cached') throw new Error('cached');
     const {runId} = started.started;
     expect(read(runId)[0]).toMatchObject({type: 'message', message: {content: 'find it'}});
-    expect(JSON.parse(acceptedWords('explore', runId))).toEqual({
+    expect(JSON.parse(formatAccepted('explore', runId))).toEqual({
       ...{status: 'accepted', runId, childSessionKey: `agent:explore:subagent:${runId}`},
     });
     await manager.waitAll();
@@ -51,14 +51,14 @@ describe('a background run', () => {
   });
 
   it('with the text "Status: success" that failed is announced as error', async () => {
-    const {dispatch, inbox} = house();
+    const {dispatch, inbox} = managerFixture();
     await ended(await dispatch(new ScriptedModel([calls(call('x', {}))]), {background: true}));
     const [letter] = inbox.take();
     expect(letter?.content).toContain('Status: error');
   });
 
   it('whose text is exactly ANNOUNCE_SKIP is not announced, and the registry says so', async () => {
-    const {dispatch, inbox, manager, events} = house();
+    const {dispatch, inbox, manager, events} = managerFixture();
     await ended(await dispatch(new ScriptedModel([say('ANNOUNCE_SKIP')]), {background: true}));
     await ended(await dispatch(new ScriptedModel([say('ANNOUNCE_SKIP, or not')]), {background: true, prompt: 'b'}));
     expect(inbox.take()).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('a background run', () => {
 
   it('outlives the turn that dispatched it; stopped, it is announced without waking anybody', async () => {
     const turn = new AbortController();
-    const {dispatch, manager, inbox} = house();
+    const {dispatch, manager, inbox} = managerFixture();
     await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true, signal: turn.signal});
     turn.abort(new CutOff('user'));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -86,7 +86,7 @@ describe('a foreground run sent to the background', () => {
     let release: (() => void) | undefined;
     const look = tool('look', () => new Promise((resolve) => (release = () => resolve(textResult('seen')))));
     const model = new ScriptedModel([calls(call('look', {})), say('done')]);
-    const {dispatch, manager, inbox, events, read} = house({tools: [look]});
+    const {dispatch, manager, inbox, events, read} = managerFixture({tools: [look]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const started = await dispatch(model, {signal: turn.signal, agent});
     if (started.source === 'cached') throw new Error('cached');
@@ -110,14 +110,14 @@ describe('a message to a run', () => {
       if (index === 0) manager.send('1', 'also look at b.ts');
       return say(`answer ${index}`);
     });
-    const {manager, spawn} = house();
+    const {manager, spawn} = managerFixture();
     expect((await spawn(model)).result.text).toBe('answer 1');
     expect(model.requests[1]?.messages.at(-1)).toEqual({role: 'user', content: 'also look at b.ts'});
   });
 
   it('that has ended makes it go on with its history, in the background, announced at its end', async () => {
     const next = new ScriptedModel([say('and b.ts:2')]);
-    const {manager, spawn, inbox, read, events} = house({model: next});
+    const {manager, spawn, inbox, read, events} = managerFixture({model: next});
     const {runId} = await spawn(new ScriptedModel([say('a.ts:1')]));
     expect(manager.get(runId)).toMatchObject({state: 'idle', background: false, round: 1});
     expect(manager.send(runId.slice(0, 6), 'and b?')).toBe('resumed');
@@ -139,7 +139,7 @@ describe('a message to a run', () => {
   });
 
   it('that failed makes it go on; states go created → processing → error → processing → idle', async () => {
-    const {manager, spawn, events} = house();
+    const {manager, spawn, events} = managerFixture();
     const {runId} = await spawn(new ScriptedModel([]));
     manager.send(runId, 'try again');
     await manager.waitAll();
@@ -151,7 +151,7 @@ describe('a message to a run', () => {
 
 describe('cleanup: delete', () => {
   it('archives the transcript after the announcement, bytes the same, and ids still find it', async () => {
-    const {dispatch, manager, inbox, read} = house();
+    const {dispatch, manager, inbox, read} = managerFixture();
     const {runId, transcript} = await ended(
       await dispatch(new ScriptedModel([say('found')]), {background: true, cleanup: 'delete'}),
     );
@@ -167,7 +167,7 @@ describe('cleanup: delete', () => {
   });
 
   it('of a foreground run archives it at its end; stop → stopping → stopped → removed', async () => {
-    const {spawn, manager, events} = house();
+    const {spawn, manager, events} = managerFixture();
     const stopped = spawn(new ScriptedModel([{hang: true}]), {cleanup: 'delete'});
     await manager.stopAll();
     await stopped;

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {TaskDedup, type TaskIdentity, taskKey} from '../../../src/core/runs/dedup.ts';
+import {hashTask, TaskDedup, type TaskIdentity} from '../../../src/core/runs/dedup.ts';
 
 const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
   agent: {name: 'explore'},
@@ -13,7 +13,7 @@ const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
 
 describe('the key of a task', () => {
   it('is the same for white space only', () => {
-    expect(taskKey(task({prompt: '  read\n README.md '}))).toBe(taskKey(task()));
+    expect(hashTask(task({prompt: '  read\n README.md '}))).toBe(hashTask(task()));
   });
 
   it('differs by case, by what follows the first 200 characters, and by all that makes a run', () => {
@@ -27,7 +27,7 @@ describe('the key of a task', () => {
       task({model: 'n'}),
       task({limits: {maxTurns: 5}}),
       task({session: 't'}),
-    ].map(taskKey);
+    ].map(hashTask);
     expect(new Set(keys).size).toBe(keys.length);
   });
 });

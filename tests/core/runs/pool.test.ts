@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {Pool} from '../../../src/core/runs/pool.ts';
-import {house, until} from '../manager-fixture.ts';
+import {managerFixture, until} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
 describe('the pool', () => {
@@ -75,7 +75,7 @@ describe('the pool', () => {
 
 describe('runs in the pool', () => {
   it('that are told 429 leave fewer slots to the others', async () => {
-    const {manager, spawn} = house({maxConcurrent: 4});
+    const {manager, spawn} = managerFixture({maxConcurrent: 4});
     let atWork = 0;
     let most = 0;
     const busy = (index: number) => {
@@ -102,7 +102,7 @@ describe('runs in the pool', () => {
       asked += 1;
       return 2;
     };
-    const {spawn, events} = house({maxConcurrent: size});
+    const {spawn, events} = managerFixture({maxConcurrent: size});
     await Promise.all([1, 2, 3].map((index) => spawn(new ScriptedModel([say(`answer ${index}`)]))));
     await spawn(new ScriptedModel([say('later')]));
     expect(asked).toBe(1);
@@ -111,7 +111,7 @@ describe('runs in the pool', () => {
   });
 
   it('10 spawns are 10 ids, count() is 10, and after stopAll() 0', async () => {
-    const {manager, spawn} = house({maxConcurrent: 4});
+    const {manager, spawn} = managerFixture({maxConcurrent: 4});
     const all = Promise.all(Array.from({length: 10}, () => spawn(new ScriptedModel([{hang: true}]))));
     expect(manager.count()).toBe(10);
     expect(new Set(manager.list().map(({runId}) => runId)).size).toBe(10);
@@ -121,7 +121,7 @@ describe('runs in the pool', () => {
   });
 
   it('200 at once keep their order, and never more at work than there are slots', async () => {
-    const {manager, spawn, events} = house({maxConcurrent: 8});
+    const {manager, spawn, events} = managerFixture({maxConcurrent: 8});
     const results = await Promise.all(
       Array.from({length: 200}, (_, index) => spawn(new ScriptedModel([say(`answer ${index}`)]))),
     );
@@ -137,7 +137,7 @@ describe('runs in the pool', () => {
   });
 
   it('hold no file open while they wait', async () => {
-    const {manager, spawn} = house({maxConcurrent: 1});
+    const {manager, spawn} = managerFixture({maxConcurrent: 1});
     const open = () => readdirSync('/proc/self/fd').length;
     const before = open();
     const all = Array.from({length: 100}, () => spawn(new ScriptedModel([{hang: true}])));
@@ -148,7 +148,7 @@ describe('runs in the pool', () => {
   });
 
   it('that wait end at once when they are stopped, though the slots stay taken', async () => {
-    const {manager, spawn} = house({maxConcurrent: 1});
+    const {manager, spawn} = managerFixture({maxConcurrent: 1});
     void spawn(new ScriptedModel([{hang: true}]));
     const waiting = spawn(new ScriptedModel([say('never')]));
     const [, second] = manager.list();

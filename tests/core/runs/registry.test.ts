@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
-import {house} from '../manager-fixture.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
 test('a run is named by its place, or by the beginning of its id, also where that is all digits', async () => {
-  const {manager, spawn} = house();
+  const {manager, spawn} = managerFixture();
   const first = '98247512-0000-4000-8000-000000000001';
   const second = '98240000-0000-4000-8000-000000000002';
   await spawn(new ScriptedModel([say('a')]), {runId: first, prompt: 'a'});

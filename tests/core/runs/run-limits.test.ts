@@ -1,10 +1,10 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {limitsOf} from '../../../src/core/runs/limit-profiles.ts';
-import {toolsFor} from '../../../src/core/subagent.ts';
+import {getTools} from '../../../src/core/subagent.ts';
 import {createTokenBudget} from '../../../src/core/turn/token-budget.ts';
 import {ModelError} from '../../../src/core/util/errors.ts';
-import {house} from '../manager-fixture.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, type Line, ScriptedModel, say} from '../scripted-model.ts';
 
@@ -34,10 +34,10 @@ describe('limits that somebody named', () => {
   });
 
   it.each(['in the same process', 'after a restart'])('hold also for a run that goes on, %s', async (when) => {
-    const first = house({tools: [tool('look')], model: endless()});
+    const first = managerFixture({tools: [tool('look')], model: endless()});
     const {runId} = await first.spawn(endless(), {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
     const model = endless();
-    const later = when === 'after a restart' ? house({home: first.home, tools: [tool('look')], model}) : first;
+    const later = when === 'after a restart' ? managerFixture({home: first.home, tools: [tool('look')], model}) : first;
     if (later !== first) later.manager.restore(new Set());
     later.manager.send(runId, 'and now?');
     await later.manager.waitAll();
@@ -62,7 +62,7 @@ describe('limits that somebody named', () => {
 describe('the limit of turns', () => {
   it('one last turn without tools, outcome limit, the answer kept', async () => {
     const model = endless();
-    const {spawn} = house({tools: [tool('look')]});
+    const {spawn} = managerFixture({tools: [tool('look')]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const {result, report} = await spawn(model, {agent, maxTurns: 4});
     expect(result).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
@@ -76,7 +76,7 @@ describe('the limit of tokens', () => {
 
   it('is told at 90 %, cut at 100 %, and named', async () => {
     const model = endless();
-    const {spawn} = house({tools: [tool('look')]});
+    const {spawn} = managerFixture({tools: [tool('look')]});
     const {result} = await spawn(model, {agent, maxTokens: 100});
     // Six calls are 90 tokens: the seventh is the report.
     expect(result).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 7, text: 'what I have'});
@@ -84,7 +84,7 @@ describe('the limit of tokens', () => {
   });
 
   it('runs no tool when a reply has used it up', async () => {
-    const {spawn} = house({tools: [tool('look')]});
+    const {spawn} = managerFixture({tools: [tool('look')]});
     const {result} = await spawn(new ScriptedModel([looking]), {agent, maxTokens: 12});
     expect(result).toMatchObject({outcome: 'limit', limit: '12 tokens', turns: 1});
     expect(result.tools.map((record) => record.isError)).toEqual([true]);
@@ -92,7 +92,7 @@ describe('the limit of tokens', () => {
 
   it('of a child is set aside from what its parent has left, and given back', async () => {
     const parent = createTokenBudget(100);
-    const {spawn} = house();
+    const {spawn} = managerFixture();
     const run = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
     expect(parent.left).toBe(40);
     const second = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
@@ -111,7 +111,7 @@ describe('the limit of tokens', () => {
 describe('the idle time', () => {
   it('is named in the outcome, and what came by then is returned', async () => {
     const idle = new ModelError('idle', 'no byte from the model for 120 s', {retryable: true});
-    const {report, result} = await house().spawn(new ScriptedModel([{fail: idle, partial: 'half of it'}]));
+    const {report, result} = await managerFixture().spawn(new ScriptedModel([{fail: idle, partial: 'half of it'}]));
     expect(result).toMatchObject({outcome: 'timeout', timeout: 'timed out: no byte from the model for 120 s'});
     expect(report).toContain('timed out: no byte from the model for 120 s (EXECUTION_TIMEOUT)');
     expect(report).toContain('half of it');
@@ -127,7 +127,7 @@ describe('a run that the model server fails', () => {
       const fail = new ModelError(kind, words, {retryable: true});
       const model = new ScriptedModel([looking, {fail, partial: 'found a.ts:1 and'}]);
       const agent = {...AGENT_TYPES.explore!, tools: ['look']};
-      const {result, report} = await house({tools: [tool('look')]}).spawn(model, {agent});
+      const {result, report} = await managerFixture({tools: [tool('look')]}).spawn(model, {agent});
       expect(result).toMatchObject({outcome: 'error', error: words, text: 'found a.ts:1 and', turns: 1});
       expect(report).toContain(`The run did not finish: ${words}`);
     }
@@ -136,7 +136,7 @@ describe('a run that the model server fails', () => {
 
 describe('two runs in one process with different limits', () => {
   it("do not see each other's", async () => {
-    const {spawn} = house({tools: [tool('look')]});
+    const {spawn} = managerFixture({tools: [tool('look')]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const [two, five] = await Promise.all([2, 5].map((maxTurns) => spawn(endless(), {agent, maxTurns})));
     expect([two!.result.turns, five!.result.turns]).toEqual([2, 5]);
@@ -146,7 +146,7 @@ describe('two runs in one process with different limits', () => {
 describe('the tools of subagents', () => {
   const base = ['bash', 'read_file', 'write_file', 'grep'].map((name) => tool(name));
   const names = (rules: {allow?: string[]; deny: string[]}) =>
-    toolsFor({...AGENT_TYPES.code!, tools: '*'}, base, rules).map(({name}) => name);
+    getTools({...AGENT_TYPES.code!, tools: '*'}, base, rules).map(({name}) => name);
 
   it('are limited by the settings: deny wins, allow is allow-only', () => {
     expect(names({deny: []})).toEqual(['bash', 'read_file', 'write_file', 'grep']);

@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AssistantBlock} from '../../../src/core/contract/messages.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
-import {house} from '../manager-fixture.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
@@ -18,7 +18,7 @@ const collect = runInNewContext('gc') as () => void;
 describe('the memory of a session', () => {
   it(`keeps less than 20 KB of each of ${RUNS} ended runs: their messages are on disk`, async () => {
     const big = tool('look', () => textResult('x'.repeat(200_000)));
-    const {manager, dispatch, inbox, events} = house({tools: [big], maxConcurrent: 8});
+    const {manager, dispatch, inbox, events} = managerFixture({tools: [big], maxConcurrent: 8});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     // A model for each run keeps what it was asked: it must go with the run.
     const run = async (index: number) => {
@@ -45,7 +45,7 @@ describe('the memory of a session', () => {
 
   it('keeps nothing of a run of 500 turns with 2 KB results once it has ended', async () => {
     const look = tool('look', () => textResult('z'.repeat(2_000)));
-    const {spawn, events} = house({tools: [look]});
+    const {spawn, events} = managerFixture({tools: [look]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const run = async (turns: number) => {
       // A plain script: the recording model would keep each request.

@@ -4,17 +4,17 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {WorkspaceFingerprint} from '../../../src/storage/workspace-fingerprint.ts';
 import {emptyFolder} from '../../support/workspace.ts';
-import {house} from '../manager-fixture.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
-async function sourceAndText(dispatched: Awaited<ReturnType<ReturnType<typeof house>['dispatch']>>) {
+async function sourceAndText(dispatched: Awaited<ReturnType<ReturnType<typeof managerFixture>['dispatch']>>) {
   const {result} = dispatched.source === 'cached' ? dispatched.result : await dispatched.started.ended;
   return [dispatched.source, result.text];
 }
 
 describe('the same task twice, through the manager', () => {
   it('same agent and prompt while it runs → one model run, both calls get the result', async () => {
-    const {dispatch, manager} = house();
+    const {dispatch, manager} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const both = await Promise.all([dispatch(model), dispatch(model, {prompt: '  find\n it'})]);
     expect(await Promise.all(both.map(sourceAndText))).toEqual([
@@ -26,7 +26,7 @@ describe('the same task twice, through the manager', () => {
   });
 
   it('in the background first and then awaited: one run', async () => {
-    const {dispatch, manager} = house();
+    const {dispatch, manager} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await dispatch(model, {background: true});
     const second = await dispatch(model);
@@ -42,7 +42,7 @@ describe('the same task twice, through the manager', () => {
     onTestFinished(folder.remove);
     await folder.write('a.ts', 'one');
     const fingerprint = new WorkspaceFingerprint(folder.path);
-    const {dispatch} = house({options: {fingerprint: () => fingerprint.take()}});
+    const {dispatch} = managerFixture({options: {fingerprint: () => fingerprint.take()}});
     const model = new ScriptedModel([say('first'), say('second')]);
     expect(await sourceAndText(await dispatch(model))).toEqual(['run', 'first']);
     expect(await sourceAndText(await dispatch(model))).toEqual(['cached', 'first']);
@@ -51,7 +51,7 @@ describe('the same task twice, through the manager', () => {
   });
 
   it('in the background: a run of its own that says it again, without a model call, and is announced', async () => {
-    const {dispatch, inbox, manager} = house();
+    const {dispatch, inbox, manager} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await sourceAndText(await dispatch(model));
     const again = await dispatch(model, {background: true});
@@ -66,7 +66,7 @@ describe('the same task twice, through the manager', () => {
   });
 
   it('another isolation is another task', async () => {
-    const {dispatch} = house();
+    const {dispatch} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await dispatch(model);
     const second = await dispatch(model, {isolation: 'worktree'});
@@ -75,14 +75,14 @@ describe('the same task twice, through the manager', () => {
   });
 
   it('"Read README.md" and "read readme.md" both run, also at the same moment', async () => {
-    const {dispatch} = house();
+    const {dispatch} = managerFixture();
     const model = new ScriptedModel([say('a'), say('b')]);
     const both = await Promise.all(['Read README.md', 'read readme.md'].map((prompt) => dispatch(model, {prompt})));
     expect(both.map(({source}) => source)).toEqual(['run', 'run']);
   });
 
   it('a failed, stopped or empty one runs again at once', async () => {
-    const {dispatch, manager} = house();
+    const {dispatch, manager} = managerFixture();
     const sources: string[] = [];
     for (const model of [
       new ScriptedModel([]),
@@ -100,7 +100,7 @@ describe('the same task twice, through the manager', () => {
   });
 
   it('one that is being stopped is not joined', async () => {
-    const {dispatch, manager} = house();
+    const {dispatch, manager} = managerFixture();
     await dispatch(new ScriptedModel([{hang: true}]));
     const stopped = manager.stopAll();
     expect(await sourceAndText(await dispatch(new ScriptedModel([say('anew')])))).toEqual(['run', 'anew']);
@@ -108,7 +108,7 @@ describe('the same task twice, through the manager', () => {
   });
 
   it('a second dispatch also joins a writing run; after its end it runs again', async () => {
-    const {dispatch} = house();
+    const {dispatch} = managerFixture();
     const agent = AGENT_TYPES.code!;
     const model = new ScriptedModel([say('a'), say('b')]);
     const both = await Promise.all([dispatch(model, {agent}), dispatch(model, {agent})]);

@@ -6,11 +6,11 @@ import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.ts';
 import {createSession} from '../../../src/core/session.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import type {house} from '../manager-fixture.ts';
+import type {managerFixture} from '../manager-fixture.ts';
 import type {fixture as runFixture} from '../run-fixture.ts';
 
 export function sessionOver(
-  made: Pick<ReturnType<typeof house>, 'manager' | 'bus' | 'inbox'>,
+  made: Pick<ReturnType<typeof managerFixture>, 'manager' | 'bus' | 'inbox'>,
   model: Model,
   {run}: ReturnType<typeof runFixture>,
   change: Partial<SessionParts> = {},

@@ -4,7 +4,7 @@ import type {AgentEvent} from '../../../src/core/contract/events.ts';
 import type {Prompt} from '../../../src/core/contract/session.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
-import {house, until} from '../manager-fixture.ts';
+import {managerFixture, until} from '../manager-fixture.ts';
 import {fixture} from '../run-fixture.ts';
 import {type Line, ScriptedModel, say} from '../scripted-model.ts';
 import {sessionOver} from './fixture.ts';
@@ -14,7 +14,7 @@ const image = {type: 'image', source: {type: 'base64', media_type: 'image/png', 
 
 function given(script: readonly Line[] = [], change: Partial<SessionParts> = {}) {
   const model = new ScriptedModel(script);
-  const made = house({model: new ScriptedModel([say('went on')])});
+  const made = managerFixture({model: new ScriptedModel([say('went on')])});
   const {session, history} = sessionOver(made, model, fixture(model), change);
   const events: AgentEvent[] = [];
   session.subscribe((event) => void events.push(event));
