@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {execa} from 'execa';
 import {expect, it} from 'vitest';
+import {readFirstAndLastLine, readFirstLine} from '../../src/storage/json-lines.ts';
 
 it('a line that the disk can store only in part leaves nothing, and the next line is whole', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'lines-'));
@@ -20,4 +21,19 @@ appendLine(fd, 'last');`;
   const {stdout} = await execa('bash', ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program]);
   expect(stdout).toBe('EFBIG');
   expect(readFileSync(file, 'utf8')).toBe('first\nlast\n');
+});
+
+it.each([10, 70_000, 300_000])('the first and the last line are whole, with %d characters each', (length) => {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'lines-')), 'lines.jsonl');
+  const [first, last] = ['a'.repeat(length), 'z'.repeat(length)];
+  for (const [text, end] of [
+    [`${first}\nmiddle\n${last}\n`, last],
+    [`${first}\nmiddle\n${last}`, last],
+    [`${first}\n`, first],
+    [first, first],
+  ] as const) {
+    writeFileSync(file, text);
+    expect(readFirstLine(file)).toBe(first);
+    expect(readFirstAndLastLine(file)).toEqual({first, last: end});
+  }
 });

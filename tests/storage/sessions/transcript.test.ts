@@ -2,6 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -128,6 +129,17 @@ describe('a transcript', () => {
     expect(getMessages(readTranscript(file))).toHaveLength(1);
     new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content: 'after'});
     expect(getMessages(readTranscript(file)).map((message) => message.content)).toEqual(['whole', 'after']);
+  });
+
+  it('has one header, and narrows its folder, when it goes on', () => {
+    const file = path.join(home(), 'wide', 'session.jsonl');
+    mkdirSync(path.dirname(file), {mode: 0o755});
+    for (const content of ['one', 'two']) {
+      new History(new TranscriptWriter(file, header, noSecrets)).append({role: 'user', content});
+    }
+    const types = readFileSync(file, 'utf8').match(/"type":"\w+"/g);
+    expect(types).toEqual(['"type":"session"', '"type":"message"', '"type":"message"']);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
   });
 
   it('is synced to the disk when it is closed, also in the background', async () => {
