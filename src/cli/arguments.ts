@@ -6,7 +6,7 @@ import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import meow from 'meow';
 import {description, name, version} from '../../package.json';
-import type {SessionOptions} from '../compose/session.ts';
+import type {SessionOptions} from '../compose/options.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import {readRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';

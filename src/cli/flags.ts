@@ -6,7 +6,7 @@ export const SUBCOMMANDS = ['agents', 'sessions', 'doctor', 'config'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
 /** What a flag may be used with. `session`: the REPL and print mode. */
-export type FlagUse = 'session' | SubcommandName;
+type FlagUse = 'session' | SubcommandName;
 
 const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];

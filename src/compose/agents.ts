@@ -27,8 +27,8 @@ export async function agentsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
-  const {settings, keyNames, trust, aboutTrust} = await loadTrustedSettings(options, root);
-  for (const line of aboutTrust) say(`mini-cc: ${line}`);
+  const {settings, keyNames, trust, trustWarnings} = await loadTrustedSettings(options, root);
+  for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);
   const baseTools = createBaseTools(createSessionSandbox(settings, options.home), {mayReachPrivate: () => false});
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];

@@ -13,7 +13,7 @@ import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
 import {formatPatch} from '../tools/files/patch.ts';
 import type {SessionOptions} from './options.ts';
 
-export interface FileChangesOptions {
+interface FileChangesOptions {
   /** The workspace, links resolved. */
   readonly root: string;
   readonly options: Pick<SessionOptions, 'home'>;

@@ -43,8 +43,6 @@ import {describeEmptySession, openConversation, openFirstConversation} from './s
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
 
-export type {SessionOptions} from './options.ts';
-
 const MAIN = 'main';
 
 /** @throws UsageError for settings, names or ids that are wrong. */

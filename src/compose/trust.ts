@@ -12,10 +12,10 @@ import {showControls} from '../core/util/control-characters.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 
-export interface TrustedSettings extends LoadedSettings {
+interface TrustedSettings extends LoadedSettings {
   readonly trust: DirectoryTrust;
   /** The part of `warnings` that is about trust. */
-  readonly aboutTrust: readonly string[];
+  readonly trustWarnings: readonly string[];
 }
 
 /**
@@ -28,15 +28,15 @@ export async function loadTrustedSettings(options: SessionOptions, root: string)
   const read = () => readSettings(options, root, trust.trusts);
   const first = read();
   const claims = getClaims(options, root, first);
-  if (claims.length === 0) return {...first, trust, aboutTrust: []};
+  if (claims.length === 0) return {...first, trust, trustWarnings: []};
   const open = claims.filter((claim) => needsAnswer(trust, claim, options.trust ?? false));
   const problems = open.length > 0 ? await askForTrust(open, trust, options) : [];
   // The answer is about the values that were shown. The files may have changed since: they are read again.
   const loaded = open.length > 0 ? read() : first;
   const ignored = getClaims(options, root, loaded).filter((claim) => !trust.trusts(claim));
   const lines = [trust.problem, ...problems, ignored.length > 0 ? formatIgnored(ignored, trust, options) : undefined];
-  const aboutTrust = lines.filter((line) => line !== undefined).map(toOneLine);
-  return {...loaded, warnings: [...loaded.warnings, ...aboutTrust], trust, aboutTrust};
+  const trustWarnings = lines.filter((line) => line !== undefined).map(toOneLine);
+  return {...loaded, warnings: [...loaded.warnings, ...trustWarnings], trust, trustWarnings};
 }
 
 /** @returns what the user should know about it, one line each. */

@@ -5,7 +5,7 @@ import {PLANNED_FEATURES} from '../core/util/not-yet.ts';
 import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
-export const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
+const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 

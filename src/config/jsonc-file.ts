@@ -65,7 +65,7 @@ export class JsonTree {
     root: Node,
     private readonly problems: ProblemList,
   ) {
-    this.values = this.#valueOf(root, []);
+    this.values = this.#readValue(root, []);
   }
 
   /** Line and column of the key; of an entry of a list, those of the entry. */
@@ -83,7 +83,7 @@ export class JsonTree {
     return START;
   }
 
-  #valueOf(node: Node, path: Path): unknown {
+  #readValue(node: Node, path: Path): unknown {
     if (path.length > MAX_DEPTH) {
       if (!this.problems.failed)
         this.problems.error('syntax', positionAt(this.text, node.offset), 'is nested too deeply');
@@ -93,7 +93,7 @@ export class JsonTree {
       return (node.children ?? []).map((item, index) => {
         const own = [...path, String(index)];
         this.#offsets.set(JSON.stringify(own), {key: item.offset, value: item.offset});
-        return this.#valueOf(item, own);
+        return this.#readValue(item, own);
       });
     }
     if (node.type !== 'object') return node.value;
@@ -103,7 +103,7 @@ export class JsonTree {
       if (this.#offsets.has(JSON.stringify(own))) this.#reportDouble(own, positionAt(this.text, key.offset));
       this.#offsets.set(JSON.stringify(own), {key: key.offset, value: value?.offset ?? key.offset});
       if (key.value === '__proto__') this.protoKeys.push(own);
-      else if (value) values[String(key.value)] = this.#valueOf(value, own);
+      else if (value) values[String(key.value)] = this.#readValue(value, own);
     }
     return values;
   }

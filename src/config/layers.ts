@@ -16,7 +16,7 @@ export interface Leaf {
   readonly from: readonly LayerSource[];
 }
 
-export interface Layer extends LayerSource {
+interface Layer extends LayerSource {
   readonly values: object;
 }
 

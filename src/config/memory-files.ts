@@ -12,7 +12,7 @@ const MAX_CHARS = 40_000;
 const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
 const NOTES = 'TOOLS.md';
 
-export interface MemoryFile {
+interface MemoryFile {
   readonly path: string;
   readonly text: string;
 }

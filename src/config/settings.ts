@@ -61,7 +61,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     dropNotYet(read, file, warnings);
     return {file, layer, found: read.found, values: read.values};
   });
-  if (errors.length > 0) throw new UsageError(showControls(firstOf(errors).join('\n')));
+  if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
   const origins = mergeLayers(layers);
   return deepFreeze({
     settings: settingsSchema.parse(toTree(origins)),
@@ -122,7 +122,7 @@ function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string
   }
 }
 
-function firstOf(errors: readonly string[]): string[] {
+function limitErrors(errors: readonly string[]): string[] {
   const more = errors.length - MAX_ERRORS;
   return more > 0 ? [...errors.slice(0, MAX_ERRORS), `and ${more} more`] : [...errors];
 }

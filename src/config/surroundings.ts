@@ -5,7 +5,7 @@ import type {Trusts} from '../core/contract/trust.ts';
 import type {Surroundings} from '../core/turn/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 
-export interface SurroundingsOptions {
+interface SurroundingsOptions {
   readonly cwd: string;
   readonly home: string;
   /** What the user trusts of the project's files. */

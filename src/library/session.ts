@@ -1,7 +1,8 @@
 /** The session behind the library: `compose` with the configuration of a program instead of a command line. */
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {composeParts, type SessionOptions} from '../compose/session.ts';
+import type {SessionOptions} from '../compose/options.ts';
+import {composeParts} from '../compose/session.ts';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';

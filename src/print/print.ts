@@ -10,7 +10,7 @@ import {createLiveProgress, createProgress} from './progress.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
-export interface PrintOptions {
+interface PrintOptions {
   readonly prompt: string;
   readonly format: OutputFormat;
   /** Also each tool call, on standard error. */
