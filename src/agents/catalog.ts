@@ -19,14 +19,14 @@ export interface AgentOverride {
   readonly timeoutSeconds?: number | undefined;
 }
 
-export interface ReadOptions {
+export interface AgentReadOptions {
   /** All tools. */
   readonly toolNames: readonly string[];
   /** Whether the user trusts what a project's agent asks for. Without trust it can only narrow permissions. */
   readonly trusts?: Trusts;
 }
 
-export interface CatalogOptions extends AgentLocations, ReadOptions {
+export interface CatalogOptions extends AgentLocations, AgentReadOptions {
   /** The text of `--agents`: `{"name": {"description", "prompt", "tools", "model"}}`. */
   readonly extra?: string | undefined;
   /** `agents` of the settings. They replace values of built-in agents; other agents get them where they set none. */
@@ -72,7 +72,7 @@ export interface SourceEntry extends SourceResult {
 
 export const INLINE_LABEL = '--agents';
 
-export function readInlineEntries(extra: string | undefined, {toolNames}: ReadOptions): SourceEntry[] {
+export function readInlineEntries(extra: string | undefined, {toolNames}: AgentReadOptions): SourceEntry[] {
   if (extra === undefined) return [];
   const results = parseInlineAgents(extra, INLINE_LABEL, {toolNames, dialect: 'json', mayWiden: () => true});
   return results.map((result) => ({...result, source: 'inline', file: INLINE_LABEL}));
@@ -81,7 +81,7 @@ export function readInlineEntries(extra: string | undefined, {toolNames}: ReadOp
 export function readEntry(
   source: FileSource,
   file: string,
-  {toolNames, trusts = () => false}: ReadOptions,
+  {toolNames, trusts = () => false}: AgentReadOptions,
 ): SourceEntry {
   const isUsers = source === 'user' || source === 'claude-user';
   const mayWiden = (key: string, value: unknown) => isUsers || trusts({file, key, value});

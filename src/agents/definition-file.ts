@@ -7,7 +7,7 @@ import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;
 
-export type FileText =
+export type DefinitionText =
   | {readonly text: string; readonly problems: readonly Problem[]}
   | {readonly text?: undefined; readonly problems: readonly Problem[]};
 
@@ -15,7 +15,7 @@ export type FileText =
  * Reads the file as UTF-8 without its byte order mark. Never throws: a file that cannot be read is a problem.
  * @param options.lossy true: bytes that are not UTF-8 become U+FFFD, with a warning; false: they are an error
  */
-export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): FileText {
+export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): DefinitionText {
   const problems = new ProblemList(file);
   const bytes = readBytes(file, problems);
   if (bytes === undefined) return {problems: problems.all};

@@ -1,4 +1,7 @@
-/** Drafts a definition from a description: the request to the model, the JSON Schema of its answer, and the parsed answer. */
+/**
+ * Drafts a definition from a description: the request to the model, the JSON Schema of its answer, and the parsed
+ * answer.
+ */
 import {getNodeValue} from 'jsonc-parser';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList, quote, START} from '../core/util/problem.ts';
@@ -69,7 +72,7 @@ export interface DraftOptions {
 /** Parses the answer of a model: JSON alone, in a code fence, or with text around it. Never throws. */
 export function parseDraft(answer: string, {toolNames, taken}: DraftOptions): Draft {
   const raw = findObject(answer);
-  if (!raw) return {ok: false, error: 'The answer holds no JSON object with name, description, tools and prompt.'};
+  if (!raw) return {ok: false, error: 'The answer has no JSON object with name, description, tools and prompt.'};
   const notes: string[] = [];
   const values: Record<string, unknown> = {};
   for (const key of ['name', 'description', 'tools', 'prompt', 'readOnly']) {

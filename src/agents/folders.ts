@@ -48,7 +48,7 @@ export interface ListedFile {
   readonly changedAt: number;
 }
 
-export interface Listing {
+export interface FolderListing {
   readonly files: readonly ListedFile[];
   /** The folder and its subfolders that are read too. */
   readonly folders: readonly string[];
@@ -56,7 +56,7 @@ export interface Listing {
 }
 
 /** Lists files in the order of their paths. A folder that does not exist is empty. Never throws. */
-export function listAgentFiles(folder: AgentFolder): Listing {
+export function listAgentFiles(folder: AgentFolder): FolderListing {
   const files: ListedFile[] = [];
   const folders: string[] = [];
   const problems: Problem[] = [];

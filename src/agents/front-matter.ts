@@ -62,12 +62,12 @@ export function readFrontMatter(
   return readTolerantly(split, known);
 }
 
-type Failure = {readonly why: string; readonly place: Position};
+type YamlError = {readonly why: string; readonly place: Position};
 
 function readStrictly(
   {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
   problems: ProblemList,
-): FrontMatter | Failure {
+): FrontMatter | YamlError {
   const lineCounter = new LineCounter();
   const getPlace = (offset: number): Position => {
     const {line, col} = lineCounter.linePos(offset);
@@ -109,7 +109,10 @@ function isNode(value: unknown): value is NodeLike {
   return typeof value === 'object' && value !== null && 'toJS' in value;
 }
 
-/** `description: Knows C #1`: a `#` in a text of several words is hardly meant as a comment; after a single word it may be. */
+/**
+ * `description: Knows C #1`: a `#` in a text of several words is hardly meant as a comment; after a single word it may
+ * be.
+ */
 function isCutByComment(value: unknown): boolean {
   return isScalar(value) && value.type === Scalar.PLAIN && Boolean(value.comment) && String(value.value).includes(' ');
 }

@@ -78,7 +78,10 @@ export function withoutDispatchTools(toolNames: readonly string[]): readonly str
   return toolNames.filter((name) => !DISPATCHING.has(name));
 }
 
-/** @param written as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y`. @param toolNames all tools */
+/**
+ * @param written as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y`
+ * @param toolNames all tools
+ */
 export function resolveToolName(written: string, toolNames: readonly string[]): ResolvedToolName {
   const available = withoutDispatchTools(toolNames);
   const [, bare = written, pattern] =

@@ -140,7 +140,9 @@ const FORBIDS_WRITING =
 const TOOL_WORDS =
   /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
-/** Does the prompt promise what the tools cannot do, or forbid what they can? Guesses by English words: warnings only. */
+/**
+ * Does the prompt promise what the tools cannot do, or forbid what they can? Guesses by English words: warnings only.
+ */
 function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;

@@ -3,11 +3,11 @@ import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {
+  type AgentReadOptions,
   buildCatalog,
   type CatalogOptions,
   type LoadedAgent,
   type LoadedCatalog,
-  type ReadOptions,
   readEntry,
   readInlineEntries,
   type SourceEntry,
@@ -34,8 +34,8 @@ interface KnownFile extends FileVersion {
 const COARSEST_FILE_TIME_MS = 2000;
 
 /**
- * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. So an edit
- * has its effect with the next call, without watching. `watch()` only makes the notices come sooner.
+ * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. So an
+ * edit has its effect with the next call, without watching. `watch()` only makes the notices come sooner.
  */
 export class LiveCatalog implements AgentCatalog {
   readonly #options: LiveCatalogOptions;
@@ -103,7 +103,7 @@ export class LiveCatalog implements AgentCatalog {
     this.#watch.close();
   }
 
-  #read({folder, file, stamp, changedAt}: ListedFile, options: ReadOptions, mayReuse: boolean): KnownFile {
+  #read({folder, file, stamp, changedAt}: ListedFile, options: AgentReadOptions, mayReuse: boolean): KnownFile {
     const old = this.#files.get(file);
     if (old && mayReuse && old.stamp === stamp && !old.isRecent) return old;
     const isRecent = Math.abs(Date.now() - changedAt) < COARSEST_FILE_TIME_MS;

@@ -1,4 +1,6 @@
-/** Writes and deletes agent files in `.mini-cc/agents`, and the schema beside them. It writes and deletes nothing else. */
+/**
+ * Writes and deletes agent files in `.mini-cc/agents`, and the schema beside them. It writes and deletes nothing else.
+ */
 import {link, lstat, mkdir, readFile, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
@@ -93,7 +95,9 @@ function readVersion(text: string, file: string): number {
   return typeof value?.value === 'number' ? value.value : FORMAT_VERSION;
 }
 
-/** Writes the schema for editors, which `$schema` names, unless another program's file, or the same schema, is there. */
+/**
+ * Writes the schema for editors, which `$schema` names, unless another program's file, or the same schema, is there.
+ */
 async function saveSchema(file: string): Promise<void> {
   const schema = createAgentSchema();
   const present = await readIfThere(file);

@@ -35,7 +35,9 @@ export function toAgentName(written: string): string | undefined {
   return isAgentName(name) ? name : undefined;
 }
 
-/** The name itself, or the name with the first number that no other agent has: `reviewer-2`. Built-in names are taken. */
+/**
+ * The name itself, or the name with the first number that no other agent has: `reviewer-2`. Built-in names are taken.
+ */
 export function toUnusedName(name: string, taken: Iterable<string>): string {
   const all = new Set([...taken, ...BUILT_IN_NAMES]);
   if (!all.has(name)) return name;
@@ -64,10 +66,10 @@ export const COLORS = [
   'gray',
 ];
 
-type ErrorText = (issue: {readonly input: unknown}) => string;
+type FieldErrorText = (issue: {readonly input: unknown}) => string;
 
 /** The error text of one field. It names the value that the file has. */
-function mustBe(what: string): {error: ErrorText} {
+function mustBe(what: string): {error: FieldErrorText} {
   return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${describeValue(input)}`)};
 }
 
@@ -162,7 +164,7 @@ export const agentFileSchema = z.object({
     .meta({description: 'Its colour on the screen.'}),
 });
 
-/** A definition as a file holds it. */
+/** The fields of a definition file. */
 export type AgentFile = z.infer<typeof agentFileSchema>;
 export type AgentKey = keyof AgentFile;
 

@@ -29,7 +29,7 @@ export interface ResolvedTools {
   readonly all: boolean;
 }
 
-interface Options {
+interface ToolListOptions {
   readonly toolNames: readonly string[];
   readonly dialect: 'json' | 'claude';
 }
@@ -41,7 +41,7 @@ type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'>;
 type At = (key: string) => Position;
 
 /** An agent without any tool is an error in `problems`. */
-export function resolveTools(fields: Fields, at: At, options: Options, problems: ProblemList): ResolvedTools {
+export function resolveTools(fields: Fields, at: At, options: ToolListOptions, problems: ProblemList): ResolvedTools {
   // `["*"]` is what some other programs write for `"*"`.
   const wantsAll = fields.tools === '*' || fields.tools.includes('*');
   const available = withoutDispatchTools(options.toolNames);
@@ -73,7 +73,7 @@ export function resolveTools(fields: Fields, at: At, options: Options, problems:
 function listedTools(
   tools: AgentFile['tools'],
   at: At,
-  options: Options,
+  options: ToolListOptions,
   problems: ProblemList,
   missing: MissingTool[],
 ): Set<string> {
@@ -98,7 +98,7 @@ function listedTools(
 const RULES = {unknown: 'unknown-tool', unavailable: 'unavailable-tool', dispatching: 'no-dispatch'} as const;
 
 /** A misspelling is an error here: it would leave the agent a tool that it must not have. */
-function disallowedTools(fields: Fields, at: At, options: Options, problems: ProblemList): Set<string> {
+function disallowedTools(fields: Fields, at: At, options: ToolListOptions, problems: ProblemList): Set<string> {
   const names = new Set<string>();
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
     const place = at(`disallowedTools.${index}`);
@@ -132,7 +132,7 @@ function whyMissing(
 }
 
 /** In a file for Claude Code, an unknown name is probably a tool of another program, not a misspelling of ours. */
-function getSuggestion(tool: ResolvedToolName, {dialect}: Options): string | undefined {
+function getSuggestion(tool: ResolvedToolName, {dialect}: ToolListOptions): string | undefined {
   return tool.kind === 'unknown' && (tool.slip || dialect === 'json') ? tool.meant : undefined;
 }
 

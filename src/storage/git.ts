@@ -1,7 +1,7 @@
 /**
- * mini-cc's own git calls. The settings of a repository can name programs: a file watcher, hooks, filters, ways to fetch
- * missing objects. Opening a folder must not run them, so these calls ignore such settings. Settings that the user made
- * for all repositories (system, home, environment) apply as in the user's own git.
+ * mini-cc's own git calls. The settings of a repository can name programs: a file watcher, hooks, filters, ways to
+ * fetch missing objects. Opening a folder must not run them, so these calls ignore such settings. Settings that the
+ * user made for all repositories (system, home, environment) apply as in the user's own git.
  */
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export interface GitAnswer {
 }
 
 export interface GitOptions {
-  /** Variables added to the environment, such as `GIT_DIR`; undefined removes one. */
+  /** GitVariables added to the environment, such as `GIT_DIR`; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Written to its standard input. */
   readonly input?: string | Buffer;
@@ -29,7 +29,7 @@ export interface GitOptions {
 }
 
 type Pair = readonly [key: string, value: string];
-type Variables = Readonly<Record<string, string | undefined>>;
+type GitVariables = Readonly<Record<string, string | undefined>>;
 
 const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
@@ -58,7 +58,7 @@ const PROGRAM_SETTINGS: readonly {readonly key: RegExp; readonly instead: string
   {key: /^hook\..*\.enabled$/s, instead: 'false'},
 ];
 
-/** Variables that a git hook sets when it starts mini-cc. They are about the hook's repository, so they are removed. */
+/** GitVariables that a git hook sets when it starts mini-cc. They are about the hook's repository, so they are removed. */
 const REPOSITORY_VARIABLES = [
   'GIT_DIR',
   'GIT_WORK_TREE',
@@ -81,8 +81,8 @@ const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
 /**
  * Runs git in a folder. It fetches nothing. A failure of git is no error here: check `exitCode`.
  * @param args the subcommand and its arguments
- * @throws MiniCcError `GIT_FAILED` when git cannot run or cannot read its settings, exceeds its time limit, or prints too
- * much
+ * @throws MiniCcError `GIT_FAILED` when git cannot run or cannot read its settings, exceeds its time limit, or prints
+ * too much
  */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   // Filters and drivers of the user need no key of the model server.
@@ -101,9 +101,9 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
 /** The environment and settings that replace the repository's own settings for programs and for another work tree. */
 async function findOverrides(
   cwd: string,
-  env: Variables,
+  env: GitVariables,
   withSubmodules: boolean,
-): Promise<{readonly env: Variables; readonly pairs: readonly Pair[]}> {
+): Promise<{readonly env: GitVariables; readonly pairs: readonly Pair[]}> {
   const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, FIXED_SETTINGS)});
   // This works outside of a repository too. Settings that cannot be read cannot be replaced.
   if (listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
@@ -146,7 +146,7 @@ async function listSubmodules(cwd: string, options: GitOptions): Promise<string[
 }
 
 /** An environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */
-function createEnvironment(env: Variables): Variables {
+function createEnvironment(env: GitVariables): GitVariables {
   const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
   return {
     ...bare,
@@ -160,7 +160,7 @@ function createEnvironment(env: Variables): Variables {
   };
 }
 
-function withSettings(env: Variables, pairs: readonly Pair[]): Variables {
+function withSettings(env: GitVariables, pairs: readonly Pair[]): GitVariables {
   const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
   const entries = pairs.flatMap(([key, value], index): Pair[] => [
     [`GIT_CONFIG_KEY_${first + index}`, key],

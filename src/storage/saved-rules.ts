@@ -49,7 +49,10 @@ export class SavedRules implements RuleStore {
     return this.redactor.text(rule) === rule;
   }
 
-  /** Adds rules; those that another mini-cc added meanwhile stay. @throws MiniCcError when the file cannot be written */
+  /**
+   * Adds rules; those that another mini-cc added meanwhile stay.
+   * @throws MiniCcError when the file cannot be written
+   */
   async add(rules: readonly string[]): Promise<void> {
     const file = this.#load();
     const allow = [...new Set([...(file.projects[this.root]?.allow ?? []), ...rules])];

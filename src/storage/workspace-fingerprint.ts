@@ -94,5 +94,5 @@ export class WorkspaceFingerprint {
 
 async function describeFile(file: string): Promise<string> {
   const stat = await lstat(file, {bigint: true}).catch(ignoreMissing);
-  return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : 'gone';
+  return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : 'missing';
 }

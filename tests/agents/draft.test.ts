@@ -62,10 +62,10 @@ test('unknown tools are left out with a note', () => {
 });
 
 test.each([
-  ['', 'The answer holds no JSON object with name, description, tools and prompt.'],
-  ['I cannot do that.', 'The answer holds no JSON object'],
-  ['{"description": "x"', 'The answer holds no JSON object'],
-  ['{'.repeat(100_000), 'The answer holds no JSON object'],
+  ['', 'The answer has no JSON object with name, description, tools and prompt.'],
+  ['I cannot do that.', 'The answer has no JSON object'],
+  ['{"description": "x"', 'The answer has no JSON object'],
+  ['{'.repeat(100_000), 'The answer has no JSON object'],
   [
     '{"description": "x", "prompt": ""}',
     'The answer is no agent definition: name: is missing; tools: is missing; prompt: must be text, and is empty.',

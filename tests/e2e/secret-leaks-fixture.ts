@@ -1,4 +1,7 @@
-/** Two keys that must never be shown or stored, a project with them in its `.env`, and a model that repeats them everywhere. */
+/**
+ * Two keys that must never be shown or stored, a project with them in its `.env`, and a model that repeats them
+ * everywhere.
+ */
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';

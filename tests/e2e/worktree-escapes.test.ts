@@ -1,6 +1,6 @@
 /**
- * A run with a worktree tries to change the main checkout by all means of git, links and the shell, in the mode that asks
- * nothing. Files, index, refs, stash, configuration, hooks and objects of the main checkout must stay unchanged.
+ * A run with a worktree tries to change the main checkout by all means of git, links and the shell, in the mode that
+ * asks nothing. Files, index, refs, stash, configuration, hooks and objects of the main checkout must stay unchanged.
  */
 import {chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';

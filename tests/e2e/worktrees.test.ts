@@ -17,7 +17,10 @@ const write = (file: string, content: string) => ({name: 'write_file', input: {p
 const bash = (command: string) => ({name: 'bash', input: {command}});
 const ALL = ['--permission-mode', 'bypassPermissions'];
 
-/** The main agent dispatches `tasks` and answers `done`. A run makes the calls for its prompt, turn by turn, then answers. */
+/**
+ * The main agent dispatches `tasks` and answers `done`. A run makes the calls for its prompt, turn by turn, then
+ * answers.
+ */
 const script =
   (tasks: readonly ReturnType<typeof task>[], turns: Readonly<Record<string, readonly Reply[]>>) =>
   (body: MessagesBody): Reply => {
@@ -133,7 +136,7 @@ test('without a repository, the run fails before any model call and says what is
   const server = await serve(script([task('one')], {}));
   const run = await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path});
   await workspace.remove();
-  const why = `isolation: worktree needs a git repository: ${workspace.path} lies in none (git init makes one)`;
+  const why = `isolation: worktree needs a git repository: ${workspace.path} is not in one (git init creates one)`;
   expect(run.stderr).toContain(`[code] one - failed: ${why}`);
   expect(toolResultsOf(server.requests.at(-1)!.body)[0]!.text).toContain(`The run did not finish: ${why}.`);
   expect(server.requests.filter(({body}) => isSubagent(body))).toEqual([]);

@@ -1,18 +1,18 @@
 /** What an agent changed, and how to restore it: pure functions of the ledger's changes. */
 import {type FileState, isSameState} from './file-state.ts';
-import type {Change} from './ledger.ts';
+import type {FileChange} from './ledger.ts';
 
 /** Selects changes: those of one run, or those since a moment. */
 export interface Selection {
   /** The selection is involved in the change. */
-  involves(change: Change): boolean;
+  involves(change: FileChange): boolean;
   /** No other agent is involved. */
-  owns(change: Change): boolean;
+  owns(change: FileChange): boolean;
 }
 
 export function byAgent(agentId: string): Selection {
   const isAgent = (id: string) => id === agentId;
-  const listWriters = (change: Change) => change.by.map((writer) => writer.agentId);
+  const listWriters = (change: FileChange) => change.by.map((writer) => writer.agentId);
   return {
     involves: (change) => listWriters(change).some(isAgent) || (change.undoes?.some(isAgent) ?? false),
     owns: (change) => listWriters(change).every(isAgent) || (change.undoes?.every(isAgent) ?? false),
@@ -21,12 +21,12 @@ export function byAgent(agentId: string): Selection {
 
 /** All changes of mini-cc's agents, and all restores, from a time on. @param at milliseconds since the epoch */
 export function since(at: number): Selection {
-  const isLater = (change: Change) => change.at >= at;
+  const isLater = (change: FileChange) => change.at >= at;
   return {involves: isLater, owns: isLater};
 }
 
 /** The files that commands of several agents may have changed since a time (milliseconds since the epoch). */
-export function findShared(files: readonly string[], since: number, changes: readonly Change[]): readonly string[] {
+export function findShared(files: readonly string[], since: number, changes: readonly FileChange[]): readonly string[] {
   const shared = new Set(changes.filter(({by, at}) => by.length > 1 && at >= since).map(({path}) => path));
   return files.filter((file) => shared.has(file));
 }
@@ -42,7 +42,7 @@ export interface NetChange {
 }
 
 /** In the order of the files' first changes, without files that ended as they began. */
-export function getNetChanges(changes: readonly Change[], selection: Selection): readonly NetChange[] {
+export function getNetChanges(changes: readonly FileChange[], selection: Selection): readonly NetChange[] {
   const open = new Map<string, NetChange>();
   const done: NetChange[] = [];
   const order = new Map<string, number>();
@@ -68,7 +68,7 @@ export function getNetChanges(changes: readonly Change[], selection: Selection):
 }
 
 /** Whether the selection would own the change if this agent alone had made it. */
-function isAlone(change: Change, agentId: string, selection: Selection): boolean {
+function isAlone(change: FileChange, agentId: string, selection: Selection): boolean {
   return selection.owns({...change, by: change.by.filter((one) => one.agentId === agentId)});
 }
 
@@ -86,7 +86,7 @@ export type RestorePlan =
   /** The file stays as it is. */
   | {readonly type: 'leave'; readonly path: string; readonly why: string};
 
-export function getPaths(changes: readonly Change[], selection: Selection): readonly string[] {
+export function getPaths(changes: readonly FileChange[], selection: Selection): readonly string[] {
   return [...new Set(changes.filter(selection.involves).map(({path}) => path))];
 }
 
@@ -96,7 +96,7 @@ export function getPaths(changes: readonly Change[], selection: Selection): read
  * @returns undefined when there is nothing to restore
  */
 export function planRestore(
-  changes: readonly Change[],
+  changes: readonly FileChange[],
   selection: Selection,
   current: FileState,
 ): RestorePlan | undefined {
@@ -136,7 +136,7 @@ export function planRestore(
 
 /** Who last changed the file, as far as the ledger shows it. */
 function describeLastWriter(
-  changes: readonly Change[],
+  changes: readonly FileChange[],
   end: number,
   {involves}: Selection,
   current: FileState,
@@ -148,6 +148,6 @@ function describeLastWriter(
   return later ? `by ${formatLabels(later)}, and outside mini-cc` : 'outside mini-cc';
 }
 
-function formatLabels({by}: Change): string {
+function formatLabels({by}: FileChange): string {
   return by.map(({label}) => label).join(' and ');
 }

@@ -1,4 +1,6 @@
-/** The stored contents of files: those that tools changed are in a blob store, those that commands changed in snapshots. */
+/**
+ * The stored contents of files: those that tools changed are in a blob store, those that commands changed in snapshots.
+ */
 import {randomUUID} from 'node:crypto';
 import {mkdir, readdir, readFile, rename, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -107,7 +109,10 @@ export interface Batch<T> {
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 
-/** Reads the contents that items need, in batches that fit into memory. @param getIds the contents that an item needs */
+/**
+ * Reads the contents that items need, in batches that fit into memory.
+ * @param getIds the contents that an item needs
+ */
 export async function* readInBatches<T>(
   items: readonly T[],
   getIds: (item: T) => readonly string[],

@@ -2,7 +2,7 @@
 import {existsSync, lstatSync} from 'node:fs';
 import path from 'node:path';
 import {type FileState, getContentId} from './file-state.ts';
-import type {Change} from './ledger.ts';
+import type {FileChange} from './ledger.ts';
 
 /** Milliseconds by which the clock of a file system may be behind. */
 const CLOCK_LAG_MS = 20;
@@ -26,7 +26,7 @@ export function getFileOrigin(
   file: string,
   {before, after}: StateChange,
   {root, since, removed}: {readonly root: string; readonly since: number; readonly removed: ReadonlySet<string>},
-): Pick<Change, 'madeFolders' | 'unseen'> {
+): Pick<FileChange, 'madeFolders' | 'unseen'> {
   if (before !== null) return {};
   const madeFolders = listFoldersMadeSince(file, root, since);
   const isMoved = removed.has(getContentId(after) ?? '');

@@ -11,7 +11,7 @@ import type {FileState} from './file-state.ts';
 
 const LEDGER_VERSION = 1;
 
-export interface Change {
+export interface FileChange {
   readonly type: 'change';
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -36,7 +36,7 @@ export interface Change {
 
 export type LedgerLine =
   | {readonly type: 'checkpoints'; readonly version: number; readonly at: number}
-  | Change
+  | FileChange
   /** A write begins. A `change` or `unchanged` line of the same agent and path ends it. */
   | {
       readonly type: 'writing';
@@ -81,7 +81,7 @@ export class Ledger {
     return this.#lines;
   }
 
-  get changes(): readonly Change[] {
+  get changes(): readonly FileChange[] {
     return this.#lines.filter((line) => line.type === 'change');
   }
 

@@ -5,44 +5,44 @@ import {isSameState} from './file-state.ts';
 import type {Ledger, LedgerLine} from './ledger.ts';
 import type {ShadowGit} from './shadow-git.ts';
 
-type Running = Extract<LedgerLine, {type: 'running'}>;
-type Writing = Extract<LedgerLine, {type: 'writing'}>;
+type OpenCommand = Extract<LedgerLine, {type: 'running'}>;
+type OpenWrite = Extract<LedgerLine, {type: 'writing'}>;
 
-export interface Interrupted {
-  readonly running: readonly Running[];
-  readonly writing: readonly Writing[];
+export interface OpenWork {
+  readonly running: readonly OpenCommand[];
+  readonly writing: readonly OpenWrite[];
 }
 
 /** The writes and commands that have a start line, and no end line. */
-export function findInterrupted(lines: readonly LedgerLine[]): Interrupted {
-  const running = new Map<string, Running>();
-  const writing = new Map<string, Writing>();
+export function findOpenWork(lines: readonly LedgerLine[]): OpenWork {
+  const running = new Map<string, OpenCommand>();
+  const writing = new Map<string, OpenWrite>();
   for (const line of lines) {
     if (line.type === 'running') running.set(line.id, line);
     else if (line.type === 'ran') running.delete(line.id);
-    else if (line.type === 'writing') writing.set(getKey(line.by, line.path), line);
-    else if (line.type === 'unchanged') writing.delete(getKey(line.by, line.path));
-    else if (line.type === 'change') for (const by of line.by) writing.delete(getKey(by, line.path));
+    else if (line.type === 'writing') writing.set(getWriteKey(line.by, line.path), line);
+    else if (line.type === 'unchanged') writing.delete(getWriteKey(line.by, line.path));
+    else if (line.type === 'change') for (const by of line.by) writing.delete(getWriteKey(by, line.path));
   }
   return {running: [...running.values()], writing: [...writing.values()]};
 }
 
 /**
- * Notes what interrupted commands changed: everything that differs now from the snapshot at their start, less what other
- * changes in the ledger explain. Changes that were made after the crash cannot be distinguished.
+ * Notes what interrupted commands changed: everything that differs now from the snapshot at their start, less what
+ * other changes in the ledger explain. Changes that were made after the crash cannot be distinguished.
  */
 export async function recoverCommands(
-  running: readonly Running[],
+  running: readonly OpenCommand[],
   ledger: Ledger,
   shadow: ShadowGit,
   root: string,
 ): Promise<void> {
   const {tree} = await shadow.snapshot();
   const by = [...new Map(running.map((each) => [each.by.agentId, each.by])).values()];
-  for (const cut of running) {
-    const later = ledger.lines.slice(ledger.lines.indexOf(cut));
-    const changes = await shadow.changes(cut.tree, tree);
-    const [since, removed] = [cut.at, findRemovedContents(changes)];
+  for (const command of running) {
+    const later = ledger.lines.slice(ledger.lines.indexOf(command));
+    const changes = await shadow.changes(command.tree, tree);
+    const [since, removed] = [command.at, findRemovedContents(changes)];
     for (const {path, before, after} of changes) {
       const noted = later.findLast((line) => line.type === 'change' && line.path === path);
       const from = noted?.type === 'change' ? noted.after : before;
@@ -50,10 +50,11 @@ export async function recoverCommands(
       const origin = getFileOrigin(path, {before: from, after}, {root, since, removed});
       ledger.append({type: 'change', at: Date.now(), by, path, before: from, after, ...origin, cutOff: true});
     }
-    ledger.append({type: 'ran', at: Date.now(), id: cut.id});
+    ledger.append({type: 'ran', at: Date.now(), id: command.id});
   }
 }
 
-function getKey({agentId}: Writer, path: string): string {
+/** Identifies a write under way: one agent writes a file only once at a time. */
+export function getWriteKey({agentId}: Writer, path: string): string {
   return `${agentId}\0${path}`;
 }

@@ -10,8 +10,8 @@ import {findShared} from './changes.ts';
 import {BlobStore, Contents} from './contents.ts';
 import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
 import {type FileState, getContentId, isSameState, readFileState} from './file-state.ts';
-import {type Change, Ledger, type LedgerLine} from './ledger.ts';
-import {findInterrupted, recoverCommands} from './recovery.ts';
+import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
+import {findOpenWork, getWriteKey, recoverCommands} from './recovery.ts';
 import {ShadowGit, type Snapshot, type TreeChange} from './shadow-git.ts';
 import {SnapshotLock} from './snapshot-lock.ts';
 
@@ -83,7 +83,7 @@ export class SessionCheckpoints implements Checkpoints {
       const made = state === null ? listMissingFolders(file) : [];
       await this.storeContent(state, content);
       this.ledger.append({type: 'writing', at: Date.now(), by, path: file, before: state, ...toMadeFolders(made)});
-      this.#writing.set(getKey(by, file), {before: state, made, endWrite});
+      this.#writing.set(getWriteKey(by, file), {before: state, made, endWrite});
     } catch (error) {
       endWrite();
       throw new MiniCcError(
@@ -95,9 +95,9 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async afterWrite(by: Writer, file: string): Promise<void> {
-    const write = this.#writing.get(getKey(by, file));
+    const write = this.#writing.get(getWriteKey(by, file));
     if (!write) return;
-    this.#writing.delete(getKey(by, file));
+    this.#writing.delete(getWriteKey(by, file));
     const {before, made, endWrite} = write;
     try {
       await this.#noteWrite(by, file, before, toMadeFolders(made));
@@ -139,7 +139,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   /** Notes a change that was not made by a command. */
-  noteChange(change: Change): void {
+  noteChange(change: FileChange): void {
     this.ledger.append(change);
     const {path: file, before, after} = change;
     addChange(this.#written, file, before, after);
@@ -219,7 +219,7 @@ export class SessionCheckpoints implements Checkpoints {
     noteDifference(written.after, change.after);
   }
 
-  async #noteWrite(by: Writer, file: string, before: FileState, more: Partial<Change>): Promise<void> {
+  async #noteWrite(by: Writer, file: string, before: FileState, more: Partial<FileChange>): Promise<void> {
     const {state: after, content} = await readFileState(file);
     if (isSameState(before, after)) {
       this.ledger.append({type: 'unchanged', at: Date.now(), by, path: file});
@@ -261,7 +261,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #recoverInterrupted(): Promise<void> {
-    const cut = findInterrupted(this.ledger.lines);
+    const cut = findOpenWork(this.ledger.lines);
     try {
       for (const {by, path: file, before, madeFolders = []} of cut.writing) {
         await this.#noteWrite(by, file, before, {...toMadeFolders(madeFolders), cutOff: true});
@@ -279,10 +279,6 @@ export class SessionCheckpoints implements Checkpoints {
 function addChange(span: FileChanges, file: string, before: FileState, after: FileState): void {
   const earlier = span.get(file);
   span.set(file, {before: earlier ? earlier.before : before, after});
-}
-
-function getKey({agentId}: Writer, file: string): string {
-  return `${agentId}\0${file}`;
 }
 
 function toMadeFolders(made: readonly string[]): {readonly madeFolders?: readonly string[]} {

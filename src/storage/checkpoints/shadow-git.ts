@@ -15,7 +15,9 @@ import {filterSnapshotFiles} from './snapshot-filter.ts';
 const CALL_LIMIT_MS = 10_000;
 const FIRST_LIMIT_MS = 15_000;
 
-/** From this number on, new objects go into one pack: single files would take several times as long, and as much space. */
+/**
+ * From this number on, new objects go into one pack: single files would take several times as long, and as much space.
+ */
 const MIN_PACKED = 200;
 const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
 

@@ -1,6 +1,6 @@
 /**
- * Lets many writes run at the same time, but a snapshot only alone, so that no snapshot sees half a write. Both start in
- * the order in which they were requested.
+ * Lets many writes run at the same time, but a snapshot only alone, so that no snapshot sees half a write. Both start
+ * in the order in which they were requested.
  */
 export class SnapshotLock {
   /** Resolves when the last requested exclusive work has ended. */

@@ -152,7 +152,9 @@ function fromEnd(end: EndEntry) {
   return {text, tools, usage, background, round, lastAt: Date.parse(end.at), end};
 }
 
-/** The state of a run whose last line is not its end: it was cut off, or was sent to the background in its last moment. */
+/**
+ * The state of a run whose last line is not its end: it was cut off, or was sent to the background in its last moment.
+ */
 function fromEntries(entries: readonly TranscriptEntry[]) {
   let state = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
   let isBackground = false;

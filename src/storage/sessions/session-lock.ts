@@ -1,6 +1,7 @@
 /**
- * Only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the process. When that
- * process has ended, the lock is taken over. A process is identified by its id and start time, since ids are reused.
+ * Only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the process. When
+ * that process has ended, the lock is taken over. A process is identified by its id and start time, since ids are
+ * reused.
  */
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
@@ -30,13 +31,17 @@ export class SessionLock {
     this.#file = path.join(folder, LOCK);
   }
 
-  /** Does nothing when this process has the lock already. @throws UsageError when another one has it, or writing fails */
+  /**
+   * Does nothing when this process has the lock already.
+   * @throws UsageError when another one has it, or writing fails
+   */
   acquire(): void {
     if (this.#isHeld) return;
     const own = path.join(this.folder, `${LOCK}.${process.pid}`);
     this.#write(own);
     try {
-      // By a hard link: the lock file is complete from the first moment, and only one of several processes can create it.
+      // By a hard link: the lock file is complete from the first moment, and only one of several processes can create
+      // it.
       while (!tryLink(own, this.#file)) this.#removeStale();
       this.#isHeld = true;
     } finally {
@@ -53,7 +58,7 @@ export class SessionLock {
     } catch (error) {
       if (existsSync(own)) rmSync(own);
       throw new UsageError(
-        `Nothing can be written to ${this.folder} (${getErrorMessage(error)}): make room there, or set MINI_CC_HOME to a folder that can be written`,
+        `Nothing can be written to ${this.folder} (${getErrorMessage(error)}): free space there, or set MINI_CC_HOME to a folder that can be written`,
         {cause: error},
       );
     }

@@ -1,4 +1,6 @@
-/** Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, with their subagents and cut outputs beside it. */
+/**
+ * Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, with their subagents and cut outputs beside it.
+ */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/tool-result.ts';

@@ -3,8 +3,8 @@
  *
  * Durability: `append` hands a line to the kernel before it returns, so the line survives the end of the process by any
  * signal, `kill -9` too. Closing syncs it to the disk (fsync): a run's transcript at its end, before its end is
- * published; a session's when the session is left. So a power cut may lose the last moments of a conversation, but never
- * a published result. A sync after every line would cost each turn some milliseconds.
+ * published; a session's when the session is left. So a power cut may lose the last moments of a conversation, but
+ * never a published result. A sync after every line would cost each turn some milliseconds.
  */
 import {closeSync, existsSync, fsync, fsyncSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Brings the changes of a worktree back into the workspace. They are applied all together when they fit, also into files
- * that others changed elsewhere meanwhile; otherwise they are kept as a patch. Changes of protected files are always kept.
+ * Brings the changes of a worktree back into the workspace. They are applied all together when they fit, also into
+ * files that others changed elsewhere meanwhile; otherwise they are kept as a patch. Changes of protected files are
+ * always kept.
  */
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -32,7 +33,10 @@ export interface BringBackDeps extends KeepDeps {
 
 const MAX_NAMED = 3;
 
-/** @param written absolute paths that the run's tools wrote. @throws Error when changes can neither be applied nor kept */
+/**
+ * @param written absolute paths that the run's tools wrote
+ * @throws Error when changes can neither be applied nor kept
+ */
 export async function bringBack(deps: BringBackDeps, written: readonly string[]): Promise<BroughtBack> {
   const {origin, snapshots} = deps;
   const {taken, left} = await takeWrittenIgnoredFiles(snapshots, deps.tree, written);
@@ -78,29 +82,36 @@ async function findChanges({snapshots, origin, keepIn}: KeepDeps) {
   return {changes, end, notes};
 }
 
-/** @param existing the ignored files that the workspace has too: no worktree starts with them, so they cannot be compared */
+/**
+ * @param existing the ignored files that the workspace has too: no worktree starts with them, so they cannot be
+ * compared
+ */
 function whyNotApplied(
   {path: file}: TreeDiff,
   {origin, isProtected}: BringBackDeps,
   existing: ReadonlySet<string>,
 ): string | undefined {
   const name = formatFileName(file);
-  if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} lies outside the workspace`;
+  if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} is outside the workspace`;
   if (isProtected(file)) return `${name} is protected`;
   return existing.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
 }
 
-interface Failure {
+interface ApplyFailure {
   /** A few words, for the receipt. */
   readonly why: string;
   readonly explanation: string;
 }
 
 /** Applies all changes or none. @returns why it failed; undefined when it worked */
-async function apply(deps: BringBackDeps, changes: readonly TreeDiff[], tree: string): Promise<Failure | undefined> {
+async function apply(
+  deps: BringBackDeps,
+  changes: readonly TreeDiff[],
+  tree: string,
+): Promise<ApplyFailure | undefined> {
   const {origin, snapshots, scratch} = deps;
   const patch = path.join(scratch, 'apply.patch');
-  let failure: Failure | undefined;
+  let failure: ApplyFailure | undefined;
   try {
     await snapshots.writePatch(origin.start, tree, patch);
     // Checked inside `writing`, which may wait until others have ended their writes.
@@ -122,7 +133,7 @@ async function findConflict(
   {origin, snapshots}: BringBackDeps,
   {replaced, edited}: ChangedMeanwhile,
   patch: string,
-): Promise<Failure | undefined> {
+): Promise<ApplyFailure | undefined> {
   if (replaced.length > 0) return createConflict([...replaced, ...edited]);
   const problem = await snapshots.checkPatch(patch, origin.top);
   if (problem === undefined) return undefined;
@@ -132,7 +143,7 @@ async function findConflict(
   return createConflict(mentioned.length > 0 ? mentioned : edited);
 }
 
-function createConflict(files: readonly string[]): Failure {
+function createConflict(files: readonly string[]): ApplyFailure {
   return {
     why: `conflict in ${formatNames(files)}`,
     explanation: `${formatNames(files)} changed in the workspace since this run began`,
@@ -144,7 +155,7 @@ async function applyNow(
   changes: readonly TreeDiff[],
   patch: string,
   edited: readonly string[],
-): Promise<Failure | undefined> {
+): Promise<ApplyFailure | undefined> {
   const {origin, snapshots} = deps;
   const modes = await readModes(changes, origin.top);
   const asEdited = new Map<string, Buffer>();
@@ -158,7 +169,7 @@ async function applyNow(
   }
 }
 
-function createFailure(explanation: string): Failure {
+function createFailure(explanation: string): ApplyFailure {
   return {why: 'applying them failed', explanation};
 }
 
@@ -173,7 +184,10 @@ async function readModes(changes: readonly TreeDiff[], top: string): Promise<(re
   return modes;
 }
 
-/** After a failure half way, e.g. on a full disk. @returns what to add to the explanation when the rollback fails too */
+/**
+ * After a failure half way, e.g. on a full disk.
+ * @returns what to add to the explanation when the rollback fails too
+ */
 async function rollBack(
   {origin, snapshots}: BringBackDeps,
   changes: readonly TreeDiff[],
@@ -227,7 +241,11 @@ interface IgnoredFiles {
   readonly left: readonly string[];
 }
 
-/** Takes ignored files that the run's tools wrote: they were meant. @param written their absolute paths. @param top the tree's top */
+/**
+ * Takes ignored files that the run's tools wrote: they were meant.
+ * @param written their absolute paths
+ * @param top the tree's top
+ */
 async function takeWrittenIgnoredFiles(
   snapshots: TreeSnapshots,
   top: string,
@@ -245,7 +263,10 @@ async function takeWrittenIgnoredFiles(
   return {taken, left: await snapshots.ignored()};
 }
 
-/** After a crash, what the tools wrote is not known. Single files are taken; folders are mostly build results and packages. */
+/**
+ * After a crash, what the tools wrote is not known. Single files are taken; folders are mostly build results and
+ * packages.
+ */
 async function takeIgnoredFilesAfterCrash(snapshots: TreeSnapshots, top: string): Promise<IgnoredFiles> {
   const taken = new Set<string>();
   for (const name of await snapshots.ignored()) {

@@ -16,7 +16,9 @@ export interface CommitsDeps {
   readonly keepIn: string;
 }
 
-/** @returns lines that say where the commits are; none without commits. Never rejects: the run may have deleted `.git`. */
+/**
+ * @returns lines that say where the commits are; none without commits. Never rejects: the run may have deleted `.git`
+ */
 export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
   try {
     const kept = await bundle(deps);

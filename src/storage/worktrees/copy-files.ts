@@ -80,7 +80,9 @@ async function listFiles(from: Repository, signal: AbortSignal): Promise<readonl
   return [...files.values()];
 }
 
-/** Creates each folder of the copy once. A folder that is a link in the original contains nothing of this repository. */
+/**
+ * Creates each folder of the copy once. A folder that is a link in the original contains nothing of this repository.
+ */
 class FolderMaker {
   readonly #made = new Map<string, Promise<boolean>>();
 

@@ -1,6 +1,6 @@
 /**
- * Worktrees of runs. The run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run cannot write, is
- * a git directory of mini-cc's own with a snapshot of the tree's start.
+ * Worktrees of runs. The run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run cannot write,
+ * is a git directory of mini-cc's own with a snapshot of the tree's start.
  */
 import {existsSync} from 'node:fs';
 import {copyFile, mkdir} from 'node:fs/promises';

@@ -63,12 +63,15 @@ async function explainMissing(root: string, signal: AbortSignal): Promise<string
       .replace(/^fatal: /, '')
       .trim()
       .split('\n')[0] ?? '';
-  if (/bare repository|must be run in a work tree/.test(why)) return `${needs} with files: ${root} is none`;
-  if (why.startsWith('not a git repository')) return `${needs}: ${root} lies in none (git init makes one)`;
+  if (/bare repository|must be run in a work tree/.test(why)) return `${needs} with files: ${root} is a bare one`;
+  if (why.startsWith('not a git repository')) return `${needs}: ${root} is not in one (git init creates one)`;
   return `${needs}: ${why}`;
 }
 
-/** The output of git without its last line break; undefined when it fails. @throws MiniCcError `WORKTREE` without git */
+/**
+ * The output of git without its last line break; undefined when it fails.
+ * @throws MiniCcError `WORKTREE` without git
+ */
 async function askGit(cwd: string, args: readonly string[], options: GitOptions): Promise<string | undefined> {
   try {
     const {exitCode, stdout} = await git(cwd, args, options);

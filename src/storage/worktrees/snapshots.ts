@@ -1,6 +1,6 @@
 /**
- * Snapshots of a folder in a git directory outside of it. Comparing two of them shows the changes between them, also when
- * the folder's own `.git` was changed. They store the bytes of files: no setting or attribute converts them.
+ * Snapshots of a folder in a git directory outside of it. Comparing two of them shows the changes between them, also
+ * when the folder's own `.git` was changed. They store the bytes of files: no setting or attribute converts them.
  */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -34,7 +34,9 @@ export class TreeSnapshots {
     return new TreeSnapshots(gitDir, folder);
   }
 
-  /** The path of the index. It has sizes and times of the files, so that git need not read them again with a copy of it. */
+  /**
+   * The path of the index. It has sizes and times of the files, so that git need not read them again with a copy of it.
+   */
   get index(): string {
     return path.join(this.gitDir, 'index');
   }

@@ -53,7 +53,9 @@ export class WorkspaceConflicts {
     return change.newMode === ABSENT || change.newMode === LINK ? 'replaced' : 'edited';
   }
 
-  /** Whether a folder above the file is a link, so that a write would go elsewhere; unless the run replaced that link. */
+  /**
+   * Whether a folder above the file is a link, so that a write would go elsewhere; unless the run replaced that link.
+   */
   async #isBehindLink(file: string, existing: ReadonlySet<string>): Promise<boolean> {
     const parts = file.split('/').slice(0, -1);
     for (let length = 1; length <= parts.length; length += 1) {

@@ -94,7 +94,9 @@ async function makeFoldersWritable(folder: string): Promise<void> {
   }
 }
 
-/** A path that does not exist yet: `changes.patch`, then `changes-2.patch`, since a run that goes on may keep several. */
+/**
+ * A path that does not exist yet: `changes.patch`, then `changes-2.patch`, since a run that goes on may keep several.
+ */
 export async function findUnusedPath(folder: string, name: string, ending: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const file = path.join(folder, count === 1 ? `${name}.${ending}` : `${name}-${count}.${ending}`);

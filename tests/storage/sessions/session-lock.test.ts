@@ -28,7 +28,7 @@ describe('the lock of a session', () => {
     writeFileSync(file, '');
     const place = path.join(file, 's1');
     expect(() => new SessionLock(place, 's1').acquire()).toThrow(
-      /^Nothing can be written to .*s1 \(ENOTDIR.*\): make room there, or set MINI_CC_HOME to a folder that can be written$/,
+      /^Nothing can be written to .*s1 \(ENOTDIR.*\): free space there, or set MINI_CC_HOME to a folder that can be written$/,
     );
   });
 

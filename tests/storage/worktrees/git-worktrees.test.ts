@@ -222,7 +222,7 @@ test('a session in a subdirectory works there, and changes outside of it are kep
   put(tree.root, {'i.ts': 'I\n', '../y.ts': 'y\n'});
   const brought = await tree.bringBack([]);
   expect(brought.applied).toEqual([path.join(root, 'packages/x/i.ts')]);
-  expect(brought.kept?.why).toBe('packages/y.ts lies outside the workspace');
+  expect(brought.kept?.why).toBe('packages/y.ts is outside the workspace');
   expect(existsSync(path.join(root, 'packages/y.ts'))).toBe(false);
 });
 

@@ -7,12 +7,12 @@ import {folder, git, gitFiles, NEVER, put, read, repository, worktrees} from './
 test('without a repository, or with a bare one, the error says so', async () => {
   const plain = folder('plain');
   await expect(worktrees(plain).open()).rejects.toThrow(
-    `isolation: worktree needs a git repository: ${plain} lies in none (git init makes one)`,
+    `isolation: worktree needs a git repository: ${plain} is not in one (git init creates one)`,
   );
   const bare = folder('bare');
   git(bare, 'init', '--quiet', '--bare');
   const {open, left} = worktrees(bare);
-  await expect(open()).rejects.toThrow(`isolation: worktree needs a git repository with files: ${bare} is none`);
+  await expect(open()).rejects.toThrow(`isolation: worktree needs a git repository with files: ${bare} is a bare one`);
   expect(left()).toEqual([]);
 });
 
