@@ -4,7 +4,7 @@ import type {LoadedSettings} from '../config/settings.ts';
 import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import type {Emit} from '../core/contract/events.ts';
 import type {Worktrees} from '../core/contract/worktree.ts';
-import {isProtected} from '../core/permissions/files/paths.ts';
+import {isProtected} from '../core/permissions/files/file-zone.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';

@@ -1,6 +1,5 @@
 /** The environment variables that mini-cc reads. */
-import type {Variables} from '../core/secrets/known-secrets.ts';
-import {OWN_KEYS} from '../core/secrets/secret-names.ts';
+import {OWN_KEYS, type Variables} from '../core/secrets/known-secrets.ts';
 
 /** By the key of the setting that a variable wins over. */
 export const VARIABLES_OVER_SETTINGS: Readonly<Record<string, string>> = {

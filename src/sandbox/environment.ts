@@ -1,5 +1,5 @@
 /** The environment of held commands: nothing that opens doors elsewhere. */
-import {holdsSecret} from '../core/secrets/secret-names.ts';
+import {holdsSecret} from '../core/secrets/known-secrets.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

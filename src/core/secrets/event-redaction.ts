@@ -4,8 +4,7 @@
  */
 import type {AgentEventBody} from '../contract/events.ts';
 import type {StreamEvent} from '../contract/messages.ts';
-import {RedactingStream} from './redacting-stream.ts';
-import type {Redactor} from './redaction.ts';
+import {RedactingStream, type Redactor} from './redaction.ts';
 
 type DeltaEvent = Extract<StreamEvent, {type: 'content_block_delta'}>;
 type TextKind = 'text_delta' | 'thinking_delta';

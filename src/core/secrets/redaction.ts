@@ -2,8 +2,7 @@
  * Takes the values of known keys out of what is stored and shown; a mark that names the variable stands instead. What
  * the model reads in this process and what tools write to files is never changed.
  */
-import type {KnownSecret} from './known-secrets.ts';
-import {LEAST_SECRET} from './secret-names.ts';
+import {type KnownSecret, LEAST_SECRET} from './known-secrets.ts';
 
 /** A stretch of a text that is a key, or several that overlap. */
 interface Found {
@@ -216,4 +215,25 @@ const MARK = /\[redacted: [^\]\s]+\]/g;
  */
 export function newMark(before: string, after: string): string | undefined {
   return after.match(MARK)?.find((mark) => !before.includes(mark));
+}
+
+export class RedactingStream {
+  #held = '';
+
+  constructor(private readonly redactor: Redactor) {}
+
+  /** @returns what can be shown; the end that could become a key waits for the next piece. */
+  push(piece: string): string {
+    const text = this.#held + piece;
+    const open = this.redactor.openFrom(text);
+    this.#held = text.slice(open);
+    return this.redactor.piece(text.slice(0, open));
+  }
+
+  /** Nothing follows. @returns what was held. */
+  end(): string {
+    const rest = this.redactor.text(this.#held);
+    this.#held = '';
+    return rest;
+  }
 }

@@ -5,8 +5,7 @@ import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'n
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/tool-result.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
-import {RedactingStream} from '../../core/secrets/redacting-stream.ts';
-import {Redactor} from '../../core/secrets/redaction.ts';
+import {RedactingStream, Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {createPrivateFolder, openPrivateFile} from '../../core/util/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';

@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {knownSecrets, withoutModelKeys} from '../../../src/core/secrets/known-secrets.ts';
-import {RedactingStream} from '../../../src/core/secrets/redacting-stream.ts';
-import {newMark, Redactor} from '../../../src/core/secrets/redaction.ts';
+import {newMark, RedactingStream, Redactor} from '../../../src/core/secrets/redaction.ts';
 
 const KEY = 'sk-ant-api03-Zm9v+bar/baz_0123456789';
 const redactor = (...secrets: readonly (readonly [string, string])[]) =>

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {holdsSecret, isSecretName, passwordsIn} from '../../../src/core/secrets/secret-names.ts';
+import {holdsSecret, isSecretName, passwordsIn} from '../../../src/core/secrets/known-secrets.ts';
 
 test.each([
   ...[

@@ -1,5 +1,5 @@
 /** Where a path really leads, and which places are special. */
-import {lstatSync, readlinkSync, realpathSync} from 'node:fs';
+import {lstatSync, readlinkSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {MiniCcError} from '../../util/errors.ts';
@@ -63,50 +63,4 @@ function linkAt(place: string): string | undefined {
     if (UNSEEN.has(getErrorCode(error) ?? '')) return undefined;
     throw error;
   }
-}
-
-/** Like `isInside`, on file systems that take `.SSH` for `.ssh` too. */
-export function isInsideAnyCase(target: string, folders: readonly string[]): boolean {
-  return isInside(
-    target.toLowerCase(),
-    folders.map((folder) => folder.toLowerCase()),
-  );
-}
-
-/** The places as they are written, and as they are where one of them is a link. */
-export function withTheirLinks(places: readonly string[]): string[] {
-  return [...new Set(places.flatMap((place) => [place, realOr(place)]))];
-}
-
-function realOr(place: string): string {
-  try {
-    return realpathSync(place);
-  } catch {
-    // Not there, or not to be entered: then it is what it is called.
-    return place;
-  }
-}
-
-const PROTECTED_FOLDERS = new Set(['.git', '.mini-cc', '.claude', '.ssh', '.gnupg', '.aws']);
-const PROTECTED_FILES = new Set([
-  ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.inputrc'],
-  ...['.zshrc', '.zprofile', '.zshenv', '.zlogin', '.zlogout', 'config.fish'],
-  ...['.netrc', '.npmrc', '.gitconfig', '.gitmodules', '.git-credentials', '.envrc'],
-]);
-
-/** Is always asked for before it is written, by its name. @param target absolute, with links resolved. */
-export function isProtected(target: string): boolean {
-  const names = target.split('/').map(plainName);
-  return names.some((name) => PROTECTED_FOLDERS.has(name)) || PROTECTED_FILES.has(names.at(-1) ?? '');
-}
-
-/** As the most forgiving file system would take it: without case, dots at the end, streams, letters that are not seen. */
-function plainName(name: string): string {
-  const plain = name
-    .normalize('NFKC')
-    .replace(/\p{Cf}/gu, '')
-    .toLowerCase()
-    .replace(/:.*$/s, '')
-    .replace(/[. ]+$/, '');
-  return /^git~\d+$/.test(plain) ? '.git' : plain;
 }

@@ -1,7 +1,7 @@
 /** Which commands a rule is about: `npm test` (that very command), `git log:*` (with more words), `npm run *`. */
 
-import {NotProven} from '../shell/command-parser.ts';
-import {type CommandPart, type PartWord, parseCommand, plainText} from '../shell/command-parts.ts';
+import {type CommandPart, type PartWord, parseCommand, plainText} from '../shell/command-parser.ts';
+import {NotProven} from '../shell/shell-words.ts';
 
 /** Whether a text is what stands in a rule's brackets. `x:*` and `x *` are `x` too; `\*` is a star, `\\` a backslash. */
 export function matchesCommand(about: string, text: string): boolean {

@@ -12,12 +12,11 @@ import {runGrant} from '../grants.ts';
 import {exactCommand, matchesCommand, spellingsOf, textsToAllow} from '../rules/command-rule.ts';
 import {ruleWords} from '../rules/rule-book.ts';
 import {ALLOWED, combineVerdicts, deny} from '../verdict.ts';
-import {NotProven} from './command-parser.ts';
-import {type ParsedCommand, parseCommand} from './command-parts.ts';
+import {type ParsedCommand, parseCommand} from './command-parser.ts';
 import {CommandWalk, type PermitsPart} from './command-walk.ts';
-import {programsNamed} from './git-settings.ts';
-import {isCleanPath} from './reading-environment.ts';
+import {isCleanPath, programsNamed} from './reading-environment.ts';
 import {START} from './shell-state.ts';
+import {NotProven} from './shell-words.ts';
 
 type Run = Extract<Access, {kind: 'run'}>;
 type Refused = Exclude<Verdict, {verdict: 'allow'}>;

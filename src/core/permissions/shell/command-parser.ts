@@ -2,12 +2,8 @@
  * Commands as bash would read them, parsed by a library. A parser that is lenient where bash is not could hide a part
  * of a command: what it skipped is looked for here, and such a command counts as not understood.
  */
-import type {ParsedScript, SyntaxNode} from 'unbash';
-
-/** Why a command is not understood, or not proven to read only. Ends with no dot. */
-export class NotProven extends Error {
-  override name = 'NotProven';
-}
+import type {Command, ParsedScript, SyntaxNode, Word} from 'unbash';
+import {NotProven, readWord} from './shell-words.ts';
 
 /** Longer commands are written by programs, not to be read by a person. */
 const MOST_CHARACTERS = 20_000;
@@ -87,4 +83,55 @@ function checkGaps(node: SyntaxNode, source: string, parser: Parser): void {
 
 function hereDocsOf(node: SyntaxNode, parser: Parser) {
   return [...nodesOf(node, parser)].filter((inner) => inner.type === 'HereDoc');
+}
+
+export interface PartWord {
+  /** As it stands there, with its quotes. */
+  readonly raw: string;
+  /** Once bash has expanded it, where that is known before. */
+  readonly text?: string;
+}
+
+export interface CommandPart {
+  readonly node: Command;
+  /** The program's name first. */
+  readonly words: readonly PartWord[];
+}
+
+export interface ParsedCommand {
+  readonly shell: ShellScript;
+  readonly parts: readonly CommandPart[];
+}
+
+/** @throws NotProven for a command that cannot be read. */
+export async function parseCommand(command: string): Promise<ParsedCommand> {
+  const shell = await parseShell(command);
+  const parts: CommandPart[] = [];
+  for (const node of nodesOf(shell.script, shell.parser)) {
+    if (node.type !== 'Command' || !node.name) continue;
+    const words = [node.name, ...node.args].map((arg) => (arg.type === 'Word' ? partWord(arg) : {raw: arg.text}));
+    parts.push({node, words});
+  }
+  return {shell, parts};
+}
+
+function partWord(word: Word): PartWord {
+  const raw = word.text;
+  try {
+    const [only, ...more] = readWord(word).words;
+    if (only?.kind === 'text' && !only.home && more.length === 0) return {raw, text: only.text};
+    return {raw};
+  } catch (error) {
+    // What it will be is known only when it runs.
+    if (error instanceof NotProven) return {raw};
+    throw error;
+  }
+}
+
+/** Letters that mean nothing to bash. */
+const PLAIN = /^[\w@%+=:,./~^-]+$/;
+
+/** The words as a person would write them: quotes only where they are needed. */
+export function plainText(words: readonly PartWord[]): string {
+  return words.map(({raw, text}) => (text !== undefined && PLAIN.test(text) ? text : raw)).join(' ');
 }

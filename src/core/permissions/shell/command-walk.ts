@@ -2,6 +2,7 @@
  * Walks through a command as bash would run it: what each part reads and writes, and where. Whoever is not known to only
  * read has to be permitted by a rule; what is not understood is an error.
  */
+import path from 'node:path';
 import type {
   Command,
   CommandNode,
@@ -16,14 +17,22 @@ import type {
   Statement,
   Word,
 } from 'unbash';
-import {NotProven} from './command-parser.ts';
+import {WRAPPERS} from '../rules/command-rule.ts';
 import {pathOf, type Reading, readAll} from './program-options.ts';
 import {isBuiltIn, readerOf} from './read-only-programs.ts';
-import {type After, either, goesDownAndUp, type Places, stay, under, union} from './shell-state.ts';
-import {readTest} from './shell-tests.ts';
-import {CHANGES_THE_SHELL, checkAssignment} from './shell-variables.ts';
-import {readText, readWord, type ShellWord} from './shell-words.ts';
-import {visibleWrites} from './visible-writes.ts';
+import {readTest} from './read-only-scripts.ts';
+import {
+  type After,
+  CHANGES_THE_SHELL,
+  checkAssignment,
+  either,
+  goesDownAndUp,
+  type Places,
+  stay,
+  under,
+  union,
+} from './shell-state.ts';
+import {NotProven, readText, readWord, type ShellWord} from './shell-words.ts';
 
 /** A part runs by this, whatever it does. */
 export type PermitsPart = (part: Command) => boolean;
@@ -291,4 +300,32 @@ export class CommandWalk {
       for (const glob of globs) this.globs.add(under(place, glob));
     }
   }
+}
+
+/** Change each file that they are given. */
+const EACH = new Set(['rm', 'rmdir', 'unlink', 'shred', 'touch', 'truncate', 'tee', 'chmod', 'chown', 'chgrp']);
+/** Write to the last one, or into it. */
+const INTO = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
+
+const WRITERS = new Set([...EACH, ...INTO, 'sed', 'perl', 'dd']);
+
+/** @param words without the program's name. @returns paths as the words have them; rather one too many. */
+function visibleWrites(program: string, words: readonly ShellWord[]): string[] {
+  const name = path.basename(program);
+  if (WRAPPERS.has(name)) {
+    const at = words.findIndex((word) => word.kind === 'text' && WRITERS.has(path.basename(word.text)));
+    const writer = words[at];
+    return writer?.kind === 'text' ? visibleWrites(writer.text, words.slice(at + 1)) : [];
+  }
+  const texts = words.flatMap((word) => (word.kind === 'text' ? [word] : []));
+  const options = texts.map(({text}) => text).filter((text) => text.startsWith('-'));
+  const files = texts.filter(({text}) => !text.startsWith('-')).map(pathOf);
+  const has = (pattern: RegExp) => options.some((option) => pattern.test(option));
+  if (EACH.has(name) || (/^(?:sed|perl)$/.test(name) && has(/^-\w*i|^--in-place/))) return files;
+  if (name === 'dd') return files.flatMap((file) => (file.startsWith('of=') ? [file.slice('of='.length)] : []));
+  if (!INTO.has(name)) return [];
+  const named = options.flatMap((option) => /^--target-directory=(.+)$/s.exec(option)?.[1] ?? []);
+  const targets = [...named, ...(has(/^-\w*t$/) ? files : files.slice(-1))];
+  const into = targets.flatMap((target) => files.map((file) => path.join(target, path.basename(file))));
+  return [...targets, ...into, ...(name === 'mv' ? files : [])];
 }

@@ -1,6 +1,5 @@
 /** The options of programs that only read: a closed list for each, so that one which is not known is never let through. */
-import {NotProven} from './command-parser.ts';
-import type {ShellWord} from './shell-words.ts';
+import {NotProven, type ShellWord} from './shell-words.ts';
 
 /** What a program reads, as it names it. Paths are those of the words: relative, or with `~/` for the home directory. */
 export interface Reading {

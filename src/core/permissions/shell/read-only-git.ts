@@ -3,9 +3,8 @@
  * is permitted, see `git-settings.ts`; the environment of a proven command turns off the rest.
  */
 
-import {NotProven} from './command-parser.ts';
 import {Options, type ProgramReading, pathOf, type Reader, readAll, textsOf} from './program-options.ts';
-import type {ShellWord} from './shell-words.ts';
+import {NotProven, type ShellWord} from './shell-words.ts';
 
 const DIFF = `-pusawbBMCDRzW0 -U: -S: -G: -O@ -l: -# --patch --no-patch --stat? --shortstat --numstat --name-only --name-status
   --summary --compact-summary --cached --staged --unified: --ignore-all-space --ignore-space-change

@@ -1,9 +1,9 @@
 /** Programs that only read, with the options that keep them so. What is not here is not proven. */
 
-import {NotProven} from './command-parser.ts';
 import {Options, type Reader, readAll, type Sorted, textsOf} from './program-options.ts';
 import {readGit} from './read-only-git.ts';
 import {checkDate, checkFind, checkPrintf, checkSed, checkTest, onlyFor} from './read-only-scripts.ts';
+import {NotProven} from './shell-words.ts';
 
 interface Shape {
   readonly options?: string;

@@ -1,8 +1,8 @@
 /** Programs whose words are small languages of their own: only the part of each that reads is understood here. */
 
-import {NotProven} from './command-parser.ts';
-import {Options, type ProgramReading, pathOf, type Reader, readAll, textsOf} from './program-options.ts';
-import type {ShellWord} from './shell-words.ts';
+import type {TestExpression, Word} from 'unbash';
+import {Options, type ProgramReading, pathOf, type Reader, type Reading, readAll, textsOf} from './program-options.ts';
+import {NotProven, type ShellWord} from './shell-words.ts';
 
 function nothing(): ProgramReading {
   return {paths: [], globs: [], repositories: []};
@@ -108,6 +108,50 @@ export function checkTest(words: readonly ShellWord[]): ProgramReading {
     readAll([word], reading);
   }
   return reading;
+}
+
+/**
+ * `[[ … ]]`: words beside `-eq` and the like are evaluated as arithmetic, which may run code.
+ * @param expand walks through what runs within the word, too. @throws NotProven for what may do more than read
+ */
+export function readTest(expression: TestExpression, expand: (word: Word) => readonly ShellWord[]): Reading {
+  switch (expression.type) {
+    case 'TestUnary': {
+      const operand = expand(expression.operand);
+      if (operand.length !== 1) throw new NotProven('[[: it was not understood');
+      return checkTest([{kind: 'text', text: expression.operator, home: false}, ...operand]);
+    }
+    case 'TestBinary':
+      return readComparison(expression.operator, expression.left, expression.right, expand);
+    case 'TestLogical':
+      return joined(expression.operands.map((operand) => readTest(operand, expand)));
+    case 'TestNot':
+      return readTest(expression.operand, expand);
+    case 'TestGroup':
+      return readTest(expression.expression, expand);
+  }
+}
+
+function readComparison(
+  operator: string,
+  left: Word,
+  right: Word,
+  expand: (word: Word) => readonly ShellWord[],
+): Reading {
+  const reading: Reading = {paths: [], globs: []};
+  if (!/^(?:==?|!=|<|>|=~|-nt|-ot|-ef)$/.test(operator)) throw new NotProven('[[: it may run code');
+  const words = [...expand(left)];
+  if (operator !== '=~') words.push(...expand(right));
+  else if (/[$`\\]/.test(right.text)) throw new NotProven('[[: it may run code');
+  if (operator.startsWith('-')) {
+    textsOf(words);
+    readAll(words, reading);
+  }
+  return reading;
+}
+
+function joined(readings: readonly Reading[]): Reading {
+  return {paths: readings.flatMap(({paths}) => paths), globs: readings.flatMap(({globs}) => globs)};
 }
 
 /** A program that runs code, but for these very words. */

@@ -1,6 +1,10 @@
 /** What a word of a command will be once bash has expanded it, as far as that is known before it runs. */
 import type {ArithmeticExpression, DoubleQuotedChild, ParsedScript, Word, WordPart} from 'unbash';
-import {NotProven} from './command-parser.ts';
+
+/** Why a command is not understood, or not proven to read only. Ends with no dot. */
+export class NotProven extends Error {
+  override name = 'NotProven';
+}
 
 export type ShellWord =
   /** This very text. `home`: it begins with a `~` that stands for the home directory. */

@@ -3,9 +3,10 @@
  * the words. In doubt it is not proven. It says nothing about which places may be read: that is judged by `reads`.
  */
 
-import {NotProven, parseShell} from '../../../../src/core/permissions/shell/command-parser.ts';
+import {parseShell} from '../../../../src/core/permissions/shell/command-parser.ts';
 import {CommandWalk} from '../../../../src/core/permissions/shell/command-walk.ts';
 import {START} from '../../../../src/core/permissions/shell/shell-state.ts';
+import {NotProven} from '../../../../src/core/permissions/shell/shell-words.ts';
 
 export interface Proven {
   readonly proven: true;
