@@ -4,7 +4,7 @@ import {getPathRank, isGenerated} from './languages.ts';
 import {type Hit, parseHits, parsePaths} from './results.ts';
 import {ask, type Work} from './skill.ts';
 import type {Toolbox} from './toolbox.ts';
-import {findKeywords, findPaths, stemOf} from './words.ts';
+import {findKeywords, findPaths, getStem} from './words.ts';
 
 export interface RelevantFile {
   readonly path: string;
@@ -31,7 +31,7 @@ export function* findRelevantFiles(toolbox: Toolbox, text: string): Work<Relevan
   const words = findKeywords(text).slice(0, MAX_WORDS);
   const scope = findPaths(text)[0]?.replace(/\/$/, '');
   if (words.length === 0) return {words, files: [], searched: true};
-  const stems = words.map(stemOf);
+  const stems = words.map(getStem);
   const searches = stems.map((stem) =>
     toolbox.search({pattern: escapeRegExp(stem), ignoreCase: true, path: scope, limit: 150}),
   );

@@ -130,7 +130,7 @@ export function findKeywords(text: string): readonly string[] {
 }
 
 /** An English word without its ending, so that `retries` finds `retry`. Identifiers are not changed. */
-export function stemOf(word: string): string {
+export function getStem(word: string): string {
   if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z]/.test(word) || word.length < 5) return word;
   return word
     .replace(/ies$/i, '')

@@ -5,14 +5,16 @@ import {type Hit, type Hits, parseCounts, parseHits, parseLines, parsePaths} fro
 import {ask, askOne, type Job, NOT_MADE, type Route, type Work} from '../skill.ts';
 import {findPaths, looksLikeFile} from '../words.ts';
 import {delegate} from './delegate.ts';
-import {CHECKS, longFunctions} from './review-checks.ts';
+import {CHECKS, type Check, longFunctions} from './review-checks.ts';
 
 const REVIEW =
   /^(?:(?:do|make|run|give me|perform|start)\s+(?:me\s+)?(?:a|an|the)?\s*)?(?:quick |thorough |full |short )?(?:code[- ]?)?(?:review|audit|critique|lint|check(?=\s+(?:the |my |this )?(?:code|quality|src|for (?:bugs|problems|issues)|\S*\/))|find (?:any )?(?:bugs|problems|issues|code smells)|relis|relire|revois|revue|проверь|проведи ревью|ревью|сделай ревью|审查|评审|检查|代码审查)(?![\w-])/iu;
 const CHANGES =
   /\b(?:my |the |these |uncommitted |recent |latest |staged |current )*(?:changes|diff|modifications|edits|work)\b|изменени|modifications|改动|变更/iu;
+/** Lines above which a file is long. */
 const LONG_FILE = 500;
-const MAX_FINDINGS = 40;
+/** Findings shown of one kind. */
+const MAX_FINDINGS = 8;
 
 export const review: Route = (job) => {
   if (!REVIEW.test(job.text) && job.role !== 'review') return undefined;
@@ -66,7 +68,9 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const oneFile = scope !== undefined && looksLikeFile(scope);
   const results = yield* ask([
     toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 500}),
-    oneFile ? toolbox.files(`**/*${stemOf(scope)}*`, {limit: 40}) : toolbox.files('**/*', {path: scope, limit: 400}),
+    oneFile
+      ? toolbox.files(`**/*${getBaseName(scope)}*`, {limit: 40})
+      : toolbox.files('**/*', {path: scope, limit: 400}),
     ...CHECKS.map((check) => toolbox.search({pattern: check.pattern, path: scope, limit: 60})),
     toolbox.search(inlineTestSearch(scope)),
   ]);
@@ -84,22 +88,11 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const longest = (oneFile ? [scope] : files.filter((path) => !isTest(path))).slice(0, 3);
   const texts = yield* ask(longest.map((path) => toolbox.read(path)));
   const long = longest.flatMap((path, index) => longFunctions(path, parseLines(texts[index]) ?? []));
-  const groups = CHECKS.map((check, index) => ({
-    title: check.title,
-    hits: filterHits(searched[index]!, check.isReal, check.inTests),
-    more: searched[index]!.more,
-  }));
   if (oneFile && texts[0] && texts[0].outcome !== 'ok')
     return notDone(`I could not read ${scope}: ${getProblem(texts[0]) || 'no more calls were allowed'}.`);
   if (files.length === 0) return notDone(`no code files in ${scope ?? 'this project'}: nothing to review.`);
   const titled = [
-    ...groups.map((group) =>
-      formatSection(
-        group.title,
-        group.hits.map((hit) => citeHit(hit)),
-        group.more,
-      ),
-    ),
+    ...CHECKS.map((check, index) => formatFindings(check, searched[index]!)),
     formatSection('Long functions', long),
     formatSection(
       'Long files',
@@ -133,11 +126,7 @@ function* reviewByReading(scope: string | undefined, job: Job): Work<string> {
   const hits: readonly Hit[] = lines.map((line) => ({path: scope, line: line.number, text: line.text}));
   const titled = CHECKS.map((check) => {
     const found = hits.filter((hit) => new RegExp(check.pattern).test(hit.text));
-    return formatSection(
-      check.title,
-      filterHits({hits: found, more: 0, known: true}, check.isReal, check.inTests).map((hit) => citeHit(hit)),
-      0,
-    );
+    return formatFindings(check, {hits: found, more: 0, known: true});
   }).filter((one) => one !== '');
   const long = formatSection('Long functions', longFunctions(scope, lines));
   return paragraphs(
@@ -147,16 +136,22 @@ function* reviewByReading(scope: string | undefined, job: Job): Work<string> {
   );
 }
 
-function filterHits(found: Hits, isReal: (line: string) => boolean, inTests: boolean): readonly Hit[] {
-  return found.hits.filter(
-    (hit) => isCode(hit.path) && !isGenerated(hit.path) && (inTests || !isTest(hit.path)) && isReal(hit.text),
+/** The hits in the project's own code that count for the check. */
+function formatFindings({title, isReal, inTests}: Check, {hits, more}: Hits): string {
+  const found = hits.filter(
+    ({path, text}) => isCode(path) && !isGenerated(path) && (inTests || !isTest(path)) && isReal(text),
+  );
+  return formatSection(
+    title,
+    found.map((hit) => citeHit(hit)),
+    more,
   );
 }
 
 function formatSection(title: string, items: readonly string[], more: number | undefined = 0): string {
   if (items.length === 0) return '';
   const size = more === 0 ? String(items.length) : `at least ${items.length}`;
-  return `**${title}** (${size})\n${bullets(items, Math.min(8, MAX_FINDINGS))}`;
+  return `**${title}** (${size})\n${bullets(items, MAX_FINDINGS)}`;
 }
 
 function findUntested(
@@ -169,11 +164,9 @@ function findUntested(
   if (!listed.known || listed.more !== 0 || (!oneFile && tests.length === 0)) return [];
   const names = tests.map((path) => path.replace(/^.*\//, '').toLowerCase());
   const sources = files.filter((path) => !isTest(path));
-  return sources
-    .filter((path) => !names.some((name) => name.includes(stemOf(path).toLowerCase())))
-    .map((path) => `${path}`);
+  return sources.filter((path) => !names.some((name) => name.includes(getBaseName(path).toLowerCase())));
 }
 
-function stemOf(path: string): string {
+function getBaseName(path: string): string {
   return path.replace(/^.*\//, '').replace(/\.\w+$/, '');
 }

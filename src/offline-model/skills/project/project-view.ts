@@ -5,8 +5,8 @@ import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
 import {getFileHeader} from '../../prose.ts';
 import {getProblem, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
-import {ask, type Job, type Work} from '../../skill.ts';
-import {LIST_FILES, quote} from '../../toolbox.ts';
+import {ask, type Job, type Observation, type Work} from '../../skill.ts';
+import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
 
@@ -46,6 +46,7 @@ const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App
 const ENTRY_EXTENSIONS = 'ts,tsx,js,mjs,cjs,py,rs,go,java,rb,kt,cs,php,c,cpp,cc,swift';
 const STARTS =
   '^(func main\\(|(pub )?(async )?fn main\\(|int main\\(|def main\\(|if __name__ ==|\\s*(public )?static (async )?(void|int|Task) [Mm]ain\\(|#!.*(node|python|bash|/sh|ruby|deno|bun))';
+const DOCUMENTS = '**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}';
 /** Counts files by extension and folder, for projects that are too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
 /** Lists CI files, since globs skip hidden files. */
@@ -56,38 +57,15 @@ const CI_FILES =
 export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;
-  const counting = job.main
-    ? undefined
-    : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}; ${CI_FILES}`, 'Count files');
-  const [all, manifests, documents, starters, ci, counts] = yield* ask([
-    toolbox.files('**/*', {path, limit: 400}),
-    toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path, limit: 60}),
-    toolbox.files('**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}', {
-      path,
-      limit: 60,
-    }),
-    focus === 'tests'
-      ? toolbox.files('**/{*.test.*,*.spec.*,*_test.*,test_*.py,*_spec.rb,*Test.java}', {path, limit: 300})
-      : toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
-    toolbox.files('{.github/workflows/*,.gitlab-ci.yml,.circleci/config.yml,Jenkinsfile,.ci/*}', {path, limit: 20}),
-    counting,
-  ]);
-  const listing = parsePaths(all!);
-  const counted = parseFileCounts(counts?.outcome === 'ok' ? counts.text : '');
-  const place = path ?? 'this folder';
-  if (!listing.known && counted.total === undefined)
-    return notDone(
-      toolbox.has('glob') || toolbox.has('bash')
-        ? `I could not look into ${place}: ${getProblem(all!) || 'the tools failed'}.`
-        : `I have no tool here that lists files, so I could not look into ${place}.`,
-    );
+  const {all, manifests, documents, starters, ci, counted} = yield* listFiles(job, path, focus);
+  const listing = parsePaths(all);
+  if (!listing.known && counted.total === undefined) return formatListFailure(toolbox, all, path);
   if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
     return `${path ?? 'This folder'} is empty: no files were found (except hidden and ignored ones).`;
 
-  const near = sortByDepth(parsePaths(manifests!).paths).slice(0, 3);
-  const prose = sortByDepth(parsePaths(documents!).paths).filter((one) => PROSE.test(one));
+  const near = sortByDepth(parsePaths(manifests).paths).slice(0, 3);
+  const prose = sortByDepth(parsePaths(documents).paths).filter((one) => PROSE.test(one));
   const readme = prose.find((one) => /^readme/i.test(withoutPlace(one, path)));
-  const workflows = [...new Set([...parsePaths(ci!).paths, ...counted.ci])];
   const second = yield* ask([
     ...near.map((one) => toolbox.read(one, undefined, 300)),
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
@@ -96,17 +74,10 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
   ]);
   const facts = near.flatMap((one, index) => toManifests(one, parseLines(second[index])));
   const mains = parseHits(second[near.length + 1]!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
-  const candidates =
-    focus === 'tests'
-      ? []
-      : entryCandidates(
-          facts,
-          parsePaths(starters!).paths,
-          mains.map((hit) => hit.path),
-        );
+  const mainPaths = mains.map((hit) => hit.path);
+  const candidates = focus === 'tests' ? [] : entryCandidates(facts, parsePaths(starters).paths, mainPaths);
   const third = yield* ask(candidates.map((one) => toolbox.read(one, undefined, 60)));
-  const entries = candidates.flatMap((one, index) => findEntry(one, parseLines(third[index])));
-  const view: ProjectView = {
+  return {
     place: path,
     focus,
     paths: listing.paths,
@@ -115,16 +86,42 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
     facts,
     readme: readme === undefined ? undefined : {path: readme, lines: parseLines(second[near.length]) ?? []},
     documents: prose,
-    entries,
+    entries: candidates.flatMap((one, index) => findEntry(one, parseLines(third[index]))),
     mains,
     tests:
       focus === 'tests'
-        ? parsePaths(starters!)
+        ? parsePaths(starters)
         : {paths: listing.paths.filter(isTest), more: listing.more, known: listing.known},
     inline: inlineTests(parseHits(second[near.length + 2]!).hits),
-    ci: workflows,
+    ci: [...new Set([...parsePaths(ci).paths, ...counted.ci])],
   };
-  return view;
+}
+
+/** The first reply: lists of files by kind, and the counts. */
+function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus) {
+  const counting = main
+    ? undefined
+    : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}; ${CI_FILES}`, 'Count files');
+  const [all, manifests, documents, starters, ci, counts] = yield* ask([
+    toolbox.files('**/*', {path, limit: 400}),
+    toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path, limit: 60}),
+    toolbox.files(DOCUMENTS, {path, limit: 60}),
+    focus === 'tests'
+      ? toolbox.files('**/{*.test.*,*.spec.*,*_test.*,test_*.py,*_spec.rb,*Test.java}', {path, limit: 300})
+      : toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
+    toolbox.files('{.github/workflows/*,.gitlab-ci.yml,.circleci/config.yml,Jenkinsfile,.ci/*}', {path, limit: 20}),
+    counting,
+  ]);
+  const counted = parseFileCounts(counts?.outcome === 'ok' ? counts.text : '');
+  return {all: all!, manifests: manifests!, documents: documents!, starters: starters!, ci: ci!, counted};
+}
+
+function formatListFailure(toolbox: Toolbox, all: Observation, path = 'this folder'): string {
+  return notDone(
+    toolbox.has('glob') || toolbox.has('bash')
+      ? `I could not look into ${path}: ${getProblem(all) || 'the tools failed'}.`
+      : `I have no tool here that lists files, so I could not look into ${path}.`,
+  );
 }
 
 /** `readme.ts` is code. */
