@@ -8,7 +8,7 @@ import type {RunResult} from './contract/run-result.ts';
 import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
 import {Deadline, isReportingTurn} from './turn/deadline.ts';
 import type {History} from './turn/history.ts';
-import type {Inbox, Letter} from './turn/inbox.ts';
+import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {CutOff, timeoutWords} from './turn/run-ending.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {ToolSpecs} from './turn/tool-specs.ts';
@@ -59,7 +59,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
   const specs = new ToolSpecs();
   for (;;) {
     signal.throwIfAborted();
-    for (const letter of run.inbox.take()) deliver(run, letter);
+    for (const message of run.inbox.deliver()) appendDelivered(run, message);
     const turn = tally.turns + 1;
     if (run.tokens.isUsedUp) return tally.result(outOfTokens(run));
     const due = reportDue(run, turn, deadline);
@@ -176,9 +176,9 @@ function eventOf(
 }
 
 /** Puts a message that waited, or a new prompt, into the history. */
-export function deliver(
+export function appendDelivered(
   run: AgentRun,
-  {kind, content, announcement}: Pick<Letter, 'kind' | 'content' | 'announcement'>,
+  {kind, content, announcement}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement'>,
 ): void {
   if (kind === 'prompt') run.history.prompt(content);
   else if (announcement) run.history.announce(toUserMessage(content), announcement);

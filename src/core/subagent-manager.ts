@@ -84,7 +84,7 @@ export class SubagentManager {
     const record = this.find(name);
     const live = this.#live.get(record.runId);
     if (live?.isStopping) throw new MiniCcError('RUN_STOPPING', 'It is being stopped. Send again when it has ended.');
-    if (live) live.inbox.put({id: randomUUID(), content: message, kind: 'prompt', wakes: true});
+    if (live) live.inbox.put({id: randomUUID(), content: message, kind: 'prompt', startsTurn: true});
     else this.#continue(record, message);
     return live ? 'queued' : 'resumed';
   }
@@ -266,7 +266,7 @@ export class SubagentManager {
     else this.#archive.ended(runId);
     if (announcement) {
       this.#emitMain(announcement.event);
-      this.deps.inbox.put(announcement.letter);
+      this.deps.inbox.put(announcement.message);
     }
     if (result.outcome !== 'stopped') this.#continueFor(live);
   }

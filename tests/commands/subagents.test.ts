@@ -113,7 +113,7 @@ describe('/subagents', () => {
     const dispatched = await dispatch(new ScriptedModel([say('gone')]), {background: true, cleanup: 'delete'});
     if (dispatched.source === 'cached') throw new Error('cached');
     const archived = await dispatched.started.ended;
-    manager.announced(inbox.take()[0]!.id);
+    manager.announced(inbox.deliver()[0]!.id);
     const info = await run(`info ${archived.transcript}`);
     expect(info.text).toMatch(/^status: {5}removed\n/);
     expect(info.text).toMatch(/^archive: {4}archived$/m);

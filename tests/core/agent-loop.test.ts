@@ -226,7 +226,7 @@ describe('the agent loop', () => {
 
   it('takes what waits in the inbox at the top of a turn, also when it was about to end', async () => {
     const model = new ScriptedModel((_, index) => {
-      if (index === 0) setup.run.inbox.put({id: '1', content: 'and also this', kind: 'prompt', wakes: true});
+      if (index === 0) setup.run.inbox.put({id: '1', content: 'and also this', kind: 'prompt', startsTurn: true});
       return say(`answer ${index}`);
     });
     const setup: ReturnType<typeof fixture> = fixture(model);

@@ -132,7 +132,7 @@ describe('a turn', () => {
     await screen.shows('working');
     screen.type('and this\r');
     await screen.shows('queued: and this');
-    session.emit({type: 'queued_prompt_taken', id: 'and this'});
+    session.emit({type: 'queued_prompt_delivered', id: 'and this'});
     await screen.lacks('queued:');
     await screen.shows(/\n> and this\n/);
     expect(session.submitted).toEqual(['go', 'and this']);

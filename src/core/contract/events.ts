@@ -73,7 +73,7 @@ export type AgentEventBody =
   | {readonly type: 'ask'; readonly question: Question}
   | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
-  | {readonly type: 'queued_prompt_taken'; readonly id: string}
+  | {readonly type: 'queued_prompt_delivered'; readonly id: string}
   /** The person took it back: a front end has its content by the answer to `take_back`. */
   | {readonly type: 'queued_prompt_taken_back'; readonly id: string}
   /** It was stopped before it was taken up; `text` is what was lost. */

@@ -5,7 +5,7 @@ import type {Usage} from '../contract/messages.ts';
 import type {Outcome} from '../contract/run-result.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
-import type {Letter} from '../turn/inbox.ts';
+import type {QueuedMessage} from '../turn/inbox.ts';
 import {formatDuration} from './progress-line.ts';
 import {cutAtParagraph, inputTokens, tokens} from './receipt.ts';
 
@@ -76,7 +76,7 @@ export function announcementMessage(run: EndedRun): string {
 /** A background run that has ended, for those who are told. */
 export interface PendingAnnouncement {
   /** For the main agent's inbox. */
-  readonly letter: Letter;
+  readonly message: QueuedMessage;
   /** For the screen. */
   readonly event: AgentEventBody & {type: 'announcement'};
 }
@@ -96,13 +96,13 @@ export function createAnnouncement(
   const text = cutAtParagraph(whole, 2 * resultTokens, transcript);
   const announcement: Announcement = {runId, round, agent, description, outcome, reason, text};
   return {
-    letter: {
+    message: {
       id: announcementId(runId, round),
       content: announcementMessage({...announcement, durationMs, usage, sessionId, transcript}),
       kind: 'announcement',
       announcement,
       // The person stopped it: no turn starts for it.
-      wakes: outcome !== 'stopped',
+      startsTurn: outcome !== 'stopped',
     },
     event: {type: 'announcement', ...announcement},
   };

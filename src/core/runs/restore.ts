@@ -27,7 +27,7 @@ export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, res
     const isTold = announced.has(announcementId(record.runId, record.round));
     if (announcement && !isTold) {
       // Nobody has typed a word yet: it is read with the next prompt.
-      pending.push({...announcement, letter: {...announcement.letter, wakes: false}});
+      pending.push({...announcement, message: {...announcement.message, startsTurn: false}});
     }
     if (!record.background) return record;
     const silent = isSilent(record, end.text ?? '');

@@ -3,7 +3,7 @@
  * top of the turn's next step; one that comes too late for that starts the next turn.
  */
 import {randomUUID} from 'node:crypto';
-import {type AgentRun, deliver, runAgent} from '../agent-loop.ts';
+import {type AgentRun, appendDelivered, runAgent} from '../agent-loop.ts';
 import type {Emit} from '../contract/events.ts';
 import type {PromptContent} from '../contract/messages.ts';
 import type {Stopped} from '../contract/requests.ts';
@@ -11,7 +11,7 @@ import type {RunResult} from '../contract/run-result.ts';
 import type {Prompt, SubmitResult} from '../contract/session.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MAIN_LIMITS} from '../turn/deadline.ts';
-import type {Letter} from '../turn/inbox.ts';
+import type {QueuedMessage} from '../turn/inbox.ts';
 import {CutOff, failedInside, reasonOf} from '../turn/run-ending.ts';
 import {createTokenBudget} from '../turn/token-budget.ts';
 import {getText, joinContents} from '../util/messages.ts';
@@ -35,8 +35,8 @@ export class Turns {
   constructor(parts: SessionParts, emit: Emit) {
     this.#parts = parts;
     this.#emit = emit;
-    parts.inbox.watch({put: () => this.#wake(), taken: (letter) => this.#taken(letter)});
-    for (const {letter} of parts.pending) parts.inbox.put(letter);
+    parts.inbox.watch({queued: () => this.#wake(), delivered: (message) => this.#delivered(message)});
+    for (const {message} of parts.pending) parts.inbox.put(message);
     this.#unattended = parts.interactive
       ? undefined
       : new UnattendedSession(parts.manager, {...MAIN_LIMITS, ...parts.limits});
@@ -50,7 +50,7 @@ export class Turns {
   /** Runs a turn, or queues the prompt during one. */
   async submit({content, id = randomUUID()}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
-      this.#parts.inbox.put({id, content, kind: 'prompt', wakes: true});
+      this.#parts.inbox.put({id, content, kind: 'prompt', startsTurn: true});
       this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
@@ -110,13 +110,13 @@ export class Turns {
 
   /** Begins a turn where the agent is idle and a message waits that asks for one. */
   #wake(): void {
-    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.#parts.inbox.wakes) return;
+    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.#parts.inbox.startsTurn) return;
     if (this.#unattended && !this.#unattended.mayWake) return;
     void this.#begin((signal) => runAgent(this.#createRun(signal)));
   }
 
-  #taken({kind, id}: Letter): void {
-    if (kind === 'prompt') this.#emit({type: 'queued_prompt_taken', id});
+  #delivered({kind, id}: QueuedMessage): void {
+    if (kind === 'prompt') this.#emit({type: 'queued_prompt_delivered', id});
     // The loop puts it into the history before it does anything else: then it counts as delivered.
     else queueMicrotask(() => this.#parts.manager.announced(id));
   }
@@ -151,7 +151,7 @@ export class Turns {
   /** Starts a turn for the prompts that came too late for the last step of a turn. */
   #submitLatePrompts(): boolean {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
-    const late = this.#parts.inbox.take('prompt');
+    const late = this.#parts.inbox.deliver('prompt');
     if (late.length > 0) void this.submit({content: joinContents(late.map(({content}) => content))});
     return late.length > 0;
   }
@@ -159,8 +159,8 @@ export class Turns {
   async #runPrompt(content: PromptContent, signal: AbortSignal): Promise<RunResult> {
     const {inbox, manager} = this.#parts;
     const run = this.#createRun(signal);
-    for (const announcement of inbox.take('announcement')) deliver(run, announcement);
-    deliver(run, {kind: 'prompt', content});
+    for (const announcement of inbox.deliver('announcement')) appendDelivered(run, announcement);
+    appendDelivered(run, {kind: 'prompt', content});
     const task = parseTypedTask(getText(content));
     if (!task) return runAgent(run);
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));

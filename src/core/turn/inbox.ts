@@ -1,70 +1,70 @@
 /**
- * Messages that wait for an agent: what a person sends during a turn, and how background runs ended. Read at one
- * place, the top of a turn.
+ * Messages that wait for an agent: what a person sends during a turn, and announcements of background runs that ended.
+ * They are delivered at one place, the top of a turn.
  */
 import type {PromptContent} from '../contract/messages.ts';
 import type {Announcement} from '../contract/transcript.ts';
 
-export interface Letter {
+export interface QueuedMessage {
   readonly id: string;
   readonly content: PromptContent;
   readonly kind: 'prompt' | 'announcement';
-  /** What an announcement says, for the transcript and the screen. */
+  /** What an announcement says, as data for the transcript and the screen. */
   readonly announcement?: Announcement;
-  /** An idle agent begins a turn for it; otherwise it is read when the next turn begins. */
-  readonly wakes: boolean;
+  /** An idle agent starts a turn for it; otherwise it waits until the next turn starts. */
+  readonly startsTurn: boolean;
 }
 
 export interface InboxWatcher {
-  /** A letter came. */
-  put?(letter: Letter): void;
-  /** A letter is taken up; it goes into the history before anything else happens. */
-  taken?(letter: Letter): void;
+  /** A message was queued. */
+  queued?(message: QueuedMessage): void;
+  /** A message was taken out to be delivered: the caller appends it to the history before it does anything else. */
+  delivered?(message: QueuedMessage): void;
 }
 
 export class Inbox {
-  #letters: Letter[] = [];
+  #messages: QueuedMessage[] = [];
   #watcher: InboxWatcher = {};
 
-  /** One watcher: the session whose agent reads here. */
+  /** Sets the only watcher: the session whose agent owns this inbox. */
   watch(watcher: InboxWatcher): void {
     this.#watcher = watcher;
   }
 
   get size(): number {
-    return this.#letters.length;
+    return this.#messages.length;
   }
 
-  /** Something waits for which an idle agent begins a turn. */
-  get wakes(): boolean {
-    return this.#letters.some((letter) => letter.wakes);
+  /** Whether a message waits for which an idle agent starts a turn. */
+  get startsTurn(): boolean {
+    return this.#messages.some((message) => message.startsTurn);
   }
 
-  put(letter: Letter): void {
-    this.#letters.push(letter);
-    this.#watcher.put?.(letter);
+  put(message: QueuedMessage): void {
+    this.#messages.push(message);
+    this.#watcher.queued?.(message);
   }
 
-  /** Nothing of this kind waits any more, and nothing was taken up. */
-  drop(kind: Letter['kind']): readonly Letter[] {
-    return this.#remove((letter) => letter.kind === kind);
+  /** Removes all messages (of this kind) to deliver them. @returns them, oldest first. */
+  deliver(kind?: QueuedMessage['kind']): readonly QueuedMessage[] {
+    const messages = this.#remove((message) => kind === undefined || message.kind === kind);
+    for (const message of messages) this.#watcher.delivered?.(message);
+    return messages;
   }
 
-  /** Takes a prompt back from the queue; undefined when it does not wait any more. */
-  takeBack(id: string): Letter | undefined {
-    return this.#remove((letter) => letter.kind === 'prompt' && letter.id === id)[0];
+  /** Removes all messages of this kind without delivering them. @returns them, oldest first. */
+  drop(kind: QueuedMessage['kind']): readonly QueuedMessage[] {
+    return this.#remove((message) => message.kind === kind);
   }
 
-  /** All that waits (of this kind), in order; it waits no more. */
-  take(kind?: Letter['kind']): readonly Letter[] {
-    const letters = this.#remove((letter) => kind === undefined || letter.kind === kind);
-    for (const letter of letters) this.#watcher.taken?.(letter);
-    return letters;
+  /** Removes one prompt without delivering it. @returns undefined when it does not wait any more. */
+  takeBack(id: string): QueuedMessage | undefined {
+    return this.#remove((message) => message.kind === 'prompt' && message.id === id)[0];
   }
 
-  #remove(which: (letter: Letter) => boolean): readonly Letter[] {
-    const removed = this.#letters.filter(which);
-    this.#letters = this.#letters.filter((letter) => !which(letter));
+  #remove(matches: (message: QueuedMessage) => boolean): readonly QueuedMessage[] {
+    const removed = this.#messages.filter(matches);
+    this.#messages = this.#messages.filter((message) => !matches(message));
     return removed;
   }
 }

@@ -36,7 +36,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       );
     case 'queued_prompt':
       return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
-    case 'queued_prompt_taken':
+    case 'queued_prompt_delivered':
       return takeQueued(state, event.id);
     case 'queued_prompt_taken_back':
       return {...state, queued: state.queued.filter((queued) => queued.id !== event.id)};

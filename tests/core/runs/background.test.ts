@@ -18,9 +18,9 @@ describe('a background run', () => {
     const {transcript} = await spawn(new ScriptedModel([say('a paragraph of it\n\n'.repeat(1000))]), {
       background: true,
     });
-    const [letter] = inbox.take();
-    expect(letter!.content.length).toBeLessThan(1500);
-    expect(letter!.content).toContain(`more characters in ${transcript}]`);
+    const [message] = inbox.deliver();
+    expect(message!.content.length).toBeLessThan(1500);
+    expect(message!.content).toContain(`more characters in ${transcript}]`);
   });
 
   it('is accepted in under 100 ms, on disk by then, and announced once at its end', async () => {
@@ -35,11 +35,11 @@ describe('a background run', () => {
       ...{status: 'accepted', runId, childSessionKey: `agent:explore:subagent:${runId}`},
     });
     await manager.waitAll();
-    const letters = inbox.take();
-    expect(letters).toHaveLength(1);
-    expect(letters[0]).toMatchObject({id: runId, kind: 'announcement', wakes: true});
-    expect(letters[0]!.announcement).toMatchObject({runId, round: 1, outcome: 'success', text: 'It is in a.ts:1.'});
-    expect(letters[0]!.content).toContain(
+    const messages = inbox.deliver();
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toMatchObject({id: runId, kind: 'announcement', startsTurn: true});
+    expect(messages[0]!.announcement).toMatchObject({runId, round: 1, outcome: 'success', text: 'It is in a.ts:1.'});
+    expect(messages[0]!.content).toContain(
       'Status: success\nResult: It is in a.ts:1.\nNotes: - (none)\nStats: runtime ',
     );
     const told = events.filter((event) => event.type === 'announcement');
@@ -53,15 +53,15 @@ describe('a background run', () => {
   it('with the text "Status: success" that failed is announced as error', async () => {
     const {dispatch, inbox} = managerFixture();
     await ended(await dispatch(new ScriptedModel([calls(call('x', {}))]), {background: true}));
-    const [letter] = inbox.take();
-    expect(letter?.content).toContain('Status: error');
+    const [message] = inbox.deliver();
+    expect(message?.content).toContain('Status: error');
   });
 
   it('whose text is exactly ANNOUNCE_SKIP is not announced, and the registry says so', async () => {
     const {dispatch, inbox, manager, events} = managerFixture();
     await ended(await dispatch(new ScriptedModel([say('ANNOUNCE_SKIP')]), {background: true}));
     await ended(await dispatch(new ScriptedModel([say('ANNOUNCE_SKIP, or not')]), {background: true, prompt: 'b'}));
-    expect(inbox.take()).toHaveLength(1);
+    expect(inbox.deliver()).toHaveLength(1);
     expect(events.filter((event) => event.type === 'announcement')).toHaveLength(1);
     expect(manager.list().map(({announcement}) => announcement)).toEqual(['skipped', 'waiting']);
   });
@@ -74,9 +74,9 @@ describe('a background run', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(manager.count()).toBe(1);
     await manager.stopAll();
-    const [letter] = inbox.take();
-    expect(letter).toMatchObject({wakes: false});
-    expect(letter?.content).toContain('Status: error\nResult: half\nNotes: - Error: stopped by user');
+    const [message] = inbox.deliver();
+    expect(message).toMatchObject({startsTurn: false});
+    expect(message?.content).toContain('Status: error\nResult: half\nNotes: - Error: stopped by user');
   });
 });
 
@@ -98,7 +98,7 @@ describe('a foreground run sent to the background', () => {
     release?.();
     expect((await started.started.ended).result).toMatchObject({outcome: 'success', text: 'done'});
     expect(model.requests).toHaveLength(2);
-    expect(inbox.take()).toHaveLength(1);
+    expect(inbox.deliver()).toHaveLength(1);
     expect(events.filter((event) => event.type === 'run_background')).toHaveLength(1);
     expect(read(started.started.runId).filter(({type}) => type === 'background')).toHaveLength(1);
   });
@@ -128,7 +128,7 @@ describe('a message to a run', () => {
       expect.stringContaining('a.ts:1'),
       '"and b?"',
     ]);
-    expect(inbox.take().map(({id}) => id)).toEqual([`${runId}#2`]);
+    expect(inbox.deliver().map(({id}) => id)).toEqual([`${runId}#2`]);
     expect(read(runId).map(({type}) => type)).toEqual([
       ...['message', 'message', 'end', 'resumed', 'message', 'message', 'end'],
     ]);
@@ -157,7 +157,7 @@ describe('cleanup: delete', () => {
     );
     const lines = read(runId);
     expect(manager.get(runId)).toMatchObject({state: 'idle', transcript});
-    manager.announced(inbox.take()[0]!.id);
+    manager.announced(inbox.deliver()[0]!.id);
     expect(manager.get(runId)).toMatchObject({state: 'removed', announcement: 'delivered'});
     expect(manager.get(runId)?.transcript).toMatch(/session\.jsonl\.deleted\.[\dTZ.-]+$/);
     expect(read(runId)).toEqual(lines);

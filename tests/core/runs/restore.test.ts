@@ -13,12 +13,12 @@ describe('after a restart', () => {
   it('a run that ended before its announcement was read is announced once', async () => {
     const before = managerFixture();
     const {runId} = await before.spawn(new ScriptedModel([say('found it')]), {background: true});
-    const [told] = before.inbox.take();
+    const [told] = before.inbox.deliver();
 
     const after = managerFixture({home: before.home});
     const [pending, ...more] = after.manager.restore(nothing);
     expect(more).toEqual([]);
-    expect(pending?.letter).toMatchObject({id: runId, content: told!.content, wakes: false});
+    expect(pending?.message).toMatchObject({id: runId, content: told!.content, startsTurn: false});
     expect(after.manager.get(runId)).toMatchObject({
       ...{state: 'idle', outcome: 'success', announcement: 'waiting', restored: true, background: true},
     });
@@ -41,8 +41,8 @@ describe('after a restart', () => {
     const next = new ScriptedModel([say('and here it is')]);
     const after = managerFixture({home: before.home, model: next});
     const [pending] = after.manager.restore(nothing);
-    expect(pending?.letter.content).toContain('Status: unknown\nResult: (not available)');
-    expect(pending?.letter.content).toContain('- Error: mini-cc ended before this run did');
+    expect(pending?.message.content).toContain('Status: unknown\nResult: (not available)');
+    expect(pending?.message.content).toContain('- Error: mini-cc ended before this run did');
     expect(after.manager.get(runId)).toMatchObject({state: 'error', outcome: 'unknown', tools: 1, label: 'mine'});
     // Once: the next start finds the same end.
     const third = managerFixture({home: before.home});
@@ -52,7 +52,7 @@ describe('after a restart', () => {
     await after.manager.waitAll();
     expect(next.requests[0]?.messages.map(({role}) => role)).toEqual(['user', 'assistant', 'user', 'user']);
     expect(after.manager.get(runId)).toMatchObject({state: 'idle', outcome: 'success', restored: false});
-    expect(after.inbox.take().map(({id}) => id)).toEqual([`${runId}#2`]);
+    expect(after.inbox.deliver().map(({id}) => id)).toEqual([`${runId}#2`]);
   });
 
   it('a foreground run that was cut off is unknown and not announced: its Task call says so', async () => {
@@ -87,8 +87,8 @@ describe('after a restart', () => {
     await before.manager.waitAll();
     const after = managerFixture({home: before.home});
     const [pending] = after.manager.restore(nothing);
-    expect(pending?.letter.id).toBe(`${runId}#2`);
-    expect(managerFixture({home: before.home}).manager.restore(new Set([pending!.letter.id]))).toEqual([]);
+    expect(pending?.message.id).toBe(`${runId}#2`);
+    expect(managerFixture({home: before.home}).manager.restore(new Set([pending!.message.id]))).toEqual([]);
   });
 
   it('ANNOUNCE_SKIP stays silent', async () => {
@@ -112,7 +112,7 @@ describe('after a restart', () => {
     expect(readdirSync(path.dirname(told.transcript))).toEqual([expect.stringMatching(/^session\.jsonl\.deleted\./)]);
     await after.manager.close();
     const third = managerFixture({home: before.home});
-    expect(third.manager.restore(new Set([told.runId])).map(({letter}) => letter.id)).toEqual([open.runId]);
+    expect(third.manager.restore(new Set([told.runId])).map(({message}) => message.id)).toEqual([open.runId]);
     expect(third.manager.list().map(({state}) => state)).toContain('removed');
   });
 

@@ -25,7 +25,7 @@ describe('the memory of a session', () => {
       const model = new ScriptedModel([calls(call('look', {})), say('y'.repeat(5_000))]);
       const dispatched = await dispatch(model, {agent, prompt: `task ${index}`, background: index % 2 === 0});
       if (dispatched.source !== 'cached') await dispatched.started.ended;
-      inbox.take();
+      inbox.deliver();
       // The fixture's own notes are no part of mini-cc.
       events.length = 0;
     };

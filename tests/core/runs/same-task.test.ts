@@ -57,8 +57,8 @@ describe('the same task twice, through the manager', () => {
     const again = await dispatch(model, {background: true});
     expect([first, again.source, model.requests.length]).toEqual([['run', 'here'], 'run', 1]);
     await manager.waitAll();
-    const [letter] = inbox.take();
-    expect(letter?.content).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
+    const [message] = inbox.deliver();
+    expect(message?.content).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
     expect(manager.list().map(({background, outcome}) => [background, outcome])).toEqual([
       [false, 'success'],
       [true, 'success'],

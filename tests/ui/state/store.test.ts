@@ -227,7 +227,10 @@ describe('questions', () => {
 
 describe('the conversation', () => {
   test('a queued prompt is printed where it is delivered', () => {
-    const state = played({type: 'queued_prompt', id: '1', text: 'also this'}, {type: 'queued_prompt_taken', id: '1'});
+    const state = played(
+      {type: 'queued_prompt', id: '1', text: 'also this'},
+      {type: 'queued_prompt_delivered', id: '1'},
+    );
     expect(state.queued).toEqual([]);
     expect(state.finished).toMatchObject([{kind: 'prompt', text: 'also this'}]);
   });
