@@ -2,7 +2,7 @@
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
-import type {FieldPlaces, ParsedAgent} from './define.ts';
+import type {FieldPositions, ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type AgentLocations, type FileSource, isClaude, listAgentFiles, listAgentFolders} from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
@@ -43,7 +43,7 @@ export interface LoadedAgent {
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
   /** Where each field is in the file. */
-  readonly places: FieldPlaces;
+  readonly positions: FieldPositions;
   /** The file is broken now: this is its last valid definition. */
   readonly stale?: true;
 }
@@ -131,17 +131,17 @@ function builtIn(definition: AgentDefinition, toolNames: readonly string[]): Loa
     {toolNames, dialect: 'json'},
     new ProblemList(definition.name),
   );
-  return {definition, source: 'built-in', tools, missing, readOnly: definition.readOnly, places: new Map()};
+  return {definition, source: 'built-in', tools, missing, readOnly: definition.readOnly, positions: new Map()};
 }
 
 function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
-  const {definition, tools, missing, places} = agent;
+  const {definition, tools, missing, positions} = agent;
   return {
     definition: {...getOverride(overrides, definition.name), ...definition},
     tools,
     missing,
     readOnly: definition.readOnly,
-    places,
+    positions,
   };
 }
 
@@ -160,7 +160,7 @@ function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, 
   const list = new ProblemList(file);
   list.warn(
     'double-name',
-    agent.places.get('name') ?? START,
+    agent.positions.get('name') ?? START,
     `another file has an agent ${name}: ${first} is used, this one is not`,
   );
   return list.all[0]!;

@@ -6,7 +6,7 @@ import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
 /** Where each field is in its file. Entries of lists have keys such as `tools.0`. */
-export type FieldPlaces = ReadonlyMap<string, Position>;
+export type FieldPositions = ReadonlyMap<string, Position>;
 
 /** An agent as its file defines it. */
 export interface ParsedAgent {
@@ -16,7 +16,7 @@ export interface ParsedAgent {
   readonly fields: AgentFile;
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
-  readonly places: FieldPlaces;
+  readonly positions: FieldPositions;
   /** The fields that ask for more than the user has allowed, and whether the user trusts them. */
   readonly widening: readonly Widening[];
 }
@@ -42,11 +42,11 @@ export interface DefineOptions {
 /** @returns undefined when an error makes the agent unusable. All problems are added to `problems`. */
 export function defineAgent(
   fields: AgentFile,
-  places: FieldPlaces,
+  positions: FieldPositions,
   options: DefineOptions,
   problems: ProblemList,
 ): ParsedAgent | undefined {
-  const at = (key: string) => places.get(key) ?? places.get(key.replace(/\..*/, '')) ?? START;
+  const at = (key: string) => positions.get(key) ?? positions.get(key.replace(/\..*/, '')) ?? START;
   if (isBuiltIn(fields.name)) {
     problems.error('reserved-name', at('name'), `${fields.name} is built in: give this agent another name`);
   }
@@ -79,7 +79,7 @@ export function defineAgent(
     fields,
     tools,
     missing,
-    places,
+    positions,
     widening,
   };
 }

@@ -58,9 +58,9 @@ function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | 
     return text;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const place = positionAt(text, findFirstReplaced(bytes, text));
-    if (lossy) problems.warn('encoding', place, 'is not UTF-8 here: these bytes are replaced');
-    else problems.error('encoding', place, 'is not UTF-8 here: save it as UTF-8');
+    const position = positionAt(text, findFirstReplaced(bytes, text));
+    if (lossy) problems.warn('encoding', position, 'is not UTF-8 here: these bytes are replaced');
+    else problems.error('encoding', position, 'is not UTF-8 here: save it as UTF-8');
     return lossy ? text : undefined;
   }
 }

@@ -6,7 +6,7 @@ import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 export interface FrontMatter {
   readonly values: ReadonlyMap<string, unknown>;
   /** Where each key is in the file. */
-  readonly places: ReadonlyMap<string, Position>;
+  readonly positions: ReadonlyMap<string, Position>;
   /** The text after the front matter. */
   readonly body: string;
 }
@@ -57,19 +57,19 @@ export function readFrontMatter(
 ): FrontMatter {
   const strict = readStrictly(split, problems);
   if ('values' in strict) return strict;
-  const place = {line: strict.place.line, column: strict.place.column};
-  problems.warn('yaml', place, `the front matter is not valid YAML (${strict.why}): it is read line by line`);
+  const position = {line: strict.position.line, column: strict.position.column};
+  problems.warn('yaml', position, `the front matter is not valid YAML (${strict.why}): it is read line by line`);
   return readTolerantly(split, known);
 }
 
-type YamlError = {readonly why: string; readonly place: Position};
+type YamlError = {readonly why: string; readonly position: Position};
 
 function readStrictly(
   {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
   problems: ProblemList,
 ): FrontMatter | YamlError {
   const lineCounter = new LineCounter();
-  const getPlace = (offset: number): Position => {
+  const getPosition = (offset: number): Position => {
     const {line, col} = lineCounter.linePos(offset);
     return {line: Math.max(line, 1) + firstLine - 1, column: Math.max(col, 1)};
   };
@@ -77,27 +77,27 @@ function readStrictly(
     const document = parseDocument(yaml, {lineCounter, uniqueKeys: false, logLevel: 'silent'});
     const [error] = document.errors;
     if (error)
-      return {why: error.message.split('\n')[0]!.replace(/ at line \d+.*$/, ''), place: getPlace(error.pos[0])};
+      return {why: error.message.split('\n')[0]!.replace(/ at line \d+.*$/, ''), position: getPosition(error.pos[0])};
     const {contents} = document;
-    if (contents === null) return {values: new Map(), places: new Map(), body};
-    if (!isMap(contents)) return {why: 'it has no keys', place: getPlace(contents.range?.[0] ?? 0)};
+    if (contents === null) return {values: new Map(), positions: new Map(), body};
+    if (!isMap(contents)) return {why: 'it has no keys', position: getPosition(contents.range?.[0] ?? 0)};
     const values = new Map<string, unknown>();
-    const places = new Map<string, Position>();
+    const positions = new Map<string, Position>();
     for (const {key, value} of contents.items as Pair[]) {
-      if (!isScalar(key)) return {why: 'a key is not text', place: {line: firstLine, column: 1}};
+      if (!isScalar(key)) return {why: 'a key is not text', position: {line: firstLine, column: 1}};
       const name = String(key.value);
-      const place = getPlace(key.range?.[0] ?? 0);
-      if (values.has(name)) problems.warn('double-key', place, `${quote(name)} appears twice: the last one is used`);
+      const position = getPosition(key.range?.[0] ?? 0);
+      if (values.has(name)) problems.warn('double-key', position, `${quote(name)} appears twice: the last one is used`);
       if (isCutByComment(value)) {
-        problems.warn('yaml', place, `${quote(name)}: YAML ignores the text after " #" as a comment`);
+        problems.warn('yaml', position, `${quote(name)}: YAML ignores the text after " #" as a comment`);
       }
       values.set(name, isNode(value) ? value.toJS(document) : value);
-      places.set(name, place);
+      positions.set(name, position);
     }
-    return {values, places, body};
+    return {values, positions, body};
   } catch (error) {
     // The library throws for aliases without a target, for aliases that expand without end, and for too deep nesting.
-    return {why: getErrorMessage(error).split('\n')[0]!, place: {line: firstLine, column: 1}};
+    return {why: getErrorMessage(error).split('\n')[0]!, position: {line: firstLine, column: 1}};
   }
 }
 
@@ -126,7 +126,7 @@ function readTolerantly(
   known: readonly string[],
 ): FrontMatter {
   const lines = new Map<string, string[]>();
-  const places = new Map<string, Position>();
+  const positions = new Map<string, Position>();
   let current: string | undefined;
   for (const [index, line] of yaml.split('\n').entries()) {
     const [, indent = '', key, rest = ''] = /^(\s*)([A-Za-z_$][\w-]*)\s*:(?:\s+(.*)|\s*)$/.exec(line) ?? [];
@@ -135,10 +135,10 @@ function readTolerantly(
     if (starts && !lines.has(key)) {
       current = key;
       lines.set(key, [rest]);
-      places.set(key, {line: firstLine + index, column: indent.length + 1});
+      positions.set(key, {line: firstLine + index, column: indent.length + 1});
     } else if (current !== undefined) lines.get(current)!.push(line);
   }
-  return {values: new Map([...lines].map(([key, value]) => [key, joinLines(value)])), places, body};
+  return {values: new Map([...lines].map(([key, value]) => [key, joinLines(value)])), positions, body};
 }
 
 const LONG_TEXT = new Set(['description', 'prompt']);

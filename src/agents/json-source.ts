@@ -41,10 +41,10 @@ export function parseJsonAgent(text: string, file: string, options: DefineOption
   const agent = parseAgent(new JsonFields(text.replace(/^\uFEFF/, ''), root, problems), options);
   const expected = file.endsWith('.json') ? path.basename(file, '.json') : undefined;
   if (agent && expected !== undefined && agent.fields.name !== expected) {
-    const place = agent.places.get('name') ?? START;
+    const position = agent.positions.get('name') ?? START;
     problems.error(
       'file-name',
-      place,
+      position,
       `name ${quote(agent.fields.name)} differs from the name of the file`,
       quote(expected),
     );
@@ -62,18 +62,18 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
   if (!root) return [{problems: problems.all}];
   const results = getProperties(root).map(([key, value]): SourceResult => {
     const own = new ProblemList(label);
-    const place = positionAt(text, value?.offset ?? key.offset);
+    const position = positionAt(text, value?.offset ?? key.offset);
     if (value?.type !== 'object') {
-      own.error('wrong-type', place, `${quote(key.value)} must be an object with description and prompt`);
+      own.error('wrong-type', position, `${quote(key.value)} must be an object with description and prompt`);
       return {problems: own.all};
     }
     const fields = new JsonFields(text, value, own);
     const name = fields.values.name ?? key.value;
     if (name !== key.value) {
-      own.error('file-name', fields.getPlace('name'), `name ${quote(name)} differs from its key`, quote(key.value));
+      own.error('file-name', fields.getPosition('name'), `name ${quote(name)} differs from its key`, quote(key.value));
     }
     fields.addDefault('name', key.value, positionAt(text, key.offset));
-    fields.addDefault('tools', '*', place);
+    fields.addDefault('tools', '*', position);
     const agent = parseAgent(fields, options);
     return agent ? {agent, problems: own.all} : {problems: own.all};
   });
@@ -84,39 +84,39 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
 class JsonFields {
   /** Without prototype, so that `__proto__` and `constructor` are keys like any other. */
   readonly values: Record<string, unknown> = Object.create(null);
-  readonly places = new Map<string, Position>();
-  readonly keyPlaces = new Map<string, Position>();
+  readonly positions = new Map<string, Position>();
+  readonly keyPositions = new Map<string, Position>();
 
   constructor(
     text: string,
     readonly root: Node,
     readonly problems: ProblemList,
   ) {
-    this.places.set('', positionAt(text, root.offset));
+    this.positions.set('', positionAt(text, root.offset));
     for (const [key, value] of getProperties(root)) {
       const name = String(key.value);
-      const place = positionAt(text, key.offset);
-      if (this.keyPlaces.has(name))
-        problems.warn('double-key', place, `${quote(name)} appears twice: the last one is used`);
-      this.keyPlaces.set(name, place);
+      const position = positionAt(text, key.offset);
+      if (this.keyPositions.has(name))
+        problems.warn('double-key', position, `${quote(name)} appears twice: the last one is used`);
+      this.keyPositions.set(name, position);
       if (!value) continue;
       this.values[name] = getNodeValue(value);
-      this.places.set(name, positionAt(text, value.offset));
+      this.positions.set(name, positionAt(text, value.offset));
       for (const [index, item] of (value.type === 'array' ? (value.children ?? []) : []).entries()) {
-        this.places.set(`${name}.${index}`, positionAt(text, item.offset));
+        this.positions.set(`${name}.${index}`, positionAt(text, item.offset));
       }
     }
   }
 
-  addDefault(key: string, value: unknown, place: Position): void {
+  addDefault(key: string, value: unknown, position: Position): void {
     if (key in this.values) return;
     this.values[key] = value;
-    this.places.set(key, place);
-    this.keyPlaces.set(key, place);
+    this.positions.set(key, position);
+    this.keyPositions.set(key, position);
   }
 
-  getPlace(key: string): Position {
-    return this.places.get(key) ?? this.places.get('') ?? START;
+  getPosition(key: string): Position {
+    return this.positions.get(key) ?? this.positions.get('') ?? START;
   }
 }
 
@@ -125,13 +125,13 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
   const values: Record<string, unknown> = {};
   const absent = new Set(['name', 'description', 'tools', 'prompt'].filter((key) => !(key in fields.values)));
   const missing = new Set(absent);
-  for (const [key, place] of fields.keyPlaces) {
+  for (const [key, position] of fields.keyPositions) {
     if (isKnownKey(key)) values[key] = fields.values[key];
-    else reportUnknownKey(key, place, missing, problems);
+    else reportUnknownKey(key, position, missing, problems);
   }
-  for (const key of missing) problems.error('missing', fields.getPlace(''), `${quote(key)} is missing`);
-  const checked = checkFields(values, (key) => fields.getPlace(key), problems, absent);
-  return checked && defineAgent(checked, fields.places, options, problems);
+  for (const key of missing) problems.error('missing', fields.getPosition(''), `${quote(key)} is missing`);
+  const checked = checkFields(values, (key) => fields.getPosition(key), problems, absent);
+  return checked && defineAgent(checked, fields.positions, options, problems);
 }
 
 /**
@@ -141,7 +141,7 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
  */
 export function checkFields(
   values: Record<string, unknown>,
-  getPlace: (key: string) => Position,
+  getPosition: (key: string) => Position,
   problems: ProblemList,
   reported: ReadonlySet<string> = new Set(),
 ): z.infer<typeof agentFileSchema> | undefined {
@@ -152,13 +152,13 @@ export function checkFields(
     const {path: issuePath, message} = findDeepestIssue(issue);
     const key = String(issuePath[0] ?? '');
     if (reported.has(key) && !(key in values)) continue;
-    const place = getPlace(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
+    const position = getPosition(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
     const where = issuePath.length > 1 ? `${key}, entry ${Number(issuePath[1]) + 1}` : key;
     const meant = key === 'name' && typeof values.name === 'string' ? toAgentName(values.name) : undefined;
     if (!SOFT_KEYS.has(key))
-      problems.error(message === 'is missing' ? 'missing' : 'wrong-value', place, `${where}: ${message}`, meant);
+      problems.error(message === 'is missing' ? 'missing' : 'wrong-value', position, `${where}: ${message}`, meant);
     else {
-      problems.warn('wrong-value', place, `${where}: ${message}; it is ignored`);
+      problems.warn('wrong-value', position, `${where}: ${message}; it is ignored`);
       delete without[key];
     }
   }
@@ -181,11 +181,11 @@ function isKnownKey(key: string): boolean {
 }
 
 /** One error when the unknown key was probably meant as a missing one; otherwise a warning. */
-function reportUnknownKey(key: string, place: Position, missing: Set<string>, problems: ProblemList): void {
+function reportUnknownKey(key: string, position: Position, missing: Set<string>, problems: ProblemList): void {
   const meant = findKnownKey(key);
   if (meant !== undefined && missing.delete(meant)) {
-    problems.error('missing', place, `${quote(meant)} is missing, and ${quote(key)} is an unknown key`, meant);
-  } else problems.warn('unknown-key', place, `unknown key ${quote(key)} is ignored`, meant);
+    problems.error('missing', position, `${quote(meant)} is missing, and ${quote(key)} is an unknown key`, meant);
+  } else problems.warn('unknown-key', position, `unknown key ${quote(key)} is ignored`, meant);
 }
 
 function findKnownKey(key: string): string | undefined {

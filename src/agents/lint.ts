@@ -15,7 +15,7 @@ export interface AgentLint {
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** In the order of their places in the file. */
+  /** In the order of their positions in the file. */
   readonly findings: readonly Problem[];
 }
 
@@ -63,8 +63,8 @@ function lintAgent(agent: LoadedAgent, own: readonly Problem[], toolNames: reado
   const {definition, source, file, tools, missing, readOnly} = agent;
   const list = new ProblemList(file ?? source);
   if (source !== 'built-in') {
-    lintDescription(definition.description, agent.places.get('description') ?? START, list);
-    lintPrompt(agent, toolNames, agent.places.get('prompt') ?? START, list);
+    lintDescription(definition.description, agent.positions.get('description') ?? START, list);
+    lintPrompt(agent, toolNames, agent.positions.get('prompt') ?? START, list);
   }
   const findings = [...own, ...list.all].toSorted((a, b) => a.line - b.line || a.column - b.column);
   return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, ...(file ? {file} : {})};
@@ -90,13 +90,13 @@ const GENERIC_WORDS = new Set(
 );
 
 /** Can the main model choose the agent by this description? */
-function lintDescription(description: string, place: Position, problems: ProblemList): void {
+function lintDescription(description: string, position: Position, problems: ProblemList): void {
   const words = splitWords(description);
   const specific = new Set(words.filter((word) => !GENERIC_WORDS.has(word) && !/^[a-z0-9]$/.test(word)));
   if (words.length < 3 || specific.size < 2) {
     problems.warn(
       'vague-description',
-      place,
+      position,
       'description is too vague: say for which work this agent is, and what it gives back',
     );
   }
@@ -104,7 +104,7 @@ function lintDescription(description: string, place: Position, problems: Problem
     const tokens = Math.round(description.length / 4);
     problems.warn(
       'long-description',
-      place,
+      position,
       `description costs about ${tokens} tokens in every request of the main agent: examples belong in the prompt`,
     );
   }
@@ -143,11 +143,11 @@ const TOOL_WORDS =
 /**
  * Does the prompt promise what the tools cannot do, or forbid what they can? Guesses by English words: warnings only.
  */
-function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Position, problems: ProblemList): void {
+function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], position: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;
   if (prompt.trim().length < MIN_PROMPT) {
-    problems.warn('short-prompt', place, 'prompt is too short: say how to work, what to check and how to report');
+    problems.warn('short-prompt', position, 'prompt is too short: say how to work, what to check and how to report');
   }
   const sentences = splitSentences(prompt);
   const asked = sentences.filter((sentence) => !NEGATED.test(sentence));
@@ -157,26 +157,26 @@ function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], place: Pos
   const promise = asked.find((sentence) => PROMISES_WRITING.test(sentence) && !SUGGESTED.test(sentence));
   if (promise !== undefined && !writes && (readOnly || !runs)) {
     const why = readOnly ? 'the agent is read-only' : 'it has no tool that writes';
-    problems.warn('promises-writing', place, `prompt says "${cut(promise)}", but ${why}`);
+    problems.warn('promises-writing', position, `prompt says "${cut(promise)}", but ${why}`);
   }
   const running = asked.find((sentence) => PROMISES_RUNNING.test(sentence) && !SUGGESTED.test(sentence));
   if (running !== undefined && !runs) {
-    problems.warn('promises-running', place, `prompt says "${cut(running)}", but it has no bash`);
+    problems.warn('promises-running', position, `prompt says "${cut(running)}", but it has no bash`);
   }
   const forbids = sentences.find((sentence) => FORBIDS_WRITING.test(sentence));
   if (forbids !== undefined && !readOnly && (writes || runs)) {
     const able = tools.filter((name) => name === 'bash' || WRITING_TOOLS.has(name)).join(', ');
     const how = 'with "readOnly": true the sandbox enforces this';
-    problems.warn('forbids-writing', place, `prompt says "${cut(forbids)}", but it has ${able}: ${how}`);
+    problems.warn('forbids-writing', position, `prompt says "${cut(forbids)}", but it has ${able}: ${how}`);
   }
-  lintToolWords(asked, agent, toolNames, place, problems);
+  lintToolWords(asked, agent, toolNames, position, problems);
 }
 
 function lintToolWords(
   sentences: readonly string[],
   {tools}: LoadedAgent,
   toolNames: readonly string[],
-  place: Position,
+  position: Position,
   problems: ProblemList,
 ): void {
   const words = new Set(sentences.flatMap((sentence) => sentence.match(TOOL_WORDS) ?? []));
@@ -184,7 +184,7 @@ function lintToolWords(
     const tool = resolveToolName(word, toolNames);
     if (tool.kind === 'known' ? tools.includes(tool.name) : tool.kind === 'dispatching') continue;
     const why = tool.kind === 'known' ? 'it is not among its tools' : tool.reason;
-    problems.warn('missing-tool', place, `prompt mentions ${word}, which the agent does not have: ${why}`);
+    problems.warn('missing-tool', position, `prompt mentions ${word}, which the agent does not have: ${why}`);
   }
 }
 

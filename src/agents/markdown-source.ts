@@ -48,25 +48,25 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
     return {problems: problems.all};
   }
   const head = readFrontMatter(split, KNOWN_KEYS, problems);
-  const getPlace = (key: string): Position => {
+  const getPosition = (key: string): Position => {
     const top = key.replace(/\..*/, '');
-    return head.places.get(top) ?? START;
+    return head.positions.get(top) ?? START;
   };
-  const values = readFields(head, file, getPlace, problems);
+  const values = readFields(head, file, getPosition, problems);
   if (split.body === '') problems.error('missing', START, 'there is no prompt below the front matter');
-  const places = new Map([...head.places, ['prompt', {line: split.bodyLine, column: 1}]]);
-  const fields = checkFields(values, getPlace, problems, new Set(['prompt']));
-  const agent = fields && defineAgent(fields, places, {...options, dialect: 'claude'}, problems);
+  const positions = new Map([...head.positions, ['prompt', {line: split.bodyLine, column: 1}]]);
+  const fields = checkFields(values, getPosition, problems, new Set(['prompt']));
+  const agent = fields && defineAgent(fields, positions, {...options, dialect: 'claude'}, problems);
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 
-type GetPlace = (key: string) => Position;
+type GetPosition = (key: string) => Position;
 
 /** The values in the types of our schema. Unknown keys are reported. */
 function readFields(
   head: FrontMatter,
   file: string,
-  getPlace: GetPlace,
+  getPosition: GetPosition,
   problems: ProblemList,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
@@ -74,29 +74,29 @@ function readFields(
     if (KNOWN_KEYS.includes(key)) {
       // `model:` without a value means no model. Tools are read below.
       if (value !== null || key === 'tools') values[key] = value;
-    } else reportUnknownKey(key, getPlace(key), problems);
+    } else reportUnknownKey(key, getPosition(key), problems);
   }
   if (head.body !== '') values.prompt = head.body;
-  values.name = resolveName(values.name, file, getPlace('name'), problems);
+  values.name = resolveName(values.name, file, getPosition('name'), problems);
   values.description = readText(values.description);
-  values.tools = readTools(values.tools, 'tools' in values, getPlace('tools'), problems);
+  values.tools = readTools(values.tools, 'tools' in values, getPosition('tools'), problems);
   if (typeof values.disallowedTools === 'string') values.disallowedTools = splitList(values.disallowedTools);
   if (typeof values.color === 'string') values.color = normalizeColor(values.color);
   if (typeof values.model === 'string' && values.model.trim() === '') delete values.model;
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function reportUnknownKey(key: string, place: Position, problems: ProblemList): void {
+function reportUnknownKey(key: string, position: Position, problems: ProblemList): void {
   if (WITHOUT_COUNTERPART.has(key)) {
-    problems.warn('no-counterpart', place, `${key} is not supported by mini-cc and is ignored`);
+    problems.warn('no-counterpart', position, `${key} is not supported by mini-cc and is ignored`);
   } else {
     const meant = /^(?:allowed[-_]?tools)$/i.test(key) ? 'tools' : findTypo(key, KNOWN_KEYS);
-    problems.warn('unknown-key', place, `unknown key ${quote(key)} is ignored`, meant);
+    problems.warn('unknown-key', position, `unknown key ${quote(key)} is ignored`, meant);
   }
 }
 
 /** The stated name, or the name of the file, as a valid agent name. */
-function resolveName(stated: unknown, file: string, place: Position, problems: ProblemList): string | undefined {
+function resolveName(stated: unknown, file: string, position: Position, problems: ProblemList): string | undefined {
   const fileName = path.basename(file).replace(/\.md$/i, '');
   const written = typeof stated === 'number' || typeof stated === 'string' ? String(stated).trim() : '';
   if (isAgentName(written)) return written;
@@ -104,11 +104,11 @@ function resolveName(stated: unknown, file: string, place: Position, problems: P
   if (name === undefined) {
     problems.error(
       'wrong-value',
-      place,
+      position,
       `neither ${quote(written)} nor the name of the file can become an agent name (a letter a–z comes first)`,
     );
-  } else if (written !== '') problems.warn('name', place, `name ${quote(written)} is read as ${quote(name)}`);
-  else problems.warn('name', place, `name is missing: the name of the file is used, ${quote(name)}`);
+  } else if (written !== '') problems.warn('name', position, `name ${quote(written)} is read as ${quote(name)}`);
+  else problems.warn('name', position, `name is missing: the name of the file is used, ${quote(name)}`);
   return name ?? 'unnamed';
 }
 
@@ -120,10 +120,10 @@ function readText(value: unknown): unknown {
 }
 
 /** Without `tools`, an agent gets all. The schema refuses an empty list. */
-function readTools(value: unknown, stated: boolean, place: Position, problems: ProblemList): unknown {
+function readTools(value: unknown, stated: boolean, position: Position, problems: ProblemList): unknown {
   if (!stated) return '*';
   if (value === null) {
-    problems.warn('tools', place, 'tools is empty: the agent gets all tools');
+    problems.warn('tools', position, 'tools is empty: the agent gets all tools');
     return '*';
   }
   if (Array.isArray(value)) return value.flatMap((entry) => (typeof entry === 'string' ? splitList(entry) : [entry]));

@@ -79,18 +79,18 @@ function listedTools(
 ): Set<string> {
   const listed = new Set<string>();
   for (const [index, written] of [...tools].entries()) {
-    const place = at(`tools.${index}`);
+    const position = at(`tools.${index}`);
     const tool = resolveToolName(written, options.toolNames);
     if (tool.kind !== 'known') {
       const meant = getSuggestion(tool, options);
       missing.push({name: written, reason: tool.reason, listed: true, ...(meant === undefined ? {} : {meant})});
-      problems.warn(RULES[tool.kind], place, `tool ${quote(written)} is left out: ${tool.reason}`, meant);
+      problems.warn(RULES[tool.kind], position, `tool ${quote(written)} is left out: ${tool.reason}`, meant);
       continue;
     }
     listed.add(tool.name);
     if (tool.pattern === undefined) continue;
     const instead = `the agent gets the whole tool ${tool.name}, under the permission rules`;
-    problems.warn('tool-pattern', place, `${quote(written)}: patterns are ignored here, ${instead}`);
+    problems.warn('tool-pattern', position, `${quote(written)}: patterns are ignored here, ${instead}`);
   }
   return listed;
 }
@@ -101,17 +101,17 @@ const RULES = {unknown: 'unknown-tool', unavailable: 'unavailable-tool', dispatc
 function disallowedTools(fields: Fields, at: At, options: ToolListOptions, problems: ProblemList): Set<string> {
   const names = new Set<string>();
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
-    const place = at(`disallowedTools.${index}`);
+    const position = at(`disallowedTools.${index}`);
     const tool = resolveToolName(written, options.toolNames);
     if (tool.kind === 'known') {
       names.add(tool.name);
       if (tool.pattern === undefined) continue;
       const instead = `the agent gets no ${tool.name} at all`;
-      problems.warn('tool-pattern', place, `${quote(written)}: patterns are ignored here, ${instead}`);
+      problems.warn('tool-pattern', position, `${quote(written)}: patterns are ignored here, ${instead}`);
     } else if (tool.kind === 'unknown') {
       const message = `disallowedTools: there is no tool ${quote(written)}`;
-      if (tool.slip) problems.error('unknown-tool', place, message, tool.meant);
-      else problems.warn('unknown-tool', place, message, getSuggestion(tool, options));
+      if (tool.slip) problems.error('unknown-tool', position, message, tool.meant);
+      else problems.warn('unknown-tool', position, message, getSuggestion(tool, options));
     }
     // The agent does not get unavailable and dispatching tools anyway.
   }

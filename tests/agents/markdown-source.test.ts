@@ -34,7 +34,7 @@ test('fields and tool names are mapped, and Bash may write unless the file says 
     color: 'cyan',
     readOnly: false,
   });
-  expect(agent?.places.get('prompt')).toEqual({line: 9, column: 1});
+  expect(agent?.positions.get('prompt')).toEqual({line: 9, column: 1});
 });
 
 test('an agent that names no tools gets all of them', () => {

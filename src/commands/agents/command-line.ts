@@ -22,7 +22,7 @@ export async function runAgentsCommandLine(args: SubcommandArguments, deps: Agen
     case 'show': {
       const agent = findAgent(text, deps);
       if ('ok' in agent) return toOutcome(agent, 2);
-      const {places: _, ...shown} = agent;
+      const {positions: _, ...shown} = agent;
       return json ? printJson(shown) : toOutcome(showAgent(text, deps), 2);
     }
     case 'create':
