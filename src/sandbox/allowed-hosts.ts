@@ -1,25 +1,25 @@
-/** Lets the connections of one held command out, to hosts that are allowed and to none else. */
+/** Connects one confined command to the allowed hosts and to no other. */
 import {type LookupAddress, lookup} from 'node:dns';
 import {createServer, type ServerHttp2Stream} from 'node:http2';
 import {connect, isIP, type LookupFunction} from 'node:net';
 import type {Duplex} from 'node:stream';
 
 export interface AllowedHosts {
-  /** `example.com`, or `*.example.com` for all below it. Addresses are named as they are. */
+  /** Names such as `example.com`, or `*.example.com` for all its subdomains, and IP addresses. */
   readonly names: readonly string[];
-  /** Whether a host that is allowed may have this address: a name of the world should not lead into this machine. */
-  readonly mayLeadTo: (host: string, address: string) => boolean;
+  /** Whether an allowed host may have this address: a public name must not resolve to this machine. */
+  readonly mayResolveTo: (host: string, address: string) => boolean;
 }
 
 const CONNECT_LIMIT_MS = 30_000;
 
-/** Answers the forwarder at the other end of `link`, until that closes. */
-export function openGate(link: Duplex, hosts: AllowedHosts): void {
+/** Serves the forwarder at the other end of `link` until it closes. */
+export function serveAllowedHosts(link: Duplex, hosts: AllowedHosts): void {
   const server = createServer();
   server.on('stream', (stream, headers) => {
     const {':method': method, ':authority': authority = ''} = headers;
-    if (method === 'CONNECT') pass(stream, authority, hosts);
-    else refuse(stream, 405);
+    if (method === 'CONNECT') connectStream(stream, authority, hosts);
+    else refuseStream(stream, 405);
   });
   // The command has ended in the middle of a connection.
   server.on('sessionError', () => link.destroy());
@@ -35,13 +35,14 @@ export function isAllowed(host: string, {names}: AllowedHosts): boolean {
   });
 }
 
-function pass(stream: ServerHttp2Stream, authority: string, hosts: AllowedHosts): void {
+function connectStream(stream: ServerHttp2Stream, authority: string, hosts: AllowedHosts): void {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(authority) ?? [];
   const host = bracketed ?? plain;
   stream.on('error', () => undefined);
-  const isRefused = host === undefined || !isAllowed(host, hosts) || (isIP(host) !== 0 && !hosts.mayLeadTo(host, host));
+  const isRefused =
+    host === undefined || !isAllowed(host, hosts) || (isIP(host) !== 0 && !hosts.mayResolveTo(host, host));
   if (isRefused) {
-    refuse(stream, 403);
+    refuseStream(stream, 403);
     return;
   }
   const socket = connect({host, port: Number(port), lookup: lookupAllowed(hosts), timeout: CONNECT_LIMIT_MS});
@@ -51,22 +52,22 @@ function pass(stream: ServerHttp2Stream, authority: string, hosts: AllowedHosts)
     stream.respond({':status': 200});
     stream.pipe(socket).pipe(stream);
   });
-  socket.on('error', () => (stream.headersSent ? stream.close() : refuse(stream, 502)));
+  socket.on('error', () => (stream.headersSent ? stream.close() : refuseStream(stream, 502)));
   socket.on('close', () => stream.close());
   stream.on('close', () => socket.destroy());
 }
 
-function refuse(stream: ServerHttp2Stream, status: number): void {
+function refuseStream(stream: ServerHttp2Stream, status: number): void {
   if (stream.destroyed || stream.headersSent) return;
   stream.respond({':status': status}, {endStream: true});
 }
 
-/** What the name leads to is looked at where it is connected to, so that it cannot change in between. */
-function lookupAllowed({mayLeadTo}: AllowedHosts): LookupFunction {
+/** Checks the addresses during the connection's own lookup, so that they cannot change between check and connection. */
+function lookupAllowed({mayResolveTo}: AllowedHosts): LookupFunction {
   return (host, options, callback) => {
     lookup(host, {...options, all: true}, (error, found: LookupAddress[]) => {
       if (error) return callback(error, []);
-      const allowed = found.filter(({address}) => mayLeadTo(host, address));
+      const allowed = found.filter(({address}) => mayResolveTo(host, address));
       if (allowed.length === 0) return callback(new Error(`${host} leads to a private address`), []);
       const [first] = allowed;
       return options.all ? callback(null, allowed) : callback(null, first!.address, first!.family);

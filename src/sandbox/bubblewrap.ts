@@ -1,6 +1,6 @@
 /**
- * Linux: bubblewrap. The flags are one set that was probed as a whole: `--ro-bind / /` alone does not hold root,
- * which leaves it by a remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
+ * Linux: bubblewrap. The flags work only together: `--ro-bind / /` alone does not confine root, which could leave it by a
+ * remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
  */
 import {accessSync, constants, lstatSync, realpathSync, renameSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
@@ -11,19 +11,19 @@ import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {withForwarder} from './host-forwarder.ts';
-import {mountFlags, PRIVATE, rootsOf} from './mounts.ts';
+import {existingRoots, mountFlags, PRIVATE_FOLDERS} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import {isRepository, protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 import {seccompFilter} from './seccomp.ts';
 
-const HOLD = [
+const ISOLATION_FLAGS = [
   ...['--ro-bind', '/', '/'],
   ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
   ...['--proc', '/proc', '--dev', '/dev'],
 ];
-/** The descriptor by which a command is given its filter, see `ConfinedCommand.input`. */
+/** The descriptor from which bwrap reads the system call filter, see `ConfinedCommand.input`. */
 const INPUT = 4;
 const PROBE_LIMIT_MS = 5000;
 
@@ -39,8 +39,8 @@ export class Bubblewrap implements Sandbox {
   readonly #hosts: AllowedHosts | undefined;
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
-  #probe: Promise<SandboxStatus> | undefined;
-  /** Set once the probe has shown that it holds. */
+  #status: Promise<SandboxStatus> | undefined;
+  /** Set when the probe has shown that the sandbox works. */
   #file: string | undefined;
 
   constructor(
@@ -54,32 +54,32 @@ export class Bubblewrap implements Sandbox {
   }
 
   status(): Promise<SandboxStatus> {
-    this.#probe ??= this.#tryOut();
-    return this.#probe;
+    this.#status ??= this.#probe();
+    return this.#status;
   }
 
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand {
     if (this.#file === undefined) {
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
     }
-    const roots = rootsOf(options);
+    const roots = existingRoots(options);
     const tmp = roots.includes('/tmp') ? '/dev/shm' : '/tmp';
     const places = profile === 'workspace-write' ? protectedPlaces(roots, realpathOr(this.#places.home)) : undefined;
-    const held = this.#hold(places?.absent ?? []);
-    const writable = places && {...places, absent: held};
+    const placeholders = this.#createPlaceholders(places?.missing ?? []);
+    const writable = places && {...places, missing: placeholders};
     const hosts = writable && this.#hosts?.names.length ? this.#hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
-    // Node lies where it was installed, which may be in a place that is covered.
+    // Node may be installed in a folder that is hidden otherwise.
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
     const filter = this.#filters[profile];
     const hidden = hiddenPaths(this.#places);
     const mounts = mountFlags({...options, seen}, hidden, writable);
-    const kept = (writable?.kept ?? []).map((path) => ({path, inode: inodeOf(path)}));
+    const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
     const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
     return {
       file: this.#file,
       args: [
-        ...HOLD,
+        ...ISOLATION_FLAGS,
         ...seccompFlags(filter),
         ...mounts,
         '--setenv',
@@ -95,41 +95,41 @@ export class Bubblewrap implements Sandbox {
       reaches: hosts?.names ?? [],
       hidden: hidden.map(({path}) => path),
       release: () => {
-        for (const {path} of held) this.#placeholders.release(path);
-        return [...plain.flatMap(undoRepository), ...kept.flatMap(sayReplaced)];
+        for (const {path} of placeholders) this.#placeholders.release(path);
+        return [...plain.flatMap(disableRepository), ...readOnly.flatMap(describeReplaced)];
       },
     };
   }
 
   outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
-    if (PRIVATE.includes(directory)) return true;
+    if (PRIVATE_FOLDERS.includes(directory)) return true;
     const hidden = hiddenPaths(this.#places).map(({path}) => path);
-    const innermost = [...PRIVATE, ...hidden, ...rootsOf(options)]
+    const innermost = [...PRIVATE_FOLDERS, ...hidden, ...existingRoots(options)]
       .filter((place) => isInside(directory, [place]))
       .sort((a, b) => b.length - a.length)[0];
-    return innermost === undefined || rootsOf(options).includes(innermost);
+    return innermost === undefined || existingRoots(options).includes(innermost);
   }
 
-  /** @returns those that are there now, to be released. Where mini-cc may make nothing, its commands may not either. */
-  #hold(absent: readonly Placeholder[]): Placeholder[] {
-    const held: Placeholder[] = [];
+  /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write. */
+  #createPlaceholders(missing: readonly Placeholder[]): Placeholder[] {
+    const placeholders: Placeholder[] = [];
     try {
-      for (const placeholder of absent) if (this.#placeholders.hold(placeholder)) held.push(placeholder);
-      return held;
+      for (const placeholder of missing) if (this.#placeholders.acquire(placeholder)) placeholders.push(placeholder);
+      return placeholders;
     } catch (error) {
-      for (const {path} of held) this.#placeholders.release(path);
+      for (const {path} of placeholders) this.#placeholders.release(path);
       throw error;
     }
   }
 
-  async #tryOut(): Promise<SandboxStatus> {
+  async #probe(): Promise<SandboxStatus> {
     const file = findProgram('bwrap', this.#searchPath);
     if (file === undefined) {
       return {available: false, reason: 'bubblewrap is not installed', remedy: 'apt-get install bubblewrap'};
     }
     const filter = this.#filters['read-only'];
-    const args = [...HOLD, ...seccompFlags(filter), '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
-    const failure = await failureOf(file, args, filter);
+    const args = [...ISOLATION_FLAGS, ...seccompFlags(filter), '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
+    const failure = await findFailure(file, args, filter);
     if (failure === undefined) {
       this.#file = file;
       return {available: true, kind: 'bubblewrap'};
@@ -142,14 +142,14 @@ function seccompFlags(filter: Uint8Array | undefined): string[] {
   return filter ? ['--seccomp', String(INPUT)] : [];
 }
 
-/** Loaded where hosts are allowed. Until it is there the command's first connection waits. */
+/** Loaded only when hosts are allowed. The command's first connection waits until it is loaded. */
 async function linkTo(stream: Duplex, hosts: AllowedHosts): Promise<void> {
-  const {openGate} = await import('./allowed-hosts.ts');
-  openGate(stream, hosts);
+  const {serveAllowedHosts} = await import('./allowed-hosts.ts');
+  serveAllowedHosts(stream, hosts);
 }
 
-/** Why it does not run; undefined when it does. */
-async function failureOf(
+/** Why bwrap does not run; undefined when it runs. */
+async function findFailure(
   file: string,
   args: readonly string[],
   filter: Uint8Array | undefined,
@@ -178,25 +178,27 @@ function realpathOr(path: string): string {
   }
 }
 
-function inodeOf(path: string): number | undefined {
+function getInode(path: string): number | undefined {
   return lstatSync(path, {throwIfNoEntry: false})?.ino;
 }
 
-/** A mount goes when somebody outside replaces what it lies on, as git does with its configuration. */
-function sayReplaced({path, inode}: {readonly path: string; readonly inode: number | undefined}): string[] {
-  if (inodeOf(path) === inode) return [];
-  return [`(${path} was replaced from outside while this command ran, which could write it from then on: look at it)`];
+/** A mount disappears when a program outside replaces its target, as git does with its configuration. */
+function describeReplaced({path, inode}: {readonly path: string; readonly inode: number | undefined}): string[] {
+  if (getInode(path) === inode) return [];
+  return [
+    `(${path} was replaced from outside while this command ran, so the command could write it from then on: look at it)`,
+  ];
 }
 
-/** A workspace that a command made into a repository would run its hooks: the file that makes it one is put aside. */
-function undoRepository(root: string): string[] {
+/** When a command made the workspace a bare repository, git would run its hooks there: rename the file that makes it one. */
+function disableRepository(root: string): string[] {
   if (!isRepository(root)) return [];
   const aside = join(root, 'HEAD.put-aside');
   renameSync(join(root, 'HEAD'), aside);
   return [`(${root} had become a bare git repository: HEAD is now ${aside})`];
 }
 
-/** Relative entries of the search path are left out: a project must not bring its own sandbox. */
+/** Ignores relative entries of the search path: a project must not provide its own sandbox. */
 function findProgram(name: string, searchPath: string): string | undefined {
   return searchPath
     .split(delimiter)

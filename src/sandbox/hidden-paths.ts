@@ -1,4 +1,4 @@
-/** Where keys live: places that a confined command must not see. */
+/** Files and folders with keys, which a confined command must not see. */
 import {realpathSync, statSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {secretPlaces} from '../core/secrets/secret-paths.ts';
@@ -8,7 +8,7 @@ export interface HiddenPlaces {
   readonly home: string;
   /** `MINI_CC_HOME`: sessions and settings of mini-cc. */
   readonly miniCcHome: string;
-  /** Further files and directories (`sandbox.hide`); relative ones and `~/` are taken from the home directory. */
+  /** Further files and directories (`sandbox.hide`); relative ones and `~/` are relative to the home directory. */
   readonly hide?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface HiddenPath {
   readonly isDirectory: boolean;
 }
 
-/** Those of the places that exist now. Looked up for each command: a key may be made while mini-cc runs. */
+/** Those of the places that exist now. Called for each command, because a key may be created while mini-cc runs. */
 export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
   const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
   const all = [...secretPlaces(home, miniCcHome), ...more];
@@ -26,7 +26,7 @@ export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): Hidden
 }
 
 function existing(path: string): HiddenPath | undefined {
-  // A place that this user cannot even look at needs no hiding: statSync gives nothing or throws EACCES.
+  // What this user cannot even stat (EACCES) needs no hiding.
   try {
     const isDirectory = statSync(path, {throwIfNoEntry: false})?.isDirectory();
     return isDirectory === undefined ? undefined : {path: realpathSync(path), isDirectory};

@@ -1,13 +1,13 @@
 /**
- * Inside of the sandbox there is no network but its own. A proxy in there takes what programs send to `http_proxy`, and
- * hands it out by one stream, which it was given as descriptor 5: over HTTP/2, since many connections share it. Who may
- * be reached is decided at the other end, see `allowed-hosts.ts`.
+ * Inside the sandbox there is only a loopback network. A proxy there accepts what programs send to `http_proxy` and
+ * forwards it through one stream, descriptor 5, over HTTP/2, since many connections share that stream. The other end
+ * decides which hosts may be reached, see `allowed-hosts.ts`.
  */
 
 /** The descriptor of that stream. */
 export const LINK = 5;
 
-/** For `node -e`: it starts the command that its arguments name, and ends as that does. */
+/** For `node -e`: starts the proxy, then the command in its arguments, and ends with that command's exit code. */
 const PROGRAM = `
 const http = require('node:http');
 const {constants} = require('node:os');
@@ -23,11 +23,11 @@ function open(authority, done) {
   stream.once('response', (headers) => end(headers[':status'], stream));
   stream.once('close', () => end(502));
 }
-const words = (status) => 'mini-cc: ' + (status === 403 ? 'this host is not allowed' : 'this host was not reached') + '\\n';
+const message = (status) => 'mini-cc: ' + (status === 403 ? 'this host is not allowed' : 'this host was not reached') + '\\n';
 const proxy = http.createServer((request, response) => {
   const {hostname, port, pathname, search} = URL.parse(request.url) ?? {hostname: ''};
   open(hostname + ':' + (port || 80), (status, stream) => {
-    if (status !== 200) return response.writeHead(status).end(words(status));
+    if (status !== 200) return response.writeHead(status).end(message(status));
     const {method, headers: {'proxy-connection': _, ...headers}} = request;
     const onward = http.request({createConnection: () => stream, method, path: pathname + search, headers});
     onward.on('error', () => response.destroy());
@@ -38,7 +38,7 @@ const proxy = http.createServer((request, response) => {
 proxy.on('connect', (request, socket, head) => {
   socket.on('error', () => undefined);
   open(request.url, (status, stream) => {
-    if (status !== 200) return socket.end('HTTP/1.1 ' + status + ' No\\r\\n\\r\\n' + words(status));
+    if (status !== 200) return socket.end('HTTP/1.1 ' + status + ' No\\r\\n\\r\\n' + message(status));
     socket.write('HTTP/1.1 200 OK\\r\\n\\r\\n');
     stream.write(head);
     socket.pipe(stream).pipe(socket);
@@ -56,7 +56,7 @@ proxy.listen(0, '127.0.0.1', () => {
 });
 `;
 
-/** The same command, with the proxy around it. @param node where Node lies */
+/** The command line that runs the command with the proxy. @param node path of the Node program. */
 export function withForwarder(argv: readonly string[], node = process.execPath): string[] {
   return [node, '-e', PROGRAM, '--', ...argv];
 }

@@ -1,10 +1,10 @@
-/** Picks the sandbox of this platform. */
+/** Chooses the sandbox for this platform. */
 
+import {MiniCcError} from '../core/util/errors.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {Bubblewrap} from './bubblewrap.ts';
 import type {HiddenPlaces} from './hidden-paths.ts';
-import {NoSandbox} from './no-sandbox.ts';
-import type {Sandbox} from './sandbox.ts';
+import type {ConfinedCommand, Sandbox, SandboxStatus} from './sandbox.ts';
 import {Seatbelt} from './seatbelt.ts';
 
 export type {AllowedHosts} from './allowed-hosts.ts';
@@ -17,9 +17,9 @@ export interface SandboxOptions extends HiddenPlaces {
   readonly platform?: NodeJS.Platform;
   /** Where `bwrap` is looked for; default: the PATH of this process. */
   readonly searchPath?: string;
-  /** What commands of the profile `workspace-write` reach; default: nothing. */
+  /** Hosts that commands of the profile `workspace-write` may reach; default: none. */
   readonly hosts?: AllowedHosts;
-  /** Whether commands of that profile may use Unix sockets; default: they may not. Linux only. */
+  /** Whether commands of that profile may use Unix sockets; default: no. Linux only. */
   readonly unixSockets?: boolean;
 }
 
@@ -31,4 +31,24 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     `there is no sandbox for ${platform}`,
     'run it on Linux (on Windows in WSL) with bubblewrap, or on macOS',
   );
+}
+
+/** For platforms without a sandbox: nothing is ever confined, so nothing that must be confined runs. */
+class NoSandbox implements Sandbox {
+  constructor(
+    private readonly reason: string,
+    private readonly remedy: string,
+  ) {}
+
+  status(): Promise<SandboxStatus> {
+    return Promise.resolve({available: false, reason: this.reason, remedy: this.remedy});
+  }
+
+  confine(): ConfinedCommand {
+    throw new MiniCcError('SANDBOX_UNAVAILABLE', `There is no sandbox: ${this.reason}`);
+  }
+
+  outlives(): boolean {
+    return false;
+  }
 }

@@ -1,75 +1,77 @@
 /**
- * Stands in for protected places that are not there: a mount needs something to lie on, and a name that is taken
- * cannot be made by a command. They are there while commands run, and gone afterwards.
+ * Placeholders for protected places that do not exist: a mount needs a target, and a command cannot create a name that is
+ * taken. They exist while commands run and are removed afterwards.
  *
- * A directory is taken away only when nobody else has it mounted, another mini-cc for instance: its removal would take
- * their mount away too. So each process puts a directory of its own inside, and the system refuses to remove what is not
- * empty. Both are invisible to git, which knows no empty directories.
+ * Removing a directory would also remove the mounts that other processes, such as another mini-cc, have on it. So each
+ * process puts a directory of its own inside, and the system refuses to remove a directory that is not empty. Git ignores
+ * both, because it does not track empty directories.
  */
 import {lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {codeOf} from '../core/util/file-errors.ts';
 
-const HOLDER = /^\.held-by-(\d+)$/;
-/** Somebody else may take the directory away between our two steps. */
+const OWNER_FOLDER = /^\.held-by-(\d+)$/;
+/** Another process may remove the directory between our two steps. */
 const ATTEMPTS = 5;
-const MAY_NOT: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+const NOT_PERMITTED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 export interface Placeholder {
-  /** The folder that it lies in is there. */
+  /** Its parent folder exists. */
   readonly path: string;
   /** Absent for a directory. */
   readonly content?: string;
 }
 
 export class Placeholders {
-  /** By path, with how many commands need it. */
-  readonly #held = new Map<string, {readonly placeholder: Placeholder; readonly count: number}>();
+  /** By path, with the number of commands that need it. */
+  readonly #used = new Map<string, {readonly placeholder: Placeholder; readonly count: number}>();
   readonly #onExit = (): void => {
-    for (const {placeholder} of this.#held.values()) remove(placeholder);
+    for (const {placeholder} of this.#used.values()) remove(placeholder);
   };
 
-  /** Whether what lies there is only a placeholder, ours or another process's, or one that a crash left. */
+  /** Whether the path is only a placeholder: ours, another process's, or one that a crash left. */
   static isOne({path: place, content}: Placeholder): boolean {
     const stat = lstatSync(place, {throwIfNoEntry: false});
     if (content !== undefined) return stat?.isFile() === true && readFileSync(place, 'utf8') === content;
     if (!stat?.isDirectory()) return false;
     const names = readdirSync(place);
-    return names.length > 0 && names.every((name) => HOLDER.test(name));
+    return names.length > 0 && names.every((name) => OWNER_FOLDER.test(name));
   }
 
   /**
-   * @returns false where this user may make nothing: then nobody else who runs as this user can either.
-   * @throws what else the file system says
+   * Creates the placeholder, or counts one more command that needs it.
+   * @returns false where this user may not create anything: then a command of this user cannot either.
+   * @throws other errors of the file system.
    */
-  hold(placeholder: Placeholder): boolean {
+  acquire(placeholder: Placeholder): boolean {
     const {path: place} = placeholder;
     try {
-      if (!this.#held.has(place)) make(placeholder);
+      if (!this.#used.has(place)) make(placeholder);
     } catch (error) {
-      if (MAY_NOT.has((error as NodeJS.ErrnoException).code ?? '')) return false;
+      if (NOT_PERMITTED.has(codeOf(error) ?? '')) return false;
       throw error;
     }
-    if (this.#held.size === 0) process.on('exit', this.#onExit);
-    this.#held.set(place, {placeholder, count: (this.#held.get(place)?.count ?? 0) + 1});
+    if (this.#used.size === 0) process.on('exit', this.#onExit);
+    this.#used.set(place, {placeholder, count: (this.#used.get(place)?.count ?? 0) + 1});
     return true;
   }
 
   release(place: string): void {
-    const held = this.#held.get(place);
-    if (held === undefined) return;
-    if (held.count > 1) {
-      this.#held.set(place, {...held, count: held.count - 1});
+    const entry = this.#used.get(place);
+    if (entry === undefined) return;
+    if (entry.count > 1) {
+      this.#used.set(place, {...entry, count: entry.count - 1});
       return;
     }
-    this.#held.delete(place);
-    if (this.#held.size === 0) process.off('exit', this.#onExit);
-    remove(held.placeholder);
+    this.#used.delete(place);
+    if (this.#used.size === 0) process.off('exit', this.#onExit);
+    remove(entry.placeholder);
   }
 }
 
 function make({path: place, content}: Placeholder): void {
   if (content !== undefined) {
-    // `wx` follows no link. What a crash left is taken over.
+    // `wx` does not follow links. A placeholder that a crash left is used again.
     if (!Placeholders.isOne({path: place, content})) writeFileSync(place, content, {flag: 'wx'});
     return;
   }
@@ -79,21 +81,21 @@ function make({path: place, content}: Placeholder): void {
       makeFolder(path.join(place, `.held-by-${process.pid}`));
       return;
     } catch (error) {
-      if (attempt === ATTEMPTS || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (attempt === ATTEMPTS || codeOf(error) !== 'ENOENT') throw error;
     }
   }
 }
 
-/** Step by step: on some file systems Node's own way of making several at once never ends. */
+/** One level at a time: on some file systems Node's recursive `mkdir` never ends. */
 function makeFolder(place: string): void {
   try {
     mkdirSync(place);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
-/** What cannot be removed is not ours any more: somebody put something into it, or took it away. */
+/** What cannot be removed no longer belongs to us: another program wrote into it or removed it. */
 function remove(placeholder: Placeholder): void {
   const {path: place} = placeholder;
   try {
@@ -102,12 +104,12 @@ function remove(placeholder: Placeholder): void {
       return;
     }
     for (const name of readdirSync(place)) {
-      const pid = Number(HOLDER.exec(name)?.[1]);
+      const pid = Number(OWNER_FOLDER.exec(name)?.[1]);
       if (pid === process.pid || (pid > 0 && !isAlive(pid))) rmdirSync(path.join(place, name));
     }
     rmdirSync(place);
   } catch {
-    // See above.
+    // Nothing to do, see above.
   }
 }
 
@@ -115,6 +117,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

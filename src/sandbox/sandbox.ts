@@ -1,11 +1,10 @@
-/** A command → the same command, held by the operating system. Fails closed: without a working sandbox nothing runs. */
-
+/** Confines commands by the operating system. It fails closed: without a working sandbox nothing runs. */
 import type {Duplex} from 'node:stream';
 
 /**
- * `read-only`: no writing outside a private `/tmp`, no network, no other processes, no keys.
- * `workspace-write`: the same, but the workspace may be written, without what rules over git and mini-cc in it,
- * and hosts that are allowed may be reached.
+ * `read-only`: the command writes only in a private `/tmp`, and has no network, no other processes and no keys.
+ * `workspace-write`: the same, but it may write the workspace, except what configures git and mini-cc there, and it may
+ * reach the allowed hosts.
  */
 export type SandboxProfile = 'read-only' | 'workspace-write';
 
@@ -13,9 +12,9 @@ export type SandboxStatus =
   | {readonly available: true; readonly kind: string}
   | {
       readonly available: false;
-      /** Why, as the end of a sentence: `bubblewrap is not installed`. */
+      /** Why, for the end of a sentence: `bubblewrap is not installed`. */
       readonly reason: string;
-      /** What a person can do about it. */
+      /** What the user can do about it. */
       readonly remedy: string;
     };
 
@@ -24,34 +23,34 @@ export interface ConfineOptions {
   readonly cwd: string;
   readonly root: string;
   readonly extraRoots: readonly string[];
-  /** Directories elsewhere that the command reads and never writes, also where they lie in a hidden place. */
+  /** Further directories that the command may read but not write, also inside hidden places. */
   readonly seen?: readonly string[];
 }
 
 export interface ConfinedCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** What it reads from descriptor 4, to its end, before the command begins. */
+  /** Read from descriptor 4 to the end before the command starts. */
   readonly input?: Uint8Array;
-  /** Takes the other end of its descriptor 5, by which it reaches hosts that are allowed. */
+  /** Gets the other end of descriptor 5, through which the command reaches the allowed hosts. */
   readonly link?: (stream: Duplex) => void;
-  /** Hosts that it can reach; without any there is no network. */
+  /** Hosts that the command can reach. When empty, it has no network. */
   readonly reaches: readonly string[];
-  /** Places that it finds empty, absolute. */
+  /** Places that the command finds empty, absolute. */
   readonly hidden: readonly string[];
-  /** To be called once when the command has ended. @returns what had to be mended after it, one line each. */
+  /** Call it once when the command has ended. @returns one line for each thing that had to be repaired after it. */
   release(): readonly string[];
 }
 
 export interface Sandbox {
-  /** Whether commands can be confined here. Tried once; never rejects. */
+  /** Whether commands can be confined on this machine. Tried out once. Never rejects. */
   status(): Promise<SandboxStatus>;
   /**
-   * The command line that runs `argv` confined. File descriptors are passed through.
-   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has said that it is available, `SANDBOX_CANNOT_HOLD` for
-   * a workspace whose protected places cannot be kept.
+   * The command line that runs `argv` confined. It inherits file descriptors.
+   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has returned `available: true`, `SANDBOX_CANNOT_PROTECT` for
+   * a workspace whose protected places could be replaced.
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
-  /** False for a directory that only the command which ended could see, e.g. one it made in its private `/tmp`. */
+  /** False for a directory that only the ended command could see, such as one in its private `/tmp`. */
   outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * macOS: what a confined command may do, in the language of its kernel's sandbox. All is denied that is not allowed, and
- * of two rules about a path the later one wins. Names that do not exist yet can be denied too.
+ * macOS: what a confined command may do, in the language of the kernel's sandbox. Everything is denied that is not
+ * allowed, and of two rules about a path the later one wins. Paths that do not exist yet can be denied, too.
  */
 import {isInside} from '../core/util/inside.ts';
 import type {HiddenPath} from './hidden-paths.ts';
@@ -8,16 +8,16 @@ import type {ProtectedPlaces} from './protected-places.ts';
 
 export interface SeatbeltPlaces {
   readonly roots: readonly string[];
-  /** Elsewhere, to be read also where it lies in a hidden place. */
+  /** Further folders that may be read, also inside hidden places. */
   readonly seen: readonly string[];
   readonly hidden: readonly HiddenPath[];
-  /** A directory of this command's own. */
+  /** A temporary directory for this command alone. */
   readonly temporary: string;
-  /** Absent: the roots may not be written. */
+  /** What stays read-only in writable roots; undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;
 }
 
-/** Without these no program starts, or none finds out its user, the time, or the number of processors. */
+/** Without these no program starts, or programs cannot find out their user, the time or the number of processors. */
 const BASE = [
   '(version 1)',
   '(deny default)',
@@ -34,23 +34,23 @@ const BASE = [
   '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
   '(allow file-read* file-ioctl (literal "/dev/random") (literal "/dev/urandom") (literal "/dev/tty"))',
 ];
-/** Other people's files and sockets lie there; `/tmp` is a link to the first. */
-const OTHERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
+/** They contain files and sockets of other users; `/tmp` is a link to the first. */
+const SHARED_FOLDERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
 
 interface Rule {
   readonly path: string;
   readonly text: string;
 }
 
-/** @returns the profile for `sandbox-exec -p`. Nothing of the network is in it. */
-export function seatbeltProfile({roots, seen, hidden, temporary, writable}: SeatbeltPlaces): string {
+/** @returns the profile for `sandbox-exec -p`. It does not allow any network. */
+export function createSeatbeltProfile({roots, seen, hidden, temporary, writable}: SeatbeltPlaces): string {
   const rules: Rule[] = [
-    ...OTHERS.map((path) => deny('file-read* file-write*', path)),
+    ...SHARED_FOLDERS.map((path) => deny('file-read* file-write*', path)),
     ...[...roots, ...seen].map((path) => allow('file-read*', path)),
     ...(writable ? roots.map((path) => allow('file-write*', path)) : []),
     ...hidden.map(({path}) => deny('file-read* file-write*', path)),
   ];
-  // As of mounts: the outer ones first. The sort keeps the order of equal ones.
+  // Outer paths first, as for mounts. The sort keeps the order of paths with the same depth.
   rules.sort((a, b) => depth(a.path) - depth(b.path));
   return [
     ...BASE,
@@ -60,9 +60,9 @@ export function seatbeltProfile({roots, seen, hidden, temporary, writable}: Seat
   ].join('\n');
 }
 
-/** What may not be written, and no folder above it renamed or removed, which would take it elsewhere. */
-function protection({kept, pinned, absent}: ProtectedPlaces, roots: readonly string[]): string[] {
-  const places = [...kept, ...absent.map(({path}) => path)];
+/** Denies writing the protected places, and renaming or removing the folders above them, which would move them. */
+function protection({readOnly, pinned, missing}: ProtectedPlaces, roots: readonly string[]): string[] {
+  const places = [...readOnly, ...missing.map(({path}) => path)];
   const above = new Set([...roots, ...pinned, ...places.flatMap((place) => foldersAbove(place, roots))]);
   return [
     ...places.map((path) => `(deny file-write* ${subpath(path)})`),

@@ -1,4 +1,4 @@
-/** macOS: `sandbox-exec`, a part of the system. Written from what others published, and not yet tried there. */
+/** macOS: `sandbox-exec`, a part of the system. Written from published profiles, not tested on macOS yet. */
 import {existsSync, mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -6,16 +6,16 @@ import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/inside.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
-import {rootsOf} from './mounts.ts';
+import {existingRoots} from './mounts.ts';
 import {protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
-import {seatbeltProfile} from './seatbelt-profile.ts';
+import {createSeatbeltProfile} from './seatbelt-profile.ts';
 
 const PROBE_LIMIT_MS = 5000;
 const TEMPORARY = 'mini-cc-';
 
 export class Seatbelt implements Sandbox {
-  #probe: Promise<SandboxStatus> | undefined;
+  #status: Promise<SandboxStatus> | undefined;
   #works = false;
 
   constructor(
@@ -24,19 +24,19 @@ export class Seatbelt implements Sandbox {
   ) {}
 
   status(): Promise<SandboxStatus> {
-    this.#probe ??= this.#tryOut();
-    return this.#probe;
+    this.#status ??= this.#probe();
+    return this.#status;
   }
 
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand {
     if (!this.#works) {
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
     }
-    const roots = rootsOf(options);
+    const roots = existingRoots(options);
     const hidden = hiddenPaths(this.places);
     const writable = profile === 'workspace-write' ? protectedPlaces(roots, realpathSync(this.places.home)) : undefined;
     const temporary = mkdtempSync(join(realpathSync(tmpdir()), TEMPORARY));
-    const text = seatbeltProfile({roots, seen: options.seen ?? [], hidden, temporary, writable});
+    const text = createSeatbeltProfile({roots, seen: options.seen ?? [], hidden, temporary, writable});
     return {
       file: this.program,
       args: ['-p', text, '/usr/bin/env', `TMPDIR=${temporary}`, ...argv],
@@ -53,8 +53,8 @@ export class Seatbelt implements Sandbox {
     return !isInside(directory, [realpathSync(tmpdir())]) || existsSync(directory);
   }
 
-  async #tryOut(): Promise<SandboxStatus> {
-    const text = seatbeltProfile({
+  async #probe(): Promise<SandboxStatus> {
+    const text = createSeatbeltProfile({
       ...{roots: [], seen: [], hidden: [], temporary: realpathSync(tmpdir()), writable: undefined},
     });
     const args = ['-p', text, '/usr/bin/true'];

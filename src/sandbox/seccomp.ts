@@ -1,9 +1,9 @@
 /**
- * A filter of system calls, for what mounts and namespaces leave open: a socket file on a read-only file system can be
- * connected to (that of a container engine gives the whole machine away), virtual machines are reached past the network
- * namespace, and the kernel's key rings belong to the user, not to a process.
+ * A filter of system calls for what mounts and namespaces leave open: programs can connect to a socket file on a read-only
+ * file system (a container engine's socket gives control of the machine), reach virtual machines outside the network
+ * namespace, and use the kernel's key rings, which belong to the user and not to a process.
  *
- * The program is classic BPF as the kernel takes it: each step is a code, where to go on, and a number.
+ * The program is classic BPF: each step is a code, a jump and a number.
  */
 
 /** `struct sock_filter` */
@@ -23,7 +23,7 @@ interface Machine {
   readonly ioctl: number;
   /** add_key, request_key, keyctl */
   readonly keyrings: readonly number[];
-  /** Calls from here on belong to another convention (x32), which would pass by the numbers above. */
+  /** Calls from this number on belong to another convention (x32), to which the numbers above do not apply. */
   readonly foreignFrom?: number;
 }
 
@@ -33,24 +33,24 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
   },
   arm64: {arch: 0xc00000b7, socket: 198, socketpair: 199, ioctl: 29, keyrings: [217, 218, 219]},
 };
-/** io_uring_setup, _enter, _register, everywhere the same: it opens sockets without the call of that name. */
+/** io_uring_setup, _enter, _register, the same on every machine: io_uring opens sockets without the socket call. */
 const IO_URING = [425, 426, 427];
 
-/** What is left to open: `AF_INET`, `AF_INET6` (within the namespace) and `AF_NETLINK` (its own interfaces). */
+/** Socket families that stay allowed: `AF_INET`, `AF_INET6` (in the namespace) and `AF_NETLINK` (its own interfaces). */
 const FAMILIES = [2, 10, 16];
-/** Left out: a filter sees no path, so whoever may connect to one socket file may to all that it finds. */
+/** Not among them: a filter sees no paths, so a program could connect to every socket file that it finds. */
 const AF_UNIX = 1;
-/** `SOCK_DGRAM`, and `SOCK_RAW`, which is the same there: the ends of such a pair may be sent elsewhere. */
+/** `SOCK_DGRAM`, and `SOCK_RAW`, which means the same here: the ends of such a pair may send to other sockets. */
 const LOOSE_TYPES = [2, 3];
 const TYPE_MASK = 0xf;
-/** `TIOCSTI`, `TIOCLINUX`: typing into a terminal. */
+/** `TIOCSTI`, `TIOCLINUX`: they put input into a terminal. */
 const TYPING = [0x5412, 0x541c];
 
 const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
-/** Offsets in `struct seccomp_data`; of an argument, its lower half: all that the kernel looks at here. */
+/** Offsets in `struct seccomp_data`. For an argument, its lower half, which is all that the kernel uses here. */
 const NUMBER = 0;
 const ARCH = 4;
 const argument = (index: number) => 16 + index * 8;
@@ -61,7 +61,7 @@ const give = (number: number): Step => ({code: 0x06, number});
 const ALLOW = give(0x7fff0000);
 const refuse = (errno: number) => give(0x00050000 | errno);
 
-/** Runs the steps when the value is this one. They must end in a verdict. */
+/** Runs the steps when the loaded value equals `number`. They must end with a returned result. */
 const when = (number: number, steps: readonly Step[]): readonly Step[] => [
   {code: 0x15, number, otherwise: steps.length},
   ...steps,
@@ -71,7 +71,7 @@ const unlessBelow = (number: number, steps: readonly Step[]): readonly Step[] =>
   ...steps,
 ];
 
-/** Undefined on a processor that it is not written for: there the other walls stand alone. */
+/** Undefined on other processors: there only mounts and namespaces confine the command. */
 export function seccompFilter({
   architecture = process.arch,
   unixSockets = false,
@@ -98,7 +98,7 @@ export function seccompFilter({
     ...IO_URING.flatMap((number) => when(number, [refuse(ENOSYS)])),
     ALLOW,
   ];
-  // Programs for another processor (32 bit) count their calls otherwise: they cannot run.
+  // Programs of another architecture (32 bit) number their calls differently, so they cannot run.
   return assemble([load(ARCH), ...when(arch, calls), refuse(EPERM)]);
 }
 

@@ -13,7 +13,10 @@ import {fixture} from '../tools/fixture.ts';
 
 const usable = await hasSandbox();
 
-async function reaching(names: readonly string[], mayLeadTo: (host: string, address: string) => boolean = () => true) {
+async function reaching(
+  names: readonly string[],
+  mayResolveTo: (host: string, address: string) => boolean = () => true,
+) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -25,7 +28,7 @@ async function reaching(names: readonly string[], mayLeadTo: (host: string, addr
   const {port} = server.address() as AddressInfo;
   const {call, workspace, root} = fixture();
   const home = join(root, '../home');
-  const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hosts: {names, mayLeadTo}});
+  const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hosts: {names, mayResolveTo}});
   const bash = createBash(sandbox, new ProcessGroups());
   const held = {...workspace, confinement: 'workspace-write' as const};
   const run = (command: string, more: Partial<Workspace> = {}) =>
@@ -84,7 +87,7 @@ describe.runIf(usable)('a held command', () => {
 });
 
 test('a name with a star means all below it, and not itself', () => {
-  const hosts = {names: ['example.com', '*.npmjs.org', '192.0.2.1'], mayLeadTo: () => true};
+  const hosts = {names: ['example.com', '*.npmjs.org', '192.0.2.1'], mayResolveTo: () => true};
   const allowed = ['example.com', 'EXAMPLE.com', 'example.com.', 'registry.npmjs.org', 'a.b.npmjs.org', '192.0.2.1'];
   expect(allowed.filter((host) => !isAllowed(host, hosts))).toEqual([]);
   const refused = ['www.example.com', 'npmjs.org', 'evilnpmjs.org', 'example.com.evil.org', '192.0.2.10', ''];

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {Seatbelt} from '../../src/sandbox/seatbelt.ts';
-import {type SeatbeltPlaces, seatbeltProfile} from '../../src/sandbox/seatbelt-profile.ts';
+import {createSeatbeltProfile, type SeatbeltPlaces} from '../../src/sandbox/seatbelt-profile.ts';
 
 const PLACES: SeatbeltPlaces = {
   roots: ['/Users/ada/code'],
@@ -14,11 +14,11 @@ const PLACES: SeatbeltPlaces = {
   writable: undefined,
 };
 const WRITABLE = {
-  kept: ['/Users/ada/code/.git/hooks', '/Users/ada/code/.git/config'],
+  readOnly: ['/Users/ada/code/.git/hooks', '/Users/ada/code/.git/config'],
   pinned: ['/Users/ada/code/.git'],
-  absent: [{path: '/Users/ada/code/.mini-cc'}],
+  missing: [{path: '/Users/ada/code/.mini-cc'}],
 };
-const lines = (change: Partial<SeatbeltPlaces> = {}) => seatbeltProfile({...PLACES, ...change}).split('\n');
+const lines = (change: Partial<SeatbeltPlaces> = {}) => createSeatbeltProfile({...PLACES, ...change}).split('\n');
 const allowed = (what: string, all: readonly string[]) => all.filter((line) => line.startsWith(`(allow ${what}`));
 
 describe('the profile for macOS', () => {
