@@ -85,7 +85,7 @@ export function createSessionSandbox(settings: Settings, miniCcHome: string): Sa
   }
   const hosts: AllowedHosts = {
     names,
-    mayLeadTo(host, address) {
+    mayResolveTo(host, address) {
       try {
         refusePrivateAddress(host, address, () => true);
         return true;

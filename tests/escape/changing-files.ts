@@ -1,4 +1,4 @@
-/** Ways to change files elsewhere: `@OUT` is a folder of somebody else, `@WS` the workspace. */
+/** Attempts to change files elsewhere: `@OUT` is a folder of another user, `@WS` the workspace. */
 import type {Attempts} from './fixture.ts';
 
 export const changingFiles: Attempts = {

@@ -1,4 +1,4 @@
-/** Git writes in many ways, and runs programs that its settings name. */
+/** Attempts by git, which writes in many ways and runs programs that its settings name. */
 import type {Attempts} from './fixture.ts';
 
 export const changingGit: Attempts = {
@@ -60,7 +60,7 @@ export const changingGit: Attempts = {
     'git send-email --smtp-server=@OUT/run.sh --to=x HEAD; git instaweb --start; git daemon --detach --base-path=/; git credential-cache store < /dev/null',
 };
 
-/** What a commit is for: an agent that may write the workspace may do this. */
+/** Ordinary work such as commits: an agent that may write the workspace may do this. */
 export const changingTheRepository: Attempts = {
   'a commit': 'git add -A; git commit --quiet --allow-empty -m x; git commit --amend -m y; git stash; git stash pop',
   branches:

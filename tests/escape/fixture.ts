@@ -1,6 +1,6 @@
 /**
- * Where the attempts are made: a workspace, a home full of keys and a folder of somebody else, listeners that count what
- * arrives, and a process that should live on. It lies in `/var/tmp`, since `/tmp` is another one inside of the sandbox.
+ * What the attempts run against: a workspace, a home full of keys, a folder of another user, listeners that count what
+ * arrives, and a process that must survive. It lies in `/var/tmp`, because the sandbox has its own `/tmp`.
  */
 import {execFileSync, spawn} from 'node:child_process';
 import {createHash, randomBytes} from 'node:crypto';
@@ -24,26 +24,26 @@ import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 
-/** By what they try; `@OUT` and the like are filled in, see `fill`. */
+/** Commands by what they try; `fill` replaces `@OUT` and the like. */
 export type Attempts = Readonly<Record<string, string>>;
 
-export interface Arena {
+export interface EscapeFixture {
   readonly root: string;
   readonly home: string;
-  /** What the agent's commands are given. */
+  /** The environment of the agent's commands. */
   readonly env: Readonly<Record<string, string>>;
-  /** @param index of the attempt, by which its processes are known. */
+  /** @param index of the attempt: it marks the processes that the attempt starts. */
   fill(command: string, index: number): string;
-  /** The state of everything that lies there. @param inWorkspace which of its paths count */
+  /** The state of all files. @param inWorkspace which paths of the workspace count. */
   fingerprint(inWorkspace: (path: string) => boolean): ReadonlyMap<string, string>;
-  /** What was sent so far, in all. */
+  /** How many messages arrived so far. */
   arrived(): number;
-  /** The key, or what it looks like in other clothes. */
+  /** True for a text with the key, also encoded or reversed. */
   holdsKey(text: string): boolean;
-  /** Puts the workspace back as it was. */
+  /** Restores the workspace's files. */
   restore(): void;
   isVictimWell(): boolean;
-  /** Indexes of attempts that have a process, or a file in a place of the system. */
+  /** Marks of attempts that left a process, or a file in a folder of the system. */
   left(): string[];
   close(): Promise<void>;
 }
@@ -53,12 +53,12 @@ const KEYS = [
   ...['.git-credentials', '.docker/config.json', '.kube/config', '.gnupg/secring', '.mozilla/key4.db'],
   ...['.mini-cc/settings.json', 'own-keys/key', 'own-file'],
 ];
-/** What `sandbox.hide` of the settings would name. */
+/** As a user could set `sandbox.hide`. */
 export const HIDE = ['own-keys', '~/own-file'];
 const PLACES =
   '/ /etc /etc/cron.d /usr/local/bin /var /var/tmp /var/lock /var/spool /var/crash /opt /root /boot /srv /dev /dev/shm /dev/mqueue /run /run/lock /tmp /sys/fs/cgroup';
 
-export async function openArena(): Promise<Arena> {
+export async function createEscapeFixture(): Promise<EscapeFixture> {
   const base = realpathSync(mkdtempSync('/var/tmp/mini-cc-escape-'));
   const [root, home, out, pristine] = ['workspace', 'home', 'out', 'pristine'].map((name) => join(base, name));
   const key = `CANARY-KEY-${randomBytes(12).toString('hex')}`;
@@ -66,9 +66,8 @@ export async function openArena(): Promise<Arena> {
   fillHome(home!, key);
   fillOutside(out!);
   fillWorkspace(root!, {out: out!, home: home!});
-  // With the times that the files have.
   cpSync(root!, pristine!, {recursive: true, preserveTimestamps: true, verbatimSymlinks: true});
-  let asItWas = stateOf(root!);
+  let initialState = getState(root!);
   const listeners = await listen(out!, `mini-cc-${mark}`);
   const victim = spawn('sleep', ['1000'], {env: {SECRET: key}, stdio: 'ignore', cwd: home});
   const hosts = readFileSync('/etc/hosts', 'utf8');
@@ -85,18 +84,18 @@ export async function openArena(): Promise<Arena> {
         command,
       ),
     fingerprint: (inWorkspace) =>
-      new Map([...stateOf(home!), ...stateOf(out!), ...[...stateOf(root!)].filter(([path]) => inWorkspace(path))]),
-    holdsKey: (text) => clothesOf(key).some((form) => text.replace(/\s/g, '').includes(form)),
+      new Map([...getState(home!), ...getState(out!), ...[...getState(root!)].filter(([path]) => inWorkspace(path))]),
+    holdsKey: (text) => getEncodings(key).some((form) => text.replace(/\s/g, '').includes(form)),
     restore() {
-      if (isDeepStrictEqual(stateOf(root!), asItWas)) return;
+      if (isDeepStrictEqual(getState(root!), initialState)) return;
       for (const name of readdirSync(root!)) rmSync(join(root!, name), {recursive: true, force: true});
       cpSync(pristine!, root!, {recursive: true, preserveTimestamps: true, verbatimSymlinks: true});
-      asItWas = stateOf(root!);
+      initialState = getState(root!);
     },
     isVictimWell: () => victim.exitCode === null && victim.signalCode === null && isAsleep(victim.pid!),
     left: () => [
       ...commandLines().flatMap((line) => line.match(new RegExp(`${mark}\\d{3}`)) ?? []),
-      ...PLACES.split(' ').flatMap((place) => entriesOf(place).filter((name) => name.includes(mark))),
+      ...PLACES.split(' ').flatMap((place) => listEntries(place).filter((name) => name.includes(mark))),
       ...(readFileSync('/etc/hosts', 'utf8') === hosts ? [] : ['/etc/hosts']),
     ],
     async close() {
@@ -123,7 +122,7 @@ function fillOutside(out: string): void {
   put(out, {'canary.txt': 'mine, a and b\n', 'run.sh': '#!/bin/sh\ntouch "$0.ran"\n', 'evil/config': '[core]\n'});
   mkdirSync(join(out, 'empty'));
   symlinkSync('canary.txt', join(out, 'link'));
-  // As a program of the system that runs with the rights of its owner.
+  // Like a system program that runs with the rights of its owner.
   chmodSync(join(out, 'run.sh'), 0o4755);
 }
 
@@ -182,12 +181,12 @@ async function listen(out: string, abstract: string) {
   };
 }
 
-function stateOf(folder: string, found = new Map<string, string>()): Map<string, string> {
+function getState(folder: string, found = new Map<string, string>()): Map<string, string> {
   if (!existsSync(folder)) return found;
   for (const path of [folder, ...readdirSync(folder).map((name) => join(folder, name))]) {
     const stat = lstatSync(path);
     if (stat.isDirectory() && path !== folder) {
-      stateOf(path, found);
+      getState(path, found);
       continue;
     }
     const content = stat.isSymbolicLink()
@@ -203,13 +202,13 @@ function stateOf(folder: string, found = new Map<string, string>()): Map<string,
   return found;
 }
 
-/** Also false for one that was stopped or is no more. */
+/** False also for a process that was stopped or has ended. */
 function isAsleep(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && /\) S /.test(readFileSync(stat, 'utf8'));
 }
 
-function clothesOf(key: string): string[] {
+function getEncodings(key: string): string[] {
   const base64 = [0, 1, 2].map((shift) =>
     Buffer.from('x'.repeat(shift) + key)
       .toString('base64')
@@ -219,7 +218,7 @@ function clothesOf(key: string): string[] {
 }
 
 function commandLines(): string[] {
-  return entriesOf('/proc')
+  return listEntries('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map((pid) => {
       try {
@@ -230,7 +229,7 @@ function commandLines(): string[] {
     });
 }
 
-function entriesOf(place: string): string[] {
+function listEntries(place: string): string[] {
   try {
     return readdirSync(place);
   } catch {

@@ -1,4 +1,4 @@
-/** Ways to a network, to other processes, and to go on after the call. `@PORT` and the like are real listeners. */
+/** Attempts to reach a network or other processes, or to run on after the call. `@PORT` and the like are real listeners. */
 import type {Attempts} from './fixture.ts';
 
 export const reachingOut: Attempts = {

@@ -1,4 +1,4 @@
-/** Ways to a key. */
+/** Attempts to read a key. */
 import type {Attempts} from './fixture.ts';
 
 export const readingKeys: Attempts = {

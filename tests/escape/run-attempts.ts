@@ -1,4 +1,4 @@
-/** An agent that tries them all: a real run by a scripted model, so that permissions, bash and the sandbox count. */
+/** Lets an agent try all attempts, in a real run with a scripted model, permissions, bash and the sandbox. */
 import {setTimeout as delay} from 'node:timers/promises';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Confinement} from '../../src/core/contract/access.ts';
@@ -13,10 +13,23 @@ import {createBash} from '../../src/tools/bash/bash.ts';
 import {managerFixture} from '../core/manager-fixture.ts';
 import {resultsIn} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
-import {type Arena, type Attempts, HIDE} from './fixture.ts';
+import {changingFiles} from './changing-files.ts';
+import {changingGit, changingTheRepository} from './changing-git.ts';
+import {type Attempts, type EscapeFixture, HIDE} from './fixture.ts';
+import {reachingOut} from './reaching-out.ts';
+import {readingKeys} from './reading-keys.ts';
+
+/** All attempts. */
+export const ATTEMPTS = {
+  ...readingKeys,
+  ...changingFiles,
+  ...changingGit,
+  ...changingTheRepository,
+  ...reachingOut,
+};
 
 export interface Outcome {
-  /** What must not be, in words; empty when it was held. */
+  /** What went wrong, in words; empty when the attempt failed to escape. */
   readonly broke: string[];
   /** The tool's result. */
   text: string;
@@ -24,72 +37,72 @@ export interface Outcome {
 
 export interface Conditions {
   readonly agent: 'explore' | 'code';
-  /** Of an agent that may write. */
+  /** Of an agent that may write. See `Workspace`. */
   readonly confinement: Confinement;
   readonly mode: PermissionMode;
   /** Where `bwrap` is looked for; default: the PATH. */
   readonly searchPath?: string;
   /** Paths of the workspace that must stay as they are. */
   readonly protects: (path: string) => boolean;
-  /** The workspace is put back after each attempt. */
+  /** Restores the workspace after each attempt. */
   readonly restores?: boolean;
 }
 
 const LIMIT_S = 10;
-/** A conversation grows with each. */
-const MOST_A_RUN = 20;
-/** After which what was started for later would have shown. */
-const LATER_MS = 700;
+/** Attempts in one run: the conversation grows with each. */
+const MAX_PER_RUN = 20;
+/** How long to wait for what attempts started in the background. */
+const BACKGROUND_MS = 700;
 
-export async function attemptAll(
-  arena: Arena,
+export async function runAttempts(
+  fixture: EscapeFixture,
   attempts: Attempts,
   conditions: Conditions,
 ): Promise<Map<string, Outcome>> {
   const names = Object.keys(attempts);
   const outcomes = new Map(names.map((name): [string, Outcome] => [name, {broke: [], text: ''}]));
-  let before = arena.fingerprint(conditions.protects);
-  let sent = arena.arrived();
+  let before = fixture.fingerprint(conditions.protects);
+  let sent = fixture.arrived();
   const check = (name: string) => {
     const {broke} = outcomes.get(name)!;
-    const now = arena.fingerprint(conditions.protects);
+    const now = fixture.fingerprint(conditions.protects);
     broke.push(...differences(before, now));
-    if (arena.arrived() > sent) broke.push('something arrived');
-    if (!arena.isVictimWell()) broke.push('another process was hurt');
-    if (conditions.restores) arena.restore();
-    before = conditions.restores ? arena.fingerprint(conditions.protects) : now;
-    sent = arena.arrived();
+    if (fixture.arrived() > sent) broke.push('something arrived');
+    if (!fixture.isVictimWell()) broke.push('another process was hurt');
+    if (conditions.restores) fixture.restore();
+    before = conditions.restores ? fixture.fingerprint(conditions.protects) : now;
+    sent = fixture.arrived();
   };
-  for (let first = 0; first < names.length; first += MOST_A_RUN) {
-    const some = names.slice(first, first + MOST_A_RUN);
+  for (let first = 0; first < names.length; first += MAX_PER_RUN) {
+    const some = names.slice(first, first + MAX_PER_RUN);
     const model = new ScriptedModel(({messages}, index) => {
       const done = some[index - 1];
       if (done !== undefined) {
         const content = resultsIn(messages.at(-1))[0]?.content;
         const text = typeof content === 'string' ? content : JSON.stringify(content);
         outcomes.get(done)!.text = text;
-        if (arena.holdsKey(text)) outcomes.get(done)!.broke.push('the key was seen');
+        if (fixture.holdsKey(text)) outcomes.get(done)!.broke.push('the key was seen');
         check(done);
       }
       const next = some[index];
       if (next === undefined) return say('that was all');
-      // From the same place, wherever the one before it went.
-      const command = `cd ${arena.root}; ${arena.fill(attempts[next]!, first + index)}`;
+      // Start in the same folder, also when the attempt before changed it.
+      const command = `cd ${fixture.root}; ${fixture.fill(attempts[next]!, first + index)}`;
       return calls(call('bash', {command, timeout_seconds: LIMIT_S}, `toolu_${index}`));
     });
-    await dispatch(arena, model, conditions);
+    await dispatch(fixture, model, conditions);
   }
-  await delay(LATER_MS);
+  await delay(BACKGROUND_MS);
   check(names.at(-1)!);
-  for (const left of arena.left()) {
+  for (const left of fixture.left()) {
     const name = names[Number(left.match(/\d{3}$/)?.[0])] ?? names.at(-1)!;
     outcomes.get(name)!.broke.push(`it left ${left}`);
   }
   return outcomes;
 }
 
-async function dispatch(arena: Arena, model: ScriptedModel, conditions: Conditions): Promise<void> {
-  const {home, root, env} = arena;
+async function dispatch(fixture: EscapeFixture, model: ScriptedModel, conditions: Conditions): Promise<void> {
+  const {home, root, env} = fixture;
   const {searchPath, mode, confinement, agent} = conditions;
   const miniCcHome = `${home}/.mini-cc`;
   const sandbox = createSandbox({home, miniCcHome, hide: HIDE, ...(searchPath === undefined ? {} : {searchPath})});

@@ -1,18 +1,17 @@
-/** An agent that may write its workspace tries to get out of it, or to gain power over git and mini-cc in it. */
+/** An agent that may write its workspace tries to escape from it, or to change what controls git and mini-cc. */
 import {afterAll, describe, expect, test} from 'vitest';
 import {hasSandbox} from '../support/sandbox.ts';
-import {ATTEMPTS} from './attempts.ts';
-import {openArena} from './fixture.ts';
-import {attemptAll, type Conditions} from './run-attempts.ts';
+import {createEscapeFixture} from './fixture.ts';
+import {ATTEMPTS, type Conditions, runAttempts} from './run-attempts.ts';
 
 const usable = await hasSandbox();
-const arena = await openArena();
-afterAll(() => arena.close());
+const fixture = await createEscapeFixture();
+afterAll(() => fixture.close());
 
 const PROTECTED = ['.git/hooks', '.git/config', '.git/config.worktree', '.git/commondir', '.mini-cc', '.claude'];
 const protects = (path: string) =>
-  PROTECTED.some((name) => path === `${arena.root}/${name}` || path.startsWith(`${arena.root}/${name}/`));
-/** Nothing is asked: what holds is the sandbox alone. */
+  PROTECTED.some((name) => path === `${fixture.root}/${name}` || path.startsWith(`${fixture.root}/${name}/`));
+/** No permission is asked: only the sandbox confines the commands. */
 const conditions: Conditions = {
   ...{agent: 'code', confinement: 'workspace-write', mode: 'bypassPermissions'},
   ...{protects, restores: true},
@@ -22,8 +21,8 @@ test('there are at least 120 attempts', () => {
   expect(Object.keys(ATTEMPTS).length).toBeGreaterThanOrEqual(120);
 });
 
-describe.runIf(usable)('held by the sandbox', async () => {
-  const outcomes = usable ? await attemptAll(arena, ATTEMPTS, conditions) : new Map();
+describe.runIf(usable)('in the sandbox', async () => {
+  const outcomes = usable ? await runAttempts(fixture, ATTEMPTS, conditions) : new Map();
 
   test.each(Object.keys(ATTEMPTS))('%s', (name) => {
     expect(outcomes.get(name).broke).toEqual([]);
@@ -35,7 +34,7 @@ describe.runIf(usable)('held by the sandbox', async () => {
 });
 
 describe('without a sandbox, where it is required', async () => {
-  const outcomes = await attemptAll(arena, ATTEMPTS, {...conditions, searchPath: ''});
+  const outcomes = await runAttempts(fixture, ATTEMPTS, {...conditions, searchPath: ''});
 
   test.each(Object.keys(ATTEMPTS))('%s', (name) => {
     const {broke, text} = outcomes.get(name)!;

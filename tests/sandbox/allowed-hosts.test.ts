@@ -1,4 +1,4 @@
-/** Hosts that held commands reach: by real connections to servers on this machine. */
+/** Which hosts confined commands reach, by real connections to servers on this machine. */
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
@@ -42,8 +42,8 @@ async function reaching(
   return {run, asked, held, root};
 }
 
-describe.runIf(usable)('a held command', () => {
-  test('reaches a host that is allowed, plainly and through a tunnel', async () => {
+describe.runIf(usable)('a confined command', () => {
+  test('reaches an allowed host, by plain requests and through a tunnel', async () => {
     const {run, asked} = await reaching(['localhost']);
     expect((await run('curl -sS http://localhost:@PORT/a')).text).toBe('served /a');
     expect((await run('curl -sS --proxytunnel http://localhost:@PORT/b')).text).toBe('served /b');
@@ -53,7 +53,7 @@ describe.runIf(usable)('a held command', () => {
     expect(asked).toEqual(['GET /a', 'GET /b', 'POST /c']);
   });
 
-  test('reaches no other, and is told which it does', async () => {
+  test('reaches no other host, and its result names the allowed ones', async () => {
     const {run, asked} = await reaching(['example.org']);
     const {text} = await run('curl -sSf http://localhost:@PORT/a; curl -sS --proxytunnel http://127.0.0.1:@PORT/b');
     expect(text).toContain('of the network only example.org; keys are hidden');
@@ -63,7 +63,7 @@ describe.runIf(usable)('a held command', () => {
     expect(asked).toEqual([]);
   });
 
-  test('reaches an allowed name only where that leads outwards', async () => {
+  test('reaches an allowed name only when it resolves to a public address', async () => {
     const {run, asked} = await reaching(['localhost'], () => false);
     expect((await run('curl -sS http://localhost:@PORT/a')).text).toContain('this host was not reached');
     expect(asked).toEqual([]);
@@ -75,7 +75,7 @@ describe.runIf(usable)('a held command', () => {
     expect(asked).toEqual([]);
   });
 
-  test('has its exit code, its directory and its end as ever', async () => {
+  test('has its exit code, working directory and time limit as usual', async () => {
     const {run, held, root} = await reaching(['localhost']);
     expect((await run('mkdir sub; cd sub; exit 3')).text).toBe('exit code 3');
     expect(held.cwd).toBe(join(root, 'sub'));
@@ -86,7 +86,7 @@ describe.runIf(usable)('a held command', () => {
   });
 });
 
-test('a name with a star means all below it, and not itself', () => {
+test('a name with a star allows all subdomains but not the name itself', () => {
   const hosts = {names: ['example.com', '*.npmjs.org', '192.0.2.1'], mayResolveTo: () => true};
   const allowed = ['example.com', 'EXAMPLE.com', 'example.com.', 'registry.npmjs.org', 'a.b.npmjs.org', '192.0.2.1'];
   expect(allowed.filter((host) => !isAllowed(host, hosts))).toEqual([]);

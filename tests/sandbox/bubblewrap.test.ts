@@ -1,4 +1,4 @@
-/** Real commands in the real sandbox: each of these was a way out of a weaker one. */
+/** Real commands in the real sandbox. Each of these tests was a way out of a weaker sandbox. */
 import {
   existsSync,
   mkdirSync,
@@ -22,7 +22,7 @@ import {type Fixture, fixture, isRunning, until} from '../tools/fixture.ts';
 
 const usable = await hasSandbox();
 
-/** A read-only agent with a home of its own, and a function that runs its commands. */
+/** A read-only agent with its own home, and a function that runs its commands. */
 function confined(
   more: {hide?: string[]; extraRoots?: (base: string) => string[]; root?: (f: Fixture) => string} = {},
 ) {
@@ -81,7 +81,7 @@ describe.runIf(usable)('a confined command', () => {
     expect(existsSync(made)).toBe(false);
   });
 
-  test('has a /tmp of its own, which is empty each time and TMPDIR names', async () => {
+  test('has its own /tmp, which TMPDIR names and which is empty each time', async () => {
     const {run, workspace} = confined();
     const {text} = await run(
       'echo secret > /tmp/made && cat /tmp/made && cat "$(mktemp -p "$TMPDIR")" && echo $TMPDIR',
@@ -114,7 +114,7 @@ describe.runIf(usable)('a confined command', () => {
     expect(text).toContain('there is no network');
   });
 
-  test('is told about the network also where its program fails without a word', async () => {
+  test('gets a line about the network also when its program fails without a message', async () => {
     const {text} = await confined().run('curl() { return 6; }; curl -s http://example.com');
     expect(text).toMatch(/there is no network\)\nexit code 6$/);
     expect((await confined().run('false')).text).toBe('exit code 1');
@@ -131,7 +131,7 @@ describe.runIf(usable)('a confined command', () => {
   });
 
   test('does not see keys', async () => {
-    // The home is one of its roots, so that it is seen although it lies in /tmp.
+    // The home is one of its roots, so that it is visible although it lies in /tmp.
     const {run, home} = confined({
       hide: ['own-keys', '~/own-file'],
       extraRoots: (base) => [realpathSync(join(base, 'home'))],
@@ -149,7 +149,7 @@ describe.runIf(usable)('a confined command', () => {
     expect(text).not.toContain('key\n');
   });
 
-  test('is told that keys are hidden when it looks for one', async () => {
+  test('gets a line that keys are hidden when it looks for one', async () => {
     const {run, home} = confined({extraRoots: (base) => [realpathSync(join(base, 'home'))]});
     mkdirSync(join(home, '.ssh'));
     const {text} = await run('cat ~/.ssh/id_rsa');
@@ -180,7 +180,7 @@ describe.runIf(usable)('a confined command', () => {
     expect(text).not.toContain('SECRET');
   });
 
-  test('sees its workspace also inside a hidden directory, and not the rest of that', async () => {
+  test('sees its workspace inside a hidden directory, but not the rest of that directory', async () => {
     const {run, home} = confined({
       root({root}) {
         const tree = join(realpathSync(join(root, '../home')), '.mini-cc/worktrees/run');
@@ -194,7 +194,7 @@ describe.runIf(usable)('a confined command', () => {
     expect((await run('touch b.txt')).isError).toBe(true);
   });
 
-  test('sees a directory elsewhere that it must read from, and cannot write it', async () => {
+  test('sees a further directory that it must read, and cannot write it', async () => {
     const {workspace, outside, call, sandbox} = confined();
     mkdirSync(join(outside, 'objects'));
     writeFileSync(join(outside, 'objects', 'a.txt'), 'lent\n');
@@ -223,7 +223,7 @@ describe.runIf(usable)('a confined command', () => {
     expect((await run('pwd')).text).toBe('/usr');
   });
 
-  test('goes back to the root when its directory was its own, and says so', async () => {
+  test('goes back to the root when its directory was private to the command, and says so', async () => {
     const {run, root} = confined();
     const {text} = await run('mkdir /tmp/mine; cd /tmp/mine');
     expect(text).toBe(`(/tmp/mine was private to this command; cwd is back at ${root})`);
@@ -231,7 +231,7 @@ describe.runIf(usable)('a confined command', () => {
     expect((await run('pwd')).text).toBe('/tmp');
   });
 
-  test('is gone within a second of an abort, with what left its group or ignores signals', async () => {
+  test('ends within a second of an abort, with processes that left its group or ignore signals', async () => {
     const {run} = confined();
     const abort = new AbortController();
     const mark = `6${process.pid}${Math.floor(performance.now())}`;
@@ -257,7 +257,7 @@ describe.runIf(usable)('a confined command', () => {
     await until(() => left().length === 0, 1000);
   });
 
-  test('gives all of its output', async () => {
+  test('returns all of its output', async () => {
     const {run} = confined();
     expect((await run('seq 1 5000')).text.split('\n')).toHaveLength(5000);
   });

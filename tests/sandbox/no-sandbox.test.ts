@@ -1,4 +1,4 @@
-/** Where there is no sandbox, or one that does not hold, a read-only agent's bash is refused. */
+/** Without a working sandbox, bash of a read-only agent is refused. */
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
@@ -21,30 +21,30 @@ describe('without a working sandbox', () => {
     expect(readdirSync(root)).toEqual([]);
   }
 
-  test('bash of a read-only agent says how to get it, and runs nothing', async () => {
+  test('bash of a read-only agent runs nothing and says how to get a sandbox', async () => {
     await refuses(
       at('/nonexistent'),
       /^This command runs only in a sandbox, and bubblewrap is not installed: apt-get install bubblewrap/,
     );
   });
 
-  test('one that fails is not used, and its reason is given', async () => {
+  test('a sandbox that fails is not used, and the reason is given', async () => {
     const {root} = fixture();
     const script = '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n';
     writeFileSync(join(root, 'bwrap'), script, {mode: 0o755});
     await refuses(at(root), /does not work here \(bwrap: setting up uid map: Permission denied\): allow unprivileged/);
   });
 
-  test('nothing can be confined before the sandbox was found to work', () => {
+  test('nothing can be confined before the sandbox was tried out', () => {
     const options = {cwd: '/', root: '/', extraRoots: []};
     expect(() => at('/usr/bin').confine('read-only', ['true'], options)).toThrow('was not found to work');
   });
 
-  test('a project cannot bring its own bwrap by a relative PATH', async () => {
+  test('a project cannot provide its own bwrap by a relative PATH', async () => {
     expect(await at('.:node_modules/.bin').status()).toMatchObject({available: false});
   });
 
-  test('it is tried once', async () => {
+  test('the sandbox is tried out once', async () => {
     const {root} = fixture();
     writeFileSync(join(root, 'bwrap'), `#!/bin/sh\necho x >> ${root}/tries\n`, {mode: 0o755});
     const sandbox = at(root);
@@ -53,7 +53,7 @@ describe('without a working sandbox', () => {
     expect(readFileSync(join(root, 'tries'), 'utf8')).toBe('x\n');
   });
 
-  test('a system without one says what to do', async () => {
+  test('on a system without a sandbox the status says what to do', async () => {
     const sandbox = createSandbox({home: '/x', miniCcHome: '/x', platform: 'freebsd'});
     expect(await sandbox.status()).toMatchObject({available: false, reason: 'there is no sandbox for freebsd'});
     await refuses(sandbox, /there is no sandbox for freebsd: run it on Linux/);

@@ -1,4 +1,4 @@
-/** The profile for macOS, as text: whether its kernel takes it can be tried there alone. */
+/** The profile for macOS, as text: only macOS can tell whether its kernel accepts it. */
 import {chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -22,12 +22,12 @@ const lines = (change: Partial<SeatbeltPlaces> = {}) => createSeatbeltProfile({.
 const allowed = (what: string, all: readonly string[]) => all.filter((line) => line.startsWith(`(allow ${what}`));
 
 describe('the profile for macOS', () => {
-  test('denies by default, and says nothing of the network', () => {
+  test('denies by default, and allows no network', () => {
     expect(lines().slice(0, 2)).toEqual(['(version 1)', '(deny default)']);
     expect(lines().join('\n')).not.toMatch(/network|default\).*allow default/);
   });
 
-  test('read-only: writes only to its own folder and to nothing', () => {
+  test('allows a read-only command to write only its temporary folder and /dev/null', () => {
     const writes = lines().filter((line) => line.startsWith('(allow') && line.includes('file-write'));
     expect(writes).toEqual([
       '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
@@ -35,12 +35,12 @@ describe('the profile for macOS', () => {
     ]);
   });
 
-  test('keys cannot be read, and signals stay within', () => {
+  test('denies reading keys and signals to other processes', () => {
     expect(lines()).toContain('(deny file-read* file-write* (subpath "/Users/ada/.ssh"))');
     expect(lines()).toContain('(allow process-info* signal (target same-sandbox))');
   });
 
-  test('workspace-write: the roots, but what is protected comes after and cannot be moved', () => {
+  test('allows a workspace-write command to write the roots, but not to write or move protected places', () => {
     const all = lines({writable: WRITABLE});
     expect(allowed('file-write* (subpath', all)).toEqual(['(allow file-write* (subpath "/Users/ada/code"))']);
     for (const name of ['.git/hooks', '.git/config', '.mini-cc']) {
@@ -51,7 +51,7 @@ describe('the profile for macOS', () => {
     expect(all).toContain('(deny file-write-unlink (literal "/Users/ada/code"))');
   });
 
-  test('the inner rule comes later: keys in a workspace are hidden, a workspace in a hidden place is seen', () => {
+  test('puts inner paths later: keys in a workspace are hidden, a workspace in a hidden place is visible', () => {
     const inner = lines({
       roots: ['/Users/ada/.mini-cc/tree'],
       hidden: [
@@ -66,13 +66,13 @@ describe('the profile for macOS', () => {
     ]);
   });
 
-  test('names cannot end their quotes', () => {
+  test('escapes quotes in names', () => {
     expect(lines({roots: ['/a"b\\c']}).join('\n')).toContain('(allow file-read* (subpath "/a\\"b\\\\c"))');
   });
 });
 
 describe('the sandbox for macOS', () => {
-  /** A program in place of sandbox-exec. */
+  /** A program that replaces sandbox-exec. */
   function seatbelt(script: string) {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mini-cc-seatbelt-')));
     onTestFinished(() => rmSync(folder, {recursive: true}));
@@ -82,7 +82,7 @@ describe('the sandbox for macOS', () => {
     return {sandbox: new Seatbelt({home: folder, miniCcHome: join(folder, '.mini-cc')}, program), folder};
   }
 
-  test('is available where its program runs, and gives each command a folder that goes with it', async () => {
+  test('is available when its program runs, and gives each command a temporary folder that is removed afterwards', async () => {
     const {sandbox, folder} = seatbelt('exit 0');
     expect(await sandbox.status()).toEqual({available: true, kind: 'Seatbelt'});
     const command = sandbox.confine('workspace-write', ['bash', '-c', 'ls'], {

@@ -1,4 +1,4 @@
-/** The filter of system calls, as held commands meet it. */
+/** The filter of system calls, tested by confined commands. */
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -12,7 +12,7 @@ import {fixture} from '../tools/fixture.ts';
 const sandbox = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'});
 const usable = (await hasSandbox()) && seccompFilter() !== undefined;
 
-/** Runs Perl, which every git brings along, by numbers of system calls. */
+/** Makes system calls by their numbers in Perl, which is installed with git. */
 async function perl(program: string, confinement: 'read-only' | 'none' = 'read-only') {
   const {call, workspace, put, root} = fixture();
   put({'try.pl': program});
@@ -21,7 +21,7 @@ async function perl(program: string, confinement: 'read-only' | 'none' = 'read-o
   return {root, ...(await call(bash, {command: 'perl try.pl'}, {workspace: held}))};
 }
 
-describe.runIf(usable)('a held command', () => {
+describe.runIf(usable)('a confined command', () => {
   test('cannot connect to a socket file, also in its own workspace', async () => {
     const {call, workspace, root} = fixture();
     let connections = 0;
@@ -41,7 +41,7 @@ describe.runIf(usable)('a held command', () => {
     expect(connections).toBe(1);
   });
 
-  test('can use sockets of its own where the settings open them, unless its agent is read-only', async () => {
+  test('can use Unix sockets when the settings allow them, unless its agent is read-only', async () => {
     const {call, workspace, put} = fixture();
     const open = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', unixSockets: true});
     await open.status();
@@ -59,7 +59,7 @@ print 'connected';`,
     expect((await held('read-only')).text).toContain('refused: Address family not supported');
   });
 
-  test('is told what to use in place of a socket file', async () => {
+  test('gets a line about what to use instead of a socket file', async () => {
     const {text} = await perl(`my $s; socket($s, 1, 1, 0) or die "$!\n"; print 'open';`);
     expect(text).toContain('(Unix sockets cannot be used here; ports of 127.0.0.1 can');
     expect(text).toContain('node --import tsx');
@@ -73,7 +73,7 @@ print 'connected';`,
     expect((await perl(program)).text).toBe('refused');
   });
 
-  test('keeps pairs of sockets, which programs speak to their children by, and sockets of its own network', async () => {
+  test('can use socket pairs, which connect programs to their children, and sockets of its own network', async () => {
     const program = `my ($s, $t, $u); print socketpair($s, $t, 1, 1, 0) && socket($u, 2, 1, 0) ? 'open' : "refused: $!";`;
     expect((await perl(program)).text).toBe('open');
   });
@@ -88,7 +88,7 @@ print 'connected';`,
   });
 });
 
-test('the filter is written for the processors that there are, and is whole steps', () => {
+test('the filter exists for x64 and arm64 and consists of whole steps', () => {
   expect(seccompFilter({architecture: 'x64'})!.length % 8).toBe(0);
   expect(seccompFilter({architecture: 'arm64'})).not.toEqual(seccompFilter({architecture: 'x64'}));
   expect(seccompFilter({architecture: 'riscv64'})).toBeUndefined();

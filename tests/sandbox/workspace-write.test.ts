@@ -1,4 +1,4 @@
-/** Commands of an agent that may write its workspace: real ones, in the real sandbox. */
+/** Real commands of an agent that may write its workspace, in the real sandbox. */
 import {execFileSync} from 'node:child_process';
 import {
   existsSync,
@@ -57,7 +57,7 @@ function repository(folder: string) {
 }
 
 describe.runIf(usable)('a command that may write the workspace', () => {
-  test('writes there and in further roots, and nowhere else', async () => {
+  test('writes in the workspace and in further roots, and nowhere else', async () => {
     const {run, root, base, home} = held({extraRoots: (folder) => [join(folder, 'outside')]});
     const {text} = await run(`mkdir -p src && echo hi > src/a.txt && touch ${base}/outside/b.txt && echo done`);
     expect(text).toBe('done');
@@ -69,7 +69,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  test('leaves nothing in the workspace but what it made', async () => {
+  test('leaves nothing in the workspace but its own files', async () => {
     const {run, root} = held();
     const {text} = await run('ls -A; ls -A .git .claude .mini-cc');
     expect(text.split('\n').slice(0, 3)).toEqual(['.claude', '.git', '.mini-cc']);
@@ -95,7 +95,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(root).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('cannot make the workspace a repository by the files that lie in one', async () => {
+  test('cannot turn the workspace into a bare repository', async () => {
     const {run, root} = held();
     const {text} = await run('git init --bare --quiet .; touch hooks/post-checkout');
     expect(text).toContain(`(${root} had become a bare git repository: HEAD is now ${root}/HEAD.put-aside)`);
@@ -139,7 +139,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(join(root, '.mini-cc/agents'))).toEqual([]);
   });
 
-  test('cannot make hooks where a repository has none', async () => {
+  test('cannot create hooks in a repository that has none', async () => {
     const {run, root} = held();
     repository(root);
     execFileSync('rm', ['-r', join(root, '.git/hooks')]);
@@ -147,7 +147,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(existsSync(join(root, '.git/hooks'))).toBe(false);
   });
 
-  test('cannot change hooks that the configuration names elsewhere in the workspace', async () => {
+  test('cannot change hooks in another folder of the workspace that the configuration names', async () => {
     const {run, root} = held();
     const git = repository(root);
     git('config', 'core.hooksPath', '.husky/_');
@@ -156,7 +156,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(join(root, '.husky'))).toEqual(['_']);
   });
 
-  test('cannot change repositories further down, nor the file that names one', async () => {
+  test('cannot change nested repositories or the file that names one', async () => {
     const {run, root} = held();
     repository(root);
     repository(join(root, 'packages/inner'));
@@ -169,7 +169,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readFileSync(join(root, 'tree/.git'), 'utf8')).toBe('gitdir: /elsewhere\n');
   });
 
-  test('is refused where a protected place is a link, which could be replaced', async () => {
+  test('is refused when a protected place is a link, which could be replaced', async () => {
     const {run, root, outside} = held();
     symlinkSync(outside, join(root, '.claude'));
     const {text, isError} = await run('touch made');
@@ -178,7 +178,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(root)).toEqual(['.claude']);
   });
 
-  test('cannot write what the shell reads at start, where the workspace is the home', async () => {
+  test('cannot write files that the shell reads at start when the workspace is the home', async () => {
     const {run, home} = held({root: (base) => join(base, 'home')});
     writeFileSync(join(home, '.bashrc'), 'mine');
     mkdirSync(join(home, '.ssh'));
@@ -191,7 +191,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(home).sort()).toEqual(['.bashrc', '.ssh', 'code.ts']);
   });
 
-  test('leaves git and shells of the user at work meanwhile, where the workspace is the home', async () => {
+  test('does not disturb git and shells of the user meanwhile when the workspace is the home', async () => {
     const {run, home} = held({root: (base) => join(base, 'home')});
     writeFileSync(join(home, '.profile'), 'echo mine');
     writeFileSync(join(home, '.zshrc'), '');
@@ -215,7 +215,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(existsSync(join(process.env.HOME ?? '/root', 'made-by-mini-cc'))).toBe(false);
   });
 
-  test('has no keys in its environment, and a home', async () => {
+  test('has a home and no keys in its environment', async () => {
     const {run, workspace, home} = held();
     Object.assign(workspace.env, {
       GITHUB_TOKEN: 'abcdefgh',
@@ -228,13 +228,13 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     );
   });
 
-  test('runs outside when it was decided so', async () => {
+  test('runs outside the sandbox when the decision says so', async () => {
     const {run, home} = held();
     expect((await run(`touch ${home}/made`, {unconfined: true})).text).toBe('(no output)');
     expect(readdirSync(home)).toEqual(['made']);
   });
 
-  test('is told of when git outside replaced what was kept from it', async () => {
+  test('is reported when git outside replaced a protected file meanwhile', async () => {
     const {run, root} = held();
     const git = repository(root);
     const running = run('touch begun; while [ ! -e go ]; do sleep 0.02; done');
@@ -245,7 +245,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect((await run('true')).text).toBe('(no output)');
   });
 
-  test('is gone within a second of an abort, and leaves no placeholders', async () => {
+  test('ends within a second of an abort, and leaves no placeholders', async () => {
     const {run, root} = held();
     const abort = new AbortController();
     const running = run(`trap '' TERM; touch begun; sleep 60 & sleep 60`, {signal: abort.signal});
@@ -259,14 +259,14 @@ describe.runIf(usable)('a command that may write the workspace', () => {
 });
 
 describe.runIf(usable)('placeholders', () => {
-  test('are not made where nothing can be made, neither by mini-cc nor by the command', async () => {
-    // Nobody can write there, not even root.
+  test('are not created where neither mini-cc nor the command can create files', async () => {
+    // Not even root can write there.
     const {run} = held({root: () => '/sys/kernel/mm'});
     const {text} = await run('mkdir .mini-cc; echo ran');
     expect(text).toMatch(/cannot create directory .*\nran$/);
   });
 
-  test('of another process stay, and what a crash left is taken away', async () => {
+  test('of another process stay, and those that a crash left are removed', async () => {
     const {run, root} = held();
     mkdirSync(join(root, `.claude/.held-by-${process.ppid}`), {recursive: true});
     const gone = 2 ** 22 + 1;
@@ -277,7 +277,7 @@ describe.runIf(usable)('placeholders', () => {
     expect(readdirSync(join(root, '.claude'))).toEqual([`.held-by-${process.ppid}`]);
   });
 
-  test('do not take away what a person put there meanwhile', async () => {
+  test('do not remove what the user put there meanwhile', async () => {
     const {run, root} = held();
     const running = run('while [ ! -e go ]; do sleep 0.02; done');
     await until(() => existsSync(join(root, '.mini-cc')));
@@ -288,7 +288,7 @@ describe.runIf(usable)('placeholders', () => {
     expect(statSync(join(root, '.mini-cc')).isDirectory()).toBe(true);
   });
 
-  test('do not take away a file that a program of the user wrote in place of theirs meanwhile', async () => {
+  test('do not remove a file that a program of the user wrote in place of the placeholder meanwhile', async () => {
     const {run, root} = held();
     repository(root);
     const file = join(root, '.git/config.worktree');
