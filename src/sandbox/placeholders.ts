@@ -8,7 +8,7 @@
  */
 import {lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {codeOf} from '../core/util/file-errors.ts';
+import {getErrorCode} from '../core/util/file-errors.ts';
 
 const OWNER_FOLDER = /^\.held-by-(\d+)$/;
 /** Another process may remove the directory between our two steps. */
@@ -48,7 +48,7 @@ export class Placeholders {
     try {
       if (!this.#used.has(place)) make(placeholder);
     } catch (error) {
-      if (NOT_PERMITTED.has(codeOf(error) ?? '')) return false;
+      if (NOT_PERMITTED.has(getErrorCode(error) ?? '')) return false;
       throw error;
     }
     if (this.#used.size === 0) process.on('exit', this.#onExit);
@@ -81,7 +81,7 @@ function make({path: place, content}: Placeholder): void {
       makeFolder(path.join(place, `.held-by-${process.pid}`));
       return;
     } catch (error) {
-      if (attempt === ATTEMPTS || codeOf(error) !== 'ENOENT') throw error;
+      if (attempt === ATTEMPTS || getErrorCode(error) !== 'ENOENT') throw error;
     }
   }
 }
@@ -91,7 +91,7 @@ function makeFolder(place: string): void {
   try {
     mkdirSync(place);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (getErrorCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -117,6 +117,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return getErrorCode(error) === 'EPERM';
   }
 }
