@@ -11,7 +11,7 @@ import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import type {Trusts} from '../core/contract/trust.ts';
 import {getTools} from '../core/subagent.ts';
-import {completeOnce} from '../core/turn/ask-once.ts';
+import {askModelForJson} from '../core/turn/ask-once.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
@@ -40,7 +40,7 @@ export async function agentsCommandLine(
     openEditor: async () => 'No editor is opened on the command line.',
     complete: async (prompt, schema) => {
       const model = createModelResolver(options, settings, redactor).resolve(getModelName(options, settings));
-      return redactor.text(await completeOnce(model, prompt, schema, new AbortController().signal));
+      return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal));
     },
   });
 }

@@ -9,8 +9,8 @@ import path from 'node:path';
 import {createCommandTable} from '../commands/table.ts';
 import {toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
-import {readSurroundings} from '../config/surroundings.ts';
-import {allowedAgents, withOnly} from '../core/agent-types.ts';
+import {readSystemPromptContext} from '../config/system-prompt-context.ts';
+import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Workspace} from '../core/contract/access.ts';
 import type {Model} from '../core/contract/model.ts';
 import type {Denial} from '../core/contract/permission.ts';
@@ -28,7 +28,7 @@ import {SubagentManager} from '../core/subagent-manager.ts';
 import {systemClock} from '../core/turn/deadline.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
-import {systemPrompt} from '../core/turn/system-prompt.ts';
+import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {DebugLog} from '../storage/debug-log.ts';
@@ -106,7 +106,7 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   return {
     ...before,
     ...{catalog, mainAgent, state},
-    agents: allowedAgents(catalog, settings.subagents?.allowAgents ?? ['*']),
+    agents: restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']),
     sessionFolder: () => before.store.sessionFolder(state.conversation.id),
   };
 }
@@ -147,11 +147,11 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
   const fingerprint = new WorkspaceFingerprint(root);
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
   const rawStream = options.rawStream ?? false;
-  const surroundings = readSurroundings(
+  const promptContext = readSystemPromptContext(
     {cwd: root, home: options.home, trusts: trust.trusts},
     options.appendSystemPrompt,
   );
-  const memory = [...surroundings.memory, ...toolNotes(root, options.home, trust.trusts)];
+  const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts)];
   const {workspace, confinement, writeLog, checkpoints, worktrees, permits} = before;
   const manager = new SubagentManager({
     ...{mainAgentId: MAIN, inbox, bus, archiveAfterMinutes},
@@ -162,19 +162,19 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       const agent = agents.get(record.agent);
       if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} was deleted: its run cannot go on`);
       const names = baseTools.map(({name}) => name);
-      const narrowed = record.onlyTools ? withOnly(agent, record.onlyTools, names) : agent;
+      const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
       return {agent: narrowed, model: resolver.resolve(record.model || undefined)};
     },
     runs: {
       ...{baseTools, workspace, confinement, writeLog, checkpoints, worktrees, permits, rawStream},
-      surroundings: {...surroundings, memory},
+      promptContext: {...promptContext, memory},
       clock: systemClock,
       limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
       toolRules: getToolRules(loaded, rules),
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
-  return {...before, inbox, archiveAfterMinutes, rawStream, surroundings, manager};
+  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, manager};
 }
 
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
@@ -239,7 +239,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
 
 function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
   const {loaded, rules, baseTools, emit, resolver, catalog, agents, mainAgent, state, manager, rawStream} = before;
-  const {workspace, permits, checkpoints, writeLog, surroundings} = before;
+  const {workspace, permits, checkpoints, writeLog, promptContext} = before;
   const modelFor = (agent: string, asked: string | undefined) => {
     // A model that the settings name for an agent is in its definition already.
     const name = asked ?? catalog.get(agent)?.model ?? loaded.settings.subagentModel ?? 'inherit';
@@ -253,7 +253,7 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(({name}) => !rules.forbids(name)),
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
-    system: systemPrompt(mainAgent?.prompt ?? mainPrompt, surroundings),
+    system: createSystemPrompt(mainAgent?.prompt ?? mainPrompt, promptContext),
   };
 }
 

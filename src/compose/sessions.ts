@@ -58,7 +58,7 @@ export function openConversation(
     const announced = transcriptSoFar ? getAnnouncedIds(transcriptSoFar) : new Set<string>();
     const messages = restored.map(({message}) => message);
     const history = new History(journal, messages);
-    history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
+    history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
     // The transcript may be older than the key that the redactor removes.
     return {id, history, output, transcript, restored: redactor.values(restored), announced, rewindPoints, close};

@@ -9,7 +9,7 @@ import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
 import {Deadline, isReportingTurn} from './turn/deadline.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
-import {CutOff, timeoutWords} from './turn/run-ending.ts';
+import {formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {ToolSpecs} from './turn/tool-specs.ts';
 import {getErrorMessage, ModelError} from './util/errors.ts';
@@ -22,7 +22,7 @@ export interface AgentRun extends Caller {
   readonly inbox: Inbox;
   readonly limits: Limits;
   readonly clock: Clock;
-  /** Aborted with a `CutOff`; the first reason wins. */
+  /** Aborted with a `RunAborted`; the first reason wins. */
   readonly signal: AbortSignal;
   /** Also emit the raw events of the model's stream. */
   readonly rawStream: boolean;
@@ -42,7 +42,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   if (run.signal.aborted) onAbort();
   run.signal.addEventListener('abort', onAbort, {once: true});
   const deadline = new Deadline(run.clock, run.limits.timeoutSeconds * 1000, () =>
-    cut.abort(new CutOff('timeout', run.limits.timeoutSeconds)),
+    cut.abort(new RunAborted('timeout', run.limits.timeoutSeconds)),
   );
   try {
     return await loop({...run, permit: pausing(run, deadline)}, cut.signal, deadline, tally);
@@ -74,7 +74,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
       const outcomes = ending
         ? refuseAll(calls, 'Not run: the limit of this run is reached.')
         : await runToolCalls(calls, run, signal, reply.garbledInputs);
-      tally.countTools(outcomes.map((outcome) => outcome.record));
+      tally.addToolRecords(outcomes.map((outcome) => outcome.record));
       const content = outcomes.map((outcome) => outcome.block);
       run.history.append({role: 'user', content});
       run.emit({type: 'message', role: 'user', content});
@@ -107,7 +107,7 @@ function reportDue(run: AgentRun, turn: number, deadline: Deadline): Ending | un
   if (turn === 1) return undefined;
   if (isReportingTurn(turn, run.limits)) return outOfTurns(run);
   if (run.tokens.reportDue) return outOfTokens(run);
-  return deadline.reportDue ? {outcome: 'timeout', timeout: timeoutWords(run.limits.timeoutSeconds)} : undefined;
+  return deadline.reportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
 }
 
 /** What forbids any further call, so that tools need not run. */
@@ -145,9 +145,9 @@ async function ask(
         signal,
       },
       (progress) => {
-        if (progress.type === 'retry') run.tokens.spend(tally.giveUp());
-        else if (progress.type === 'usage') tally.using(progress.usage, progress.model);
-        else if (progress.type === 'text') tally.streamed(progress.text);
+        if (progress.type === 'retry') run.tokens.spend(tally.abandonAttempt());
+        else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
+        else if (progress.type === 'text') tally.addStreamedText(progress.text);
         const event = eventOf(progress, run.rawStream);
         if (event) run.emit(event);
       },
@@ -180,8 +180,8 @@ export function appendDelivered(
   run: AgentRun,
   {kind, content, announcement}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement'>,
 ): void {
-  if (kind === 'prompt') run.history.prompt(content);
-  else if (announcement) run.history.announce(toUserMessage(content), announcement);
+  if (kind === 'prompt') run.history.appendPrompt(content);
+  else if (announcement) run.history.appendAnnouncement(toUserMessage(content), announcement);
   else run.history.append(toUserMessage(content));
   run.emit({type: 'message', role: 'user', content});
 }
@@ -192,7 +192,7 @@ function appendUser(run: AgentRun, text: string): void {
 }
 
 function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): void {
-  tally.count(reply);
+  tally.addReply(reply);
   // An empty reply is a legal end of a turn, but no server takes an empty message back.
   if (reply.content.length === 0) return;
   const facts = {model: reply.model, usage: reply.usage, stopReason: reply.stopReason};
@@ -214,9 +214,9 @@ function pausing(run: AgentRun, deadline: Deadline): AgentRun['permit'] {
 
 /** What is left of a run that was cut off or whose model failed. The partial answer stays in the history. */
 function failed(error: unknown, run: AgentRun, signal: AbortSignal, tally: Tally): RunResult {
-  run.history.settleOpenCalls('Cut off before it ended.');
-  const partial = tally.takeStreamed();
-  run.tokens.spend(tally.giveUp());
+  run.history.answerOpenCalls('Cut off before it ended.');
+  const partial = tally.takeStreamedText();
+  run.tokens.spend(tally.abandonAttempt());
   if (partial.trim() !== '') {
     const content = [{type: 'text', text: partial.trimEnd()} as AssistantBlock];
     run.history.append({role: 'assistant', content});
@@ -224,9 +224,10 @@ function failed(error: unknown, run: AgentRun, signal: AbortSignal, tally: Tally
   }
   if (signal.aborted) {
     const reason: unknown = signal.reason;
-    if (reason instanceof CutOff) {
-      if (reason.why === 'timeout') return tally.result({outcome: 'timeout', timeout: timeoutWords(reason.seconds)});
-      if (reason.why === 'user') run.history.append({role: 'user', content: '[Interrupted by the user]'});
+    if (reason instanceof RunAborted) {
+      if (reason.reason === 'timeout')
+        return tally.result({outcome: 'timeout', timeout: formatTimeout(reason.seconds)});
+      if (reason.reason === 'user') run.history.append({role: 'user', content: '[Interrupted by the user]'});
     }
     return tally.result({outcome: 'stopped'});
   }

@@ -58,7 +58,11 @@ export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
 };
 
 /** The agent with some of its tools only. @param offered tools that an agent with `*` has. */
-export function withOnly(agent: AgentDefinition, only: readonly string[], offered: readonly string[]): AgentDefinition {
+export function restrictTools(
+  agent: AgentDefinition,
+  only: readonly string[],
+  offered: readonly string[],
+): AgentDefinition {
   const has = agent.tools === '*' ? offered : agent.tools;
   return {...agent, tools: has.filter((tool) => only.includes(tool))};
 }
@@ -75,14 +79,14 @@ export const builtInAgents: AgentCatalog = {
 };
 
 /** What a dispatch of an agent that is not there is told. @param name `sent` without what surrounds it. */
-export function unknownAgentWords(sent: string, name: string, agents: readonly string[]): string {
+export function formatUnknownAgent(sent: string, name: string, agents: readonly string[]): string {
   const near = findTypo(name, agents);
   const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
   return `Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`;
 }
 
 /** `subagents.allowAgents`: only those named can be dispatched; `*` stands for all. */
-export function allowedAgents(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {
+export function restrictCatalog(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {
   const isAllowed = (name: string) => allowed.includes('*') || allowed.includes(name);
   return {
     list: () => catalog.list().filter(({name}) => isAllowed(name)),

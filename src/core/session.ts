@@ -10,7 +10,7 @@ import {CommandRunner} from './session/commands.ts';
 import type {SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
 import {Turns} from './session/turns.ts';
-import {CutOff} from './turn/run-ending.ts';
+import {RunAborted} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {parseCommandLine} from './util/prompt-syntax.ts';
@@ -99,10 +99,10 @@ class LocalSession implements Session {
   }
 
   abort(): void {
-    this.#abort(new CutOff('user'));
+    this.#abort(new RunAborted('user'));
   }
 
-  #abort(why: CutOff): void {
+  #abort(why: RunAborted): void {
     this.#turns.abort(why);
     this.#commands.abort(why);
   }
@@ -111,7 +111,7 @@ class LocalSession implements Session {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#turns.close();
-    this.#abort(new CutOff('close'));
+    this.#abort(new RunAborted('close'));
     await this.#parts.manager.close();
     await this.#turns.ended;
     this.#parts.state.conversation.close();

@@ -289,7 +289,7 @@ export class SubagentManager {
     const {runId} = live;
     live.outlive();
     if (this.#registry.get(runId)?.background) return;
-    live.history.background();
+    live.history.recordBackground();
     this.#registry.update(runId, {background: true});
     this.#pool.toBackground(runId);
     this.#emitFor(runId)({type: 'run_background'});

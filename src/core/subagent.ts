@@ -24,8 +24,8 @@ import type {RunRegistry} from './runs/registry.ts';
 import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
-import {NOTHING, reasonOf} from './turn/run-ending.ts';
-import {systemPrompt} from './turn/system-prompt.ts';
+import {formatReason, NO_TOTALS} from './turn/run-ending.ts';
+import {createSystemPrompt} from './turn/system-prompt.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage} from './util/messages.ts';
 
@@ -95,10 +95,10 @@ async function runToEnd(
     const workplace = await openWorkplace(live, round, deps, emit);
     const {result, receipt} = await workplace.leave(await runAgent(createRun(live, round, workplace, deps, emit)));
     const {outcome, text, durationMs, usage} = result;
-    const reason = reasonOf(result);
+    const reason = formatReason(result);
     // From here on the run can no longer be sent to the background.
     live.isEnding = true;
-    live.history.end({
+    live.history.recordEnd({
       outcome,
       ...(reason === '' ? {} : {reason}),
       receipt: receipt.line,
@@ -115,14 +115,14 @@ async function runToEnd(
     // The error that prevented writing may also prevent closing; the first one is reported.
     await live.transcript.close().catch(() => undefined);
     const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
-    const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NOTHING};
+    const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
     return toResult(live, result, makeReceipt(result, deps.workspace.root), deps);
   }
 }
 
 function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: SubagentDeps, emit: Emit): AgentRun {
   const {agent, model, limits, tokens} = round;
-  const {workspace, surroundings, label} = workplace;
+  const {workspace, promptContext, label} = workplace;
   return {
     agentId: live.runId,
     label,
@@ -135,7 +135,7 @@ function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: S
     permit: createPermit(deps.permits, label, workspace, emit, agent),
     emit,
     model,
-    system: `${systemPrompt(agent.prompt, surroundings)}\n\nYour last message: at most ${deps.resultTokens} tokens.`,
+    system: `${createSystemPrompt(agent.prompt, promptContext)}\n\nYour last message: at most ${deps.resultTokens} tokens.`,
     history: live.history,
     inbox: live.inbox,
     limits,
@@ -152,7 +152,7 @@ function toResult(
   deps: SubagentDeps,
 ): SubagentResult {
   const {outcome, text} = result;
-  const run = {runId, outcome, reason: reasonOf(result), text, receipt: receipt.line, transcript};
+  const run = {runId, outcome, reason: formatReason(result), text, receipt: receipt.line, transcript};
   return {runId, transcript, result, receipt, report: formatReport(run, deps.resultTokens)};
 }
 
@@ -163,7 +163,7 @@ function publishEnd(
   emit: Emit,
 ): void {
   const {usage, usageByModel, durationMs, modelMs, turns, outcome} = result;
-  const reason = reasonOf(result);
+  const reason = formatReason(result);
   const state = getEndState(outcome);
   const endedAt = Date.now();
   registry.update(runId, {

@@ -17,7 +17,7 @@ import type {AllowedCall, CallDecision, Permit, PermitRequest} from './contract/
 import type {ToolRecord} from './contract/run-result.ts';
 import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
 import type {OutputStore, ToolResult} from './contract/tool-result.ts';
-import {askOnce} from './turn/ask-once.ts';
+import {askModel} from './turn/ask-once.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {cutMiddle} from './util/cut-output.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
@@ -221,7 +221,7 @@ function createContext(
   const {agentId, workspace, files, output, tokens, emit} = caller;
   const ask: ToolContext['ask'] = async (question) => {
     const limits = tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: tokens.left};
-    const {usage, model, content} = await askOnce(caller.model, {...question, ...limits}, signal);
+    const {usage, model, content} = await askModel(caller.model, {...question, ...limits}, signal);
     tokens.spend(usage);
     used.push({usage, model});
     return getText(content);

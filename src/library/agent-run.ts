@@ -8,7 +8,7 @@ import type {Tool} from '../core/contract/tool.ts';
 import {checkTools} from '../core/session/requests.ts';
 import {createMainRun} from '../core/session/turns.ts';
 import {createSession} from '../core/session.ts';
-import {CutOff} from '../core/turn/run-ending.ts';
+import {RunAborted} from '../core/turn/run-ending.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
 import {toToolName} from '../core/util/tool-names.ts';
@@ -47,7 +47,7 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
     if (onEvent) session.subscribe((event) => isRunEvent(event) && onEvent(event));
     const closing = new AbortController();
     const run = createMainRun(parts, AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]));
-    run.history.prompt(prompt);
+    run.history.appendPrompt(prompt);
     return {
       ...run,
       ...(typeof model === 'object' ? {model: toModel(model)} : {}),
@@ -55,7 +55,7 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
       sessionId: session.info.sessionId,
       transcript: session.info.transcript,
       close: async () => {
-        closing.abort(new CutOff('close'));
+        closing.abort(new RunAborted('close'));
         await session.close();
       },
     };

@@ -187,7 +187,7 @@ export interface AgentRun {
   readonly history: {
     readonly messages: readonly Message[];
     /** Adds a message of the user: call `runAgent` again to have it answered. */
-    prompt(text: string): void;
+    appendPrompt(text: string): void;
   };
   /** Ends the run and closes its transcript. Call it when you need the run no more. May be called twice. */
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /** A program's request as the manager's, and the manager's result as the program's. */
 import type {SubagentResult} from '../core/contract/runs.ts';
-import {reasonOf} from '../core/turn/run-ending.ts';
-import {tokensOf} from '../core/turn/token-budget.ts';
+import {formatReason} from '../core/turn/run-ending.ts';
+import {countTokens} from '../core/turn/token-budget.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {toToolName} from '../core/util/tool-names.ts';
 import type {SubtaskRequest, SubtaskResult} from './public.d.ts';
@@ -23,7 +23,7 @@ export function getAgentName({agent_type, tools}: SubtaskRequest): string {
 
 /** The result of a run that has ended. */
 export function toSubtaskResult({runId, result, receipt}: SubagentResult): SubtaskResult {
-  const reason = reasonOf(result);
+  const reason = formatReason(result);
   const error = result.outcome === 'timeout' ? `EXECUTION_TIMEOUT: ${reason}` : reason;
   return {
     runId,
@@ -34,7 +34,7 @@ export function toSubtaskResult({runId, result, receipt}: SubagentResult): Subta
     ...(error === '' ? {} : {error}),
     metadata: {
       toolsUsed: [...new Set(result.tools.map(({tool}) => tool))],
-      tokensUsed: tokensOf(result.usage),
+      tokensUsed: countTokens(result.usage),
       filesRead: receipt.filesRead,
       filesModified: receipt.filesChanged,
     },

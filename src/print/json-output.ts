@@ -5,7 +5,7 @@ import type {Usage} from '../core/contract/messages.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
-import {endingOf} from '../core/turn/run-ending.ts';
+import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../core/util/messages.ts';
 import {NOT_YET_AVAILABLE} from '../core/util/not-yet.ts';
 
@@ -125,7 +125,7 @@ function getSubtype(result: RunResult): string {
 
 /** The text there is, and why it is not complete. */
 function withReason(result: RunResult): string {
-  const reason = endingOf(result);
+  const reason = formatEnding(result);
   return result.text === '' || result.text === reason ? reason : `${result.text}\n\n${reason}`;
 }
 

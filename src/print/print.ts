@@ -2,7 +2,7 @@
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
 import type {Session} from '../core/contract/session.ts';
-import {endingOf, getTotals, NOTHING} from '../core/turn/run-ending.ts';
+import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {showControls} from '../core/util/control-characters.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
@@ -54,8 +54,8 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
     // An error was printed as a notice already.
     if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
     const ended: RunResult = submitted.ok
-      ? {...NOTHING, outcome: 'success', text: submitted.text}
-      : {...NOTHING, outcome: 'error', code: 'COMMAND', error: submitted.text};
+      ? {...NO_TOTALS, outcome: 'success', text: submitted.text}
+      : {...NO_TOTALS, outcome: 'error', code: 'COMMAND', error: submitted.text};
     if (format !== 'text') line(createResultObject(session, ended, performance.now() - startedAt));
     return submitted.ok ? 0 : 1;
   }
@@ -67,7 +67,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   } else {
     line(createResultObject(session, result, performance.now() - startedAt));
   }
-  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(endingOf(result)))}`);
+  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(formatEnding(result)))}`);
   return getExitCode(session, result);
 }
 

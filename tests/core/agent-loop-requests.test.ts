@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
-import {CutOff} from '../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
@@ -201,7 +201,7 @@ describe('the result of a run', () => {
     const {run, abort, events} = await runAt([stalled]);
     const ended = runAgent(run);
     await expect.poll(() => ofType(events, 'text_delta').length).toBe(1);
-    abort.abort(new CutOff('stop'));
+    abort.abort(new RunAborted('stop'));
     expect(await ended).toMatchObject({outcome: 'stopped', text: partial.trim()});
     expect(run.history.messages[1]?.content).toEqual(content);
   });

@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {Message} from '../../src/core/contract/messages.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
-import {CutOff} from '../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
@@ -163,14 +163,14 @@ describe('the agent loop', () => {
     const model = new ScriptedModel([{hang: true, partial: 'half', used: 70}]);
     const {run, abort} = fixture(model);
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new CutOff('stop')), 10);
+    setTimeout(() => abort.abort(new RunAborted('stop')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped', usage: {input_tokens: 70}});
   });
 
   it('keeps the partial text and marks the interruption when the user interrupts', async () => {
     const {run, abort} = fixture(new ScriptedModel([{hang: true, partial: 'so far'}]));
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    setTimeout(() => abort.abort(new RunAborted('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped', text: 'so far'});
     expect(run.history.messages.at(-1)).toEqual({role: 'user', content: '[Interrupted by the user]'});
   });
@@ -188,7 +188,7 @@ describe('the agent loop', () => {
       permit: async () => ALLOWED_CALL,
     });
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    setTimeout(() => abort.abort(new RunAborted('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped'});
     expectWholeHistory(run.history.messages);
     expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual([
@@ -201,7 +201,7 @@ describe('the agent loop', () => {
     const deaf = tool('deaf', () => new Promise(() => undefined));
     const {run, abort} = fixture(new ScriptedModel([calls(call('deaf', {}))]), [deaf]);
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    setTimeout(() => abort.abort(new RunAborted('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped'});
     expectWholeHistory(run.history.messages);
   });

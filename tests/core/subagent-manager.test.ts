@@ -1,6 +1,6 @@
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CutOff} from '../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
 import {managerFixture, root} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
@@ -144,7 +144,7 @@ describe('the pool', () => {
     const turn = new AbortController();
     const {spawn} = managerFixture();
     const ended = spawn(new ScriptedModel([{hang: true}]), {signal: turn.signal});
-    setTimeout(() => turn.abort(new CutOff('user')), 20);
+    setTimeout(() => turn.abort(new RunAborted('user')), 20);
     expect((await ended).result.outcome).toBe('stopped');
   });
 });

@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
-import {CutOff} from '../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-result.ts';
@@ -78,7 +78,7 @@ describe('the result of a call', () => {
     );
     const {run, abort} = fixture(new ScriptedModel([calls(call('slow', {}))]), [slow]);
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new CutOff('user')), 10);
+    setTimeout(() => abort.abort(new RunAborted('user')), 10);
     await ended;
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'so far'});
   });

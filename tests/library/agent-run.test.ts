@@ -97,7 +97,7 @@ it('goes on with a second prompt, and in a later process with its session', asyn
   const model: CustomModel = {name: 'counter', reply: ({messages}) => `${messages.length} messages`};
   const run = await createAgentRun({...where, prompt: 'one', model});
   expect((await runAgent(run)).text).toBe('1 messages');
-  run.history.prompt('two');
+  run.history.appendPrompt('two');
   expect((await runAgent(run)).text).toBe('3 messages');
   await run.close();
   const later = await createAgentRun({...where, prompt: 'three', model, resume: run.sessionId});

@@ -4,7 +4,7 @@ import type {Clock} from '../contract/limits.ts';
 import type {OpenRun, SubagentResult} from '../contract/runs.ts';
 import type {History} from '../turn/history.ts';
 import {Inbox} from '../turn/inbox.ts';
-import {CutOff} from '../turn/run-ending.ts';
+import {RunAborted} from '../turn/run-ending.ts';
 import type {OpenedRun} from './run-record.ts';
 
 export class LiveRun {
@@ -77,7 +77,7 @@ export class LiveRun {
 
   /** The first reason wins. */
   stop(why: 'stop' | 'close'): void {
-    this.#abort.abort(new CutOff(why));
+    this.#abort.abort(new RunAborted(why));
   }
 
   /** Its parent's turn may end without it from now on. */

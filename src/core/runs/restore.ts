@@ -43,7 +43,7 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   const end: RunEnd = {outcome: 'unknown', reason: CUT_OFF, text, tools, usage, background, round, durationMs};
   if (stored.archived) return end;
   const {journal, park} = store.reopen(runId);
-  new History(journal).end(end);
+  new History(journal).recordEnd(end);
   park();
   return end;
 }

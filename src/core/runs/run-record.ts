@@ -53,8 +53,8 @@ export function openNextRound(
   const open = store.reopen(runId);
   const history = new History(open.journal, open.messages);
   const round = record.round + 1;
-  history.resumed(round);
-  history.settleOpenCalls('Cut off: mini-cc ended before this call did.');
+  history.recordResumed(round);
+  history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
   const note = record.isolation === 'worktree' ? NEW_WORKTREE : '';
   history.append({role: 'user', content: `${next.message}${note}`});
   const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...rest} = record;

@@ -9,8 +9,8 @@ import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Isolation, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
-import {endingOf, getTotals} from '../turn/run-ending.ts';
-import type {Surroundings} from '../turn/system-prompt.ts';
+import {formatEnding, getTotals} from '../turn/run-ending.ts';
+import type {SystemPromptContext} from '../turn/system-prompt.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {makeReceipt} from './receipt.ts';
 
@@ -18,7 +18,7 @@ export interface WorkplaceDeps {
   readonly workspace: Workspace;
   /** How the commands of agents that may write are confined. */
   readonly confinement: Confinement;
-  readonly surroundings: Surroundings;
+  readonly promptContext: SystemPromptContext;
   readonly worktrees: Worktrees;
   readonly checkpoints: Checkpoints;
   readonly writeLog: WriteLog;
@@ -36,7 +36,7 @@ export interface Workplace {
   /** The run as people know it: `[code] refactor auth`. */
   readonly label: string;
   readonly workspace: Workspace;
-  readonly surroundings: Surroundings;
+  readonly promptContext: SystemPromptContext;
   /** Once, when the run has ended. Never rejects: changes that could not come back make the result an error. */
   leave(result: RunResult): Promise<{readonly result: RunResult; readonly receipt: Receipt}>;
 }
@@ -74,7 +74,7 @@ const MAIN_CHECKOUT_VARIABLES = new Set([
 ]);
 
 function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
-  const {workspace, confinement, surroundings} = deps;
+  const {workspace, confinement, promptContext} = deps;
   const {root} = workspace;
   return {
     label,
@@ -85,7 +85,7 @@ function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: Work
         return getConfinement(readOnly ? 'read-only' : confinement);
       },
     },
-    surroundings,
+    promptContext,
     leave: async (result) => ({result, receipt: makeReceipt(result, root)}),
   };
 }
@@ -110,7 +110,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
         Object.entries(deps.workspace.env).filter(([name]) => !MAIN_CHECKOUT_VARIABLES.has(name)),
       ),
     },
-    surroundings: {...deps.surroundings, cwd: tree.root, worktreeOf: root},
+    promptContext: {...deps.promptContext, cwd: tree.root, worktreeOf: root},
     leave: (result) => leaveTree(result, tree, occupant, deps),
   };
 }
@@ -164,7 +164,7 @@ function toWorkspacePaths(result: RunResult, tree: Worktree, root: string): RunR
 }
 
 function asError(result: RunResult, why: string): RunResult {
-  const ending = endingOf(result);
+  const ending = formatEnding(result);
   const error = ending === '' ? why : `${ending}; ${why}`;
   return {...getTotals(result), outcome: 'error', code: 'WORKTREE', error};
 }

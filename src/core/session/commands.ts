@@ -3,8 +3,8 @@ import {randomUUID} from 'node:crypto';
 import type {CommandContext, CommandResult} from '../contract/command.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Session, SubmitResult} from '../contract/session.ts';
-import {completeOnce} from '../turn/ask-once.ts';
-import type {CutOff} from '../turn/run-ending.ts';
+import {askModelForJson} from '../turn/ask-once.ts';
+import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import type {CommandLine} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
@@ -39,7 +39,7 @@ export class CommandRunner {
   }
 
   /** Commands under way wait no more for answers. Later commands are not affected. */
-  abort(why: CutOff): void {
+  abort(why: RunAborted): void {
     this.#abort.abort(why);
     this.#abort = new AbortController();
   }
@@ -59,7 +59,7 @@ export class CommandRunner {
       },
       // A command may save the answer: keys that the model repeats must not come into a file that way.
       complete: async (prompt, schema) =>
-        redactor.text(await completeOnce(state.model, prompt, schema, this.#abort.signal)),
+        redactor.text(await askModelForJson(state.model, prompt, schema, this.#abort.signal)),
     };
   }
 }

@@ -1,5 +1,5 @@
 /** What the session answers to each request: the one table behind slash commands and control requests. */
-import {type AgentCatalog, type AgentDefinition, unknownAgentWords, withOnly} from '../agent-types.ts';
+import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Requests, RestoredFiles} from '../contract/requests.ts';
 import {runTitle} from '../runs/progress-line.ts';
@@ -106,7 +106,7 @@ function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | Conve
       const offered = parts.info.tools.filter((tool) => !tool.startsWith('Task'));
       const whole = getAgent(name, parts.agents);
       if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
-      const agent = tools ? withOnly(whole, tools.map(toToolName), offered) : whole;
+      const agent = tools ? restrictTools(whole, tools.map(toToolName), offered) : whole;
       const onlyTools = tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {};
       return manager.spawn({...task, agent, ...onlyTools, model: state.model, signal: new AbortController().signal});
     },
@@ -140,7 +140,7 @@ function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
   const agent = agents.get(name) ?? agents.get(name.toLowerCase());
   if (agent) return agent;
   const names = agents.list().map((each) => each.name);
-  throw new UsageError(unknownAgentWords(sent, name, names));
+  throw new UsageError(formatUnknownAgent(sent, name, names));
 }
 
 /** @throws UsageError when none is asked for, or one that the agent does not have. */

@@ -12,7 +12,7 @@ import type {Prompt, SubmitResult} from '../contract/session.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MAIN_LIMITS} from '../turn/deadline.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
-import {CutOff, failedInside, reasonOf} from '../turn/run-ending.ts';
+import {createInternalError, formatReason, RunAborted} from '../turn/run-ending.ts';
 import {createTokenBudget} from '../turn/token-budget.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
@@ -66,7 +66,7 @@ export class Turns {
     );
   }
 
-  abort(why: CutOff): void {
+  abort(why: RunAborted): void {
     this.#turn?.abort(why);
   }
 
@@ -79,7 +79,7 @@ export class Turns {
       this.#emit({type: 'queued_prompt_dropped', id, text: getText(content)});
     }
     await this.pause(async () => {
-      this.abort(new CutOff('stop'));
+      this.abort(new RunAborted('stop'));
       await manager.stopAll();
       await this.#lastTurn;
     });
@@ -136,12 +136,12 @@ export class Turns {
     try {
       result = await work(turn.signal);
     } catch (error) {
-      result = failedInside(error);
+      result = createInternalError(error);
     } finally {
       this.#turn = undefined;
     }
     const {outcome, tools, durationMs, usage} = result;
-    this.#emit({type: 'run_end', outcome, reason: reasonOf(result), tools: tools.length, durationMs, usage});
+    this.#emit({type: 'run_end', outcome, reason: formatReason(result), tools: tools.length, durationMs, usage});
     this.#unattended?.turnEnded(result);
     // After an interrupt, do not start a turn by itself: announcements wait for the next prompt.
     if (!this.#submitLatePrompts() && outcome !== 'stopped') this.#wake();

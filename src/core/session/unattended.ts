@@ -6,7 +6,7 @@ import type {Limits} from '../contract/limits.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import {systemClock} from '../turn/deadline.ts';
-import {CutOff, getTotals, joinTurns, timeoutWords} from '../turn/run-ending.ts';
+import {formatTimeout, getTotals, joinTurns, RunAborted} from '../turn/run-ending.ts';
 
 export class UnattendedSession {
   readonly #startedAt = systemClock.now();
@@ -41,7 +41,7 @@ export class UnattendedSession {
    */
   async settle(
     getLastTurn: () => Promise<RunResult> | undefined,
-    abortTurn: (why: CutOff) => void,
+    abortTurn: (why: RunAborted) => void,
   ): Promise<RunResult | undefined> {
     const cancelTimer = this.#startTimer(abortTurn);
     try {
@@ -57,17 +57,17 @@ export class UnattendedSession {
     }
     const total = this.#total;
     if (!total || !this.#timedOut || total.outcome === 'timeout') return total;
-    return {...getTotals(total), outcome: 'timeout', timeout: timeoutWords(this.limits.timeoutSeconds)};
+    return {...getTotals(total), outcome: 'timeout', timeout: formatTimeout(this.limits.timeoutSeconds)};
   }
 
   /** @returns what stops the timer. */
-  #startTimer(abortTurn: (why: CutOff) => void): () => void {
+  #startTimer(abortTurn: (why: RunAborted) => void): () => void {
     const {timeoutSeconds} = this.limits;
     if (timeoutSeconds === 0) return () => undefined;
     const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
     const end = () => {
       this.#timedOut = true;
-      abortTurn(new CutOff('timeout', timeoutSeconds));
+      abortTurn(new RunAborted('timeout', timeoutSeconds));
       void this.manager.stopAll();
     };
     return systemClock.setTimer(end, Math.max(0, leftMs));

@@ -10,7 +10,7 @@ export interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputT
 const SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
 
 /** @throws ModelError when the call failed; the signal's reason when aborted. */
-export function askOnce(
+export function askModel(
   model: Model,
   {system, prompt, ...limits}: ModelQuestion,
   signal: AbortSignal,
@@ -20,12 +20,12 @@ export function askOnce(
 }
 
 /** The same, with an answer by a schema. */
-export async function completeOnce(
+export async function askModelForJson(
   model: Model,
   prompt: string,
   answerSchema: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<string> {
-  const reply = await askOnce(model, {system: SYSTEM, prompt, answerSchema}, signal);
+  const reply = await askModel(model, {system: SYSTEM, prompt, answerSchema}, signal);
   return getText(reply.content);
 }

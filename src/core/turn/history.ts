@@ -31,7 +31,7 @@ export class History {
   }
 
   /** What a person wrote. @returns the id of the new line. */
-  prompt(content: PromptContent): string {
+  appendPrompt(content: PromptContent): string {
     const uuid = randomUUID();
     const message = toUserMessage(content);
     this.journal.append({type: 'message', uuid, at: new Date().toISOString(), message, prompt: true});
@@ -49,23 +49,23 @@ export class History {
   }
 
   /** The end of a background run. @param message the announcement as the model reads it, in its tag. */
-  announce(message: Message, announcement: Announcement): void {
+  appendAnnouncement(message: Message, announcement: Announcement): void {
     const at = new Date().toISOString();
     this.journal.append({type: 'message', uuid: randomUUID(), at, message, announcement});
     this.#messages.push(message);
   }
 
   /** The run's own closing line; the conversation itself does not change. */
-  end(end: RunEnd): void {
+  recordEnd(end: RunEnd): void {
     this.journal.append({type: 'end', at: new Date().toISOString(), ...end});
   }
 
   /** The run goes on in the background from here. */
-  background(): void {
+  recordBackground(): void {
     this.journal.append({type: 'background', at: new Date().toISOString()});
   }
 
-  resumed(round: number): void {
+  recordResumed(round: number): void {
     this.journal.append({type: 'resumed', at: new Date().toISOString(), round});
   }
 
@@ -73,7 +73,7 @@ export class History {
    * A conversation cut off amid tool calls misses their results, and no server takes it so.
    * Adds one result for each call that has none.
    */
-  settleOpenCalls(words: string): void {
+  answerOpenCalls(words: string): void {
     const last = this.#messages.at(-1);
     if (last?.role !== 'assistant' || typeof last.content === 'string') return;
     const open = last.content.filter((block): block is ToolUse => block.type === 'tool_use');

@@ -5,29 +5,29 @@ import {getErrorMessage} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 
 /** Why a run was cut off: the reason its signal carries. The first one wins. */
-export class CutOff extends Error {
+export class RunAborted extends Error {
   constructor(
-    readonly why: 'user' | 'stop' | 'close' | 'timeout',
+    readonly reason: 'user' | 'stop' | 'close' | 'timeout',
     /** For `timeout`: the limit in seconds. */
     readonly seconds = 0,
   ) {
-    super(why === 'timeout' ? timeoutWords(seconds) : why === 'user' ? 'interrupted by the user' : 'stopped');
-    this.name = 'CutOff';
+    super(reason === 'timeout' ? formatTimeout(seconds) : reason === 'user' ? 'interrupted by the user' : 'stopped');
+    this.name = 'RunAborted';
   }
 }
 
 /** For the wall time. An idle time is worded by the model call that waited. */
-export function timeoutWords(seconds: number): string {
+export function formatTimeout(seconds: number): string {
   return `timed out after ${seconds} s`;
 }
 
 /** The reason as a sentence of its own begins: `limit reached: 50 turns`. Empty for a success. */
-export function endingOf(result: RunResult): string {
-  return result.outcome === 'limit' ? `limit reached: ${result.limit}` : reasonOf(result);
+export function formatEnding(result: RunResult): string {
+  return result.outcome === 'limit' ? `limit reached: ${result.limit}` : formatReason(result);
 }
 
 /** The reason in a few words, for progress lines and receipts; empty for a success. */
-export function reasonOf(result: RunResult): string {
+export function formatReason(result: RunResult): string {
   switch (result.outcome) {
     case 'success':
       return '';
@@ -43,11 +43,11 @@ export function reasonOf(result: RunResult): string {
 }
 
 /** The engine itself failed, before or beside the loop. */
-export function failedInside(error: unknown): RunResult {
-  return {outcome: 'error', code: 'INTERNAL', error: getErrorMessage(error), ...NOTHING};
+export function createInternalError(error: unknown): RunResult {
+  return {outcome: 'error', code: 'INTERNAL', error: getErrorMessage(error), ...NO_TOTALS};
 }
 
-export const NOTHING: RunTotals = {
+export const NO_TOTALS: RunTotals = {
   ...{text: '', usage: NO_USAGE, usageByModel: {}, turns: 0, tools: [], durationMs: 0, modelMs: 0},
 };
 

@@ -1,6 +1,6 @@
 /** Puts a system prompt together: the agent's own words, where it works, the memory files. Fixed for a whole run. */
 
-export interface Surroundings {
+export interface SystemPromptContext {
   readonly cwd: string;
   readonly platform: string;
   /** `2026-11-20`: a day, so that the prompt keeps its bytes. */
@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly appended?: string;
 }
 
-export function systemPrompt(words: string, around: Surroundings): string {
+export function createSystemPrompt(words: string, around: SystemPromptContext): string {
   const lines = [
     `Working directory: ${around.cwd}`,
     `Platform: ${around.platform}. Date: ${around.date}.`,

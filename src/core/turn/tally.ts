@@ -37,17 +37,17 @@ export class Tally {
     this.#modelMs += this.clock.now() - this.#callStartedAt;
   }
 
-  streamed(text: string): void {
+  addStreamedText(text: string): void {
     this.#streamed += text;
   }
 
   /** What the attempt under way has used so far. */
-  using(usage: Usage, model: string): void {
+  setAttemptUsage(usage: Usage, model: string): void {
     this.#unfinished = {usage, model};
   }
 
   /** The attempt came to nothing; what it used was used. @returns that. */
-  giveUp(): Usage {
+  abandonAttempt(): Usage {
     this.#streamed = '';
     const {usage, model} = this.#unfinished ?? {usage: NO_USAGE, model: ''};
     if (this.#unfinished) this.#addUsage(usage, model);
@@ -55,13 +55,13 @@ export class Tally {
     return usage;
   }
 
-  takeStreamed(): string {
+  takeStreamedText(): string {
     const text = this.#streamed;
     this.#streamed = '';
     return text;
   }
 
-  count(reply: ModelReply): void {
+  addReply(reply: ModelReply): void {
     this.turns += 1;
     this.#streamed = '';
     this.#unfinished = undefined;
@@ -72,7 +72,7 @@ export class Tally {
   }
 
   /** Tool calls have ended; what they asked of a model is the run's too. */
-  countTools(records: readonly ToolRecord[]): void {
+  addToolRecords(records: readonly ToolRecord[]): void {
     this.records.push(...records);
     for (const {usage, model} of records.flatMap(({used = []}) => used)) this.#addUsage(usage, model);
   }

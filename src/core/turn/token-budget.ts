@@ -28,7 +28,7 @@ class RunTokenBudget implements TokenBudget {
   }
 
   spend(usage: Usage): void {
-    this.#spent += tokensOf(usage);
+    this.#spent += countTokens(usage);
   }
 
   setAside(wanted?: number): SetAside {
@@ -49,7 +49,7 @@ class RunTokenBudget implements TokenBudget {
   }
 }
 
-export function tokensOf(usage: Usage): number {
+export function countTokens(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 

@@ -5,7 +5,7 @@ import {z} from 'zod';
 import type {Workspace} from '../../core/contract/access.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {CutOff} from '../../core/turn/run-ending.ts';
+import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/not-yet.ts';
 import {errorResult} from '../../core/util/tool-result.ts';
@@ -96,7 +96,9 @@ function endLine(end: ShellEnd, seconds: number, signal: AbortSignal): string[] 
 }
 
 function interrupted({reason}: AbortSignal): string {
-  return reason instanceof CutOff && reason.why !== 'user' ? `interrupted (${getErrorMessage(reason)})` : 'interrupted';
+  return reason instanceof RunAborted && reason.reason !== 'user'
+    ? `interrupted (${getErrorMessage(reason)})`
+    : 'interrupted';
 }
 
 /** Moves the agent's cwd with the command's. @returns what to say when that is not possible. */

@@ -2,7 +2,7 @@
  * Repairs what models get wrong in a Task call, then checks it. Before any model call starts, the input is either valid
  * or answered by an error that says what is valid. Only `MiniCcError` is thrown here.
  */
-import {unknownAgentWords} from '../../core/agent-types.ts';
+import {formatUnknownAgent} from '../../core/agent-types.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 
 export interface RepairedTaskInput {
@@ -43,7 +43,7 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   const agentType = sent === undefined ? '' : stripMarkup(sent);
   if (agentType === '') throw failure(`Missing agent_type parameter. Valid types: ${agents.join(', ')}`);
   const agent = agents.includes(agentType) ? agentType : agents.find((name) => name === agentType.toLowerCase());
-  if (agent === undefined) throw failure(unknownAgentWords(String(sent), agentType, agents));
+  if (agent === undefined) throw failure(formatUnknownAgent(String(sent), agentType, agents));
   if (agent !== sent) notes.push(`agent_type from ${JSON.stringify(sent)}`);
   fields.set('agent_type', agent);
 

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {formatAccepted} from '../../../src/core/runs/dispatch.ts';
-import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
 import {managerFixture, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
@@ -70,7 +70,7 @@ describe('a background run', () => {
     const turn = new AbortController();
     const {dispatch, manager, inbox} = managerFixture();
     await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true, signal: turn.signal});
-    turn.abort(new CutOff('user'));
+    turn.abort(new RunAborted('user'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(manager.count()).toBe(1);
     await manager.stopAll();
@@ -94,7 +94,7 @@ describe('a foreground run sent to the background', () => {
     expect(manager.detachAll().map(({runId}) => runId)).toEqual([started.started.runId]);
     await started.started.detached;
     expect(manager.detachAll()).toEqual([]);
-    turn.abort(new CutOff('user'));
+    turn.abort(new RunAborted('user'));
     release?.();
     expect((await started.started.ended).result).toMatchObject({outcome: 'success', text: 'done'});
     expect(model.requests).toHaveLength(2);

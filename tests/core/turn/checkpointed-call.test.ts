@@ -10,7 +10,7 @@ import type {Checkpoints} from '../../../src/core/contract/checkpoints.ts';
 import type {FileLedger} from '../../../src/core/contract/tool.ts';
 import {makeReceipt} from '../../../src/core/runs/receipt.ts';
 import {createFileLedger, WriteLog} from '../../../src/core/turn/file-ledger.ts';
-import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-result.ts';
 import {fixture, resultsIn, tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
@@ -102,7 +102,7 @@ describe('what is kept around a call', () => {
       ...kept.checkpoints,
       around: async (_by, work) => {
         await work();
-        abort.abort(new CutOff('stop'));
+        abort.abort(new RunAborted('stop'));
         return new Promise(() => undefined);
       },
     };
@@ -115,7 +115,7 @@ describe('what is kept around a call', () => {
     const checkpoints: Checkpoints = {
       ...kept.checkpoints,
       around: async (_by, work) => {
-        abort.abort(new CutOff('stop'));
+        abort.abort(new RunAborted('stop'));
         return {value: await work(), changed: []};
       },
     };

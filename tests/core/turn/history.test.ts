@@ -22,9 +22,9 @@ describe('a history', () => {
       [user('restored')],
     );
     expect(() => history.append(user('x'))).toThrow('no space');
-    expect(() => history.prompt('x')).toThrow('no space');
+    expect(() => history.appendPrompt('x')).toThrow('no space');
     expect(() => history.rewind('id', 0)).toThrow('no space');
-    expect(() => history.announce(user('x'), ANNOUNCEMENT)).toThrow('no space');
+    expect(() => history.appendAnnouncement(user('x'), ANNOUNCEMENT)).toThrow('no space');
     expect(history.messages).toEqual([user('restored')]);
   });
 
@@ -39,7 +39,7 @@ describe('a history', () => {
 
   it('marks what a person wrote, and no other message', () => {
     const {history, lines} = recorded();
-    const id = history.prompt('mine');
+    const id = history.appendPrompt('mine');
     history.append(user('not mine'));
     expect(lines[0]).toMatchObject({type: 'message', uuid: id, message: user('mine'), prompt: true});
     expect(lines[1]).not.toHaveProperty('prompt');
@@ -47,7 +47,7 @@ describe('a history', () => {
 
   it('keeps an announcement as data in its line', () => {
     const {history, lines} = recorded();
-    history.announce(user('<announcement>'), ANNOUNCEMENT);
+    history.appendAnnouncement(user('<announcement>'), ANNOUNCEMENT);
     expect(history.messages).toEqual([user('<announcement>')]);
     expect(lines).toMatchObject([{type: 'message', message: user('<announcement>'), announcement: ANNOUNCEMENT}]);
   });
@@ -65,8 +65,8 @@ describe('a history', () => {
     const {history} = recorded();
     const call = (id: string) => ({type: 'tool_use' as const, id, name: 'look', input: {}});
     history.append({role: 'assistant', content: [call('a'), call('b')]} as Message);
-    history.settleOpenCalls('Cut off.');
-    history.settleOpenCalls('Cut off.');
+    history.answerOpenCalls('Cut off.');
+    history.answerOpenCalls('Cut off.');
     expect(history.messages).toHaveLength(2);
     expect(history.messages[1]).toEqual({
       role: 'user',

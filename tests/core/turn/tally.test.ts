@@ -16,26 +16,26 @@ function reply(words: string, input = 0): ModelReply {
 describe('the tally of a run', () => {
   it('counts an attempt that failed once, and names what it used', () => {
     const tally = new Tally(new FakeClock());
-    tally.using(usage(5), 'm');
-    tally.using(usage(8), 'm');
-    expect(tally.giveUp()).toEqual(usage(8));
-    expect(tally.giveUp()).toEqual(NO_USAGE);
+    tally.setAttemptUsage(usage(5), 'm');
+    tally.setAttemptUsage(usage(8), 'm');
+    expect(tally.abandonAttempt()).toEqual(usage(8));
+    expect(tally.abandonAttempt()).toEqual(NO_USAGE);
     expect(tally.result({outcome: 'success'})).toMatchObject({usage: usage(8), usageByModel: {m: usage(8)}});
   });
 
   it('counts a reply in place of what its attempt had used so far', () => {
     const tally = new Tally(new FakeClock());
-    tally.using(usage(8), 'm');
-    tally.count(reply('yes', 10));
-    expect(tally.giveUp()).toEqual(NO_USAGE);
+    tally.setAttemptUsage(usage(8), 'm');
+    tally.addReply(reply('yes', 10));
+    expect(tally.abandonAttempt()).toEqual(NO_USAGE);
     expect(tally.result({outcome: 'success'}).usage).toEqual(usage(10));
   });
 
   it('keeps usage by the model that had it', () => {
     const tally = new Tally(new FakeClock());
-    tally.count(reply('yes', 10));
-    tally.count({...reply('yes', 3), model: 'other'});
-    tally.countTools([{tool: 'look', isError: false, facts: {}, used: [{usage: usage(2), model: 'm'}]}]);
+    tally.addReply(reply('yes', 10));
+    tally.addReply({...reply('yes', 3), model: 'other'});
+    tally.addToolRecords([{tool: 'look', isError: false, facts: {}, used: [{usage: usage(2), model: 'm'}]}]);
     expect(tally.result({outcome: 'success'})).toMatchObject({
       ...{usage: usage(15), usageByModel: {m: usage(12), other: usage(3)}, turns: 2},
     });
@@ -43,27 +43,27 @@ describe('the tally of a run', () => {
 
   it('forgets the text of an attempt that failed', () => {
     const tally = new Tally(new FakeClock());
-    tally.streamed('half of the');
-    tally.giveUp();
-    tally.streamed('the whole');
-    expect(tally.takeStreamed()).toBe('the whole');
-    expect(tally.takeStreamed()).toBe('');
+    tally.addStreamedText('half of the');
+    tally.abandonAttempt();
+    tally.addStreamedText('the whole');
+    expect(tally.takeStreamedText()).toBe('the whole');
+    expect(tally.takeStreamedText()).toBe('');
   });
 
   it('has the text of the last reply with a text', () => {
     const tally = new Tally(new FakeClock());
-    tally.count(reply('found it'));
-    tally.count(reply(''));
+    tally.addReply(reply('found it'));
+    tally.addReply(reply(''));
     expect(tally.result({outcome: 'success'}).text).toBe('found it');
   });
 
   it('joins the text of one reply to the one before, when it goes on there', () => {
     const tally = new Tally(new FakeClock());
-    tally.count(reply('one'));
+    tally.addReply(reply('one'));
     tally.joinNextText();
-    tally.count(reply('two'));
+    tally.addReply(reply('two'));
     expect(tally.result({outcome: 'success'}).text).toBe('onetwo');
-    tally.count(reply('three'));
+    tally.addReply(reply('three'));
     expect(tally.result({outcome: 'success'}).text).toBe('three');
   });
 

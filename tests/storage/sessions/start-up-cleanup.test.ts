@@ -21,7 +21,7 @@ function sessions() {
     const open = store.runStore(() => sessionId).create(header);
     const history = new History(open.journal);
     history.append({role: 'user', content: 'x'});
-    if (ended) history.end({outcome: 'success'});
+    if (ended) history.recordEnd({outcome: 'success'});
     open.close();
     age(open.transcript, ageHours);
     return open.transcript;

@@ -62,12 +62,12 @@ describe('a transcript', () => {
   it('loses nothing by a rewind: a line says which messages are not part of the conversation any more', () => {
     const file = path.join(home(), 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets));
-    history.prompt('first');
+    history.appendPrompt('first');
     history.append({role: 'assistant', content: 'answer'});
-    const second = history.prompt('second');
+    const second = history.appendPrompt('second');
     history.append({role: 'assistant', content: 'another'});
     history.rewind(second, 2);
-    history.prompt('instead');
+    history.appendPrompt('instead');
     const texts = (messages: readonly {content: unknown}[]) => messages.map(({content}) => content);
     expect(texts(history.messages)).toEqual(['first', 'answer', 'instead']);
     expect(texts(getMessages(readTranscript(file)))).toEqual(['first', 'answer', 'instead']);
@@ -76,7 +76,7 @@ describe('a transcript', () => {
   it('holds an announcement as data; a rewind does not make it one that was not heard', () => {
     const file = path.join(home(), 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets));
-    const first = history.prompt('first');
+    const first = history.appendPrompt('first');
     const announcement = {
       runId: 'r1',
       round: 2,
@@ -85,7 +85,7 @@ describe('a transcript', () => {
       reason: '5 turns',
       text: 'a',
     } as const;
-    history.announce({role: 'user', content: '<task_announcement run="r1#2">'}, announcement);
+    history.appendAnnouncement({role: 'user', content: '<task_announcement run="r1#2">'}, announcement);
     expect(getRestoredMessages(readTranscript(file))[1]).toMatchObject({announcement});
     history.rewind(first, 0);
     expect(getRestoredMessages(readTranscript(file))).toEqual([]);
@@ -105,7 +105,7 @@ describe('a transcript', () => {
     const text = `Status: ${status}\nResult: one\nNotes: - mine\nStats: fine\nNotes: ${note}\n${stats}`;
     const content = `<task_announcement run="r1">\n${text}\n</task_announcement>`;
     history.append({role: 'user', content});
-    history.prompt(content);
+    history.appendPrompt(content);
     const [old, typed] = getRestoredMessages(readTranscript(file));
     expect(old!.announcement).toEqual({
       ...{runId: 'r1', round: 1, agent: 'explore', outcome, reason, text: 'one\nNotes: - mine\nStats: fine'},
@@ -194,7 +194,7 @@ describe('a transcript', () => {
         ],
       },
     ]);
-    history.settleOpenCalls('cut off');
+    history.answerOpenCalls('cut off');
     expect(history.messages.at(-1)).toMatchObject({role: 'user', content: [{tool_use_id: 'a'}, {tool_use_id: 'b'}]});
     expect(readFileSync(file, 'utf8')).toContain('cut off');
   });

@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {shellArguments} from '../../../src/sandbox/launch/run-shell.ts';
@@ -23,7 +23,7 @@ async function cutOff(command: string, ids: number, reason?: unknown) {
   const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
   expect(pids.every(isRunning)).toBe(true);
   const start = performance.now();
-  abort.abort(reason ?? new CutOff('user'));
+  abort.abort(reason ?? new RunAborted('user'));
   return {result: await running, took: performance.now() - start, pids};
 }
 
@@ -64,7 +64,7 @@ describe('ending', () => {
   });
 
   test('a limit of the run is named', async () => {
-    const {result} = await cutOff('echo $$ > p; mv p pids; sleep 60', 1, new CutOff('timeout', 300));
+    const {result} = await cutOff('echo $$ > p; mv p pids; sleep 60', 1, new RunAborted('timeout', 300));
     expect(result.text).toBe('interrupted (timed out after 300 s)');
   });
 

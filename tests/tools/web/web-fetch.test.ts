@@ -1,7 +1,7 @@
 import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
 import {version} from '../../../package.json';
-import {CutOff} from '../../../src/core/turn/run-ending.ts';
+import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {fetcher, page, webServer} from './web-server.ts';
 
 const HTML = `<!doctype html><html><head><title>Ada &amp; co</title><style>p{}</style><script>steal()</script></head>
@@ -97,7 +97,7 @@ describe('web_fetch', () => {
   it('ends at once when aborted', async () => {
     const {url} = await webServer({'/': () => undefined});
     const stop = new AbortController();
-    setTimeout(() => stop.abort(new CutOff('user')), 50);
+    setTimeout(() => stop.abort(new RunAborted('user')), 50);
     const began = performance.now();
     const {text} = await fetcher().fetch(url, {}, {signal: stop.signal});
     expect(text).toBe('interrupted by the user');

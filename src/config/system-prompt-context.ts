@@ -2,17 +2,20 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../core/contract/trust.ts';
-import type {Surroundings} from '../core/turn/system-prompt.ts';
+import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 
-interface SurroundingsOptions {
+interface SystemPromptContextOptions {
   readonly cwd: string;
   readonly home: string;
   /** What the user trusts of the project's files. */
   readonly trusts: Trusts;
 }
 
-export function readSurroundings({cwd, home, trusts}: SurroundingsOptions, appended: string | undefined): Surroundings {
+export function readSystemPromptContext(
+  {cwd, home, trusts}: SystemPromptContextOptions,
+  appended: string | undefined,
+): SystemPromptContext {
   const branch = gitBranch(cwd);
   return {
     cwd,
