@@ -1,6 +1,6 @@
 /** Turns the fields of a file into an agent that can be dispatched. */
 import type {AgentDefinition} from '../core/agent-types.ts';
-import {formatNotYetAvailable, isPlanned} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';

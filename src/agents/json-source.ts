@@ -3,7 +3,7 @@ import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
-import {findNearest} from '../core/util/nearest.ts';
+import {findNearest} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, positionAt, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';

@@ -1,6 +1,6 @@
 /** Agents of `.claude/agents/*.md`, as people have them for Claude Code: read, never written. */
 import path from 'node:path';
-import {findTypo} from '../core/util/nearest.ts';
+import {findTypo} from '../core/util/names.ts';
 import {type Position, ProblemList, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';

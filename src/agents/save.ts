@@ -9,7 +9,7 @@ import writeFileAtomic from 'write-file-atomic';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {getErrorCode, ignoreMissing} from '../core/util/file-errors.ts';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
-import {findTypo} from '../core/util/nearest.ts';
+import {findTypo} from '../core/util/names.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
 import type {LoadedCatalog} from './catalog.ts';
 import {formatDefinition} from './definition-file.ts';

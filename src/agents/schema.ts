@@ -1,7 +1,7 @@
 /** The one schema of an agent definition: its TypeScript type, JSON Schema, error texts and names come from it. */
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
-import {isPlanned} from '../core/util/not-yet.ts';
+import {isPlanned} from '../core/util/planned-features.ts';
 import {describeValue} from '../core/util/problem.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 

@@ -5,10 +5,10 @@ import type {EffectiveTrust} from '../compose/trust.ts';
 import {type EffectiveSetting, type EffectiveSettings, getEffectiveSettings} from '../config/effective-settings.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {DirectoryTrust} from '../config/trust.ts';
-import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {findNearest} from '../core/util/nearest.ts';
+import {findNearest} from '../core/util/names.ts';
 import {quote} from '../core/util/problem.ts';
+import {showControls} from '../core/util/text.ts';
 
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile'>;
 

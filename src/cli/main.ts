@@ -1,6 +1,7 @@
 /** Picks the front end, and turns how it ended into an exit code. */
-import {showControls} from '../core/util/control-characters.ts';
+
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
 import {createEnvironmentRedactor, isDebugSet, type Start} from './process.ts';
 

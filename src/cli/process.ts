@@ -2,8 +2,8 @@
 import {homedir} from 'node:os';
 import {knownSecrets} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
-import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {showControls} from '../core/util/text.ts';
 
 /** What is known before anything is loaded. */
 export interface Start {

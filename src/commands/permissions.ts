@@ -3,7 +3,7 @@ import type {Command, CommandContext} from '../core/contract/command.ts';
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {PermissionState} from '../core/contract/permission.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
-import {findNearest} from '../core/util/nearest.ts';
+import {findNearest} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/one-line.ts';
 
 const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {

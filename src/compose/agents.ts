@@ -11,7 +11,7 @@ import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import type {Trusts} from '../core/contract/trust.ts';
 import {getTools} from '../core/subagent.ts';
-import {askModelForJson} from '../core/turn/ask-once.ts';
+import {askModelForJson} from '../core/turn/model-request.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';

@@ -6,7 +6,7 @@ import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permission
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {formatNotYetAvailable} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable} from '../core/util/planned-features.ts';
 import {TOOL_NAMES, toToolName} from '../core/util/tool-names.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {SavedRules} from '../storage/saved-rules.ts';

@@ -8,8 +8,8 @@ import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type TrustState} from '../config/trust.ts';
 import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/trust.ts';
-import {showControls} from '../core/util/control-characters.ts';
 import {MiniCcError} from '../core/util/errors.ts';
+import {showControls} from '../core/util/text.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 
 interface TrustedSettings extends LoadedSettings {

@@ -1,7 +1,7 @@
 /** The settings that take effect here, for people to read: each value, and where it comes from. */
 import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
 import {formatPath, isAmong, NEVER_SHOWN} from './keys.ts';

@@ -1,7 +1,7 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
-import {findNearest, findTypo} from '../core/util/nearest.ts';
-import {PLANNED_FEATURES} from '../core/util/not-yet.ts';
+import {findNearest, findTypo} from '../core/util/names.ts';
+import {PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 

@@ -2,10 +2,10 @@
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/trust.ts';
-import {showControls} from '../core/util/control-characters.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/not-yet.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {formatProblem} from '../core/util/problem.ts';
+import {showControls} from '../core/util/text.ts';
 import {formatPath, NEEDS_TRUST} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';

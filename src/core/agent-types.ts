@@ -4,7 +4,7 @@ import type {Isolation} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
-import {findTypo} from './util/nearest.ts';
+import {findTypo} from './util/names.ts';
 
 export interface AgentDefinition {
   readonly name: string;

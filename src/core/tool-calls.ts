@@ -17,13 +17,13 @@ import type {AllowedCall, CallDecision, Permit, PermitRequest} from './contract/
 import type {ToolRecord} from './contract/run-result.ts';
 import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
 import type {OutputStore, ToolResult} from './contract/tool-result.ts';
-import {askModel} from './turn/ask-once.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
+import {askModel} from './turn/model-request.ts';
 import {cutMiddle} from './util/cut-output.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {toToolName} from './util/tool-names.ts';
-import {errorResult} from './util/tool-result.ts';
+import {errorResult} from './util/tool-output.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;

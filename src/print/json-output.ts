@@ -7,7 +7,7 @@ import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../core/util/messages.ts';
-import {NOT_YET_AVAILABLE} from '../core/util/not-yet.ts';
+import {NOT_YET_AVAILABLE} from '../core/util/planned-features.ts';
 
 /** The first line of stream-json. */
 export function createInitObject(session: Session): Record<string, unknown> {

@@ -3,7 +3,7 @@ import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/run-result.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
-import {showControls} from '../core/util/control-characters.ts';
+import {showControls} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';

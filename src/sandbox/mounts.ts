@@ -1,7 +1,7 @@
 /** Which files a confined command sees: mounts over a read-only root, outer ones first. */
 import {existsSync} from 'node:fs';
 import {sep} from 'node:path';
-import {isInside} from '../core/util/inside.ts';
+import {isInside} from '../core/util/paths.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 import type {ConfineOptions} from './sandbox.ts';

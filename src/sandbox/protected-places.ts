@@ -5,7 +5,7 @@
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
-import {isInside} from '../core/util/inside.ts';
+import {isInside} from '../core/util/paths.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 
 export interface ProtectedPlaces {

@@ -2,7 +2,7 @@
  * macOS: what a confined command may do, in the language of the kernel's sandbox. Everything is denied that is not
  * allowed, and of two rules about a path the later one wins. Paths that do not exist yet can be denied, too.
  */
-import {isInside} from '../core/util/inside.ts';
+import {isInside} from '../core/util/paths.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 

@@ -3,7 +3,7 @@ import {existsSync, mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
-import {isInside} from '../core/util/inside.ts';
+import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {existingRoots} from './mounts.ts';

@@ -2,7 +2,7 @@
 import {z} from 'zod';
 import type {Tool} from '../core/contract/tool.ts';
 import type {Todo} from '../core/contract/tool-result.ts';
-import {errorResult, textResult} from '../core/util/tool-result.ts';
+import {errorResult, textResult} from '../core/util/tool-output.ts';
 import description from './todo-write.md';
 
 const input = z.object({

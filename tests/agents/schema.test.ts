@@ -7,8 +7,8 @@ import {
   toAgentName,
   toUnusedName,
 } from '../../src/agents/schema.ts';
-import {findNearest, findTypo} from '../../src/core/util/nearest.ts';
-import {isPlanned} from '../../src/core/util/not-yet.ts';
+import {findNearest, findTypo} from '../../src/core/util/names.ts';
+import {isPlanned} from '../../src/core/util/planned-features.ts';
 import {positionAt, quote} from '../../src/core/util/problem.ts';
 
 test('the JSON Schema has each field, the required ones, and allows no others', () => {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
 import {FLAGS, helpText, written} from '../../src/cli/flags.ts';
-import {PLANNED_FEATURES} from '../../src/core/util/not-yet.ts';
+import {PLANNED_FEATURES} from '../../src/core/util/planned-features.ts';
 
 const parse = (...args: string[]) => parseArguments(args, {});
 

@@ -4,7 +4,7 @@ import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/command.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture, until} from '../core/manager-fixture.ts';
 import {fixture, tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';

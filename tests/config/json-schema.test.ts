@@ -3,7 +3,7 @@ import {z} from 'zod';
 import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
 import {ADDS_UP, NEEDS_TRUST, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
 import {settingsSchema} from '../../src/config/schema.ts';
-import {PLANNED_FEATURES} from '../../src/core/util/not-yet.ts';
+import {PLANNED_FEATURES} from '../../src/core/util/planned-features.ts';
 
 describe('the JSON Schema of settings', () => {
   const schema = settingsJsonSchema();

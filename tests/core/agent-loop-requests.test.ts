@@ -7,7 +7,7 @@ import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 import type {ModelSettings} from '../../src/models/anthropic-model.ts';
 import {modelAt, serve} from '../models/fixture.ts';
 import type {Script} from '../support/messages-server.ts';

@@ -4,7 +4,7 @@ import type {Message} from '../../src/core/contract/messages.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 

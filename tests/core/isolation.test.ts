@@ -7,7 +7,7 @@ import type {Workspace} from '../../src/core/contract/access.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import type {BroughtBack, Worktree, Worktrees} from '../../src/core/contract/worktree.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 import {emptyFolder} from '../support/workspace.ts';
 import {managerFixture, root, until} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';

@@ -15,9 +15,9 @@ import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import type {ManagerDeps, SpawnRequest, SubagentDeps} from '../../src/core/runs/dispatch.ts';
 import {EventBus} from '../../src/core/session/event-bus.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
-import {systemClock} from '../../src/core/turn/deadline.ts';
 import {WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
+import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 

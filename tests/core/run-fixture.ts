@@ -14,12 +14,12 @@ import type {TranscriptEntry} from '../../src/core/contract/transcript.ts';
 import {createPermit, type PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
-import {systemClock} from '../../src/core/turn/deadline.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {History} from '../../src/core/turn/history.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
+import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 
 export interface Fixture {
   readonly run: AgentRun;

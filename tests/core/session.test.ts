@@ -1,7 +1,7 @@
 /** The session around its runs: an idle main agent goes on by itself, and what `/stop`, `/clear` and a close mean. */
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture, until} from './manager-fixture.ts';
 import {fixture, tool} from './run-fixture.ts';
 import {call, calls, type Line, ScriptedModel, say} from './scripted-model.ts';

@@ -6,7 +6,7 @@ import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
-import {textResult} from '../../src/core/util/tool-result.ts';
+import {textResult} from '../../src/core/util/tool-output.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 

@@ -9,7 +9,7 @@ import {saveAgent} from '../../agents/save.ts';
 import type {AgentFile} from '../../agents/schema.ts';
 import {getTemplates} from '../../agents/templates.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {findTypo} from '../../core/util/nearest.ts';
+import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
 

@@ -2,7 +2,7 @@
 import {statSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Workspace} from '../contract/access.ts';
-import {isInside} from '../util/inside.ts';
+import {isInside} from '../util/paths.ts';
 import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './files/file-zone.ts';
 import {resolveLinks} from './files/paths.ts';
 

@@ -1,7 +1,7 @@
 /** Runs as people and models read them: a line or a table, plain text. */
 
 import type {RunRecord} from '../contract/runs.ts';
-import {showControls} from '../util/control-characters.ts';
+import {showControls} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
 import {inputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';

@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import type {CommandContext, CommandResult} from '../contract/command.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Session, SubmitResult} from '../contract/session.ts';
-import {askModelForJson} from '../turn/ask-once.ts';
+import {askModelForJson} from '../turn/model-request.ts';
 import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import type {CommandLine} from '../util/prompt-syntax.ts';

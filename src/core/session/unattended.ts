@@ -5,8 +5,8 @@
 import type {Limits} from '../contract/limits.ts';
 import type {RunResult} from '../contract/run-result.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
-import {systemClock} from '../turn/deadline.ts';
 import {formatTimeout, getTotals, joinTurns, RunAborted} from '../turn/run-ending.ts';
+import {systemClock} from '../turn/run-limits.ts';
 
 export class UnattendedSession {
   readonly #startedAt = systemClock.now();

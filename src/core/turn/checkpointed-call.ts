@@ -3,7 +3,7 @@ import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {FileLedger} from '../contract/tool.ts';
 import type {ToolResult} from '../contract/tool-result.ts';
 import {getErrorMessage} from '../util/errors.ts';
-import {errorResult} from '../util/tool-result.ts';
+import {errorResult} from '../util/tool-output.ts';
 
 export interface CheckpointedCaller {
   readonly agentId: string;

@@ -4,7 +4,7 @@ import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promi
 import path from 'node:path';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {ignoreMissing} from '../../core/util/file-errors.ts';
-import {isInside} from '../../core/util/inside.ts';
+import {isInside} from '../../core/util/paths.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 
 /** Files that are copied at the same time. */

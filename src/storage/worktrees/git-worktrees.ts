@@ -7,7 +7,7 @@ import {copyFile, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {isInside} from '../../core/util/inside.ts';
+import {isInside} from '../../core/util/paths.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';

@@ -4,7 +4,7 @@ import {z} from 'zod';
 import type {Workspace} from '../../core/contract/access.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {errorResult, textResult} from '../../core/util/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
 import description from './edit-file.md';
 import {cutPatch, formatPatch} from './patch.ts';

@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {textResult} from '../../core/util/tool-result.ts';
+import {textResult} from '../../core/util/tool-output.ts';
 import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
 import {splitLines} from './numbered-lines.ts';
 import {formatPatch} from './patch.ts';

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {errorResult, textResult} from '../../core/util/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
 import {createGlobMatcher, splitGlob} from './glob-pattern.ts';

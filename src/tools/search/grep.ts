@@ -4,7 +4,7 @@ import {join, relative} from 'node:path';
 import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {errorResult, textResult} from '../../core/util/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import {createGlobMatcher} from './glob-pattern.ts';
 import description from './grep.md';

@@ -3,7 +3,7 @@ import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import {runTable} from '../../core/runs/run-table.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {textResult} from '../../core/util/tool-result.ts';
+import {textResult} from '../../core/util/tool-output.ts';
 import {createRunTool} from './run-tool.ts';
 import description from './task-list.md';
 

@@ -4,7 +4,7 @@ import type {Tool} from '../../core/contract/tool.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
 import {describeRun} from '../../core/runs/run-table.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {textResult} from '../../core/util/tool-result.ts';
+import {textResult} from '../../core/util/tool-output.ts';
 import {createRunTool, runIdSchema} from './run-tool.ts';
 import description from './task-output.md';
 

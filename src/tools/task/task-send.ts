@@ -2,7 +2,7 @@
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
-import {errorResult, textResult} from '../../core/util/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {createRunTool, runIdSchema} from './run-tool.ts';
 import description from './task-send.md';
 

@@ -7,8 +7,8 @@ import type {Isolation} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/not-yet.ts';
-import {textResult} from '../../core/util/tool-result.ts';
+import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/planned-features.ts';
+import {textResult} from '../../core/util/tool-output.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
 

@@ -2,7 +2,7 @@
 import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {errorResult, textResult} from '../../core/util/tool-result.ts';
+import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {parseWebAddress, refusePrivateName} from './web-address.ts';
 import description from './web-fetch.md';
 import type {ResolveName, WebBounds, WebReply} from './web-request.ts';

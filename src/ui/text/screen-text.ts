@@ -2,8 +2,9 @@
  * Makes text from models, tools, files and names safe for the screen: it is shown and never controls the terminal.
  * All text from outside passes here before it reaches Ink.
  */
-import {showControls} from '../../core/util/control-characters.ts';
+
 import {toOneLine} from '../../core/util/one-line.ts';
+import {showControls} from '../../core/util/text.ts';
 
 const TAB_STOP = 4;
 

@@ -6,7 +6,7 @@ import type {AgentEvent, Question} from '../../../src/core/contract/events.ts';
 import type {Denial} from '../../../src/core/contract/permission.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
-import {textResult} from '../../../src/core/util/tool-result.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
 import {managerFixture, permitsOf, until} from '../manager-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 

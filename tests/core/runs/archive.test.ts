@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {systemClock} from '../../../src/core/turn/deadline.ts';
+import {systemClock} from '../../../src/core/turn/run-limits.ts';
 import {FakeClock} from '../fake-clock.ts';
 import {managerFixture, until} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';

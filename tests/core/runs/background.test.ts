@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {formatAccepted} from '../../../src/core/runs/dispatch.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
-import {textResult} from '../../../src/core/util/tool-result.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
 import {managerFixture, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';

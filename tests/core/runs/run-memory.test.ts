@@ -3,7 +3,7 @@ import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AssistantBlock} from '../../../src/core/contract/messages.ts';
-import {textResult} from '../../../src/core/util/tool-result.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';

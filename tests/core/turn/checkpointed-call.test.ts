@@ -11,7 +11,7 @@ import type {FileLedger} from '../../../src/core/contract/tool.ts';
 import {makeReceipt} from '../../../src/core/runs/receipt.ts';
 import {createFileLedger, WriteLog} from '../../../src/core/turn/file-ledger.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
-import {textResult} from '../../../src/core/util/tool-result.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
 import {fixture, resultsIn, tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 

@@ -1,7 +1,7 @@
 /** Whether a file may be read or written. */
 import path from 'node:path';
 import type {Verdict} from '../../contract/permission.ts';
-import {isInside} from '../../util/inside.ts';
+import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {EDITS, readGrant, WORKTREE_EDITS, writeGrant} from '../grants.ts';
 import {exactly, ruleWords} from '../rules/rule-book.ts';

@@ -2,7 +2,7 @@
 import {realpathSync} from 'node:fs';
 import type {Workspace} from '../../contract/access.ts';
 import {WORKTREES} from '../../contract/worktree.ts';
-import {isInside} from '../../util/inside.ts';
+import {isInside} from '../../util/paths.ts';
 
 export interface PermissionPlaces {
   /** Folders that mini-cc itself points agents to: cut outputs and transcripts of this session, whichever it is now. */

@@ -4,7 +4,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {MiniCcError} from '../../util/errors.ts';
 import {getErrorCode} from '../../util/file-errors.ts';
-import {isInside} from '../../util/inside.ts';
+import {isInside} from '../../util/paths.ts';
 
 /** Links beyond which a path goes round in circles, as in the kernel. */
 const MOST_LINKS = 40;

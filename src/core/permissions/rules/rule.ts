@@ -1,5 +1,5 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
-import {findNearest} from '../../util/nearest.ts';
+import {findNearest} from '../../util/names.ts';
 import {TOOL_NAMES, toToolName} from '../../util/tool-names.ts';
 
 export type RuleKind = 'allow' | 'ask' | 'deny';

@@ -2,7 +2,7 @@
 import {existsSync} from 'node:fs';
 import type {Access, Confinement} from '../../contract/access.ts';
 import type {Attempt, Attempts, Verdict} from '../../contract/permission.ts';
-import {isInside} from '../../util/inside.ts';
+import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
 import {filesBelow, matchingPlaces} from '../files/file-patterns.ts';

@@ -5,7 +5,7 @@
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Workspace} from '../../contract/access.ts';
-import {isInside} from '../../util/inside.ts';
+import {isInside} from '../../util/paths.ts';
 import {rootsOf} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/paths.ts';
 

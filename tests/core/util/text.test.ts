@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {showControls} from '../../../src/core/util/control-characters.ts';
+import {showControls} from '../../../src/core/util/text.ts';
 
 describe('what a terminal would obey or hide', () => {
   it.each([
