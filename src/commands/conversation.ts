@@ -1,6 +1,7 @@
 /** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
-import type {Command, CommandContext, CommandResult} from '../core/contract/command.ts';
+
 import type {RewindPoint, RewindScope} from '../core/contract/requests.ts';
+import type {Command, CommandContext, CommandResult} from '../core/contract/session.ts';
 import {toOneLine} from '../core/util/one-line.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 

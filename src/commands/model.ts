@@ -1,4 +1,4 @@
-import type {Command} from '../core/contract/command.ts';
+import type {Command} from '../core/contract/session.ts';
 
 export const modelCommand: Command = {
   name: 'model',

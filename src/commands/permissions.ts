@@ -1,7 +1,8 @@
 /** `/mode` and `/permissions`: what agents may do, and where that comes from. */
-import type {Command, CommandContext} from '../core/contract/command.ts';
+
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {PermissionState} from '../core/contract/permission.ts';
+import type {Command, CommandContext} from '../core/contract/session.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {findNearest} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/one-line.ts';

@@ -1,5 +1,5 @@
 /** `/stop` and `/background`: what becomes of the work under way. */
-import type {Command} from '../core/contract/command.ts';
+import type {Command} from '../core/contract/session.ts';
 import {runTitle} from '../core/runs/progress-line.ts';
 
 export const stopCommand: Command = {

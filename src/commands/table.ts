@@ -1,5 +1,5 @@
 /** The slash commands, in the order in which /help prints them. */
-import type {Command} from '../core/contract/command.ts';
+import type {Command} from '../core/contract/session.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';

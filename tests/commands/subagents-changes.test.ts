@@ -2,8 +2,8 @@
 import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {subagentsCommand} from '../../src/commands/subagents.ts';
-import type {CommandContext} from '../../src/core/contract/command.ts';
 import type {RunRecord} from '../../src/core/contract/runs.ts';
+import type {CommandContext} from '../../src/core/contract/session.ts';
 import type {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {createChangedFiles} from '../../src/storage/checkpoints/changed-files.ts';
 import {formatPatch} from '../../src/tools/files/patch.ts';

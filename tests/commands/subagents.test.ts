@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {backgroundCommand} from '../../src/commands/stop.ts';
 import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {Command, CommandContext} from '../../src/core/contract/command.ts';
+import type {Command, CommandContext} from '../../src/core/contract/session.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture, until} from '../core/manager-fixture.ts';

@@ -1,5 +1,8 @@
-/** A session as all front ends see it: five verbs and a subscription. REPL, print mode, drivers and library use no more. */
-import type {AgentEvent, Answer, SessionInfo} from './events.ts';
+/**
+ * A session as all front ends see it: five verbs and a subscription. REPL, print mode, drivers and library use no more.
+ * Slash commands are a spelling of requests: `commands/` holds them.
+ */
+import type {AgentEvent, Answer, Question, SessionInfo} from './events.ts';
 import type {PromptContent} from './messages.ts';
 import type {Request, RequestAnswer, RequestName} from './requests.ts';
 import type {RunResult} from './run-result.ts';
@@ -42,3 +45,34 @@ export type SubmitResult =
     }
   /** A turn is under way: the prompt waits, and reaches the model at its next step. */
   | {readonly type: 'queued'; readonly id: string};
+
+/** What a slash command works with. It returns its text, and the session emits it. */
+export interface CommandContext {
+  /** What was typed after the command's name. */
+  readonly args: string;
+  readonly info: SessionInfo;
+  readonly request: Session['request'];
+  /** Shows a line before the command ends. */
+  say(text: string): void;
+  /** Undefined where no person can be asked, and when the person interrupted. */
+  ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
+  /** One answer of the session's model outside the conversation, as JSON by the schema. @throws ModelError */
+  complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+export interface CommandResult {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly exit?: boolean;
+  /** The text is a unified diff, with lines around it. */
+  readonly isDiff?: boolean;
+  /** For the prompt, where nothing is typed: the person may send it again, or change it. */
+  readonly input?: string;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly description: string;
+  /** What it throws is shown as an error. */
+  run(context: CommandContext): Promise<CommandResult> | CommandResult;
+}

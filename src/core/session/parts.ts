@@ -1,12 +1,12 @@
 /** What a session is put together from; `compose/` does it. */
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
-import type {Command} from '../contract/command.ts';
 import type {PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Limits} from '../contract/limits.ts';
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState} from '../contract/permission.ts';
 import type {RestoredFiles, RewindPoint, RunDiff} from '../contract/requests.ts';
+import type {Command} from '../contract/session.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {PendingAnnouncement} from '../runs/announcement.ts';

@@ -63,6 +63,14 @@ function* changedFiles(job: Job): Work<readonly (string | undefined)[] | string>
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
 
+function formatLongFiles(lengths: readonly (readonly [path: string, lines: number])[]): string {
+  const long = lengths.filter(([, lines]) => lines > LONG_FILE);
+  return formatSection(
+    'Long files',
+    long.map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`),
+  );
+}
+
 function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const {toolbox} = job;
   const oneFile = scope !== undefined && looksLikeFile(scope);
@@ -94,12 +102,7 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const titled = [
     ...CHECKS.map((check, index) => formatFindings(check, searched[index]!)),
     formatSection('Long functions', long),
-    formatSection(
-      'Long files',
-      lengths
-        .filter(([, lines]) => lines > LONG_FILE)
-        .map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`),
-    ),
+    formatLongFiles(lengths),
     formatSection(
       'Without a test of the same name',
       findUntested(
