@@ -3,7 +3,7 @@
  * ratios less so. `--short` does fewer rounds. Ends with 1 when a mark is missed.
  */
 import {cpus} from 'node:os';
-import {makeHome} from '../tests/support/environment.ts';
+import {createHome} from '../tests/support/environment.ts';
 import {say, startMessagesServer} from '../tests/support/messages-server.ts';
 import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
@@ -26,7 +26,7 @@ const short = process.argv.includes('--short');
 const rounds = short ? 5 : 15;
 
 await buildOnce();
-const home = await makeHome();
+const home = await createHome();
 const server = await startMessagesServer(() => say('The answer is here.'));
 let rows: Row[];
 try {

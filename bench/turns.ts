@@ -1,7 +1,7 @@
 /** What the harness adds to a turn, and what it sends. */
 import type {Home} from '../tests/support/environment.ts';
 import {callTool, type MessagesServer, say, startMessagesServer} from '../tests/support/messages-server.ts';
-import {turnOf} from '../tests/support/request-facts.ts';
+import {countReplies} from '../tests/support/request-facts.ts';
 import {runCli} from '../tests/support/run-cli.ts';
 import {median} from './statistics.ts';
 
@@ -20,7 +20,7 @@ export async function timeOfTurn(home: Home, turns: number, runs: number): Promi
 /** Milliseconds of a run in print mode with so many turns ahead of its answer, less the time in the server. */
 async function timeOfRun(home: Home, turns: number): Promise<number> {
   const server = await startMessagesServer((body) =>
-    turnOf(body) < turns ? callTool('bash', {command: 'true'}) : say('The answer is here.'),
+    countReplies(body) < turns ? callTool('bash', {command: 'true'}) : say('The answer is here.'),
   );
   try {
     const {code, stderr, durationMs} = await run(home, server);

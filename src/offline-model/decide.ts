@@ -122,7 +122,7 @@ const BY_ROLE: readonly Route[] = [plan, review];
 /** How many requests one message may contain. */
 const MAX_PARTS = 4;
 
-export function startWork(job: Job): Work<string> {
+function startWork(job: Job): Work<string> {
   const parts = splitRequest(job.text).map((text) => ({...job, text}));
   const works = parts.map(findWork);
   if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);

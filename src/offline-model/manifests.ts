@@ -230,7 +230,7 @@ const PACKAGE = /^(?:target\..+\.)?(?:dev-|build-)?dependencies\.([\w-]+)$/;
 /** Lists of packages. */
 const PACKAGE_LISTS = /^(?:project\.dependencies|project\.optional-dependencies\..+|dependency-groups\..+)\[\]$/;
 
-export function parseToml(path: string, lines: readonly Line[]): Manifest {
+function parseToml(path: string, lines: readonly Line[]): Manifest {
   const facts = tomlEntries(lines);
   const within = (...sections: string[]) => facts.filter((one) => one.name !== '' && sections.includes(one.section));
   const pick = (key: string, ...sections: string[]) => within(...sections).find((one) => one.name === key);

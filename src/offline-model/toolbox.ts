@@ -130,7 +130,7 @@ export function quote(text: string): string {
 }
 
 /** A glob as an anchored regular expression over relative paths. */
-export function globToRegExp(glob: string): string {
+function globToRegExp(glob: string): string {
   let depth = 0;
   const body = glob.replace(/\*\*\/|\*\*|[*?{},]|[.+^$()|[\]\\]/g, (token) => {
     if (token === '**/') return '(.*/)?';

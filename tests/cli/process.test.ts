@@ -3,12 +3,12 @@ import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {makeHome} from '../support/environment.ts';
+import {createHome} from '../support/environment.ts';
 import {buildOnce, cliEnvironment, cliPath, runCli} from '../support/run-cli.ts';
 
 it('says in one line that the working directory was removed', async () => {
   await buildOnce();
-  const home = await makeHome();
+  const home = await createHome();
   const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-removed-'));
   const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
   const args = ['-c', script, 'sh', folder, process.execPath, cliPath, '-p', 'x', '--offline'];

@@ -15,6 +15,7 @@ import {
   callTool,
   errorEvent,
   maxTokens,
+  pauseTurn,
   type Reply,
   refuse,
   say,
@@ -112,6 +113,20 @@ describe('the requests of a run', () => {
     });
     expect(bodies()).toHaveLength(4);
     expect(JSON.stringify(bodies()[3]?.messages.at(-1))).toContain('Go on exactly where it stopped');
+  });
+
+  it('send a paused turn again as it is', async () => {
+    const {run, bodies} = await runAt([thinkingThen('hm', pauseTurn('Still at it.')), say('done')]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'done'});
+    expect(bodies()[1]?.messages.at(-1)).toMatchObject({
+      ...{
+        role: 'assistant',
+        content: [
+          {type: 'thinking', thinking: 'hm'},
+          {type: 'text', text: 'Still at it.'},
+        ],
+      },
+    });
   });
 
   it('stay valid after a reply without content', async () => {

@@ -1,7 +1,7 @@
 /** Background runs as people meet them: in print mode, against a scripted server. */
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
-import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow, status} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
@@ -15,13 +15,13 @@ const announcements = (body: MessagesBody) =>
   JSON.stringify(body.messages).match(/<task_announcement run=/g)?.length ?? 0;
 /** Also those with an announcement behind them. */
 const allResults = (body: MessagesBody) =>
-  body.messages.flatMap((message) => toolResultsOf({...body, messages: [message]}));
+  body.messages.flatMap((message) => getToolResults({...body, messages: [message]}));
 
 describe('a headless run with background subagents', () => {
   it('waits for them, and the answer after their announcements is the result', async () => {
     const server = await serve((body) => {
-      if (isSubagent(body)) return slow(say(`found ${firstPromptOf(body)}`), 60);
-      if (turnOf(body) === 0) return callTools([background('one'), background('two')]);
+      if (isSubagent(body)) return slow(say(`found ${getFirstPrompt(body)}`), 60);
+      if (countReplies(body) === 0) return callTools([background('one'), background('two')]);
       return say(announcements(body) === 2 ? 'both are in' : 'they are at work');
     });
     const run = await runCli(['-p', 'go', '--output-format', 'json'], {server, cwd: (await project()).path});
@@ -29,8 +29,10 @@ describe('a headless run with background subagents', () => {
     const result = JSON.parse(run.stdout);
     expect(result).toMatchObject({subtype: 'success', result: 'both are in'});
     expect(result.subagents).toMatchObject([{outcome: 'success'}, {outcome: 'success'}]);
-    const accepted = server.requests.map(({body}) => body).find((body) => !isSubagent(body) && turnOf(body) === 1)!;
-    const [first] = toolResultsOf(accepted);
+    const accepted = server.requests
+      .map(({body}) => body)
+      .find((body) => !isSubagent(body) && countReplies(body) === 1)!;
+    const [first] = getToolResults(accepted);
     const words = JSON.parse(first!.text);
     expect(words).toEqual({
       status: 'accepted',
@@ -48,7 +50,7 @@ describe('a headless run with background subagents', () => {
   it('exits with 0 when only a subagent failed, and subagents[] says so', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return status(400, {message: 'no such thing'});
-      if (turnOf(body) === 0) return callTools([background('one')]);
+      if (countReplies(body) === 0) return callTools([background('one')]);
       return say(announcements(body) === 1 ? 'it failed' : 'wait');
     });
     const run = await runCli(['-p', 'go', '--output-format', 'json'], {server, cwd: (await project()).path});
@@ -66,7 +68,7 @@ describe('a headless run with background subagents', () => {
   it('is ended by --timeout with its background runs, and exits with 3', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return {type: 'hang'};
-      return turnOf(body) === 0 ? callTools([background('one')]) : say('wait');
+      return countReplies(body) === 0 ? callTools([background('one')]) : say('wait');
     });
     const run = await runCli(['-p', 'go', '--timeout', '2', '--output-format', 'json'], {server});
     expect(run.code).toBe(3);
@@ -78,7 +80,7 @@ describe('a headless run with background subagents', () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return say('found it');
       const results = allResults(body);
-      switch (turnOf(body)) {
+      switch (countReplies(body)) {
         case 0:
           return callTools([background('one', {label: 'my label'})]);
         case 1:
@@ -118,14 +120,18 @@ describe('the same task twice in one reply', () => {
     const task = {name: 'Task', input: {description: 'a', prompt: 'look at it', agent_type: 'explore'}};
     const server = await serve((body) => {
       if (isSubagent(body)) return slow(say('seen'), 20);
-      return turnOf(body) === 0 ? callTools([task, task]) : turnOf(body) === 1 ? callTools([task]) : say('done');
+      return countReplies(body) === 0
+        ? callTools([task, task])
+        : countReplies(body) === 1
+          ? callTools([task])
+          : say('done');
     });
     await runCli(['-p', 'go'], {server, cwd: (await project()).path});
     expect(server.requests.filter(({body}) => isSubagent(body))).toHaveLength(1);
     const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
-    const [first, second] = toolResultsOf(main[1]!);
+    const [first, second] = getToolResults(main[1]!);
     expect(first!.text).toBe(second!.text);
-    expect(toolResultsOf(main[2]!)[0]!.text).toBe(`[cached]\n${first!.text}`);
+    expect(getToolResults(main[2]!)[0]!.text).toBe(`[cached]\n${first!.text}`);
   });
 });
 
@@ -138,10 +144,10 @@ describe('a Task call', () => {
       input: {description: 'a', prompt: 'b', agent_type: 'explore', ...input},
     });
     const server = await serve((body) =>
-      turnOf(body) === 0 ? callTools([call({timeout_seconds: -5}), call({agent_type: 'code'})]) : say('done'),
+      countReplies(body) === 0 ? callTools([call({timeout_seconds: -5}), call({agent_type: 'code'})]) : say('done'),
     );
     await runCli(['-p', 'go', '--settings', settings], {server, cwd: workspace.path});
-    const [negative, forbidden] = toolResultsOf(server.requests[1]!.body);
+    const [negative, forbidden] = getToolResults(server.requests[1]!.body);
     expect(negative!.text).toContain('timeout_seconds must be 0 (no limit) or more, not -5');
     expect(forbidden!.text).toContain('Invalid agent_type: "code". Valid types: explore');
     expect(server.requests).toHaveLength(2);

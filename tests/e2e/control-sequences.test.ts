@@ -3,10 +3,10 @@ import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
-import {turnOf} from '../support/request-facts.ts';
+import {countReplies} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools, fromModel, slow, status, thinkingThen} from '../support/scripted-replies.ts';
-import {transcriptsBelow} from '../support/session-files.ts';
+import {findTranscripts} from '../support/session-files.ts';
 import type {Terminal} from '../support/terminal.ts';
 import type {Workspace} from '../support/workspace.ts';
 import {cursorAtPrompt, expectNothingObeyed, UNSAFE_NAME, UNSAFE_TEXT} from './control-sequences-fixture.ts';
@@ -43,11 +43,11 @@ const TURNS: readonly Reply[] = [
 
 function unsafeModel(body: MessagesBody): Reply {
   if (isSubagent(body)) {
-    return turnOf(body) === 0
+    return countReplies(body) === 0
       ? callTool('bash', {command: 'cat unsafe.txt | tee -a unsafe.txt; cp unsafe.txt unsafe*.copy; exit 3'})
       : say(`${UNSAFE_TEXT}\n\n${UNSAFE_TEXT}`);
   }
-  return TURNS[turnOf(body)] ?? fromModel(say(`All said: ${UNSAFE_TEXT}`), UNSAFE_TEXT);
+  return TURNS[countReplies(body)] ?? fromModel(say(`All said: ${UNSAFE_TEXT}`), UNSAFE_TEXT);
 }
 
 async function unsafeProject(): Promise<Workspace> {
@@ -196,7 +196,7 @@ describe('on a terminal without the REPL', () => {
     const workspace = await unsafeProject();
     const at = {server: await serve(unsafeModel), cwd: workspace.path, home: await home()};
     await runCli(['-p', UNSAFE_TEXT.replaceAll('\0', ''), '--dangerously-skip-permissions'], at);
-    const id = transcriptsBelow(at.home.path)
+    const id = findTranscripts(at.home.path)
       .find((file) => !file.includes('/subagents/'))!
       .split('/')
       .at(-2)!;

@@ -3,7 +3,7 @@
 import {existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
-import {type Home, makeHome} from '../support/environment.ts';
+import {createHome, type Home} from '../support/environment.ts';
 import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
 import {typescriptProject, type Workspace} from '../support/workspace.ts';
 
@@ -20,7 +20,7 @@ export async function project(): Promise<Workspace> {
 }
 
 export async function home(): Promise<Home> {
-  const made = await makeHome();
+  const made = await createHome();
   onTestFinished(made.remove);
   return made;
 }

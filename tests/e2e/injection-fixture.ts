@@ -8,7 +8,7 @@ import path from 'node:path';
 import {expect} from 'vitest';
 import type {Home} from '../support/environment.ts';
 import {type MessagesBody, type MessagesServer, type Reply, say} from '../support/messages-server.ts';
-import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import type {Workspace} from '../support/workspace.ts';
@@ -75,8 +75,8 @@ export async function play(attack: Attack): Promise<Outcome> {
   const server = await serve((body) => {
     const apart = other(body);
     if (apart) return apart;
-    const replies = isSubagent(body) ? child(firstPromptOf(body)) : main;
-    return replies[turnOf(body)] ?? say('Done as I was told.');
+    const replies = isSubagent(body) ? child(getFirstPrompt(body)) : main;
+    return replies[countReplies(body)] ?? say('Done as I was told.');
   });
   const before = await everything(at);
   const run = await runCli(['-p', 'go on', '--output-format', 'json', ...(attack.args ?? [])], {
@@ -88,7 +88,7 @@ export async function play(attack: Attack): Promise<Outcome> {
   expect(run.stdout, run.stderr).toMatch(/^\{/);
   const result = JSON.parse(run.stdout) as Outcome['result'];
   const denials = result.permission_denials as Outcome['denials'];
-  const results = server.requests.flatMap(({body}) => toolResultsOf(body)).filter(({id}) => id.startsWith('evil_'));
+  const results = server.requests.flatMap(({body}) => getToolResults(body)).filter(({id}) => id.startsWith('evil_'));
   return {...at, server, result, denials, results};
 }
 

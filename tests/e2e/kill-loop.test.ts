@@ -4,12 +4,12 @@
  */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
-import {makeHome} from '../support/environment.ts';
+import {createHome} from '../support/environment.ts';
 import {type MessagesBody, type MessagesServer, say} from '../support/messages-server.ts';
-import {firstPromptOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {buildOnce, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools, slow} from '../support/scripted-replies.ts';
-import {announcementsIn, isRun, transcriptsBelow, wholeLines} from '../support/session-files.ts';
+import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {isSubagent, processesWith, project, serve, until} from './fixture.ts';
 
 const KILLS = Number(process.env.MINI_CC_KILLS ?? 8);
@@ -30,8 +30,8 @@ function script(body: MessagesBody) {
     if (body.messages.length === 1) return callTools(FIVE);
     return slow(say('noted'), 5);
   }
-  const prompt = firstPromptOf(body);
-  const turn = turnOf(body);
+  const prompt = getFirstPrompt(body);
+  const turn = countReplies(body);
   if (prompt === 'b3') return callTools([{name: 'bash', input: {command: `sleep ${SECONDS}`}}]);
   const turns = prompt.startsWith('f') ? 2 : 4;
   if (turn >= turns) return slow(say(`found ${prompt}`), 8);
@@ -62,7 +62,7 @@ async function killOnce(
   delay: number,
   seen: {ended: number; cutOff: number; none: number},
 ): Promise<void> {
-  const home = await makeHome();
+  const home = await createHome();
   try {
     const before = server.requests.length;
     const child = await spawnCli(['-p', 'start'], {server, cwd, home});
@@ -76,7 +76,7 @@ async function killOnce(
     child.kill('SIGKILL');
     await exited;
     await until(async () => (await processesWith(`sleep ${SECONDS}`)).length === 0);
-    for (const transcript of transcriptsBelow(home.path)) wholeLines(transcript);
+    for (const transcript of findTranscripts(home.path)) readLines(transcript);
 
     for (const prompt of ['go on', 'and on']) {
       const run = await runCli(['--continue', '-p', prompt], {server, cwd, home});
@@ -90,12 +90,12 @@ async function killOnce(
 
 /** Each background run is announced once, and no other run. */
 function checkAnnouncements(home: string, seen: {ended: number; cutOff: number; none: number} | undefined): void {
-  const transcripts = transcriptsBelow(home);
+  const transcripts = findTranscripts(home);
   const main = transcripts.filter((file) => !isRun(file));
   expect(main).toHaveLength(1);
-  const announced = announcementsIn(main[0]!);
+  const announced = countAnnouncements(main[0]!);
   const expected = new Map<string, number>();
-  for (const lines of transcripts.filter(isRun).map(wholeLines)) {
+  for (const lines of transcripts.filter(isRun).map(readLines)) {
     const [header] = lines;
     if (header?.background === true) expected.set(String(header.id), 1);
     const end = lines.find(({type}) => type === 'end');

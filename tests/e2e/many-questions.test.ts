@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {type MessagesServer, say} from '../support/messages-server.ts';
-import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {isSubagent, project, serve} from './fixture.ts';
@@ -14,7 +14,7 @@ const QUIET_MS = 350;
 function eightAgents(): Promise<MessagesServer> {
   return serve((body) => {
     if (!isSubagent(body)) {
-      if (turnOf(body) > 0) return say('All eight are back.');
+      if (countReplies(body) > 0) return say('All eight are back.');
       return callTools(
         FILES.map((_, agent) => ({
           name: 'Task',
@@ -22,8 +22,8 @@ function eightAgents(): Promise<MessagesServer> {
         })),
       );
     }
-    const agent = Number(/part (\d)/.exec(firstPromptOf(body))?.[1]);
-    const turn = turnOf(body);
+    const agent = Number(/part (\d)/.exec(getFirstPrompt(body))?.[1]);
+    const turn = countReplies(body);
     return turn < FILES[agent]!
       ? callTool('bash', {command: `touch made-${agent}-${turn}`})
       : say(`part ${agent} done`);
@@ -78,7 +78,7 @@ describe('many questions in the REPL', () => {
     const made = (await readdir(workspace.path)).filter((name) => name.startsWith('made-'));
     expect(made.toSorted()).toEqual(permitted.toSorted());
     expect(refused).toHaveLength(5);
-    const results = server.requests.flatMap(({body}) => (isSubagent(body) ? toolResultsOf(body) : []));
+    const results = server.requests.flatMap(({body}) => (isSubagent(body) ? getToolResults(body) : []));
     expect(results.filter(({text}) => text.startsWith('The user refused this call.'))).toHaveLength(5);
     expect(results).toHaveLength(20);
   });

@@ -4,7 +4,7 @@ import {existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {say} from '../support/messages-server.ts';
-import {toolResultsOf} from '../support/request-facts.ts';
+import {getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
@@ -26,7 +26,7 @@ async function bash({command, flags = [], settings = {}}: Session) {
     home: userHome,
     cwd: workspace.path,
   });
-  const [result] = toolResultsOf(server.requests[1]!.body);
+  const [result] = getToolResults(server.requests[1]!.body);
   return {
     result: result!,
     denials: JSON.parse(run.stdout).permission_denials,
@@ -107,7 +107,7 @@ describe('a read-only agent without a sandbox', () => {
     const results: string[] = [];
     const server = await serve((body) => {
       if (!isSubagent(body)) return body.messages.length === 1 ? callTools([explore()]) : say('done');
-      results.push(...toolResultsOf(body).map(({text}) => text));
+      results.push(...getToolResults(body).map(({text}) => text));
       const [command] = ['ls src', 'touch made', 'git log > made'].slice(results.length);
       return command === undefined ? say('seen') : callTool('bash', {command});
     });

@@ -102,9 +102,9 @@ describe('print mode', () => {
     expect(
       (results as readonly RequestBlock[]).map((block) => JSON.stringify(block.content).match(/found (part \d+)/)?.[1]),
     ).toEqual(tasks.map((task) => task.input.prompt));
-    expect(server.maxUnderWay).toBeGreaterThan(1);
+    expect(server.maxActive).toBeGreaterThan(1);
     // A server on this machine: three slots.
-    expect(server.maxUnderWay).toBeLessThanOrEqual(3);
+    expect(server.maxActive).toBeLessThanOrEqual(3);
   });
 
   it('prints the shapes of Claude Code in stream-json, a subagent tagged by its Task call', async () => {

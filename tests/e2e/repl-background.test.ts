@@ -2,7 +2,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
-import {turnOf} from '../support/request-facts.ts';
+import {countReplies} from '../support/request-facts.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -20,7 +20,7 @@ describe('a background run in the REPL', () => {
         await released;
         return say('it is in src/greet.ts:4');
       }
-      if (turnOf(body) > 0) return say(announced(body) === 1 ? 'The run has ended.' : 'It is running.');
+      if (countReplies(body) > 0) return say(announced(body) === 1 ? 'The run has ended.' : 'It is running.');
       const task = explore();
       return callTools([{...task, input: {...task.input, background: true}}]);
     });
@@ -45,7 +45,7 @@ describe('a background run in the REPL', () => {
   it('is made from a foreground run by /background, and /stop ends it', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return {type: 'hang'};
-      return turnOf(body) === 0 ? callTools([explore()]) : say('I go on meanwhile.');
+      return countReplies(body) === 0 ? callTools([explore()]) : say('I go on meanwhile.');
     });
     const terminal = await repl({server, home: await home()});
     await send(terminal, 'look around');

@@ -2,7 +2,7 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {type Reply, say} from '../support/messages-server.ts';
-import {toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {isSubagent, project, serve} from './fixture.ts';
@@ -30,7 +30,7 @@ const QUIET_MS = 350;
 
 async function play(main: readonly Reply[], options: {child?: readonly Reply[]; cols?: number; rows?: number} = {}) {
   const {child = [], ...size} = options;
-  const server = await serve((body) => (isSubagent(body) ? child : main)[turnOf(body)] ?? say('Finished.'));
+  const server = await serve((body) => (isSubagent(body) ? child : main)[countReplies(body)] ?? say('Finished.'));
   const workspace = await project();
   await workspace.write('evil.txt', `${SEQUENCES}\n${FAKE}`);
   const terminal = await repl({server, cwd: workspace.path, ...size});
@@ -66,7 +66,7 @@ describe('untrusted text on the screen', () => {
     await refuse(terminal);
     await terminal.waitFor('Finished.');
     expect(await made()).toEqual([]);
-    expect(toolResultsOf(server.requests[2]!.body)[0]?.text).toContain('The user refused this call');
+    expect(getToolResults(server.requests[2]!.body)[0]?.text).toContain('The user refused this call');
   });
 
   it('has visible escape sequences in a command that is asked about', async () => {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
-import {toolResultsOf} from '../support/request-facts.ts';
+import {getToolResults} from '../support/request-facts.ts';
 import {callTool} from '../support/scripted-replies.ts';
 import {project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
@@ -40,7 +40,7 @@ describe('the permission mode in the REPL', () => {
     await terminal.waitFor('I only read.');
     expect(terminal.text()).toContain('Mode: plan, was default (reads only)');
     for (const index of [1, 2]) {
-      expect(toolResultsOf(server.requests[index]!.body)[0]).toMatchObject({
+      expect(getToolResults(server.requests[index]!.body)[0]).toMatchObject({
         isError: true,
         text: expect.stringMatching(/^Permission denied: .*plan/),
       });

@@ -3,18 +3,18 @@ import {readdirSync, readFileSync, truncateSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, test} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
-import {firstPromptOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
-import {announcementsIn, isRun, transcriptsBelow, wholeLines} from '../support/session-files.ts';
+import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
 
 const task = (prompt: string, more: Record<string, unknown> = {}) => ({
   name: 'Task',
   input: {description: prompt, prompt, agent_type: 'explore', ...more},
 });
-const isStart = (body: MessagesBody) => firstPromptOf(body) === 'start' && turnOf(body) === 0;
-const runsIn = (place: string) => transcriptsBelow(place).filter(isRun);
+const isStart = (body: MessagesBody) => getFirstPrompt(body) === 'start' && countReplies(body) === 0;
+const runsIn = (place: string) => findTranscripts(place).filter(isRun);
 
 describe('after kill -9 between the end of a background run and its announcement', () => {
   it('the run is announced once after the restart, and is in the list', async () => {
@@ -30,7 +30,7 @@ describe('after kill -9 between the end of a background run and its announcement
     const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
     child.stdin.end();
     const exited = new Promise((resolve) => child.once('exit', resolve));
-    await until(async () => runsIn(place.path).some((file) => wholeLines(file).at(-1)?.type === 'end'));
+    await until(async () => runsIn(place.path).some((file) => readLines(file).at(-1)?.type === 'end'));
     child.kill('SIGKILL');
     await exited;
     restarted = true;
@@ -41,8 +41,8 @@ describe('after kill -9 between the end of a background run and its announcement
     );
     expect(await runCli(['-c', '-p', 'go on'], {server, cwd, home: place})).toMatchObject({stdout: 'noted\n'});
     await runCli(['-c', '-p', 'and on'], {server, cwd, home: place});
-    const [main] = transcriptsBelow(place.path).filter((file) => !isRun(file));
-    expect([...announcementsIn(main!).values()]).toEqual([1]);
+    const [main] = findTranscripts(place.path).filter((file) => !isRun(file));
+    expect([...countAnnouncements(main!).values()]).toEqual([1]);
     // In order: the announcement comes before the new prompt.
     const asked = server.requests
       .map(({body}) => JSON.stringify(body.messages))
@@ -56,7 +56,7 @@ describe('after kill -9 during a run', () => {
     let restarted = false;
     const server = await serve((body) => {
       if (isSubagent(body)) {
-        if (turnOf(body) === 0) return callTool('glob', {pattern: '**/*.ts'});
+        if (countReplies(body) === 0) return callTool('glob', {pattern: '**/*.ts'});
         return restarted ? say('greet is in src/greet.ts:4') : {type: 'hang'};
       }
       return isStart(body) ? callTools([task('look')]) : say('noted');
@@ -71,7 +71,7 @@ describe('after kill -9 during a run', () => {
     await exited;
     restarted = true;
     const [transcript] = runsIn(place.path);
-    expect(wholeLines(transcript!).map(({type}) => type)).toEqual(['session', 'message', 'message', 'message']);
+    expect(readLines(transcript!).map(({type}) => type)).toEqual(['session', 'message', 'message', 'message']);
 
     const info = await runCli(['-c', '-p', '/subagents info 1'], {server, cwd, home: place});
     expect(info.stdout).toMatch(/^status: {5}error \(unknown\)\n/);
@@ -80,8 +80,8 @@ describe('after kill -9 during a run', () => {
     // The result of its Task call reports the end, so there is no announcement.
     const sent = await runCli(['-c', '-p', '/subagents send 1 go on'], {server, cwd, home: place});
     expect(sent).toMatchObject({code: 0, stdout: 'noted\n'});
-    const [main] = transcriptsBelow(place.path).filter((file) => !isRun(file));
-    expect([...announcementsIn(main!).keys()]).toEqual([expect.stringMatching(/#2$/)]);
+    const [main] = findTranscripts(place.path).filter((file) => !isRun(file));
+    expect([...countAnnouncements(main!).keys()]).toEqual([expect.stringMatching(/#2$/)]);
     const log = await runCli(['-c', '-p', '/subagents log 1 tools'], {server, cwd, home: place});
     expect(log.stdout).toMatch(/user: look\n\n.*\* glob \{"pattern":"\*\*\/\*\.ts"\}/);
     expect(log.stdout).toMatch(/user: go on\n\n\S+ assistant: greet is in src\/greet\.ts:4\n$/);
@@ -111,7 +111,7 @@ describe('ending mini-cc while background runs work', () => {
     // There may or may not be a result, but it is not a success.
     expect(output).not.toContain('"success"');
     const [transcript] = runsIn(place.path);
-    expect(wholeLines(transcript!).at(-1)).toMatchObject({type: 'end', outcome: 'stopped'});
+    expect(readLines(transcript!).at(-1)).toMatchObject({type: 'end', outcome: 'stopped'});
     restarted = true;
     await runCli(['-c', '-p', 'go on'], {server, cwd, home: place});
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('Notes: - Error: stopped by user');
@@ -120,7 +120,7 @@ describe('ending mini-cc while background runs work', () => {
 
 describe('a session that is open in another mini-cc', () => {
   it('cannot be continued or resumed: one clear line, exit 2; a new session can start beside it', async () => {
-    const server = await serve((body) => (firstPromptOf(body) === 'start' ? {type: 'hang'} : slow(say('other'), 1)));
+    const server = await serve((body) => (getFirstPrompt(body) === 'start' ? {type: 'hang'} : slow(say('other'), 1)));
     const {path: cwd} = await project();
     const place = await home();
     const child = await spawnCli(['-p', 'start'], {server, cwd, home: place});
@@ -137,7 +137,7 @@ describe('a session that is open in another mini-cc', () => {
     expect((await runCli(['--resume', id!, '-p', 'x'], {server, cwd, home: place})).stderr).toMatch(words);
     expect(await runCli(['-p', 'beside it'], {server, cwd, home: place})).toMatchObject({code: 0, stdout: 'other\n'});
     killGroup(child);
-    const files = transcriptsBelow(place.path);
+    const files = findTranscripts(place.path);
     expect(files).toHaveLength(2);
     // Neither transcript contains text of the other session.
     const texts = files.map((file) => readFileSync(file, 'utf8'));
@@ -156,11 +156,11 @@ test('a session with an empty transcript, as a full disk leaves it, starts again
   const {path: cwd} = await project();
   const place = await home();
   await runCli(['-p', 'x'], {server, cwd, home: place});
-  const [file] = transcriptsBelow(place.path);
+  const [file] = findTranscripts(place.path);
   truncateSync(file!, 0);
   const id = path.basename(path.dirname(file!));
   const again = await runCli(['--resume', id, '-p', 'y'], {server, cwd, home: place});
   expect(again).toMatchObject({code: 0, stdout: 'hello\n'});
   expect(again.stderr).toContain(`session ${id} is empty: it starts from the beginning`);
-  expect(wholeLines(file!)[0]).toMatchObject({type: 'session', id});
+  expect(readLines(file!)[0]).toMatchObject({type: 'session', id});
 });

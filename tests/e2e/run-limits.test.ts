@@ -4,7 +4,7 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
-import {toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, stall, status} from '../support/scripted-replies.ts';
 import {isSubagent, processesWith, project, serve} from './fixture.ts';
@@ -23,7 +23,7 @@ async function ended({agent = 'explore', input = {}, settings = {}, subagent}: C
   const task = {name: 'Task', input: {description: 'a task', prompt: 'do it', agent_type: agent, ...input}};
   const server = await serve((body) => {
     if (isSubagent(body)) return subagent(body);
-    return turnOf(body) === 0 ? callTools([task]) : say('I go on');
+    return countReplies(body) === 0 ? callTools([task]) : say('I go on');
   });
   const run = await runCli(
     ['-p', 'go', '--settings', file, '--output-format', 'json', '--dangerously-skip-permissions'],
@@ -32,7 +32,7 @@ async function ended({agent = 'explore', input = {}, settings = {}, subagent}: C
     },
   );
   const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
-  const [result] = toolResultsOf(main[1]!);
+  const [result] = getToolResults(main[1]!);
   expect(JSON.parse(run.stdout)).toMatchObject({result: 'I go on', subtype: 'success'});
   return {run, result: result!, workspace, server, subagents: JSON.parse(run.stdout).subagents};
 }
@@ -43,7 +43,7 @@ describe('a subagent', () => {
       agent: 'code',
       input: {timeout_seconds: 2},
       subagent: (body) =>
-        turnOf(body) === 0
+        countReplies(body) === 0
           ? callTool(
               'write_file',
               {path: 'new.txt', content: 'one\n'},
@@ -89,7 +89,7 @@ describe('a subagent', () => {
     const {result, run} = await ended({
       settings: {retry: {maxAttempts: 3, maxWaitSeconds: 3}},
       subagent: (body) =>
-        turnOf(body) === 0 ? callTool('glob', {pattern: '*'}, undefined, 'First a look') : status(429),
+        countReplies(body) === 0 ? callTool('glob', {pattern: '*'}, undefined, 'First a look') : status(429),
     });
     expect(result.isError).toBe(true);
     expect(result.text).toMatch(/The run did not finish: .*429/);

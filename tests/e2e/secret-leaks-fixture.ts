@@ -5,7 +5,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
-import {turnOf} from '../support/request-facts.ts';
+import {countReplies} from '../support/request-facts.ts';
 import {callTool, callTools, thinkingThen} from '../support/scripted-replies.ts';
 import type {Workspace} from '../support/workspace.ts';
 import {isSubagent, project} from './fixture.ts';
@@ -86,7 +86,7 @@ const TURNS: readonly Reply[] = [
 export function leakingModel(body: MessagesBody): Reply {
   if (!body.tools?.length) return say('{}');
   if (isSubagent(body)) {
-    return turnOf(body) === 0 ? callTool('bash', {command: 'cat .env | tee found.env'}) : say(`I found ${both}.`);
+    return countReplies(body) === 0 ? callTool('bash', {command: 'cat .env | tee found.env'}) : say(`I found ${both}.`);
   }
-  return TURNS[turnOf(body)] ?? say(`Once more: ${both}, ${Buffer.from(`u:${MODEL_KEY}`).toString('base64')}`);
+  return TURNS[countReplies(body)] ?? say(`Once more: ${both}, ${Buffer.from(`u:${MODEL_KEY}`).toString('base64')}`);
 }

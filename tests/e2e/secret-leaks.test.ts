@@ -5,10 +5,10 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
-import {keyOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getKey, getToolResults} from '../support/request-facts.ts';
 import {buildOnce, cliEnvironment, cliPath, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, status} from '../support/scripted-replies.ts';
-import {transcriptsBelow, wholeLines} from '../support/session-files.ts';
+import {findTranscripts, readLines} from '../support/session-files.ts';
 import {home, isSubagent, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 import {
@@ -46,7 +46,7 @@ describe('a session in which model, tools and commands repeat keys', () => {
     const sent = JSON.stringify(at.server.requests.at(-1)?.body);
     expect(sent).toContain(MODEL_KEY);
     expect(sent).toContain('\\n[] ');
-    expect(keyOf(at.server.requests[0])).toBe(MODEL_KEY);
+    expect(getKey(at.server.requests[0])).toBe(MODEL_KEY);
     if (format === 'json') expect(JSON.parse(run.stdout).permission_denials).not.toEqual([]);
 
     for (const words of [['list'], ['list', '--json'], ...['show', 'export'].flatMap(eachFormat(at.home.path))]) {
@@ -59,7 +59,7 @@ describe('a session in which model, tools and commands repeat keys', () => {
   it('has redaction marks in its transcript, and these never overwrite the values in files when it is continued', async () => {
     const workspace = await projectWithKeys();
     const server = await serve((body) => {
-      const turn = turnOf(body);
+      const turn = countReplies(body);
       if (turn === 0) return callTool('read_file', {path: '.env'});
       if (turn === 1) return callTool('bash', {command: `echo ${MODEL_KEY}; sleep 7651`});
       if (turn === 2) return callTool('read_file', {path: '.env'});
@@ -71,14 +71,14 @@ describe('a session in which model, tools and commands repeat keys', () => {
     const child = await spawnCli(['-p', 'start', '--dangerously-skip-permissions'], at);
     child.stdin.end();
     await server.waitForRequests(2);
-    await until(async () => transcriptsBelow(at.home.path).flatMap(wholeLines).length >= 5);
+    await until(async () => findTranscripts(at.home.path).flatMap(readLines).length >= 5);
     child.kill('SIGKILL');
     expect(findLeakingFiles(at.home.path)).toEqual([]);
 
     const run = await runCli(['-p', 'go on', '--continue', '--dangerously-skip-permissions'], at);
     expect(run).toMatchObject({code: 0, stdout: 'done\n'});
     expect(JSON.stringify(server.requests[2]?.body)).toContain('KEY=[redacted: ANTHROPIC_API_KEY]');
-    const [refused] = toolResultsOf(server.requests.at(-1)!.body);
+    const [refused] = getToolResults(server.requests.at(-1)!.body);
     expect(refused).toMatchObject({isError: true});
     expect(refused?.text).toContain('[redacted: ANTHROPIC_API_KEY] stands for a value that mini-cc hides');
     expect(await workspace.read('.env')).toBe(DOT_ENV);
@@ -126,7 +126,9 @@ describe('a key', () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return status(401, {message: `invalid x-api-key: ${MODEL_KEY}`});
       const task = {description: 'look', prompt: 'look', agent_type: 'explore'};
-      return turnOf(body) === 0 ? callTools([{name: 'Task', input: task}]) : status(401, {message: `no: ${MODEL_KEY}`});
+      return countReplies(body) === 0
+        ? callTools([{name: 'Task', input: task}])
+        : status(401, {message: `no: ${MODEL_KEY}`});
     });
     const at = {server, cwd: (await projectWithKeys()).path, home: await home(), env: KEYS};
     const run = await runCli(['-p', 'x', '--debug', '--output-format', 'json'], at);
@@ -203,7 +205,7 @@ it('only the user can read what mini-cc stores, with any umask, also files that 
   mkdirSync(wide);
   chmodSync(wide, 0o777);
   await run('-p', 'x', '--debug', ...ALLOWED);
-  const [main] = transcriptsBelow(ours).filter((file) => !file.includes('/subagents/'));
+  const [main] = findTranscripts(ours).filter((file) => !file.includes('/subagents/'));
   chmodSync(main!, 0o666);
   await run('-p', 'y', '--continue', '--debug', ...ALLOWED);
   const modes = readdirSync(ours, {recursive: true, withFileTypes: true})
@@ -216,7 +218,7 @@ it('only the user can read what mini-cc stores, with any umask, also files that 
 
 function eachFormat(folder: string) {
   return (verb: string) => {
-    const id = path.basename(path.dirname(transcriptsBelow(folder).find((file) => !file.includes('/subagents/'))!));
+    const id = path.basename(path.dirname(findTranscripts(folder).find((file) => !file.includes('/subagents/'))!));
     return [
       [verb, id],
       [verb, id, '--json'],

@@ -3,7 +3,7 @@ import {chmod, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
-import {firstPromptOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, searchPathWithout, serve, until} from './fixture.ts';
@@ -27,13 +27,13 @@ const read = (path: string) => ({name: 'read_file', input: {path}});
 /** A run that edits two files and creates a third with tools, and changes all sources with a command. */
 const refactoring = () =>
   serve((body) => {
-    if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('refactor auth')]) : say('all done');
+    if (!isSubagent(body)) return countReplies(body) === 0 ? callTools([code('refactor auth')]) : say('all done');
     const steps = [
       callTools([read('README.md'), read('package.json')]),
       callTools([write('README.md', '# New\n'), write('package.json', '{}\n'), write('src/auth/key.ts', 'key\n')]),
       callTool('bash', {command: 'sed -i s/greet/welcome/g src/*.ts'}),
     ];
-    return steps[turnOf(body)] ?? say('refactored');
+    return steps[countReplies(body)] ?? say('refactored');
   });
 
 describe('/subagents diff and undo', () => {
@@ -95,16 +95,16 @@ describe('/subagents diff and undo', () => {
   it('mark a file that two runs may have changed as shared, and leave it', async () => {
     const [at, where] = [await home(), await project()];
     const server = await serve((body) => {
-      if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('left'), code('right')]) : say('done');
-      const own = firstPromptOf(body);
+      if (!isSubagent(body)) return countReplies(body) === 0 ? callTools([code('left'), code('right')]) : say('done');
+      const own = getFirstPrompt(body);
       // Each command waits for the other one, and then writes.
       const meet = `touch .${own}; until [ -e .left ] && [ -e .right ]; do sleep 0.02; done`;
-      if (turnOf(body) > 0) return say('done');
+      if (countReplies(body) > 0) return say('done');
       return callTool('bash', {command: `${meet}; echo ${own} >> README.md`});
     });
     const given = {home: at, cwd: where.path, server};
     await runCli(['-p', 'go', '--dangerously-skip-permissions'], given);
-    const receipts = toolResultsOf(server.requests.at(-1)!.body).map(({text}) => text);
+    const receipts = getToolResults(server.requests.at(-1)!.body).map(({text}) => text);
     expect(receipts.join('\n')).toMatch(/changed \d files?: .* \(\d shared: commands of other runs were at work too\)/);
     const diff = await runCli(['-p', '--continue', '/subagents diff 1'], given);
     expect(diff.stdout).toMatch(/^shared with \[code\] (left|right):\ndiff --git a\/README\.md/m);
@@ -119,9 +119,12 @@ describe('/subagents diff and undo', () => {
     const server = await serve((body) => {
       if (!isSubagent(body)) {
         const steps = [callTool('read_file', {path: 'README.md'}), callTools([code('refactor auth')])];
-        return steps[turnOf(body)] ?? (turnOf(body) === 2 ? callTools([write('README.md', 'main\n')]) : say('done'));
+        return (
+          steps[countReplies(body)] ??
+          (countReplies(body) === 2 ? callTools([write('README.md', 'main\n')]) : say('done'))
+        );
       }
-      return turnOf(body) === 0 ? callTool('bash', {command: 'echo theirs > README.md'}) : say('changed it');
+      return countReplies(body) === 0 ? callTool('bash', {command: 'echo theirs > README.md'}) : say('changed it');
     });
     await runCli(['-p', 'go', '--dangerously-skip-permissions'], {cwd: where.path, server});
     expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain(
@@ -194,8 +197,8 @@ describe('a command that only looks like reading', () => {
       await where.write('mon.sh', '#!/bin/sh\necho changed > README.md\n');
       await chmod(path.join(where.path, 'mon.sh'), 0o755);
       const server = await serve((body) => {
-        if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([code('look around')]) : say('all done');
-        return turnOf(body) === 0 ? callTool('bash', {command: 'git status'}) : say('looked');
+        if (!isSubagent(body)) return countReplies(body) === 0 ? callTools([code('look around')]) : say('all done');
+        return countReplies(body) === 0 ? callTool('bash', {command: 'git status'}) : say('looked');
       });
       const given = {home: at, cwd: where.path, server, ...(!isSandboxed && {env: {PATH: searchPathWithout('bwrap')}})};
       const done = await runCli(['-p', 'go', '--dangerously-skip-permissions'], given);

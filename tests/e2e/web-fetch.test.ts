@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
-import {toolNamesOf, toolResultsOf} from '../support/request-facts.ts';
+import {getToolNames, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool} from '../support/scripted-replies.ts';
 import {page, webServer} from '../tools/web/web-server.ts';
@@ -15,7 +15,7 @@ describe('web_fetch in the built program', () => {
       result: 'Not allowed.',
       permission_denials: [{tool_name: 'web_fetch', tool_input: {url: 'https://example.com/a'}}],
     });
-    expect(toolResultsOf(server.requests[1]!.body)[0]).toMatchObject({
+    expect(getToolResults(server.requests[1]!.body)[0]).toMatchObject({
       isError: true,
       text: expect.stringContaining('example.com'),
     });
@@ -26,7 +26,7 @@ describe('web_fetch in the built program', () => {
     const server = await serve([callTool('web_fetch', {url: web.url}), say('No.')]);
     await runCli(['-p', 'read it', '--dangerously-skip-permissions'], {server});
     expect(web.requests).toHaveLength(0);
-    expect(toolResultsOf(server.requests[1]!.body)[0]?.text).toContain('127.0.0.1 is a private address');
+    expect(getToolResults(server.requests[1]!.body)[0]?.text).toContain('127.0.0.1 is a private address');
   });
 
   it('gives a page as markdown where a rule names the host, and asks nobody', async () => {
@@ -34,7 +34,7 @@ describe('web_fetch in the built program', () => {
     const server = await serve([callTool('web_fetch', {url: web.url}), say('Read.')]);
     const run = await runCli(['-p', 'read it', '--allowed-tools', 'web_fetch(domain:127.0.0.1)'], {server});
     expect(run.stdout).toBe('Read.\n');
-    expect(toolResultsOf(server.requests[1]!.body)[0]?.text).toMatch(/## Today\n\nA \*\*word\*\*\./);
+    expect(getToolResults(server.requests[1]!.body)[0]?.text).toMatch(/## Today\n\nA \*\*word\*\*\./);
   });
 
   it('is no tool of an agent that only reads', async () => {
@@ -42,7 +42,7 @@ describe('web_fetch in the built program', () => {
       isSubagent(body) || body.messages.length > 1 ? say('looked') : callTool('Task', explore().input),
     );
     await runCli(['-p', 'explore', '--dangerously-skip-permissions'], {server});
-    expect(toolNamesOf(server.requests[0]!.body)).toContain('web_fetch');
-    expect(toolNamesOf(server.requests[1]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+    expect(getToolNames(server.requests[0]!.body)).toContain('web_fetch');
+    expect(getToolNames(server.requests[1]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
   });
 });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {git, put} from '../storage/worktrees/fixture.ts';
 import {say} from '../support/messages-server.ts';
-import {systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getSystem, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTools, type ScriptedCall} from '../support/scripted-replies.ts';
@@ -118,14 +118,14 @@ async function attempt(
 ) {
   const server = await serve((body) => {
     const task = {description: 'try', prompt: 'try', agent_type: 'code', isolation: 'worktree'};
-    if (!isSubagent(body)) return turnOf(body) === 0 ? callTools([{name: 'Task', input: task}]) : say('done');
-    if (turnOf(body) > 0) return say('tried');
-    return callTools(calls(/^Working directory: (.*)$/m.exec(systemOf(body))![1]!));
+    if (!isSubagent(body)) return countReplies(body) === 0 ? callTools([{name: 'Task', input: task}]) : say('done');
+    if (countReplies(body) > 0) return say('tried');
+    return callTools(calls(/^Working directory: (.*)$/m.exec(getSystem(body))![1]!));
   });
   const args = ['-p', 'go', '--permission-mode', mode];
   const run = await runCli(args, {server, cwd: main, home: await home(), env, timeoutMs: 60_000});
   const bodies = server.requests.map(({body}) => body);
-  return {run, results: toolResultsOf(bodies.filter(isSubagent)[1]!), report: toolResultsOf(bodies.at(-1)!)[0]!.text};
+  return {run, results: getToolResults(bodies.filter(isSubagent)[1]!), report: getToolResults(bodies.at(-1)!)[0]!.text};
 }
 
 const bash = (command: string, more: Record<string, unknown> = {}) => ({name: 'bash', input: {command, ...more}});

@@ -3,7 +3,7 @@ import {existsSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
-import {firstPromptOf, systemOf, toolResultsOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getSystem, getToolResults} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import {emptyFolder} from '../support/workspace.ts';
@@ -24,8 +24,8 @@ const ALL = ['--permission-mode', 'bypassPermissions'];
 const script =
   (tasks: readonly ReturnType<typeof task>[], turns: Readonly<Record<string, readonly Reply[]>>) =>
   (body: MessagesBody): Reply => {
-    if (!isSubagent(body)) return turnOf(body) === 0 ? callTools(tasks) : say('done');
-    return turns[firstPromptOf(body)]?.[turnOf(body)] ?? say(`${firstPromptOf(body)} is done`);
+    if (!isSubagent(body)) return countReplies(body) === 0 ? callTools(tasks) : say('done');
+    return turns[getFirstPrompt(body)]?.[countReplies(body)] ?? say(`${getFirstPrompt(body)} is done`);
   };
 
 test('the changes of a run, committed or not, are in the workspace at its end, uncommitted', async () => {
@@ -48,13 +48,13 @@ test('the changes of a run, committed or not, are in the workspace at its end, u
   const run = await runCli(['-p', 'go', '--output-format', 'json', ...ALL], {server, cwd: workspace.path});
   expect(run.code).toBe(0);
   const ofRun = server.requests.map(({body}) => body).filter(isSubagent);
-  const [looked] = toolResultsOf(ofRun[1]!);
+  const [looked] = getToolResults(ofRun[1]!);
   expect(looked!.text).toMatch(/^# Changed by a person\n\/.*\/worktrees\/[^/]+\/tree\/[^/]+\n M README\.md$/);
-  expect(toolResultsOf(ofRun[2]!)[0]!.text).toBe('2');
+  expect(getToolResults(ofRun[2]!)[0]!.text).toBe('2');
   const tree = looked!.text.split('\n')[1]!;
-  expect(systemOf(ofRun[0]!)).toContain(`Working directory: ${tree}`);
-  expect(systemOf(ofRun[0]!)).toContain(`a copy of ${workspace.path} as it was when you began`);
-  const report = toolResultsOf(server.requests.at(-1)!.body)[0]!.text;
+  expect(getSystem(ofRun[0]!)).toContain(`Working directory: ${tree}`);
+  expect(getSystem(ofRun[0]!)).toContain(`a copy of ${workspace.path} as it was when you began`);
+  const report = getToolResults(server.requests.at(-1)!.body)[0]!.text;
   expect(report).toContain('See src/new.ts:1.');
   expect(report).toContain(
     ' · changed 2 files: src/greet.ts, src/new.ts · commands 2 (exit 0, 0) · citations 1/1 exist',
@@ -83,7 +83,7 @@ test('when two runs change the same file, the changes of the second are kept as 
   const change = (word: string) => [callTools([bash(`sleep 0.3; echo ${word} > README.md`)])];
   const server = await serve(script([task('one'), task('two')], {one: change('one'), two: change('two')}));
   const run = await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path, home: await home()});
-  const reports = toolResultsOf(server.requests.at(-1)!.body).map(({text}) => text);
+  const reports = getToolResults(server.requests.at(-1)!.body).map(({text}) => text);
   const [kept, applied] = reports[0]!.includes('kept') ? [reports[0]!, reports[1]!] : [reports[1]!, reports[0]!];
   expect(applied).toContain(' · changed 1 file: README.md · ');
   const [, patch] = / · changed none · changes kept in (\S+\/changes\.patch) \(conflict in README\.md\) · /.exec(kept)!;
@@ -111,9 +111,9 @@ test('in a subdirectory of the repository, the run works in that subdirectory of
     }),
   );
   await runCli(['-p', 'go', ...ALL], {server, cwd: path.join(workspace.path, 'src')});
-  const [result] = toolResultsOf(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  const [result] = getToolResults(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
   expect(result!.text).toMatch(/\/tree\/[^/]+\/src\n# Greeter\n2$/);
-  expect(toolResultsOf(server.requests.at(-1)!.body)[0]!.text).toContain(' · changed 1 file: x.ts · ');
+  expect(getToolResults(server.requests.at(-1)!.body)[0]!.text).toContain(' · changed 1 file: x.ts · ');
   expect(await workspace.git('status', '--short')).toBe('?? src/x.ts\n');
 });
 
@@ -122,12 +122,12 @@ test('the changes of a run that a limit ended come back', async () => {
   const turns = {one: [callTools([write('a.txt', 'a\n')]), callTools([write('b.txt', 'b\n')])]};
   const server = await serve(script([task('one', {max_turns: 1})], turns));
   await runCli(['-p', 'go', ...ALL], {server, cwd: workspace.path});
-  const report = toolResultsOf(server.requests.at(-1)!.body)[0]!.text;
+  const report = getToolResults(server.requests.at(-1)!.body)[0]!.text;
   expect(report).toContain('The run did not finish: limit reached: 1 turn.');
   expect(report).toContain('changed none');
   const longer = await serve(script([task('one', {max_turns: 2})], turns));
   await runCli(['-p', 'go', ...ALL], {server: longer, cwd: workspace.path});
-  expect(toolResultsOf(longer.requests.at(-1)!.body)[0]!.text).toContain('changed 1 file: a.txt');
+  expect(getToolResults(longer.requests.at(-1)!.body)[0]!.text).toContain('changed 1 file: a.txt');
   expect(await workspace.git('status', '--short')).toBe('?? a.txt\n');
 });
 
@@ -138,7 +138,7 @@ test('without a repository, the run fails before any model call and says what is
   await workspace.remove();
   const why = `isolation: worktree needs a git repository: ${workspace.path} is not in one (git init creates one)`;
   expect(run.stderr).toContain(`[code] one - failed: ${why}`);
-  expect(toolResultsOf(server.requests.at(-1)!.body)[0]!.text).toContain(`The run did not finish: ${why}.`);
+  expect(getToolResults(server.requests.at(-1)!.body)[0]!.text).toContain(`The run did not finish: ${why}.`);
   expect(server.requests.filter(({body}) => isSubagent(body))).toEqual([]);
 });
 
@@ -151,11 +151,11 @@ test('isolation can be set in the definition of an agent, and an invalid value i
     }),
   );
   await runCli(['-p', 'go', '--agents', JSON.stringify(agents), ...ALL], {server, cwd: workspace.path});
-  const [result] = toolResultsOf(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  const [result] = getToolResults(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
   expect(result!.text).toContain('/worktrees/');
   const wrong = await serve(script([task('one', {isolation: 'container'})], {}));
   await runCli(['-p', 'go', ...ALL], {server: wrong, cwd: workspace.path});
-  expect(toolResultsOf(wrong.requests.at(-1)!.body)[0]!.text).toContain(
+  expect(getToolResults(wrong.requests.at(-1)!.body)[0]!.text).toContain(
     'isolation must be none or worktree, not "container"',
   );
 });
@@ -194,11 +194,11 @@ test('a continued run has a new worktree with the current state of the workspace
   const {session_id: id, subagents} = JSON.parse(first.stdout);
   await workspace.write('new.ts', 'newer\n');
   const next = await serve((body) => {
-    if (isSubagent(body)) return turnOf(body) === 2 ? callTools([bash('cat new.ts; pwd')]) : say('saw it');
+    if (isSubagent(body)) return countReplies(body) === 2 ? callTools([bash('cat new.ts; pwd')]) : say('saw it');
     const send = {name: 'TaskSend', input: {run_id: subagents[0].runId, message: 'look again'}};
     return JSON.stringify(body.messages.at(-1)).includes('more') ? callTools([send]) : say('done');
   });
   await runCli(['-p', 'more', '--resume', id, ...ALL], {server: next, cwd: workspace.path, home: mine});
-  const [seen] = toolResultsOf(next.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  const [seen] = getToolResults(next.requests.map(({body}) => body).filter(isSubagent)[1]!);
   expect(seen!.text).toMatch(/^newer\n\/.*\/worktrees\//);
 });

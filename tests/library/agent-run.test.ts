@@ -3,13 +3,13 @@ import {readFileSync} from 'node:fs';
 import {expect, it, onTestFinished} from 'vitest';
 import {createAgentRun, runAgent, UsageError} from '../../src/library/index.ts';
 import type {AgentRunOptions, CustomModel, RunEvent} from '../../src/library/public.d.ts';
-import {makeHome} from '../support/environment.ts';
+import {createHome} from '../support/environment.ts';
 import {callTool, hangBeforeHeaders, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
-import {toolNamesOf, turnOf} from '../support/request-facts.ts';
+import {countReplies, getToolNames} from '../support/request-facts.ts';
 import {typescriptProject} from '../support/workspace.ts';
 
 async function place() {
-  const [workspace, home] = [await typescriptProject(), await makeHome()];
+  const [workspace, home] = [await typescriptProject(), await createHome()];
   onTestFinished(async () => void (await Promise.all([workspace.remove(), home.remove()])));
   return {cwd: workspace.path, home: home.env.MINI_CC_HOME!};
 }
@@ -21,7 +21,7 @@ async function prepared(options: Omit<AgentRunOptions, 'cwd' | 'home'>) {
 }
 
 async function serverWith(reply: (turn: number) => Reply) {
-  const server = await startMessagesServer((body) => reply(turnOf(body)));
+  const server = await startMessagesServer((body) => reply(countReplies(body)));
   onTestFinished(() => server.close());
   return server;
 }
@@ -60,7 +60,7 @@ it('offers all tools but those of Task, or the named ones and those of the progr
   const more = {apiKey: 'k', baseURL: server.url, model: 'some-model', prompt: 'x'};
   await runAgent(await prepared(more));
   await runAgent(await prepared({...more, tools: ['grep', 'Read', double]}));
-  const [all, named] = server.requests.map(({body}) => toolNamesOf(body));
+  const [all, named] = server.requests.map(({body}) => getToolNames(body));
   expect(all).toContain('bash');
   expect(all?.filter((name) => name.startsWith('Task'))).toEqual([]);
   expect(named).toEqual(['read_file', 'grep', 'double']);
@@ -138,7 +138,7 @@ it('is ended when it is closed', async () => {
 it('runs as an agent of the project', async () => {
   const server = await serverWith(() => say('yes'));
   await runAgent(await prepared({apiKey: 'k', baseURL: server.url, prompt: 'x', agent_type: 'explore'}));
-  expect(toolNamesOf(server.requests[0]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+  expect(getToolNames(server.requests[0]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
 });
 
 it.each([

@@ -4,7 +4,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {beforeAll, expect, it, onTestFinished} from 'vitest';
-import {environmentOfAPerson, makeHome} from '../support/environment.ts';
+import {createHome, createUserEnvironment} from '../support/environment.ts';
 import {buildOnce, root} from '../support/run-cli.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
@@ -42,9 +42,9 @@ it('has no example without a test', () => {
 it.each(files)('%s runs offline by its command and prints what it shows', async (file) => {
   const source = readFileSync(path.join(root, 'examples', file), 'utf8');
   expect(source).toContain(`\n// Run: node examples/${file}\n`);
-  const [home, temporary] = [await makeHome(), await emptyFolder()];
+  const [home, temporary] = [await createHome(), await emptyFolder()];
   onTestFinished(async () => void (await Promise.all([home.remove(), temporary.remove()])));
-  const env = {...environmentOfAPerson(), ...home.env, TMPDIR: temporary.path} as NodeJS.ProcessEnv;
+  const env = {...createUserEnvironment(), ...home.env, TMPDIR: temporary.path} as NodeJS.ProcessEnv;
   const options = {cwd: root, env, timeout: 25_000};
   const {stdout, stderr} = await promisify(execFile)(process.execPath, [`examples/${file}`], options);
   expect(stderr).toBe('');

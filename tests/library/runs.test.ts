@@ -8,14 +8,14 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {MiniCcError, SubagentManager, UsageError} from '../../src/library/index.ts';
 import type {SubagentManagerConfig} from '../../src/library/public.d.ts';
 import {repairTaskInput} from '../../src/tools/task/task-input.ts';
-import {environmentOfAPerson, makeHome} from '../support/environment.ts';
+import {createHome, createUserEnvironment} from '../support/environment.ts';
 import {hangBeforeHeaders, type Reply, say, startMessagesServer} from '../support/messages-server.ts';
-import {toolNamesOf} from '../support/request-facts.ts';
+import {getToolNames} from '../support/request-facts.ts';
 import {buildOnce, root} from '../support/run-cli.ts';
 import {typescriptProject} from '../support/workspace.ts';
 
 async function managerWith(config: SubagentManagerConfig = {}) {
-  const [workspace, home] = [await typescriptProject(), await makeHome()];
+  const [workspace, home] = [await typescriptProject(), await createHome()];
   const manager = new SubagentManager({cwd: workspace.path, home: home.env.MINI_CC_HOME!, ...config});
   onTestFinished(async () => {
     await manager.close();
@@ -94,7 +94,7 @@ describe('runs at work', () => {
     const {runId} = await manager.spawn({...explore, tools: ['grep']});
     expect(await manager.send(runId!, 'and then?')).toBe('resumed');
     await manager.waitAll();
-    expect(server.requests.map(({body}) => toolNamesOf(body))).toEqual([['grep'], ['grep']]);
+    expect(server.requests.map(({body}) => getToolNames(body))).toEqual([['grep'], ['grep']]);
   });
 
   it('end when the manager is closed, also before they begin; then none can be started', async () => {
@@ -174,12 +174,12 @@ describe('the built package', () => {
   /** Runs a program in a project that has mini-cc installed. */
   async function runProgram(code: string) {
     await buildOnce();
-    const [workspace, home] = [await typescriptProject(), await makeHome()];
+    const [workspace, home] = [await typescriptProject(), await createHome()];
     onTestFinished(async () => void (await Promise.all([workspace.remove(), home.remove()])));
     await mkdir(path.join(workspace.path, 'node_modules'));
     await symlink(root, path.join(workspace.path, 'node_modules', 'mini-cc'));
     const program = await workspace.write('program.mjs', code);
-    const env = {...environmentOfAPerson(), ...home.env} as NodeJS.ProcessEnv;
+    const env = {...createUserEnvironment(), ...home.env} as NodeJS.ProcessEnv;
     return promisify(execFile)(process.execPath, [program], {cwd: workspace.path, env, timeout: 25_000});
   }
 

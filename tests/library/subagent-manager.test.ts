@@ -3,13 +3,13 @@ import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {SubagentManager} from '../../src/library/index.ts';
 import type {RunEvent, SubagentManagerConfig} from '../../src/library/public.d.ts';
-import {makeHome} from '../support/environment.ts';
+import {createHome} from '../support/environment.ts';
 import {callTool, hangBeforeHeaders, say, startMessagesServer} from '../support/messages-server.ts';
-import {turnOf} from '../support/request-facts.ts';
+import {countReplies} from '../support/request-facts.ts';
 import {typescriptProject} from '../support/workspace.ts';
 
 async function managerWith(config: SubagentManagerConfig = {}) {
-  const [workspace, home] = [await typescriptProject(), await makeHome()];
+  const [workspace, home] = [await typescriptProject(), await createHome()];
   const manager = new SubagentManager({cwd: workspace.path, home: home.env.MINI_CC_HOME!, ...config});
   onTestFinished(async () => {
     await manager.close();
@@ -21,11 +21,11 @@ async function managerWith(config: SubagentManagerConfig = {}) {
 describe('new SubagentManager()', () => {
   it('returns the files that were changed and read, and the tools and tokens that were used', async () => {
     const server = await startMessagesServer((body) =>
-      turnOf(body) === 0
+      countReplies(body) === 0
         ? callTool('view_file', {path: 'src/greet.ts'})
-        : turnOf(body) === 1
+        : countReplies(body) === 1
           ? callTool('read_file', {path: 'src/greet.ts'})
-          : turnOf(body) === 2
+          : countReplies(body) === 2
             ? callTool('edit_file', {path: 'src/greet.ts', old_string: "', '", new_string: "' '"})
             : say('done'),
     );
@@ -90,7 +90,7 @@ describe('new SubagentManager()', () => {
 
   it('publishes the events of its runs to listeners, but not those of the main agent', async () => {
     const server = await startMessagesServer((body) =>
-      turnOf(body) === 0 ? callTool('read_file', {path: 'src/greet.ts'}) : say('done'),
+      countReplies(body) === 0 ? callTool('read_file', {path: 'src/greet.ts'}) : say('done'),
     );
     onTestFinished(() => server.close());
     const {manager} = await managerWith({apiKey: 'k', baseURL: server.url});

@@ -17,7 +17,7 @@ import {
   status,
   withUsage,
 } from '../support/messages-server.ts';
-import {keyOf} from '../support/request-facts.ts';
+import {getKey} from '../support/request-facts.ts';
 import {ask, hello, modelAt, retries, serve, text, texts} from './fixture.ts';
 
 describe('a model behind a server', () => {
@@ -207,6 +207,6 @@ describe('a request', () => {
     const keyed = await serve([say('ok'), say('ok')]);
     await modelAt({baseURL: keyed.url, apiKey: 'key'}).reply(hello(), () => undefined);
     await modelAt({baseURL: keyed.url, authToken: 'token'}).reply(hello(), () => undefined);
-    expect(keyed.requests.map(keyOf)).toEqual(['key', 'token']);
+    expect(keyed.requests.map(getKey)).toEqual(['key', 'token']);
   });
 });

@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {ModelResolver} from '../../src/models/resolve.ts';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
-import {keyOf} from '../support/request-facts.ts';
+import {getKey} from '../support/request-facts.ts';
 import {say} from '../support/scripted-replies.ts';
 import {hello, serve} from './fixture.ts';
 
@@ -73,6 +73,6 @@ describe('the resolver of models', () => {
     await ask({ANTHROPIC_API_KEY: 'key'});
     await ask({});
     expect(server.requests.map(({body}) => body.model)).toEqual(['qwen3', 'qwen3', 'qwen3']);
-    expect(server.requests.map(keyOf)).toEqual(['token', 'key', 'none']);
+    expect(server.requests.map(getKey)).toEqual(['token', 'key', 'none']);
   });
 });

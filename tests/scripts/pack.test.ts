@@ -5,7 +5,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {distIsFresh} from '../../scripts/checkout.mjs';
-import {environmentOfAPerson} from '../support/environment.ts';
+import {createUserEnvironment} from '../support/environment.ts';
 import {root} from '../support/run-cli.ts';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
@@ -46,7 +46,7 @@ afterAll(() => folder.remove());
 /** @returns standard output */
 async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
   const env = {
-    ...environmentOfAPerson(),
+    ...createUserEnvironment(),
     MINI_CC_HOME: path.join(folder.path, 'home'),
     npm_config_cache: path.join(folder.path, 'npm-cache'),
     npm_config_audit: 'false',

@@ -1,4 +1,4 @@
-/** Keys as a terminal sends them. */
+/** Keys, and the bytes that a terminal sends for them. */
 
 const NAMED = {
   enter: '\r',
@@ -20,14 +20,14 @@ const NAMED = {
   'alt-enter': '\x1b\r',
 } as const;
 
-type Letter =
+type KeyLetter =
   | ('a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm')
   | ('n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z');
 
-export type Key = keyof typeof NAMED | `ctrl-${Letter}` | `alt-${Letter}`;
+export type Key = keyof typeof NAMED | `ctrl-${KeyLetter}` | `alt-${KeyLetter}`;
 
-/** @param applicationCursor the program has asked for the other form of the arrow keys */
-export function bytesOf(key: Key, applicationCursor = false): string {
+/** The bytes of a key. @param applicationCursor the program has switched the arrow keys to application mode */
+export function encodeKey(key: Key, applicationCursor = false): string {
   if (key in NAMED) {
     const bytes = NAMED[key as keyof typeof NAMED];
     return applicationCursor ? bytes.replace(/^\x1b\[([ABCDHF])$/, '\x1bO$1') : bytes;

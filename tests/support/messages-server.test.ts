@@ -17,7 +17,7 @@ import {
   status,
   thinkingThen,
 } from './messages-server.ts';
-import {byPrompt, keyOf, toolResultsOf} from './request-facts.ts';
+import {byPrompt, getKey, getToolResults} from './request-facts.ts';
 
 async function start(script: Script) {
   const server = await startMessagesServer(script);
@@ -44,7 +44,7 @@ test('a scripted text arrives through the SDK with the model that was asked for 
   expect(message.usage.input_tokens).toBeGreaterThan(0);
   expect(message.usage.output_tokens).toBeGreaterThan(5);
   expect(server.requests[0]?.body.messages[0]).toEqual({role: 'user', content: 'hi'});
-  expect(keyOf(server.requests[0])).toBe('test-key');
+  expect(getKey(server.requests[0])).toBe('test-key');
 });
 
 test('without stream the same reply is one JSON message', async () => {
@@ -104,17 +104,17 @@ test('a stalled and a hanging request stay open until the client goes', async ()
   const asked = [ask('a', controller.signal), ask('b', controller.signal)];
   const settled = Promise.allSettled(asked);
   await server.waitForRequests(2);
-  expect(server.underWay).toBe(2);
+  expect(server.active).toBe(2);
   controller.abort();
   expect((await settled).map((result) => result.status)).toEqual(['rejected', 'rejected']);
-  await expect.poll(() => server.underWay).toBe(0);
+  await expect.poll(() => server.active).toBe(0);
   expect(server.requests.map(({abandoned}) => abandoned)).toEqual([true, true]);
 });
 
 test('requests under way at the same time are counted, and a slow reply takes its time', async () => {
   const {ask, server} = await start(() => slow(say('abc'), 20));
   await Promise.all([ask('a'), ask('b'), ask('c')]);
-  expect(server.maxUnderWay).toBe(3);
+  expect(server.maxActive).toBe(3);
   for (const {durationMs} of server.requests) expect(durationMs).toBeGreaterThan(80);
 });
 
@@ -132,7 +132,7 @@ test('a request beyond the script is refused with a message that says so', async
 test('tool results are read from the last message', () => {
   const content = [{type: 'tool_result', tool_use_id: 'a', content: [{type: 'text', text: 'no'}], is_error: true}];
   const body = {model: 'm', max_tokens: 1, messages: [{role: 'user' as const, content}]};
-  expect(toolResultsOf(body)).toEqual([{id: 'a', text: 'no', isError: true}]);
+  expect(getToolResults(body)).toEqual([{id: 'a', text: 'no', isError: true}]);
 });
 
 test('a prompt cache is read from the second request on', async () => {

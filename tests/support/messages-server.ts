@@ -1,11 +1,12 @@
 /**
- * A real HTTP server on loopback that speaks the Messages API by a script: an array of replies in order, or a function
- * that decides by the request. It records every request, and can misbehave in all the ways of `scripted-replies.ts`.
+ * A real HTTP server on loopback that speaks the Messages API. A script gives its replies: an array in order, or a
+ * function of the request. The server records every request, answers 400 to those that break a rule of the API, and can
+ * fail in all the ways of `scripted-replies.ts`.
  */
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {eventsOf, getErrorMessage, TokenCounter, tokensIn} from './reply-stream.ts';
+import {countTokens, createEvents, createMessage, TokenCounter} from './reply-stream.ts';
 import {findBrokenRule} from './request-rules.ts';
 import {
   type MessageReply,
@@ -37,7 +38,7 @@ export interface RequestMessage {
   readonly content: string | readonly RequestBlock[];
 }
 
-/** The body of `POST /v1/messages`, as far as tests look at it. */
+/** The fields of the body of `POST /v1/messages` that tests use. */
 export interface MessagesBody {
   readonly model: string;
   readonly max_tokens: number;
@@ -56,9 +57,9 @@ export interface RecordedRequest {
   readonly bytes: number;
   /** Milliseconds since the server started. */
   readonly at: number;
-  /** Milliseconds until the answer had been handed to the socket or the connection was gone; undefined until then. */
+  /** Milliseconds until the response was written or the connection was closed; undefined until then. */
   durationMs: number | undefined;
-  /** The client closed the connection before the answer was whole. */
+  /** The client closed the connection before the response was complete. */
   abandoned: boolean;
 }
 
@@ -69,10 +70,10 @@ export interface MessagesServer {
   readonly url: string;
   /** Every `POST /v1/messages` so far, in order of arrival. */
   readonly requests: readonly RecordedRequest[];
-  /** Requests that are being answered now, and the most there ever were. */
-  readonly underWay: number;
-  readonly maxUnderWay: number;
-  /** Resolves when so many requests have arrived. Rejects after `timeoutMs`. */
+  /** Requests in progress now, and the highest number so far. */
+  readonly active: number;
+  readonly maxActive: number;
+  /** Resolves when this many requests have arrived. Rejects after `timeoutMs`. */
   waitForRequests(count: number, timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -80,12 +81,12 @@ export interface MessagesServer {
 export async function startMessagesServer(script: Script): Promise<MessagesServer> {
   const began = performance.now();
   const requests: RecordedRequest[] = [];
-  const arrivals = new Set<() => void>();
+  const waiters = new Set<() => void>();
   const tokens = new TokenCounter();
-  let underWay = 0;
-  let maxUnderWay = 0;
+  let active = 0;
+  let maxActive = 0;
 
-  async function answerMessages(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+  async function handleMessages(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
     const body = JSON.parse(text) as MessagesBody;
     const index = requests.length;
     const record: RecordedRequest = {
@@ -97,26 +98,26 @@ export async function startMessagesServer(script: Script): Promise<MessagesServe
       abandoned: false,
     };
     requests.push(record);
-    underWay += 1;
-    maxUnderWay = Math.max(maxUnderWay, underWay);
-    for (const check of arrivals) check();
+    active += 1;
+    maxActive = Math.max(maxActive, active);
+    for (const check of waiters) check();
     response.once('close', () => {
-      underWay -= 1;
+      active -= 1;
       record.durationMs = performance.now() - began - record.at;
       record.abandoned = !response.writableFinished;
     });
     const problem = findBrokenRule(body);
-    const reply = problem === undefined ? await replyTo(script, body, index) : status(400, {message: problem});
+    const reply = problem === undefined ? await getReply(script, body, index) : status(400, {message: problem});
     await send(response, reply, body, index, tokens);
   }
 
   const server = createServer((request, response) => {
-    answer(request, response, answerMessages).catch((error: unknown) => {
-      // A mistake in a test's script: the client shows it, and doesn't ask again.
+    handle(request, response, handleMessages).catch((error: unknown) => {
+      // The script of a test has a mistake: the client shows the error and does not retry.
       sendStatus(response, status(400, {message: `the script failed: ${String(error)}`}));
     });
   });
-  // Keep-alive is left to the client: a test that takes a minute must not lose its connection.
+  // The client ends idle connections: in a test of a minute the server must not close one.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const {port} = server.address() as AddressInfo;
@@ -124,25 +125,25 @@ export async function startMessagesServer(script: Script): Promise<MessagesServe
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    get underWay() {
-      return underWay;
+    get active() {
+      return active;
     },
-    get maxUnderWay() {
-      return maxUnderWay;
+    get maxActive() {
+      return maxActive;
     },
     waitForRequests(count, timeoutMs = 10_000) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          arrivals.delete(check);
+          waiters.delete(check);
           reject(new Error(`${requests.length} of ${count} requests came within ${timeoutMs} ms`));
         }, timeoutMs);
         function check(): void {
           if (requests.length < count) return;
           clearTimeout(timer);
-          arrivals.delete(check);
+          waiters.delete(check);
           resolve();
         }
-        arrivals.add(check);
+        waiters.add(check);
         check();
       });
     },
@@ -153,20 +154,20 @@ export async function startMessagesServer(script: Script): Promise<MessagesServe
   };
 }
 
-async function replyTo(script: Script, body: MessagesBody, index: number): Promise<Reply> {
+async function getReply(script: Script, body: MessagesBody, index: number): Promise<Reply> {
   if (typeof script === 'function') return script(body, index);
   return script[index] ?? status(400, {message: `the script has no reply ${index + 1}`});
 }
 
-async function answer(
+async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  answerMessages: (request: IncomingMessage, response: ServerResponse, text: string) => Promise<void>,
+  handleMessages: (request: IncomingMessage, response: ServerResponse, text: string) => Promise<void>,
 ): Promise<void> {
   const text = await readAll(request);
   const route = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
-  if (route === 'POST /v1/messages') await answerMessages(request, response, text);
-  else if (route === 'POST /v1/messages/count_tokens') sendJson(response, 200, {input_tokens: tokensIn(text)});
+  if (route === 'POST /v1/messages') await handleMessages(request, response, text);
+  else if (route === 'POST /v1/messages/count_tokens') sendJson(response, 200, {input_tokens: countTokens(text)});
   else if (route === 'GET /v1/models') sendJson(response, 200, MODELS);
   else sendStatus(response, status(404, {message: `no such route: ${route}`}));
 }
@@ -199,7 +200,7 @@ async function send(
   else if (body.stream === true) await sendStream(response, reply, body, index, tokens);
   else if (reply.fault?.type === 'cut') response.destroy();
   else if (reply.fault === undefined) {
-    sendJson(response, 200, getErrorMessage(reply, body, index, tokens.usageOf(reply, body)));
+    sendJson(response, 200, createMessage(reply, body, index, tokens.countUsage(reply, body)));
   }
 }
 
@@ -215,14 +216,14 @@ async function sendStream(
   response.writeHead(200, {...STREAM_HEADERS, 'request-id': `req_scripted_${index + 1}`});
   response.flushHeaders();
   const {fault, msPerEvent} = reply;
-  const events = eventsOf(reply, body, index, tokens.usageOf(reply, body));
+  const events = createEvents(reply, body, index, tokens.countUsage(reply, body));
   for (const event of fault === undefined ? events : events.slice(0, fault.afterEvents)) {
     if (msPerEvent !== undefined) await sleep(msPerEvent);
     if (response.destroyed) return;
     await writeEvent(response, event);
   }
   if (fault === undefined) response.end();
-  else await misbehave(response, fault);
+  else await sendFault(response, fault);
 }
 
 async function sendEvents(response: ServerResponse, events: readonly ServerEvent[]): Promise<void> {
@@ -231,14 +232,14 @@ async function sendEvents(response: ServerResponse, events: readonly ServerEvent
   response.end();
 }
 
-async function misbehave(response: ServerResponse, fault: StreamFault): Promise<void> {
+async function sendFault(response: ServerResponse, fault: StreamFault): Promise<void> {
   if (fault.type === 'stall') return;
   if (fault.type === 'error') {
     await writeEvent(response, {type: 'error', error: {type: fault.errorType, message: fault.message}});
     response.end();
     return;
   }
-  // What was written is on its way by then, so that the client sees a stream that breaks off.
+  // By then the client has what was written, so that it sees a stream that breaks.
   await sleep(20);
   response.destroy();
 }

@@ -1,13 +1,18 @@
-/** A scripted reply as the events of a stream, or as one JSON message. */
+/** Turns a scripted reply into the events of a stream, or into one JSON message. */
 import type {MessagesBody} from './messages-server.ts';
 import type {MessageReply, ScriptedBlock, ScriptedUsage, ServerEvent} from './scripted-replies.ts';
 
 const CHARS_PER_DELTA = 20;
 const CHARS_PER_TOKEN = 4;
 
-/** The events in the order and the pieces in which the real server sends them. */
-export function eventsOf(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage): ServerEvent[] {
-  const started = {...getErrorMessage(reply, body, index, usage), content: [], stop_reason: null};
+/** The events in the order and size in which the real server sends them. */
+export function createEvents(
+  reply: MessageReply,
+  body: MessagesBody,
+  index: number,
+  usage: ScriptedUsage,
+): ServerEvent[] {
+  const started = {...createMessage(reply, body, index, usage), content: [], stop_reason: null};
   return [
     {type: 'message_start', message: {...started, usage: {...usage, output_tokens: 1}}},
     ...reply.blocks.flatMap(blockEvents),
@@ -20,7 +25,7 @@ export function eventsOf(reply: MessageReply, body: MessagesBody, index: number,
   ];
 }
 
-export function getErrorMessage(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage) {
+export function createMessage(reply: MessageReply, body: MessagesBody, index: number, usage: ScriptedUsage) {
   return {
     id: `msg_scripted_${String(index + 1).padStart(4, '0')}`,
     type: 'message',
@@ -41,7 +46,7 @@ function wholeBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
 function blockEvents(block: ScriptedBlock, index: number): ServerEvent[] {
   return [
     {type: 'content_block_start', index, content_block: emptyBlock(block)},
-    ...deltasOf(block).map((delta) => ({type: 'content_block_delta', index, delta})),
+    ...createDeltas(block).map((delta) => ({type: 'content_block_delta', index, delta})),
     {type: 'content_block_stop', index},
   ];
 }
@@ -53,19 +58,19 @@ function emptyBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
   return {type: 'tool_use', id: block.id, name: block.name, input: {}};
 }
 
-function deltasOf(block: ScriptedBlock): Readonly<Record<string, string>>[] {
-  if (block.type === 'text') return pieces(block.text).map((text) => ({type: 'text_delta', text}));
+function createDeltas(block: ScriptedBlock): Readonly<Record<string, string>>[] {
+  if (block.type === 'text') return splitText(block.text).map((text) => ({type: 'text_delta', text}));
   if (block.type === 'thinking') {
-    const thoughts = pieces(block.thinking).map((thinking) => ({type: 'thinking_delta', thinking}));
+    const thoughts = splitText(block.thinking).map((thinking) => ({type: 'thinking_delta', thinking}));
     return [...thoughts, {type: 'signature_delta', signature: block.signature}];
   }
   if (block.type === 'redacted_thinking') return [];
   const json = block.rawInput ?? JSON.stringify(block.input);
-  return pieces(json).map((partial_json) => ({type: 'input_json_delta', partial_json}));
+  return splitText(json).map((partial_json) => ({type: 'input_json_delta', partial_json}));
 }
 
-/** Splits by code points: no piece ends within a surrogate pair. */
-function pieces(text: string): string[] {
+/** Splits by code points: no part ends within a surrogate pair. */
+function splitText(text: string): string[] {
   const characters = [...text];
   const parts: string[] = [];
   for (let at = 0; at < characters.length; at += CHARS_PER_DELTA) {
@@ -74,20 +79,20 @@ function pieces(text: string): string[] {
   return parts;
 }
 
-/** Counts tokens as four characters each, and remembers which prefixes it has seen, as a prompt cache does. */
+/** Counts four characters as a token, and remembers the prefixes it has seen, like a prompt cache. */
 export class TokenCounter {
   readonly #cached = new Set<string>();
 
-  usageOf(reply: MessageReply, body: MessagesBody): ScriptedUsage {
+  countUsage(reply: MessageReply, body: MessagesBody): ScriptedUsage {
     const prefix = JSON.stringify([body.tools ?? [], body.system ?? '']);
-    const all = tokensIn(prefix) + tokensIn(JSON.stringify(body.messages ?? []));
+    const all = countTokens(prefix) + countTokens(JSON.stringify(body.messages ?? []));
     const asksForCache = JSON.stringify([body.system, body.tools]).includes('"cache_control"');
-    const inCache = asksForCache ? tokensIn(prefix) : 0;
+    const inCache = asksForCache ? countTokens(prefix) : 0;
     const known = this.#cached.has(prefix);
     if (asksForCache) this.#cached.add(prefix);
     return {
       input_tokens: all - inCache,
-      output_tokens: Math.max(1, tokensIn(JSON.stringify(reply.blocks))),
+      output_tokens: Math.max(1, countTokens(JSON.stringify(reply.blocks))),
       cache_read_input_tokens: known ? inCache : 0,
       cache_creation_input_tokens: known ? 0 : inCache,
       ...reply.usage,
@@ -95,6 +100,6 @@ export class TokenCounter {
   }
 }
 
-export function tokensIn(text: string): number {
+export function countTokens(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }

@@ -1,9 +1,9 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {makeHome} from './environment.ts';
+import {createHome} from './environment.ts';
 import {say, startMessagesServer} from './messages-server.ts';
-import {keyOf} from './request-facts.ts';
+import {getKey} from './request-facts.ts';
 import {cliEnvironment, root, runCli, startCli} from './run-cli.ts';
 
 const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {version: string};
@@ -17,7 +17,7 @@ test('in print mode it asks the scripted server and prints the answer', async ()
   onTestFinished(server.close);
   const {stdout, code} = await runCli(['-p', 'What is the answer?'], {server});
   expect({stdout, code}).toEqual({stdout: 'The answer is 42.\n', code: 0});
-  expect(keyOf(server.requests[0])).toBe('test-key');
+  expect(getKey(server.requests[0])).toBe('test-key');
 });
 
 test('in a terminal it takes a prompt and shows the answer of the scripted server', async () => {
@@ -45,7 +45,7 @@ test('its environment has a home of its own and no key from outside', async () =
   onTestFinished(() => {
     delete process.env.ANTHROPIC_AUTH_TOKEN;
   });
-  const home = await makeHome();
+  const home = await createHome();
   onTestFinished(home.remove);
   const env = cliEnvironment(home, {});
   expect(env.HOME).toBe(home.path);

@@ -1,8 +1,8 @@
-/** The built program as people run it: by arguments and pipes, or in a terminal. Builds dist/ where it is stale. */
+/** Runs the built program as users do: with arguments and pipes, or in a terminal. Builds dist/ when it is out of date. */
 import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
 import path from 'node:path';
 import {ensureBuilt} from '../../scripts/setup.mjs';
-import {type Environment, environmentOfAPerson, type Home, makeHome} from './environment.ts';
+import {createHome, createUserEnvironment, type Environment, type Home} from './environment.ts';
 import type {MessagesServer} from './messages-server.ts';
 import {startTerminal, type Terminal} from './terminal.ts';
 
@@ -10,20 +10,20 @@ export const root = path.resolve(import.meta.dirname, '../..');
 export const cliPath = path.join(root, 'dist', 'cli.js');
 
 export interface CliOptions {
-  /** Default: the home. */
+  /** Default: the home folder. */
   readonly cwd?: string;
-  /** Laid over everything else; undefined removes. */
+  /** Added last; undefined removes a variable. */
   readonly env?: Environment;
-  /** The model's server; without one nothing is configured, and the offline model answers. */
+  /** The model server. Without one, the offline model answers. */
   readonly server?: Pick<MessagesServer, 'url'>;
-  /** Default: an empty one, removed at the end. */
+  /** Default: an empty folder, removed at the end. */
   readonly home?: Home;
 }
 
 export interface RunOptions extends CliOptions {
-  /** Standard input; without it, standard input is at its end from the start. */
+  /** Standard input; default: empty. */
   readonly input?: string;
-  /** After this time it is killed, and the run rejects. Default 30,000. */
+  /** After this time the program is killed and the promise rejects. Default: 30,000. */
   readonly timeoutMs?: number;
 }
 
@@ -37,7 +37,7 @@ export interface CliRun {
 
 let built: Promise<void> | undefined;
 
-/** Once a process: dist/ is what the sources are. */
+/** Builds dist/ when it is out of date, at most once per process. */
 export function buildOnce(): Promise<void> {
   built ??= ensureBuilt(root);
   return built;
@@ -45,33 +45,33 @@ export function buildOnce(): Promise<void> {
 
 export function cliEnvironment(home: Home, {env = {}, server}: CliOptions): Record<string, string> {
   const toServer = server && {ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'test-key'};
-  const all: Environment = {...environmentOfAPerson(), ...home.env, ...toServer, ...env};
+  const all: Environment = {...createUserEnvironment(), ...home.env, ...toServer, ...env};
   return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** The running process, for tests that signal it or close its pipes. The caller removes the home. */
+/** Starts the program, for tests that signal it or close its pipes. The caller removes the home folder. */
 export async function spawnCli(
   args: readonly string[],
   options: CliOptions & {readonly home: Home},
 ): Promise<ChildProcessWithoutNullStreams> {
   await buildOnce();
   const {home, cwd = home.path} = options;
-  // A group of its own, so that a test can end it with all that it started.
+  // Its own process group, so that a test can end it with all its children.
   return spawn(process.execPath, [cliPath, ...args], {cwd, env: cliEnvironment(home, options), detached: true});
 }
 
-/** Runs it to its end. */
+/** Runs the program and waits for its end. */
 export async function runCli(args: readonly string[], options: RunOptions = {}): Promise<CliRun> {
-  const home = options.home ?? (await makeHome());
+  const home = options.home ?? (await createHome());
   try {
     const child = await spawnCli(args, {...options, home});
-    return await followToEnd(child, args, options);
+    return await collectOutput(child, args, options);
   } finally {
     if (options.home === undefined) await home.remove();
   }
 }
 
-function followToEnd(
+function collectOutput(
   child: ChildProcessWithoutNullStreams,
   args: readonly string[],
   {input, timeoutMs = 30_000}: RunOptions,
@@ -85,7 +85,7 @@ function followToEnd(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  // It may end without having read its input.
+  // The program may end before it has read its input.
   child.stdin.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') throw error;
   });
@@ -119,14 +119,14 @@ export interface StartOptions extends CliOptions {
   readonly rows?: number;
 }
 
-/** Starts it in a terminal. The home is removed when the program has ended, unless it was given. */
+/** Starts the program in a terminal. A home folder that was not given is removed at the end. */
 export async function startCli(args: readonly string[], options: StartOptions = {}): Promise<Terminal> {
   await buildOnce();
-  const home = options.home ?? (await makeHome());
+  const home = options.home ?? (await createHome());
   const {cols, rows, cwd = home.path} = options;
   const terminal = startTerminal(process.execPath, [cliPath, ...args], {
     cwd,
-    env: {...withoutOurs(), ...cliEnvironment(home, options)},
+    env: {...removeDefaults(), ...cliEnvironment(home, options)},
     ...(cols === undefined ? {} : {cols}),
     ...(rows === undefined ? {} : {rows}),
   });
@@ -134,7 +134,7 @@ export async function startCli(args: readonly string[], options: StartOptions = 
   return terminal;
 }
 
-/** `env` of a test may remove variables: the terminal's own default must not bring them back. */
-function withoutOurs(): Record<string, undefined> {
-  return Object.fromEntries(Object.keys(environmentOfAPerson()).map((name) => [name, undefined]));
+/** The default environment, all undefined: the terminal must not bring back variables that a test removes. */
+function removeDefaults(): Record<string, undefined> {
+  return Object.fromEntries(Object.keys(createUserEnvironment()).map((name) => [name, undefined]));
 }

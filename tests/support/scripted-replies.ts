@@ -1,6 +1,6 @@
 /**
- * What the scripted server can answer: replies as a model would write them, and the ways in which a server misbehaves.
- * Builders only; how a reply becomes bytes is in `reply-stream.ts`, the server in `messages-server.ts`.
+ * Builders for what the scripted server answers: replies as a model writes them, and all kinds of failures.
+ * `reply-stream.ts` turns a reply into bytes; `messages-server.ts` is the server.
  */
 
 export type ScriptedBlock =
@@ -12,7 +12,7 @@ export type ScriptedBlock =
       readonly id: string;
       readonly name: string;
       readonly input: unknown;
-      /** Sent instead of the input's JSON. */
+      /** Sent instead of the JSON of the input. */
       readonly rawInput?: string;
     };
 
@@ -20,7 +20,7 @@ export type ScriptedStop =
   | ('end_turn' | 'tool_use' | 'max_tokens' | 'refusal' | 'pause_turn' | 'stop_sequence')
   | 'model_context_window_exceeded';
 
-/** What happens to the stream after so many of its events. */
+/** What happens to the stream after this number of events. */
 export type StreamFault =
   | {readonly type: 'cut'; readonly afterEvents: number}
   | {readonly type: 'stall'; readonly afterEvents: number}
@@ -30,7 +30,7 @@ export interface MessageReply {
   readonly type: 'message';
   readonly blocks: readonly ScriptedBlock[];
   readonly stopReason: ScriptedStop;
-  /** The model that answers; otherwise the one that was asked for. */
+  /** The model named in the reply; default: the one in the request. */
   readonly model?: string;
   readonly usage?: Partial<ScriptedUsage>;
   readonly msPerEvent?: number;
@@ -70,7 +70,7 @@ export type Reply =
   /** The connection is closed before any answer. */
   | {readonly type: 'reset'};
 
-/** The model says this and is done. */
+/** The model writes this text and ends its turn. */
 export function say(text: string): MessageReply {
   return {type: 'message', blocks: [{type: 'text', text}], stopReason: 'end_turn'};
 }
@@ -81,7 +81,7 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
-/** One tool call, with `before` said ahead of it. */
+/** One tool call, with the text `before` in front of it. */
 export function callTool(name: string, input: unknown, id?: string, before?: string): MessageReply {
   return callTools([id === undefined ? {name, input} : {name, input, id}], before);
 }
@@ -93,59 +93,59 @@ export function callTools(calls: readonly ScriptedCall[], before?: string): Mess
   return {type: 'message', blocks, stopReason: 'tool_use'};
 }
 
-/** Puts a thinking block ahead of the reply. */
+/** Puts a thinking block in front of the reply. */
 export function thinkingThen(thinking: string, reply: MessageReply): MessageReply {
   return {...reply, blocks: [{type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'}, ...reply.blocks]};
 }
 
-/** The model declines: some words, and the stop reason `refusal`. */
+/** The model refuses: a text, and the stop reason `refusal`. */
 export function refuse(text = ''): MessageReply {
   return {...say(text), blocks: text === '' ? [] : [{type: 'text', text}], stopReason: 'refusal'};
 }
 
-/** The answer is cut off by the limit of tokens. */
+/** The answer is cut off by the limit of output tokens. */
 export function maxTokens(text: string): MessageReply {
   return {...say(text), stopReason: 'max_tokens'};
 }
 
-/** A long turn is paused; the client is to send the conversation again as it is. */
+/** The server pauses a long turn: the client sends the conversation again as it is. */
 export function pauseTurn(text = 'Still at it.'): MessageReply {
   return {...say(text), stopReason: 'pause_turn'};
 }
 
-/** A tool call whose input is no valid JSON. */
+/** A tool call whose input is not valid JSON. */
 export function garbledJson(name: string, rawInput = '{"path": "src/', id = newCallId()): MessageReply {
   return {type: 'message', blocks: [{type: 'tool_use', id, name, input: {}, rawInput}], stopReason: 'tool_use'};
 }
 
-/** The reply, with these numbers in its usage. */
+/** The reply with these numbers in its usage. */
 export function withUsage(reply: MessageReply, usage: Partial<ScriptedUsage>): MessageReply {
   return {...reply, usage};
 }
 
-/** The reply, from another model than the one that was asked for. */
+/** The reply from another model than the one in the request. */
 export function fromModel(reply: MessageReply, model: string): MessageReply {
   return {...reply, model};
 }
 
-/** The reply, with a pause ahead of each event of its stream. */
+/** The reply with a pause before each event of its stream. */
 export function slow(reply: MessageReply, msPerEvent: number): MessageReply {
   return {...reply, msPerEvent};
 }
 
-const LONG_ENOUGH = say('This sentence is long enough to be on its way in several pieces when it happens.');
+const LONG_ENOUGH = say('This sentence is long enough to be sent in several deltas before the fault comes.');
 
-/** The socket is destroyed after so many events. Event 1 is `message_start`, 2 `content_block_start`, then deltas. */
+/** The connection breaks after this number of events. Event 1 is `message_start`, 2 `content_block_start`, then deltas. */
 export function cut(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
   return {...reply, fault: {type: 'cut', afterEvents}};
 }
 
-/** After so many events nothing more comes, and the connection stays open. */
+/** After this number of events nothing more comes, and the connection stays open. */
 export function stall(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
   return {...reply, fault: {type: 'stall', afterEvents}};
 }
 
-/** After so many events an `error` event comes, and the stream ends. */
+/** After this number of events an `error` event comes, and the stream ends. */
 export function errorEvent(
   errorType = 'overloaded_error',
   afterEvents = 3,

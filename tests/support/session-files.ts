@@ -1,4 +1,4 @@
-/** What mini-cc left on disk, read without its own code. */
+/** Reads the files that mini-cc writes, without using its code. */
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 
@@ -7,8 +7,8 @@ export interface Line {
   readonly [key: string]: unknown;
 }
 
-/** All transcripts below a home, of sessions and of runs, archived or not. */
-export function transcriptsBelow(home: string): string[] {
+/** All transcripts in a home folder, of sessions and runs, archived or not. */
+export function findTranscripts(home: string): string[] {
   return readdirSync(home, {recursive: true, withFileTypes: true})
     .filter((entry) => entry.isFile() && entry.name.startsWith('session.jsonl'))
     .map((entry) => path.join(entry.parentPath, entry.name));
@@ -18,24 +18,24 @@ export function isRun(transcript: string): boolean {
   return transcript.includes('/subagents/');
 }
 
-/** @throws Error that names a line that does not parse, but for a torn last one. */
-export function wholeLines(transcript: string): Line[] {
+/** All complete lines. @throws Error for a line that is not JSON */
+export function readLines(transcript: string): Line[] {
   const lines = readFileSync(transcript, 'utf8').split('\n');
-  // What stands behind the last newline is torn, or nothing.
+  // After the last newline there is nothing, or a line that was cut off.
   lines.pop();
   return lines.map((line, index) => {
     try {
       return JSON.parse(line) as Line;
     } catch {
-      throw new Error(`${transcript}:${index + 1} is no JSON: ${line.slice(0, 200)}`);
+      throw new Error(`${transcript}:${index + 1} is not JSON: ${line.slice(0, 200)}`);
     }
   });
 }
 
-/** How often each announcement stands in the history of a session. */
-export function announcementsIn(transcript: string): Map<string, number> {
+/** How often the history of a session contains the announcement of each run. */
+export function countAnnouncements(transcript: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const line of wholeLines(transcript)) {
+  for (const line of readLines(transcript)) {
     const {role, content} = (line.message ?? {}) as {role?: string; content?: unknown};
     if (role !== 'user' || typeof content !== 'string') continue;
     for (const [, id = ''] of content.matchAll(/^<task_announcement run="([^"]+)">$/gm)) {

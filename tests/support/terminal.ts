@@ -1,12 +1,12 @@
 /**
- * A program in a real pseudo-terminal, its screen read through a terminal emulator. Wait for text, never for time;
- * type only after the prompt shows.
+ * Runs a program in a real pseudo-terminal and reads its screen through a terminal emulator. Tests wait for text, never
+ * for time, and type only when the prompt is on the screen.
  */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type IPty, spawn} from '@lydell/node-pty';
 import headless from '@xterm/headless';
-import {environmentOfAPerson} from './environment.ts';
-import {bytesOf, type Key} from './keys.ts';
+import {createUserEnvironment} from './environment.ts';
+import {encodeKey, type Key} from './keys.ts';
 
 export type {Key} from './keys.ts';
 
@@ -16,7 +16,7 @@ export interface TerminalOptions {
   /** Default 30. */
   readonly rows?: number;
   readonly cwd?: string;
-  /** Laid over the environment of a person at a terminal; undefined removes. */
+  /** Added to the environment of a user; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -26,14 +26,15 @@ export interface Exit {
   readonly signal: number | undefined;
 }
 
-export type Awaited = string | RegExp | ((terminal: Terminal) => boolean);
+/** A text or pattern on the screen or in the scrollback, or a condition. */
+export type Condition = string | RegExp | ((terminal: Terminal) => boolean);
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Starts the program; its emulator answers the questions that programs ask a terminal. */
+/** Starts the program. The emulator answers the queries that programs send to a terminal. */
 export function startTerminal(command: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
   const {cols = 100, rows = 30, cwd = process.cwd(), env = {}} = options;
-  const clean = Object.entries({...environmentOfAPerson(), ...env}).filter(([, value]) => value !== undefined);
+  const clean = Object.entries({...createUserEnvironment(), ...env}).filter(([, value]) => value !== undefined);
   const pty = spawn(command, [...args], {
     name: 'xterm-256color',
     cols,
@@ -84,10 +85,10 @@ export class Terminal {
   }
 
   press(...keys: readonly Key[]): void {
-    for (const key of keys) this.#pty.write(bytesOf(key, this.#emulator.modes.applicationCursorKeysMode));
+    for (const key of keys) this.#pty.write(encodeKey(key, this.#emulator.modes.applicationCursorKeysMode));
   }
 
-  /** As one piece, where the program has asked to be told. */
+  /** Pastes the text, in bracketed paste mode if the program has switched that on. */
   paste(text: string): void {
     const lines = text.replaceAll('\n', '\r');
     this.#pty.write(this.#emulator.modes.bracketedPasteMode ? `\x1b[200~${lines}\x1b[201~` : lines);
@@ -104,15 +105,15 @@ export class Terminal {
     return this.#lines(baseY, baseY + this.#emulator.rows);
   }
 
-  /** All lines from the first on, with what has left the window upwards; wrapped lines are joined. */
+  /** All lines, also those that have scrolled out of the window. Wrapped lines are joined. */
   scrollback(): string[] {
     const buffer = this.#emulator.buffer.active;
     const joined: string[] = [];
     for (let y = 0; y < buffer.length; y++) {
       const line = buffer.getLine(y);
       if (line === undefined) continue;
-      const goesOn = buffer.getLine(y + 1)?.isWrapped === true;
-      const text = line.translateToString(!goesOn);
+      const isContinued = buffer.getLine(y + 1)?.isWrapped === true;
+      const text = line.translateToString(!isContinued);
       if (line.isWrapped && joined.length > 0) joined[joined.length - 1] += text;
       else joined.push(text);
     }
@@ -134,38 +135,38 @@ export class Terminal {
     return this.#title;
   }
 
-  /** Counted from 0, in the window. */
+  /** The position of the cursor in the window, from 0. */
   get cursor(): {readonly x: number; readonly y: number} {
     const {cursorX, cursorY} = this.#emulator.buffer.active;
     return {x: cursorX, y: cursorY};
   }
 
   /**
-   * Waits until the text stands on the screen or in the scrollback, or the condition holds.
-   * @throws Error that shows the screen, when the time is over or the program has ended without it
+   * Waits until the text is on the screen or in the scrollback, or the condition is true.
+   * @throws Error that shows the screen, when the time is over or the program has ended before
    */
-  waitFor(awaited: Awaited, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
+  waitFor(condition: Condition, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => {
         if (!this.#watchers.delete(check)) return;
         clearTimeout(timer);
         finish();
       };
-      const fail = (why: string) => settle(() => reject(new Error(this.#report(awaited, why))));
+      const fail = (why: string) => settle(() => reject(new Error(this.#report(condition, why))));
       const check = () => {
-        if (this.#shows(awaited)) settle(resolve);
+        if (this.#shows(condition)) settle(resolve);
       };
       const timer = setTimeout(() => fail(`did not come within ${timeoutMs} ms`), timeoutMs);
       this.#watchers.add(check);
       check();
       this.exit
-        // What the program wrote last may still be on its way.
+        // The last output of the program may still arrive.
         .then(({code}) => sleep(150).then(() => fail(`never came: the program ended with ${code}`)))
         .catch(reject);
     });
   }
 
-  /** Resolves with how it ended. @throws Error that shows the screen, when the program is still there by then */
+  /** @throws Error that shows the screen, when the program has not ended by then */
   async waitForExit(timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Exit> {
     await this.waitFor(() => this.#exit !== undefined, timeoutMs).catch((error: unknown) => {
       if (this.#exit === undefined) throw error;
@@ -173,7 +174,7 @@ export class Terminal {
     return this.exit;
   }
 
-  /** Ends the program, first by hanging up. For `onTestFinished(terminal.close)`. */
+  /** Ends the program by SIGHUP, and by SIGKILL if that does not help. For `onTestFinished(terminal.close)`. */
   readonly close = async (): Promise<void> => {
     if (this.#exit === undefined) {
       this.#pty.kill('SIGHUP');
@@ -184,10 +185,10 @@ export class Terminal {
     this.#emulator.dispose();
   };
 
-  #shows(awaited: Awaited): boolean {
-    if (typeof awaited === 'function') return awaited(this);
-    if (typeof awaited === 'string') return this.text().includes(awaited);
-    return new RegExp(awaited.source, awaited.flags.replace(/[gy]/g, '')).test(this.text());
+  #shows(condition: Condition): boolean {
+    if (typeof condition === 'function') return condition(this);
+    if (typeof condition === 'string') return this.text().includes(condition);
+    return new RegExp(condition.source, condition.flags.replace(/[gy]/g, '')).test(this.text());
   }
 
   #wakeWatchers(): void {
@@ -200,8 +201,8 @@ export class Terminal {
     return lines;
   }
 
-  #report(awaited: Awaited, why: string): string {
-    const what = typeof awaited === 'function' ? 'the condition' : String(awaited);
+  #report(condition: Condition, why: string): string {
+    const what = typeof condition === 'function' ? 'the condition' : String(condition);
     const frame = this.screen().map((line) => `│${line}`);
     return [`${what} ${why}. The screen:`, ...frame].join('\n');
   }

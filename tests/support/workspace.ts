@@ -1,4 +1,4 @@
-/** Folders to work in: made in the temporary directory, removed by the test (`onTestFinished(workspace.remove)`). */
+/** Folders for tests, in the temporary directory. The test removes them: `onTestFinished(workspace.remove)`. */
 import {execFile} from 'node:child_process';
 import {mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -9,10 +9,10 @@ const execute = promisify(execFile);
 
 export interface Workspace {
   readonly path: string;
-  /** Writes a file, and the folders that it needs. @returns its absolute path */
+  /** Writes a file and creates its folders. @returns its absolute path */
   write(file: string, text: string): Promise<string>;
   read(file: string): Promise<string>;
-  /** Runs git there. @returns what it printed */
+  /** Runs git in the folder. @returns its standard output */
   git(...args: readonly string[]): Promise<string>;
   readonly remove: () => Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function emptyFolder(): Promise<Workspace> {
   };
 }
 
-/** Nothing of the user's git settings decides what a test sees. */
+/** Settings that replace those of the user. */
 const IDENTITY = [
   ['user.name', 'Ada'],
   ['user.email', 'ada@example.com'],
@@ -41,8 +41,8 @@ const IDENTITY = [
   ['init.defaultBranch', 'main'],
 ].flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 
-/** The project of `typescriptProject`, for assertions on paths and lines. */
-export const PROJECT_FILES: Readonly<Record<string, string>> = {
+/** The files of `typescriptProject`. */
+const PROJECT_FILES: Readonly<Record<string, string>> = {
   'package.json': `${JSON.stringify(
     {
       name: 'greeter',
@@ -74,7 +74,7 @@ export async function typescriptProject({git = true}: {readonly git?: boolean} =
   return workspace;
 }
 
-/** A folder with so many small source files, 100 to a folder: `src/000/file-00000.ts`, each with one function. */
+/** A folder with this number of small source files, 100 per folder: `src/000/file-00000.ts`, each with one function. */
 export async function manyFiles(count: number, {git = true}: {readonly git?: boolean} = {}): Promise<Workspace> {
   const workspace = await emptyFolder();
   for (let first = 0; first < count; first += 100) {
