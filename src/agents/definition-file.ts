@@ -1,7 +1,7 @@
 /** Reads the text of a definition file, and formats one as mini-cc writes it. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
+import {describeReadError} from '../core/util/errors.ts';
 import {type Problem, ProblemList, positionAt, START} from '../core/util/problem.ts';
-import {describeReadError} from '../core/util/unreadable.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
 /** Bytes. */

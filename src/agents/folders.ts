@@ -1,8 +1,7 @@
 /** The four folders that agents are read from, and the files in them. */
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {getErrorMessage} from '../core/util/errors.ts';
-import {getErrorCode} from '../core/util/file-errors.ts';
+import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';

@@ -1,7 +1,6 @@
 /** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
-import {findNearest, findTypo} from '../core/util/names.ts';
+import {findNearest, findTypo, toToolName} from '../core/util/names.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE} from '../core/util/planned-features.ts';
-import {toToolName} from '../core/util/tool-names.ts';
 
 /** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
 export const STANDARD_TOOLS: readonly string[] = [

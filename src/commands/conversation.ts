@@ -2,7 +2,7 @@
 
 import type {RewindPoint, RewindScope} from '../core/contract/requests.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session.ts';
-import {toOneLine} from '../core/util/one-line.ts';
+import {toOneLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 
 export const clearCommand: Command = {

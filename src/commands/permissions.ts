@@ -5,7 +5,7 @@ import type {PermissionState} from '../core/contract/permission.ts';
 import type {Command, CommandContext} from '../core/contract/session.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {findNearest} from '../core/util/names.ts';
-import {toOneLine} from '../core/util/one-line.ts';
+import {toOneLine} from '../core/util/text.ts';
 
 const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   default: 'asks before it writes, runs or fetches',

@@ -1,8 +1,7 @@
 import type {RestoredMessage} from '../core/contract/transcript.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
-import {toOneLine} from '../core/util/one-line.ts';
-import {showControls} from '../core/util/text.ts';
+import {showControls, toOneLine} from '../core/util/text.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
 import {

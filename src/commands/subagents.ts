@@ -10,7 +10,7 @@ import {describeSent, formatDuration, runTitle} from '../core/runs/progress-line
 import {hasEnded} from '../core/runs/run-record.ts';
 import {runTable, stateWords} from '../core/runs/run-table.ts';
 import {getText} from '../core/util/messages.ts';
-import {toOneLine} from '../core/util/one-line.ts';
+import {toOneLine} from '../core/util/text.ts';
 import {formatFiles, formatGaps, formatRestored} from './changes.ts';
 
 const FORMS = `/subagents [list]

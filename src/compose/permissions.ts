@@ -6,8 +6,8 @@ import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permission
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
 import {formatNotYetAvailable} from '../core/util/planned-features.ts';
-import {TOOL_NAMES, toToolName} from '../core/util/tool-names.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {SavedRules} from '../storage/saved-rules.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';

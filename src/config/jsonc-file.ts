@@ -2,9 +2,9 @@
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {devNull} from 'node:os';
 import type {Node} from 'jsonc-parser';
+import {describeReadError} from '../core/util/errors.ts';
 import {getProperties} from '../core/util/json-syntax.ts';
 import {type Position, type ProblemList, positionAt, START} from '../core/util/problem.ts';
-import {describeReadError} from '../core/util/unreadable.ts';
 import {formatPath, isAmong, STRICT} from './keys.ts';
 
 const MAX_BYTES = 1024 * 1024;

@@ -8,10 +8,10 @@ import type {RunResult} from './contract/run-result.ts';
 import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
+import {ToolSpecs} from './turn/model-request.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {Deadline, isReportingTurn} from './turn/run-limits.ts';
 import {type Ending, Tally} from './turn/tally.ts';
-import {ToolSpecs} from './turn/tool-specs.ts';
 import {getErrorMessage, ModelError} from './util/errors.ts';
 import {toUserMessage} from './util/messages.ts';
 

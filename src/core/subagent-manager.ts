@@ -19,7 +19,7 @@ import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
 import {executeRun, type RunRound} from './subagent.ts';
-import {createTokenBudget} from './turn/token-budget.ts';
+import {createTokenBudget} from './turn/run-limits.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 

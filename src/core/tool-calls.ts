@@ -19,11 +19,10 @@ import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
 import type {OutputStore, ToolResult} from './contract/tool-result.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {askModel} from './turn/model-request.ts';
-import {cutMiddle} from './util/cut-output.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
-import {toToolName} from './util/tool-names.ts';
-import {errorResult} from './util/tool-output.ts';
+import {toToolName} from './util/names.ts';
+import {cutMiddle, errorResult} from './util/tool-output.ts';
 
 const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;

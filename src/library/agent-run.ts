@@ -11,7 +11,7 @@ import {createSession} from '../core/session.ts';
 import {RunAborted} from '../core/turn/run-ending.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
-import {toToolName} from '../core/util/tool-names.ts';
+import {toToolName} from '../core/util/names.ts';
 import type * as shipped from './public.d.ts';
 import {checkCount, checkTimeout, composeSession, isRunEvent} from './session.ts';
 

@@ -1,6 +1,6 @@
 /** Formats answers: the notice, failures, citations, lists, code blocks. */
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
-import {toOneLine} from '../core/util/one-line.ts';
+import {toOneLine} from '../core/util/text.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
 

@@ -8,7 +8,7 @@
  */
 import {lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {getErrorCode} from '../core/util/file-errors.ts';
+import {getErrorCode} from '../core/util/errors.ts';
 
 const OWNER_FOLDER = /^\.held-by-(\d+)$/;
 /** Another process may remove the directory between our two steps. */

@@ -6,8 +6,7 @@ import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
-import {getErrorCode} from '../core/util/file-errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';

@@ -6,7 +6,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
-import {ignoreMissing} from '../core/util/file-errors.ts';
+import {ignoreMissing} from '../core/util/errors.ts';
 import {git} from './git.ts';
 
 /** A workspace with more files gets no fingerprint: a repeated task simply runs again. */

@@ -5,7 +5,7 @@ import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
-import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import type {ModelSettings} from '../../src/models/anthropic-model.ts';

@@ -17,8 +17,7 @@ import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {History} from '../../src/core/turn/history.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
-import {systemClock} from '../../src/core/turn/run-limits.ts';
-import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {createTokenBudget, systemClock} from '../../src/core/turn/run-limits.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 
 export interface Fixture {

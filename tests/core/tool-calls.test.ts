@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
 import type {PermitRequest} from '../../src/core/contract/permission.ts';
-import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';

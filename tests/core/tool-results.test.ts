@@ -4,7 +4,7 @@ import {runAgent} from '../../src/core/agent-loop.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
-import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {fixture, resultsIn, tool} from './run-fixture.ts';

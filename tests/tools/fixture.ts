@@ -20,7 +20,7 @@ import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import {resolveLinks} from '../../src/core/permissions/files/paths.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
-import {createTokenBudget} from '../../src/core/turn/token-budget.ts';
+import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 
 export interface Fixture {
   readonly root: string;

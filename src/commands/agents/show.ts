@@ -3,8 +3,8 @@ import path from 'node:path';
 import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
 import {findTypo} from '../../core/util/names.ts';
-import {toOneLine} from '../../core/util/one-line.ts';
 import {formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
+import {toOneLine} from '../../core/util/text.ts';
 import {type AgentsDeps, type AgentsResult, SOURCE_LABELS} from './deps.ts';
 
 const DESCRIPTION_CHARS = 100;

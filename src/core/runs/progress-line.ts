@@ -1,7 +1,6 @@
 /** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
 import type {Outcome} from '../contract/run-result.ts';
-import {toOneLine} from '../util/one-line.ts';
-import {showControls} from '../util/text.ts';
+import {showControls, toOneLine} from '../util/text.ts';
 
 export interface ProgressState {
   readonly agent: string;

@@ -6,7 +6,7 @@ import type {Outcome, RunResult} from '../contract/run-result.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {ToolFacts} from '../contract/tool-result.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
-import {formatFileName} from '../util/file-name.ts';
+import {formatFileName} from '../util/paths.ts';
 import {formatDuration} from './progress-line.ts';
 
 /** What is known of a run that did not work in the workspace itself. */

@@ -5,7 +5,7 @@ import type {Requests, RestoredFiles} from '../contract/requests.ts';
 import {runTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
-import {toToolName} from '../util/tool-names.ts';
+import {toToolName} from '../util/names.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 

@@ -1,5 +1,7 @@
 /** What ends a run that does not end by itself. */
 import type {Clock, Limits} from '../contract/limits.ts';
+import type {Usage} from '../contract/messages.ts';
+import type {SetAside, TokenBudget} from '../contract/tool.ts';
 
 /** Of the main agent; those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
@@ -77,4 +79,54 @@ export class Deadline {
 /** A run of N turns makes N calls; the last of several is the report. A run of one turn just answers. */
 export function isReportingTurn(turn: number, limits: Limits): boolean {
   return turn >= limits.maxTurns && turn > 1;
+}
+
+class RunTokenBudget implements TokenBudget {
+  #spent = 0;
+  #setAside = 0;
+
+  /** @param limit tokens; infinite without a limit. */
+  constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
+
+  get left(): number {
+    return Math.max(0, this.limit - this.#spent - this.#setAside);
+  }
+
+  get isUsedUp(): boolean {
+    return this.left <= 0;
+  }
+
+  get reportDue(): boolean {
+    return this.#spent + this.#setAside >= REPORT_AT * this.limit;
+  }
+
+  spend(usage: Usage): void {
+    this.#spent += countTokens(usage);
+  }
+
+  setAside(wanted?: number): SetAside {
+    if (this.limit === Number.POSITIVE_INFINITY) return {budget: new RunTokenBudget(wanted), release: () => undefined};
+    const share = Math.min(this.left, wanted ?? Math.floor(this.left / 2));
+    const budget = new RunTokenBudget(share);
+    this.#setAside += share;
+    let held = true;
+    return {
+      budget,
+      release: () => {
+        if (!held) return;
+        held = false;
+        this.#setAside -= share;
+        this.#spent += budget.#spent;
+      },
+    };
+  }
+}
+
+export function countTokens(usage: Usage): number {
+  return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+}
+
+/** @param limit tokens; infinite without a limit. */
+export function createTokenBudget(limit?: number): TokenBudget {
+  return new RunTokenBudget(limit);
 }

@@ -49,3 +49,8 @@ function shown(character: string): string {
   const hex = code.toString(16).toUpperCase();
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
+
+/** The text in one line: each run of white space becomes one space, none is left at the ends. */
+export function toOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

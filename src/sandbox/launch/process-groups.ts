@@ -4,7 +4,7 @@
  */
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
-import {getErrorCode} from '../../core/util/file-errors.ts';
+import {getErrorCode} from '../../core/util/errors.ts';
 import {runProgramSync} from '../../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
 

@@ -4,7 +4,7 @@
 import {randomUUID} from 'node:crypto';
 import {mkdir, readdir, readFile, rename, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {ignoreMissing} from '../../core/util/file-errors.ts';
+import {ignoreMissing} from '../../core/util/errors.ts';
 import {blobId} from './file-state.ts';
 import type {ShadowGit} from './shadow-git.ts';
 

@@ -1,7 +1,7 @@
 /** The state of a path, for comparison. It names the content by git's blob id, by which the content is found again. */
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
-import {ignoreMissing} from '../../core/util/file-errors.ts';
+import {ignoreMissing} from '../../core/util/errors.ts';
 
 /** `null`: no file; a folder counts as none. `other`: e.g. a socket, whose content is not stored. */
 export type FileState = FileOrLink | {readonly kind: 'other'} | null;

@@ -6,8 +6,7 @@
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
-import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
-import {getErrorCode} from '../../core/util/file-errors.ts';
+import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {runProgramSync} from '../../core/util/processes.ts';
 
 const LOCK = 'lock';

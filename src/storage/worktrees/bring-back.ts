@@ -6,9 +6,8 @@
 import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
-import {getErrorMessage} from '../../core/util/errors.ts';
-import {ignoreMissing} from '../../core/util/file-errors.ts';
-import {formatFileName} from '../../core/util/file-name.ts';
+import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {formatFileName} from '../../core/util/paths.ts';
 import {ABSENT, type TreeDiff, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
 import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';

@@ -2,8 +2,7 @@
 import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
-import {getErrorMessage} from '../../core/util/errors.ts';
-import {ignoreMissing} from '../../core/util/file-errors.ts';
+import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 

@@ -5,8 +5,7 @@
  */
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {ignoreMissing} from '../../core/util/file-errors.ts';
+import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
 import {type GitOptions, git} from '../git.ts';
 
 /** Milliseconds: reading a large checkout takes long. */

@@ -2,7 +2,7 @@
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import path from 'node:path';
-import {ignoreMissing} from '../../core/util/file-errors.ts';
+import {ignoreMissing} from '../../core/util/errors.ts';
 import {ABSENT, type TreeDiff} from './snapshots.ts';
 
 const LINK = '120000';

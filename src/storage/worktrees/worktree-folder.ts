@@ -5,7 +5,7 @@ import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
-import {getErrorCode, ignoreMissing} from '../../core/util/file-errors.ts';
+import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
 import type {Repository} from './repository.ts';
 
 const START = 'start.json';

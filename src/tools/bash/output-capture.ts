@@ -1,8 +1,8 @@
 /** What a command prints, in bounded memory: all of it while it is short, else head and tail, and the whole in a file. */
 import {stripVTControlCharacters} from 'node:util';
 import type {OutputFile} from '../../core/contract/tool-result.ts';
-import {joinCut} from '../../core/util/cut-output.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
+import {joinCut} from '../../core/util/tool-output.ts';
 
 /** The file that keeps the whole is bounded as well. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;

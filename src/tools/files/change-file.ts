@@ -6,8 +6,7 @@ import type {Access, Workspace} from '../../core/contract/access.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {newMark} from '../../core/secrets/redaction.ts';
-import {MiniCcError} from '../../core/util/errors.ts';
-import {getErrorCode} from '../../core/util/file-errors.ts';
+import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 
 /** Lets one agent at a time change a file: two that edit it at once would lose an update. */

@@ -6,8 +6,7 @@ import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:
 import leven from 'leven';
 import type {Workspace} from '../../core/contract/access.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {MiniCcError} from '../../core/util/errors.ts';
-import {getErrorCode} from '../../core/util/file-errors.ts';
+import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 
 /** The absolute path; links are not resolved, and it need not exist. */
 export function absolutePath(path: string, workspace: Workspace): string {

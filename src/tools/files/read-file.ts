@@ -3,8 +3,7 @@ import {access, constants, open, readFile, realpath, stat} from 'node:fs/promise
 import {z} from 'zod';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {MiniCcError} from '../../core/util/errors.ts';
-import {getErrorCode} from '../../core/util/file-errors.ts';
+import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
 import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath} from './paths.ts';

@@ -2,8 +2,7 @@
 import {stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {getErrorCode} from '../../core/util/file-errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
 import {absolutePath, archivedTranscript, createNotFoundError} from '../files/paths.ts';
 

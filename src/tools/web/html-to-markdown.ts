@@ -4,7 +4,7 @@
  */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {HTMLElement, Node} from 'node-html-parser';
-import {toOneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/text.ts';
 
 /** After so many milliseconds the page is returned as plain text instead. */
 const MAX_MS = 5_000;

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {toOneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/text.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {firstRows} from '../text/live-rows.ts';

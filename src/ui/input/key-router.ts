@@ -12,7 +12,7 @@
  * idle it goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
-import {toOneLine} from '../../core/util/one-line.ts';
+import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
 import {type CommandInfo, currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';

@@ -3,8 +3,7 @@
  * All text from outside passes here before it reaches Ink.
  */
 
-import {toOneLine} from '../../core/util/one-line.ts';
-import {showControls} from '../../core/util/text.ts';
+import {showControls, toOneLine} from '../../core/util/text.ts';
 
 const TAB_STOP = 4;
 

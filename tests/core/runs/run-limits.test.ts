@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {limitsOf} from '../../../src/core/runs/limit-profiles.ts';
 import {getTools} from '../../../src/core/subagent.ts';
-import {createTokenBudget} from '../../../src/core/turn/token-budget.ts';
+import {createTokenBudget} from '../../../src/core/turn/run-limits.ts';
 import {ModelError} from '../../../src/core/util/errors.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';

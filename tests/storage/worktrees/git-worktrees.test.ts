@@ -2,7 +2,7 @@
 import {chmodSync, existsSync, lstatSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {formatFileName} from '../../../src/core/util/file-name.ts';
+import {formatFileName} from '../../../src/core/util/paths.ts';
 import type {WorktreeDeps} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {folder, git, gitFiles, put, read, repository, worktrees} from './fixture.ts';
 

@@ -2,8 +2,7 @@
 import {lstatSync, readlinkSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {MiniCcError} from '../../util/errors.ts';
-import {getErrorCode} from '../../util/file-errors.ts';
+import {getErrorCode, MiniCcError} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
 
 /** Links beyond which a path goes round in circles, as in the kernel. */

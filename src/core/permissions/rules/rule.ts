@@ -1,6 +1,5 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
-import {findNearest} from '../../util/names.ts';
-import {TOOL_NAMES, toToolName} from '../../util/tool-names.ts';
+import {findNearest, TOOL_NAMES, toToolName} from '../../util/names.ts';
 
 export type RuleKind = 'allow' | 'ask' | 'deny';
 /** The strongest first. */
