@@ -82,7 +82,7 @@ function addRepository(git: string, roots: readonly string[], found: MutablePlac
   const others = GIT_READ_ONLY.map((name) => path.join(git, name));
   if ([hooks, ...configs, common, ...others].some((place) => getKind(place) === 'other')) {
     // A link (of the hooks, for example) could be replaced, so the whole folder becomes read-only.
-    if (roots.includes(git)) throw cannotProtect(git, 'it holds links');
+    if (roots.includes(git)) throw cannotProtect(git, 'it contains links');
     found.readOnly.push(git);
     return;
   }

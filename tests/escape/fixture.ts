@@ -39,7 +39,7 @@ export interface EscapeFixture {
   /** How many messages arrived so far. */
   arrived(): number;
   /** True for a text with the key, also encoded or reversed. */
-  holdsKey(text: string): boolean;
+  containsKey(text: string): boolean;
   /** Restores the workspace's files. */
   restore(): void;
   isVictimWell(): boolean;
@@ -85,7 +85,7 @@ export async function createEscapeFixture(): Promise<EscapeFixture> {
       ),
     fingerprint: (inWorkspace) =>
       new Map([...getState(home!), ...getState(out!), ...[...getState(root!)].filter(([path]) => inWorkspace(path))]),
-    holdsKey: (text) => getEncodings(key).some((form) => text.replace(/\s/g, '').includes(form)),
+    containsKey: (text) => getEncodings(key).some((form) => text.replace(/\s/g, '').includes(form)),
     restore() {
       if (isDeepStrictEqual(getState(root!), initialState)) return;
       for (const name of readdirSync(root!)) rmSync(join(root!, name), {recursive: true, force: true});

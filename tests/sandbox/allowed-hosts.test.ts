@@ -30,16 +30,16 @@ async function reaching(
   const home = join(root, '../home');
   const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hosts: {names, mayResolveTo}});
   const bash = createBash(sandbox, new ProcessGroups());
-  const held = {...workspace, confinement: 'workspace-write' as const};
+  const confined = {...workspace, confinement: 'workspace-write' as const};
   const run = (command: string, more: Partial<Workspace> = {}) =>
     call(
       bash,
       {command: command.replaceAll('@PORT', String(port)), timeout_seconds: 20},
       {
-        workspace: Object.keys(more).length === 0 ? held : {...held, ...more},
+        workspace: Object.keys(more).length === 0 ? confined : {...confined, ...more},
       },
     );
-  return {run, asked, held, root};
+  return {run, asked, confined, root};
 }
 
 describe.runIf(usable)('a confined command', () => {
@@ -76,9 +76,9 @@ describe.runIf(usable)('a confined command', () => {
   });
 
   test('has its exit code, working directory and time limit as usual', async () => {
-    const {run, held, root} = await reaching(['localhost']);
+    const {run, confined, root} = await reaching(['localhost']);
     expect((await run('mkdir sub; cd sub; exit 3')).text).toBe('exit code 3');
-    expect(held.cwd).toBe(join(root, 'sub'));
+    expect(confined.cwd).toBe(join(root, 'sub'));
     expect((await run('kill -KILL $$')).text).toBe('exit code 137');
     expect((await run('echo out; echo err >&2; cat; [ -e /proc/self/fd/5 ] || echo closed')).text).toBe(
       'out\nerr\nclosed',

@@ -13,9 +13,9 @@ describe('without a working sandbox', () => {
   async function refuses(sandbox: Sandbox, words: RegExp) {
     const {call, workspace, root} = fixture({confinement: 'read-only'});
     workspace.cwd = root;
-    const held = {...workspace, confinement: 'read-only' as const};
+    const confined = {...workspace, confinement: 'read-only' as const};
     const bash = createBash(sandbox, new ProcessGroups());
-    const {text, isError} = await call(bash, {command: 'touch made'}, {workspace: held});
+    const {text, isError} = await call(bash, {command: 'touch made'}, {workspace: confined});
     expect(isError).toBe(true);
     expect(text).toMatch(words);
     expect(readdirSync(root)).toEqual([]);

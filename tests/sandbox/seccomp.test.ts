@@ -17,8 +17,8 @@ async function perl(program: string, confinement: 'read-only' | 'none' = 'read-o
   const {call, workspace, put, root} = fixture();
   put({'try.pl': program});
   const bash = createBash(sandbox, new ProcessGroups());
-  const held = {...workspace, confinement};
-  return {root, ...(await call(bash, {command: 'perl try.pl'}, {workspace: held}))};
+  const confined = {...workspace, confinement};
+  return {root, ...(await call(bash, {command: 'perl try.pl'}, {workspace: confined}))};
 }
 
 describe.runIf(usable)('a confined command', () => {
@@ -53,10 +53,10 @@ my $server = IO::Socket::UNIX->new(Local => $file, Listen => 1) or die "refused:
 my $client = IO::Socket::UNIX->new(Peer => $file) or die "refused: $!";
 print 'connected';`,
     });
-    const held = (confinement: 'read-only' | 'workspace-write') =>
+    const confined = (confinement: 'read-only' | 'workspace-write') =>
       call(bash, {command: 'perl try.pl'}, {workspace: {...workspace, confinement}});
-    expect((await held('workspace-write')).text).toBe('connected');
-    expect((await held('read-only')).text).toContain('refused: Address family not supported');
+    expect((await confined('workspace-write')).text).toBe('connected');
+    expect((await confined('read-only')).text).toContain('refused: Address family not supported');
   });
 
   test('gets a line about what to use instead of a socket file', async () => {

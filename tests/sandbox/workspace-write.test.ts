@@ -25,7 +25,7 @@ interface Place {
   readonly extraRoots?: (base: string) => string[];
 }
 
-function held(place: Place = {}) {
+function createWorkspace(place: Place = {}) {
   const outer = fixture();
   const base = realpathSync(join(outer.root, '..'));
   const home = join(base, 'home');
@@ -58,7 +58,7 @@ function repository(folder: string) {
 
 describe.runIf(usable)('a command that may write the workspace', () => {
   test('writes in the workspace and in further roots, and nowhere else', async () => {
-    const {run, root, base, home} = held({extraRoots: (folder) => [join(folder, 'outside')]});
+    const {run, root, base, home} = createWorkspace({extraRoots: (folder) => [join(folder, 'outside')]});
     const {text} = await run(`mkdir -p src && echo hi > src/a.txt && touch ${base}/outside/b.txt && echo done`);
     expect(text).toBe('done');
     expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toBe('hi\n');
@@ -70,7 +70,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('leaves nothing in the workspace but its own files', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const {text} = await run('ls -A; ls -A .git .claude .mini-cc');
     expect(text.split('\n').slice(0, 3)).toEqual(['.claude', '.git', '.mini-cc']);
     expect(text).not.toContain('held-by');
@@ -89,21 +89,21 @@ describe.runIf(usable)('a command that may write the workspace', () => {
       'mkdir new; touch new/x; mv -T new .mini-cc; rmdir .mini-cc; ln -s /etc .claude',
     ],
   ])('cannot make: %s', async (_name, command) => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const {isError} = await run(command);
     expect(isError).toBe(true);
     expect(readdirSync(root).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
   test('cannot turn the workspace into a bare repository', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const {text} = await run('git init --bare --quiet .; touch hooks/post-checkout');
     expect(text).toContain(`(${root} had become a bare git repository: HEAD is now ${root}/HEAD.put-aside)`);
     expect(existsSync(join(root, 'HEAD'))).toBe(false);
   });
 
   test('commits, switches and stashes in a repository', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const git = repository(root);
     const before = readdirSync(join(root, '.git')).sort();
     const commit = 'git -c user.name=A -c user.email=a@b commit --quiet --all --message Two';
@@ -125,7 +125,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     ['by a link', 'ln .git/config c; echo x >> c; ln -s $PWD/.git/hooks h; touch h/x; cp /dev/null .git/config'],
     ['settings', 'rm -rf .mini-cc; mkdir .mini-cc; echo "{}" > .mini-cc/settings.json; touch .mini-cc/agents/x'],
   ])('cannot change what has power over git and mini-cc: %s', async (_name, command) => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     repository(root);
     mkdirSync(join(root, '.mini-cc/agents'), {recursive: true});
     writeFileSync(join(root, '.git/hooks/post-commit'), 'mine');
@@ -140,7 +140,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('cannot create hooks in a repository that has none', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     repository(root);
     execFileSync('rm', ['-r', join(root, '.git/hooks')]);
     expect((await run('mkdir -p .git/hooks && echo x > .git/hooks/pre-commit')).isError).toBe(true);
@@ -148,7 +148,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('cannot change hooks in another folder of the workspace that the configuration names', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const git = repository(root);
     git('config', 'core.hooksPath', '.husky/_');
     mkdirSync(join(root, '.husky/_'), {recursive: true});
@@ -157,7 +157,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('cannot change nested repositories or the file that names one', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     repository(root);
     repository(join(root, 'packages/inner'));
     mkdirSync(join(root, 'tree'));
@@ -170,7 +170,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('is refused when a protected place is a link, which could be replaced', async () => {
-    const {run, root, outside} = held();
+    const {run, root, outside} = createWorkspace();
     symlinkSync(outside, join(root, '.claude'));
     const {text, isError} = await run('touch made');
     expect(isError).toBe(true);
@@ -179,7 +179,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('cannot write files that the shell reads at start when the workspace is the home', async () => {
-    const {run, home} = held({root: (base) => join(base, 'home')});
+    const {run, home} = createWorkspace({root: (base) => join(base, 'home')});
     writeFileSync(join(home, '.bashrc'), 'mine');
     mkdirSync(join(home, '.ssh'));
     writeFileSync(join(home, '.ssh/id'), 'SECRET');
@@ -192,7 +192,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('does not disturb git and shells of the user meanwhile when the workspace is the home', async () => {
-    const {run, home} = held({root: (base) => join(base, 'home')});
+    const {run, home} = createWorkspace({root: (base) => join(base, 'home')});
     writeFileSync(join(home, '.profile'), 'echo mine');
     writeFileSync(join(home, '.zshrc'), '');
     const running = run('touch begun; until [ -e seen ]; do sleep 0.05; done; git config --global user.name');
@@ -206,7 +206,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('does not follow links out of the workspace', async () => {
-    const {run, root, outside} = held();
+    const {run, root, outside} = createWorkspace();
     writeFileSync(join(outside, 'a.txt'), 'mine');
     symlinkSync(outside, join(root, 'out'));
     symlinkSync(process.env.HOME ?? '/root', join(root, 'home'));
@@ -216,7 +216,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('has a home and no keys in its environment', async () => {
-    const {run, workspace, home} = held();
+    const {run, workspace, home} = createWorkspace();
     Object.assign(workspace.env, {
       GITHUB_TOKEN: 'abcdefgh',
       AWS_SECRET_ACCESS_KEY: 'x',
@@ -229,13 +229,13 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('runs outside the sandbox when the decision says so', async () => {
-    const {run, home} = held();
+    const {run, home} = createWorkspace();
     expect((await run(`touch ${home}/made`, {unconfined: true})).text).toBe('(no output)');
     expect(readdirSync(home)).toEqual(['made']);
   });
 
   test('is reported when git outside replaced a protected file meanwhile', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const git = repository(root);
     const running = run('touch begun; while [ ! -e go ]; do sleep 0.02; done');
     await until(() => existsSync(join(root, 'begun')));
@@ -246,7 +246,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('ends within a second of an abort, and leaves no placeholders', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const abort = new AbortController();
     const running = run(`trap '' TERM; touch begun; sleep 60 & sleep 60`, {signal: abort.signal});
     await until(() => existsSync(join(root, 'begun')));
@@ -261,13 +261,13 @@ describe.runIf(usable)('a command that may write the workspace', () => {
 describe.runIf(usable)('placeholders', () => {
   test('are not created where neither mini-cc nor the command can create files', async () => {
     // Not even root can write there.
-    const {run} = held({root: () => '/sys/kernel/mm'});
+    const {run} = createWorkspace({root: () => '/sys/kernel/mm'});
     const {text} = await run('mkdir .mini-cc; echo ran');
     expect(text).toMatch(/cannot create directory .*\nran$/);
   });
 
   test('of another process stay, and those that a crash left are removed', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     mkdirSync(join(root, `.claude/.held-by-${process.ppid}`), {recursive: true});
     const gone = 2 ** 22 + 1;
     expect(isRunning(gone)).toBe(false);
@@ -278,7 +278,7 @@ describe.runIf(usable)('placeholders', () => {
   });
 
   test('do not remove what the user put there meanwhile', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     const running = run('while [ ! -e go ]; do sleep 0.02; done');
     await until(() => existsSync(join(root, '.mini-cc')));
     writeFileSync(join(root, '.mini-cc/settings.json'), '{}');
@@ -289,7 +289,7 @@ describe.runIf(usable)('placeholders', () => {
   });
 
   test('do not remove a file that a program of the user wrote in place of the placeholder meanwhile', async () => {
-    const {run, root} = held();
+    const {run, root} = createWorkspace();
     repository(root);
     const file = join(root, '.git/config.worktree');
     const running = run('while [ ! -e go ]; do sleep 0.02; done');

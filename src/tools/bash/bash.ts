@@ -1,5 +1,4 @@
-/** Runs a command in bash, in the directory that the agent's last command ended in. */
-
+/** Runs a command in bash, in the directory in which the agent's last command ended. */
 import {stat} from 'node:fs/promises';
 import {z} from 'zod';
 import type {Workspace} from '../../core/contract/access.ts';
@@ -18,12 +17,12 @@ import {OutputCapture} from './output-capture.ts';
 import {ThrottledProgress} from './throttled-progress.ts';
 
 const MAX_OUTPUT_CHARS = 30_000;
-/** Room for the lines about the cut, the end and the cwd, so that the result is not cut a second time. */
+/** Leaves space for lines about the cut, the exit and the cwd, so that the result is not cut a second time. */
 const MAX_RESULT_CHARS = 36_000;
 const DEFAULT_TIMEOUT_S = 120;
 const MAX_TITLE_CHARS = 80;
 
-// Loose, so that the inputs which are not yet there are seen and refused rather than dropped.
+// Loose, so that inputs which are not yet available are refused and not dropped.
 const input = z.looseObject({
   command: z.string().min(1),
   description: z.string().optional(),
@@ -31,7 +30,7 @@ const input = z.looseObject({
   unconfined: z
     .boolean()
     .optional()
-    .describe('Run outside of the sandbox that holds your commands. The user is always asked.'),
+    .describe('Run outside the sandbox that confines your commands. The user is always asked.'),
 });
 
 export type BashInput = z.infer<typeof input>;
@@ -44,7 +43,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     description,
     input,
     maxChars: MAX_RESULT_CHARS,
-    title: ({command}) => titleOf(command),
+    title: ({command}) => formatTitle(command),
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
     run: (given, context) => runBash(given, context, launcher),
   };
@@ -54,9 +53,9 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   const later = PLANNED_FEATURES.bash.find((key) => /^true$/i.test(String(given[key])));
   if (later) return errorResult(`${formatNotYetAvailable(later)}. Nothing was run.`);
   const {workspace, signal} = context;
-  if (signal.aborted) return errorResult(`${interrupted(signal)} before it began. Nothing was run.`);
+  if (signal.aborted) return errorResult(`${describeInterruption(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];
-  if (!(await isDirectory(workspace.cwd))) notes.push(backToRoot(workspace, `${workspace.cwd} no longer exists`));
+  if (!(await isDirectory(workspace.cwd))) notes.push(returnToRoot(workspace, `${workspace.cwd} no longer exists`));
 
   const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
@@ -74,10 +73,10 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   const output = capture.end();
   notes.push(...end.notes);
   if (end.ended === 'itself') {
-    notes.push(...moveTo(end, workspace));
+    notes.push(...updateCwd(end, workspace));
     if (end.exitCode !== 0) notes.push(...explainFailure(given.command, output, end.plan));
   }
-  notes.push(...endLine(end, seconds, signal));
+  notes.push(...describeEnd(end, seconds, signal));
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
   return {
     content: text === '' ? '(no output)' : text,
@@ -87,30 +86,30 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   };
 }
 
-/** The last line: why it ended, where that is not plain success. */
-function endLine(end: ShellEnd, seconds: number, signal: AbortSignal): string[] {
+/** The last line: why the command ended, unless it succeeded. */
+function describeEnd(end: ShellEnd, seconds: number, signal: AbortSignal): string[] {
   if (end.ended === 'timeout') return [`timed out after ${seconds} s`];
-  if (end.ended === 'abort') return [interrupted(signal)];
+  if (end.ended === 'abort') return [describeInterruption(signal)];
   if (end.killedBy) return [`ended by ${end.killedBy} (exit code ${end.exitCode})`];
   return end.exitCode === 0 ? [] : [`exit code ${end.exitCode}`];
 }
 
-function interrupted({reason}: AbortSignal): string {
+function describeInterruption({reason}: AbortSignal): string {
   return reason instanceof RunAborted && reason.reason !== 'user'
     ? `interrupted (${getErrorMessage(reason)})`
     : 'interrupted';
 }
 
-/** Moves the agent's cwd with the command's. @returns what to say when that is not possible. */
-function moveTo({cwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
+/** Sets the agent's cwd to that of the command. @returns a line when that is not possible. */
+function updateCwd({cwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
   if (cwd === undefined) return [];
-  if (cwd === '') return [backToRoot(workspace, "the command's directory no longer exists")];
-  if (isCwdPrivate) return [backToRoot(workspace, `${cwd} was private to this command`)];
+  if (cwd === '') return [returnToRoot(workspace, "the command's directory no longer exists")];
+  if (isCwdPrivate) return [returnToRoot(workspace, `${cwd} was private to this command`)];
   workspace.cwd = cwd;
   return [];
 }
 
-function backToRoot(workspace: Workspace, why: string): string {
+function returnToRoot(workspace: Workspace, why: string): string {
   workspace.cwd = workspace.root;
   return `(${why}; cwd is back at ${workspace.root})`;
 }
@@ -123,7 +122,7 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-function titleOf(command: string): string {
+function formatTitle(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
   const cut = first.length > MAX_TITLE_CHARS;
   return cut ? `${first.slice(0, MAX_TITLE_CHARS - 1)}…`.toWellFormed() : first + (more.length > 0 ? ' …' : '');

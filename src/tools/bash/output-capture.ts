@@ -1,17 +1,17 @@
-/** What a command prints, in bounded memory: all of it while it is short, else head and tail, and the whole in a file. */
+/** Captures what a command prints in limited memory: all of a short output, else its head and tail and a file with all. */
 import {stripVTControlCharacters} from 'node:util';
 import type {OutputFile} from '../../core/contract/tool-result.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {joinCut} from '../../core/util/tool-output.ts';
 
-/** The file that keeps the whole is bounded as well. */
+/** The limit of the file with the whole output. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export class OutputCapture {
   readonly #maxChars: number;
   readonly #openFile: () => OutputFile;
   readonly #maxFileBytes: number;
-  /** All there is, until it passes the cap; empty from then on. */
+  /** The whole output until it is longer than the limit, then empty. */
   #whole = '';
   #head = '';
   #tail = '';
@@ -20,19 +20,19 @@ export class OutputCapture {
   #file: OutputFile | undefined;
   #fileBytes = 0;
   #fileNote = '';
-  #held = '';
+  #pending = '';
 
-  /** @param openFile called once, when the output passes `maxChars` characters. */
+  /** @param openFile called once, when the output is longer than `maxChars` characters. */
   constructor(maxChars: number, openFile: () => OutputFile, maxFileBytes = MAX_FILE_BYTES) {
     this.#maxChars = maxChars;
     this.#openFile = openFile;
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Takes a chunk, whose borders may lie within an escape sequence. @returns its plain text. */
+  /** Adds a chunk, which may begin or end inside an escape sequence. @returns its plain text. */
   write(chunk: string): string {
-    const {ready, held} = splitAtOpenEscape(this.#held + chunk);
-    this.#held = held;
+    const {ready, pending} = splitAtOpenEscape(this.#pending + chunk);
+    this.#pending = pending;
     const text = plainText(ready);
     this.#keep(text);
     return text;
@@ -40,12 +40,12 @@ export class OutputCapture {
 
   /** Ends the capture. @returns what the model reads: at most `maxChars` characters and one line about the rest. */
   end(): string {
-    this.#keep(plainText(this.#held));
-    this.#held = '';
+    this.#keep(plainText(this.#pending));
+    this.#pending = '';
     this.#file?.close();
     if (!this.#isCut) return this.#whole;
     const missing = this.#total - this.#head.length - this.#tail.length;
-    return joinCut(this.#head.toWellFormed(), this.#tail.toWellFormed(), missing, this.#whereTheWholeIs());
+    return joinCut(this.#head.toWellFormed(), this.#tail.toWellFormed(), missing, this.#describeFile());
   }
 
   #keep(text: string): void {
@@ -66,44 +66,44 @@ export class OutputCapture {
     this.#whole = '';
   }
 
-  /** A full disk must not end the command: it is said in the result. */
+  /** An error such as a full disk does not end the command; the result reports it. */
   #toFile(text: string): void {
     if (this.#fileNote !== '') return;
     try {
       this.#file ??= this.#openFile();
       const bytes = Buffer.byteLength(text);
-      const room = this.#maxFileBytes - this.#fileBytes;
-      this.#file.write(bytes <= room ? text : Buffer.from(text).subarray(0, room).toString('utf8'));
-      this.#fileBytes += Math.min(bytes, room);
-      if (bytes > room) this.#fileNote = `only its first ${Math.round(this.#maxFileBytes / 1024 / 1024)} MB`;
+      const left = this.#maxFileBytes - this.#fileBytes;
+      this.#file.write(bytes <= left ? text : Buffer.from(text).subarray(0, left).toString('utf8'));
+      this.#fileBytes += Math.min(bytes, left);
+      if (bytes > left) this.#fileNote = `only its first ${Math.round(this.#maxFileBytes / 1024 / 1024)} MB`;
     } catch (error) {
       this.#fileNote = `incomplete: ${getErrorMessage(error)}`;
     }
   }
 
-  #whereTheWholeIs(): string {
+  #describeFile(): string {
     if (this.#file === undefined) return `not kept (${this.#fileNote})`;
     return this.#fileNote === '' ? this.#file.path : `${this.#file.path} (${this.#fileNote})`;
   }
 }
 
-/** `ESC` and what may follow it while the sequence is not complete, at the end of the text. */
+/** An incomplete escape sequence at the end of the text. */
 const OPEN_ESCAPE = /\u001b(?:\][^\u0007\u001b]*\u001b?|\[[0-?]*[ -/]*|[ -/]*)$/;
-/** No sequence is longer; also bounds what is held back of one that never ends. */
+/** No sequence is longer. Of one that never ends, at most so many characters wait for more. */
 const MAX_ESCAPE = 1024;
 
-function splitAtOpenEscape(text: string): {ready: string; held: string} {
-  if (!text.includes('\u001b', text.length - MAX_ESCAPE)) return {ready: text, held: ''};
+function splitAtOpenEscape(text: string): {ready: string; pending: string} {
+  if (!text.includes('\u001b', text.length - MAX_ESCAPE)) return {ready: text, pending: ''};
   const from = Math.max(0, text.length - MAX_ESCAPE);
   const open = OPEN_ESCAPE.exec(text.slice(from));
-  if (!open) return {ready: text, held: ''};
-  return {ready: text.slice(0, from + open.index), held: text.slice(from + open.index)};
+  if (!open) return {ready: text, pending: ''};
+  return {ready: text.slice(0, from + open.index), pending: text.slice(from + open.index)};
 }
 
-/** Titles and links may hold spaces, which Node's own pattern does not expect. */
+/** Window titles and links may contain spaces, which Node's own pattern does not match. */
 const OPERATING_SYSTEM_COMMAND = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
-/** Without colours and other escape sequences, which cost tokens, and without NUL, which no request may hold. */
+/** Without colours and other escape sequences, which cost tokens, and without NUL, which requests may not contain. */
 function plainText(text: string): string {
   const visible = text.includes('\u001b') ? stripVTControlCharacters(text.replace(OPERATING_SYSTEM_COMMAND, '')) : text;
   return visible.includes('\0') ? visible.replaceAll('\0', '') : visible;

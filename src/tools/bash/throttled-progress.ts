@@ -1,4 +1,4 @@
-/** The last lines of a running command, told to the screen at most every 100 ms. */
+/** Publishes the last lines of a running command at most every 100 ms. */
 
 const INTERVAL_MS = 100;
 const MAX_LINES = 3;
@@ -6,12 +6,12 @@ const MAX_LINE_CHARS = 200;
 const MAX_KEPT_CHARS = 2000;
 
 export class ThrottledProgress {
-  readonly #tell: (text: string) => void;
+  readonly #publish: (text: string) => void;
   #tail = '';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(tell: (text: string) => void) {
-    this.#tell = tell;
+  constructor(publish: (text: string) => void) {
+    this.#publish = publish;
   }
 
   push(text: string): void {
@@ -19,11 +19,11 @@ export class ThrottledProgress {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       const lines = this.#tail.split(/[\r\n]+/).filter((line) => line.trim() !== '');
-      if (lines.length > 0) this.#tell(lines.slice(-MAX_LINES).map(shorten).join('\n'));
+      if (lines.length > 0) this.#publish(lines.slice(-MAX_LINES).map(shorten).join('\n'));
     }, INTERVAL_MS);
   }
 
-  /** Nothing is told after this. */
+  /** Nothing is published after this. */
   stop(): void {
     clearTimeout(this.#timer);
   }

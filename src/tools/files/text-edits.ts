@@ -67,7 +67,7 @@ function findMatches(wanted: string, text: string): number[] {
   return starts;
 }
 
-/** The number of the line that holds `offset`, from 1. */
+/** The number of the line that contains `offset`, from 1. */
 function lineNumberAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;

@@ -15,16 +15,16 @@ const DEFAULT_LIMIT = 250;
 /** Up to so many files are sorted by modification time; more than that by path. */
 const MAX_DATED_FILES = 1000;
 
-const lines = z.number().int().min(0).max(100).optional();
+const lineCount = z.number().int().min(0).max(100).optional();
 const input = z.object({
   pattern: z.string().min(1),
   path: z.string().optional(),
   glob: z.string().optional(),
   type: z.string().optional(),
   mode: z.enum(['files', 'content', 'count']).optional(),
-  '-A': lines,
-  '-B': lines,
-  '-C': lines,
+  '-A': lineCount,
+  '-B': lineCount,
+  '-C': lineCount,
   '-i': z.boolean().optional(),
   '-n': z.boolean().optional(),
   limit: z.number().int().min(1).optional(),
@@ -102,16 +102,16 @@ async function searchLines(asked: Search, mode: 'content' | 'count', context: To
     given[flag] === undefined ? [] : [flag, String(given[flag])],
   );
   const content = ['--no-heading', '--line-number', '--max-columns=500', '--max-columns-preview', ...around];
-  const kept = new FoundLines(mode, given['-n'] !== false, around.length > 0);
+  const lines = new FoundLines(mode, given['-n'] !== false, around.length > 0);
   const end = await runRipgrep(
     {
       args: [...args, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
       ...{cwd: context.workspace.cwd, path, separator: '\n'},
-      onRecord: (record) => kept.add(record, wants),
+      onRecord: (record) => lines.add(record, wants),
     },
     context,
   );
-  return {found: kept.text(limit), end};
+  return {found: lines.text(limit), end};
 }
 
 /**

@@ -5,7 +5,7 @@ import type {Tool} from '../../core/contract/tool.ts';
 /** A run's id or its beginning, its path, or its number in the list, which models write as a number. */
 export const runIdSchema = z.union([z.string().min(1), z.int().min(1)]);
 
-/** Such a tool asks for no permission; its title is the run that it is about. */
+/** Such a tool needs no permission, and its title is the run that the call names. */
 export function createRunTool<Input extends {readonly run_id?: string | number}>(
   tool: Pick<Tool<Input>, 'name' | 'description' | 'input' | 'run'>,
 ): Tool<Input> {

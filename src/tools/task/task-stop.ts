@@ -1,4 +1,4 @@
-/** `TaskStop`: ends a run. What it found is kept. */
+/** `TaskStop`: stops a run; its findings stay available. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';

@@ -13,7 +13,7 @@ const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent',
 const processes = new ProcessGroups();
 const newBash = () => createBash(nowhere, processes);
 
-/** Runs a command that writes process ids to `pids`, cuts it off once they are there, and gives both. */
+/** Runs a command that writes process ids to the file `pids`, aborts it then, and returns result and ids. */
 async function cutOff(command: string, ids: number, reason?: unknown) {
   const {call, root} = fixture();
   const abort = new AbortController();
@@ -75,7 +75,7 @@ describe('ending', () => {
     expect(existsSync(join(root, 'ran'))).toBe(false);
   });
 
-  test('listeners on the signal do not pile up', async () => {
+  test('the call removes its listeners from the signal', async () => {
     const {call} = fixture();
     const {signal} = new AbortController();
     let listeners = 0;
@@ -99,7 +99,7 @@ describe('ending', () => {
 
 describe('background processes', () => {
   test.each(['sleep 60 &', 'sleep 60 >/dev/null 2>&1 &', 'nohup sleep 60 &'])(
-    '%s does not hold the call',
+    '%s does not delay the call',
     async (command) => {
       const {call} = fixture();
       const start = performance.now();
@@ -111,7 +111,7 @@ describe('background processes', () => {
     },
   );
 
-  test('whose output goes elsewhere do not slow the call down', async () => {
+  test('with redirected output do not slow the call down', async () => {
     const {call} = fixture();
     const times: number[] = [];
     for (let index = 0; index < 5; index += 1) {
@@ -123,7 +123,7 @@ describe('background processes', () => {
     expect(Math.min(...times)).toBeLessThan(100);
   });
 
-  test('go on after the call, also when they print', async () => {
+  test('run on after the call, also when they print', async () => {
     const {call, root} = fixture();
     await call(newBash(), {command: '(sleep 0.4; echo late; echo late; touch done) &'});
     await until(() => existsSync(join(root, 'done')));
@@ -137,7 +137,7 @@ describe('background processes', () => {
     await until(() => !isRunning(Number(text)), 1000);
   });
 
-  test('and commands under way end when mini-cc exits', async () => {
+  test('and running commands end when mini-cc exits', async () => {
     const {root} = fixture();
     const program = `
       import {runShell, shellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
@@ -160,9 +160,9 @@ describe('background processes', () => {
     await until(() => !pids.some(isRunning), 1000);
   });
 
-  test('a command whose mini-cc is gone before it begins does not begin', async () => {
+  test('a command does not begin when mini-cc was killed before', async () => {
     const {root} = fixture();
-    // Its reader ends first, as the pipe's reader does that the cwd is told by when mini-cc is killed.
+    // The reader of the cwd's pipe ends first, as it does when mini-cc is killed.
     const script = '{ sleep 0.3; exec "$@" 3>&1 >/dev/null; } | true';
     const child = spawn('bash', ['-c', script, 'bash', ...shellArguments('echo begun > begun')], {cwd: root});
     await new Promise((resolve) => child.once('exit', resolve));

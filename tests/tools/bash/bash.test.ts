@@ -12,7 +12,7 @@ const processes = new ProcessGroups();
 const newBash = () => createBash(nowhere, processes);
 
 describe('output', () => {
-  test('holds standard output and standard error in the order they were written', async () => {
+  test('has standard output and standard error in the order in which they were written', async () => {
     const {call} = fixture();
     const {text, isError, facts} = await call(newBash(), {command: 'echo a; echo b >&2; echo c; echo d >&2'});
     expect(text).toBe('a\nb\nc\nd');
@@ -20,24 +20,24 @@ describe('output', () => {
     expect(facts).toEqual({exitCode: 0});
   });
 
-  test('says when there is none', async () => {
+  test('of nothing is reported as (no output)', async () => {
     const {call} = fixture();
     expect((await call(newBash(), {command: 'true'})).text).toBe('(no output)');
   });
 
-  test('loses its escape sequences and NULs, also where a chunk ends within one', async () => {
+  test('has no escape sequences and NULs, also when a chunk ends inside a sequence', async () => {
     const {call} = fixture();
     const command = String.raw`printf '\033[1;3'; sleep 0.05; printf '1mred\033[0m \033]0;a title\007x\0y\n'`;
     expect((await call(newBash(), {command})).text).toBe('red xy');
   });
 
-  test('keeps characters whole where a chunk ends within one', async () => {
+  test('has whole characters, also when a chunk ends inside one', async () => {
     const {call} = fixture();
     const command = String.raw`printf '\xe6\x97'; sleep 0.05; printf '\xa5\xf0\x9f'; sleep 0.05; printf '\x98\x80'`;
     expect((await call(newBash(), {command})).text).toBe('日😀');
   });
 
-  test('past 30,000 characters keeps head and tail, says how much is cut, and keeps the whole in a file', async () => {
+  test('longer than 30,000 characters is cut to head and tail, with a line that says how much is cut and names a file with all', async () => {
     const {call} = fixture();
     const {text} = await call(newBash(), {command: 'seq 1 20000'});
     expect(text.startsWith('1\n2\n3\n')).toBe(true);
@@ -48,7 +48,7 @@ describe('output', () => {
     expect(readFileSync(path as string, 'utf8')).toBe(whole);
   });
 
-  test('up to 30,000 characters is whole, without a file', async () => {
+  test('of up to 30,000 characters is complete, without a file', async () => {
     const {call, context} = fixture();
     let opened = 0;
     const output = {
@@ -62,7 +62,7 @@ describe('output', () => {
     expect(opened).toBe(0);
   });
 
-  test('of hundreds of megabytes stays bounded in memory and on disk', async () => {
+  test('of hundreds of megabytes takes limited memory and disk space', async () => {
     const {call} = fixture();
     const before = process.memoryUsage().heapUsed;
     const {text} = await call(newBash(), {command: 'yes 0123456789 | head -c 300000000; echo END'});
@@ -72,7 +72,7 @@ describe('output', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
   });
 
-  test('that cannot be kept on disk does not end the command', async () => {
+  test('that cannot be written to disk does not end the command', async () => {
     const {call} = fixture();
     const write = () => {
       throw new Error('ENOSPC: no space left on device');
@@ -83,17 +83,17 @@ describe('output', () => {
     expect(text.endsWith('20000')).toBe(true);
   });
 
-  test('is told while the command runs, its last lines, at most ten times a second', async () => {
+  test('is published while the command runs: its last lines, at most ten times a second', async () => {
     const {call, events} = fixture();
     await call(newBash(), {command: 'for i in $(seq 1 40); do echo line $i; sleep 0.01; done'});
-    const told = events.filter((event) => event.type === 'tool_progress');
-    expect(told.length).toBeGreaterThan(1);
-    expect(told.length).toBeLessThan(12);
-    expect(told.at(-1)?.text).toMatch(/^line \d+\nline \d+\nline \d+$/);
-    expect(told[0]).toMatchObject({callId: 'call-1'});
+    const published = events.filter((event) => event.type === 'tool_progress');
+    expect(published.length).toBeGreaterThan(1);
+    expect(published.length).toBeLessThan(12);
+    expect(published.at(-1)?.text).toMatch(/^line \d+\nline \d+\nline \d+$/);
+    expect(published[0]).toMatchObject({callId: 'call-1'});
   });
 
-  test('tells nothing of a command that ends at once', async () => {
+  test('of a command that ends at once is not published as progress', async () => {
     const {call, events} = fixture();
     await call(newBash(), {command: 'echo hi'});
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -121,7 +121,7 @@ describe('exit code', () => {
     expect(facts).toEqual({exitCode: 2});
   });
 
-  test('of a shell that a signal ended names the signal', async () => {
+  test('of a shell that was killed by a signal names the signal', async () => {
     const {call} = fixture();
     const {text, facts, isError} = await call(newBash(), {command: 'echo a; kill -KILL $$'});
     expect(text).toBe('a\nended by SIGKILL (exit code 137)');
@@ -138,7 +138,7 @@ describe('the shell', () => {
     expect(text).toMatch(/^0:\n0\n.*\/home$/);
   });
 
-  test('takes here-documents, comments at the end and tracing', async () => {
+  test('accepts here-documents, comments at the end and tracing', async () => {
     const {call} = fixture();
     expect((await call(newBash(), {command: 'cat <<X\nhello\nX'})).text).toBe('hello');
     expect((await call(newBash(), {command: 'echo a # b'})).text).toBe('a');
@@ -158,7 +158,7 @@ describe('the shell', () => {
     expect(text).toContain('write >&1 or >&2');
   });
 
-  test('refuses a command that the system takes for too long', async () => {
+  test('refuses a command that is too long for the system', async () => {
     const {call} = fixture();
     const {text, isError} = await call(newBash(), {command: `: ${'x'.repeat(3_000_000)}`});
     expect(isError).toBe(true);
@@ -179,13 +179,13 @@ describe('the working directory', () => {
     },
   );
 
-  test('stays where it was when a subshell moved', async () => {
+  test('does not change with a subshell', async () => {
     const {call, root, workspace} = fixture();
     await call(newBash(), {command: '(cd /); exec echo done'});
     expect(workspace.cwd).toBe(root);
   });
 
-  test('goes back to the root when the command removed its own, and says so', async () => {
+  test('goes back to the root when the command removed it, and says so', async () => {
     const {call, root, workspace} = fixture();
     const {text} = await call(newBash(), {command: 'mkdir a; cd a; rmdir ../a'});
     expect(text).toBe(`(the command's directory no longer exists; cwd is back at ${root})`);
@@ -202,7 +202,7 @@ describe('the working directory', () => {
     expect(workspace.cwd).toBe(root);
   });
 
-  test('keeps odd names', async () => {
+  test('may have an unusual name', async () => {
     const {call, root, workspace} = fixture();
     await call(newBash(), {command: `mkdir "a 'b' \\$c é" && cd "a 'b' \\$c é"`});
     expect(workspace.cwd).toBe(join(root, "a 'b' $c é"));
@@ -218,7 +218,7 @@ describe('input', () => {
     expect(existsSync(join(root, 'ran'))).toBe(false);
   });
 
-  test('false for what is not yet available runs as usual', async () => {
+  test('that is not yet available may be false', async () => {
     const {call} = fixture();
     expect((await call(newBash(), {command: 'echo a', background: false})).text).toBe('a');
   });
@@ -240,7 +240,7 @@ describe('input', () => {
   });
 });
 
-test('a call costs little beside the process itself', async () => {
+test('a call takes little longer than the process itself', async () => {
   const {call, root, workspace} = fixture();
   const bash = newBash();
   const median = async (once: () => Promise<unknown>) => {

@@ -10,7 +10,7 @@ import {fixture} from '../fixture.ts';
 const editFile = createEditFile(new FileLocks());
 
 /** A file with this content that was read, and functions to edit it and to get its bytes. */
-async function fileOf(content: string | Buffer) {
+async function createFile(content: string | Buffer) {
   const made = fixture();
   made.put({'a.txt': content});
   await made.call(readFileTool, {path: 'a.txt'});
@@ -35,7 +35,7 @@ describe('edit_file', () => {
   });
 
   test('replaces a string that occurs once, and returns the diff', async () => {
-    const {edit, text, path} = await fileOf('one\ntwo\nthree\n');
+    const {edit, text, path} = await createFile('one\ntwo\nthree\n');
     const result = await edit({old_string: 'two', new_string: '2 $& $1'});
     expect(text()).toBe('one\n2 $& $1\nthree\n');
     expect(result.text).toBe('Edited a.txt (1 replacement).\n@@ -1,3 +1,3 @@\n one\n-two\n+2 $& $1\n three');
@@ -45,7 +45,7 @@ describe('edit_file', () => {
   });
 
   test('says how often and where a string occurs that is not unique', async () => {
-    const {edit, text} = await fileOf('a\nb\na\nb\na\n');
+    const {edit, text} = await createFile('a\nb\na\nb\na\n');
     const result = await edit({old_string: 'a', new_string: 'c'});
     expect(result.isError).toBe(true);
     expect(result.text).toBe(
@@ -55,14 +55,14 @@ describe('edit_file', () => {
   });
 
   test('replaces all when asked to', async () => {
-    const {edit, text} = await fileOf('a b a b a\n');
+    const {edit, text} = await createFile('a b a b a\n');
     const result = await edit({old_string: 'a', new_string: 'aa', replace_all: true});
     expect(text()).toBe('aa b aa b aa\n');
     expect(result.text).toContain('(3 replacements)');
   });
 
   test('applies several edits in order', async () => {
-    const {edit, text} = await fileOf('one\ntwo\n');
+    const {edit, text} = await createFile('one\ntwo\n');
     await edit({
       edits: [
         {old_string: 'one', new_string: 'first'},
@@ -73,7 +73,7 @@ describe('edit_file', () => {
   });
 
   test('applies none of several edits when one does not match', async () => {
-    const {edit, text} = await fileOf('one\ntwo\n');
+    const {edit, text} = await createFile('one\ntwo\n');
     const result = await edit({
       edits: [
         {old_string: 'one', new_string: '1'},
@@ -86,7 +86,7 @@ describe('edit_file', () => {
   });
 
   test('keeps CRLF, and accepts LF in its input', async () => {
-    const {edit, text} = await fileOf('one\r\ntwo\r\nthree\r\n');
+    const {edit, text} = await createFile('one\r\ntwo\r\nthree\r\n');
     const result = await edit({old_string: 'one\ntwo', new_string: '1\n2\n2.5'});
     expect(text()).toBe('1\r\n2\r\n2.5\r\nthree\r\n');
     expect(result.text).not.toContain('\r');
@@ -97,7 +97,7 @@ describe('edit_file', () => {
   });
 
   test('leaves the line ends of mixed files alone where it changes nothing', async () => {
-    const {edit, text} = await fileOf('a\r\nb\nc\r\nd\n\r\ne\r\n');
+    const {edit, text} = await createFile('a\r\nb\nc\r\nd\n\r\ne\r\n');
     await edit({old_string: 'c', new_string: 'C'});
     expect(text()).toBe('a\r\nb\nC\r\nd\n\r\ne\r\n');
     await edit({old_string: 'C\nd\n\ne', new_string: 'X'});
@@ -105,13 +105,13 @@ describe('edit_file', () => {
   });
 
   test('keeps a byte order mark, UTF-16, Latin-1 and the mode', async () => {
-    const mark = await fileOf('\ufeffone');
+    const mark = await createFile('\ufeffone');
     await mark.edit({old_string: 'one', new_string: 'é'});
     expect(mark.text()).toBe('\ufeffé');
-    const utf16 = await fileOf(Buffer.from('\ufeffone\r\n', 'utf16le'));
+    const utf16 = await createFile(Buffer.from('\ufeffone\r\n', 'utf16le'));
     await utf16.edit({old_string: 'one', new_string: '日'});
     expect(utf16.bytes()).toEqual(Buffer.from('\ufeff日\r\n', 'utf16le'));
-    const latin1 = await fileOf(Buffer.from('café x', 'latin1'));
+    const latin1 = await createFile(Buffer.from('café x', 'latin1'));
     expect((await latin1.edit({old_string: 'x', new_string: '日'})).text).toContain('read as Latin-1');
     await latin1.edit({old_string: 'x', new_string: 'ü'});
     expect(latin1.bytes()).toEqual(Buffer.from('café ü', 'latin1'));
@@ -121,7 +121,7 @@ describe('edit_file', () => {
   });
 
   test('follows links', async () => {
-    const {root, path, text, call} = await fileOf('one');
+    const {root, path, text, call} = await createFile('one');
     symlinkSync(path, join(root, 'link'));
     const {facts} = await call(editFile, {path: 'link', old_string: 'one', new_string: 'two'});
     expect(facts).toEqual({changed: [path]});
@@ -129,7 +129,7 @@ describe('edit_file', () => {
   });
 
   test('refuses a file that was not read, or that has changed since', async () => {
-    const {call, put, edit, path, text} = await fileOf('one');
+    const {call, put, edit, path, text} = await createFile('one');
     put({'b.txt': 'one'});
     expect((await call(editFile, {path: 'b.txt', old_string: 'one', new_string: 'x'})).text).toContain('not read it');
     writeFileSync(path, 'one, changed');
@@ -138,7 +138,7 @@ describe('edit_file', () => {
   });
 
   test('applies all of several simultaneous edits of one file', async () => {
-    const {edit, text} = await fileOf('one\ntwo\nthree\n');
+    const {edit, text} = await createFile('one\ntwo\nthree\n');
     const results = await Promise.all([
       edit({old_string: 'one', new_string: '1'}),
       edit({old_string: 'two', new_string: '2'}),
@@ -149,7 +149,7 @@ describe('edit_file', () => {
   });
 
   test('refuses edits that change nothing', async () => {
-    const {edit} = await fileOf('one\r\ntwo');
+    const {edit} = await createFile('one\r\ntwo');
     expect((await edit({old_string: 'one', new_string: 'one'})).text).toContain('are the same');
     expect((await edit({old_string: '\r\n', new_string: '\n'})).text).toContain('line ends do not count');
     expect((await edit({old_string: '', new_string: 'x'})).text).toContain('old_string is empty');
@@ -160,7 +160,7 @@ describe('edit_file', () => {
   });
 
   test('suggests similar paths and write_file when the file is missing', async () => {
-    const {call, root} = await fileOf('one');
+    const {call, root} = await createFile('one');
     const {text, isError} = await call(editFile, {path: 'b.txt', old_string: 'a', new_string: 'b'});
     expect(text).toBe(`b.txt does not exist (cwd: ${root}). Did you mean a.txt? To create a file, use write_file.`);
     expect(isError).toBe(true);
@@ -175,7 +175,7 @@ describe('edit_file', () => {
   });
 
   test('limits the diff that the model reads', async () => {
-    const {edit} = await fileOf('x y\n'.repeat(5000));
+    const {edit} = await createFile('x y\n'.repeat(5000));
     const result = await edit({old_string: 'x', new_string: 'z', replace_all: true});
     expect(result.text.length).toBeLessThan(8200);
     expect(result.text).toMatch(/\(\d+ more lines of the diff\)$/);
@@ -195,7 +195,7 @@ describe('edit_file', () => {
 
 describe('a string that is not found', () => {
   const problem = async (content: string, old_string: string) => {
-    const {edit} = await fileOf(content);
+    const {edit} = await createFile(content);
     const {text, isError} = await edit({old_string, new_string: 'x'});
     expect(isError).toBe(true);
     return text;

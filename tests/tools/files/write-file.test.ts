@@ -59,8 +59,8 @@ describe('write_file', () => {
     expect(text).toMatch(/^\.env: \[redacted: KEY\] stands for a value that mini-cc hides, .*Nothing was changed/);
     expect(isError).toBe(true);
     expect(readFileSync(join(root, '.env'), 'utf8')).toBe('KEY=sk-real-value\n');
-    const kept = await call(writeFile, {path: 'notes.md', content: 'it is shown as [redacted: KEY]\n'});
-    expect(kept.isError).toBeUndefined();
+    const unchanged = await call(writeFile, {path: 'notes.md', content: 'it is shown as [redacted: KEY]\n'});
+    expect(unchanged.isError).toBeUndefined();
   });
 
   test('refuses to replace a file that was not read', async () => {
@@ -77,13 +77,13 @@ describe('write_file', () => {
     put({'a.txt': 'one', 'b.txt': 'one'});
     await call(readFileTool, {path: 'a.txt'});
     await call(readFileTool, {path: 'b.txt'});
-    writeFileSync(join(root, 'a.txt'), 'by a person');
+    writeFileSync(join(root, 'a.txt'), 'by the user');
     const other = createFileLedger(log, '[code] refactor auth');
     await call(readFileTool, {path: 'b.txt'}, {files: other});
     await call(writeFile, {path: 'b.txt', content: 'by another agent'}, {files: other});
     expect((await call(writeFile, {path: 'a.txt', content: 'x'})).text).toContain('(outside mini-cc)');
     expect((await call(writeFile, {path: 'b.txt', content: 'x'})).text).toContain('(by [code] refactor auth)');
-    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('by a person');
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('by the user');
     expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('by another agent');
   });
 

@@ -26,7 +26,7 @@ describe('the input of a Task call', () => {
     [{'subagent_type="code-review</arg_value>': '审查代码'}, 'code-review', '审查代码'],
     [{agent_type: '', subagent_type: 'plan', prompt: 'x'}, 'plan', 'x'],
     ['{"agent_type": "plan", "prompt": "x"}', 'plan', 'x'],
-  ])('%j is mended', (input, agentType, prompt) => {
+  ])('%j is repaired', (input, agentType, prompt) => {
     expect(repair(input).input).toMatchObject({agent_type: agentType, prompt});
   });
 
