@@ -4,6 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
+import {History} from '../../src/core/turn/history.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
@@ -221,9 +222,39 @@ describe('the result of a run', () => {
     expect(run.history.messages[1]?.content).toEqual(content);
   });
 
-  it('leaves no listener on the signal of the run', async () => {
-    const {run, abort} = await runAt([say('ok')]);
+  it('leaves no listener on the signal of the run, and no timer', async () => {
+    const clock = new FakeClock();
+    const {run, abort} = await runAt([say('ok')], [], {clock, limits: {maxTurns: 9, timeoutSeconds: 100}});
     await runAgent(run);
     expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+    expect(clock.timers).toBe(0);
+  });
+
+  it('is stopped, without a request, when the run was aborted before it began', async () => {
+    const {run, abort, server} = await runAt([say('ok')]);
+    abort.abort(new RunAborted('stop'));
+    expect(await runAgent(run)).toMatchObject({outcome: 'stopped', turns: 0});
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('leaves a history that a server takes back when the results of calls could not be written', async () => {
+    let failures = 1;
+    const history = new History({
+      append: (line) => {
+        if (
+          line.type === 'message' &&
+          Array.isArray(line.message.content) &&
+          line.message.role === 'user' &&
+          failures-- > 0
+        )
+          throw new Error('no space left on device');
+      },
+    });
+    history.append({role: 'user', content: 'the task'});
+    const {run} = await runAt([callTool('look', {}, 'a')], [tool('look')], {history});
+    expect(await runAgent(run)).toMatchObject({outcome: 'error', error: 'no space left on device'});
+    expect(history.messages.at(-1)).toMatchObject({
+      ...{role: 'user', content: [{tool_use_id: 'a', content: 'Cut off before it ended.', is_error: true}]},
+    });
   });
 });

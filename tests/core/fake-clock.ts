@@ -7,6 +7,11 @@ export class FakeClock implements Clock {
 
   now = () => this.#now;
 
+  /** How many timers are set. */
+  get timers(): number {
+    return this.#timers.length;
+  }
+
   setTimer(callback: () => void, ms: number): () => void {
     const timer = {at: this.#now + ms, callback};
     this.#timers.push(timer);

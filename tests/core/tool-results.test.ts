@@ -1,16 +1,16 @@
 /** From what a tool returns to what the model, the screen and the receipt get. */
 import {describe, expect, it} from 'vitest';
-import {runAgent} from '../../src/core/agent-loop.ts';
+import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {fixture, resultsIn, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
-async function resultOf(made: Tool, input: unknown = {}, name = made.name) {
+async function callOnce(made: Tool, input: unknown = {}, name = made.name) {
   const setup = fixture(new ScriptedModel([calls(call(name, input, 'a')), say('ok')]), [made]);
   const result = await runAgent(setup.run);
   const end = setup.events.find((event) => event.type === 'tool_end');
@@ -21,27 +21,27 @@ const returning = (result: ToolResult, more: Partial<Tool> = {}): Tool => ({...t
 
 describe('the result of a call', () => {
   it('comes also from a tool that is called by the name that other programs give it', async () => {
-    expect((await resultOf(tool('read_file'), {}, 'Read')).block).toMatchObject({content: 'read_file done'});
+    expect((await callOnce(tool('read_file'), {}, 'Read')).block).toMatchObject({content: 'read_file done'});
   });
 
   it('begins with the parameters that were ignored', async () => {
-    const {block} = await resultOf(tool('look'), {value: 'x', colour: 'red', size: 3});
+    const {block} = await callOnce(tool('look'), {value: 'x', colour: 'red', size: 3});
     expect(block?.content).toBe('Ignored: colour, size (no parameters of look)\nlook done');
   });
 
   it('begins with what was repaired in the input, also when it is made of blocks', async () => {
     const repair = () => ({input: {value: 'x'}, notes: ['value was missing', 'colour was dropped']});
     const notes = 'Repaired: value was missing; colour was dropped';
-    expect((await resultOf(returning(textResult('seen'), {repair}))).block?.content).toBe(`${notes}\nseen`);
+    expect((await callOnce(returning(textResult('seen'), {repair}))).block?.content).toBe(`${notes}\nseen`);
     const image: ToolResult['content'] = [{type: 'text', text: 'seen'}];
-    expect((await resultOf(returning({content: image}, {repair}))).block?.content).toEqual([
+    expect((await callOnce(returning({content: image}, {repair}))).block?.content).toEqual([
       {type: 'text', text: notes},
       {type: 'text', text: 'seen'},
     ]);
   });
 
   it('is cut at the limit of its tool', async () => {
-    const {block} = await resultOf(returning(textResult('x'.repeat(500)), {maxChars: 100}));
+    const {block} = await callOnce(returning(textResult('x'.repeat(500)), {maxChars: 100}));
     expect(block?.content).toMatch(/^x{50}\n\n\[\.\.\. 400 characters cut; .*\n\nx{50}$/);
   });
 
@@ -60,7 +60,7 @@ describe('the result of a call', () => {
   });
 
   it('is the message alone when the tool throws an error of mini-cc', async () => {
-    const {block} = await resultOf(
+    const {block} = await callOnce(
       tool('look', () => {
         throw new MiniCcError('NOT_READ', 'Read a.ts first.');
       }),
@@ -94,10 +94,103 @@ describe('the result of a call', () => {
   });
 });
 
+describe('a call of a run that is aborted', () => {
+  const run = (change: Partial<AgentRun>, ...made: Tool[]) => {
+    const use = calls(...made.map(({name}) => call(name, {}, name)));
+    return fixture(new ScriptedModel([use, say('ok')]), made, change);
+  };
+
+  it('is not decided any more', async () => {
+    const asked: string[] = [];
+    const first = tool('first', () => {
+      setup.abort.abort(new RunAborted('user'));
+      return textResult('done');
+    });
+    const setup = run(
+      {
+        permit: async ({tool}) => {
+          asked.push(tool);
+          return ALLOWED_CALL;
+        },
+      },
+      // It writes, so the second one waits for it.
+      {...first, access: () => [{kind: 'write', path: '/tmp/x'}]},
+      tool('second'),
+    );
+    await runAgent(setup.run);
+    expect(asked).toEqual(['first']);
+    expect(resultsIn(setup.run.history.messages[2]).map(({content}) => content)).toEqual([
+      'done',
+      'Not run: interrupted by the user.',
+    ]);
+  });
+
+  it('does not run when the abort comes during its question', async () => {
+    let ran = false;
+    const look = tool('look', () => {
+      ran = true;
+      return textResult('');
+    });
+    const setup = run(
+      {
+        permit: async () => {
+          setup.abort.abort(new RunAborted('user'));
+          return ALLOWED_CALL;
+        },
+      },
+      look,
+    );
+    await runAgent(setup.run);
+    expect(ran).toBe(false);
+    expect(resultsIn(setup.run.history.messages[2])).toMatchObject([{content: 'Not run: interrupted by the user.'}]);
+  });
+
+  it('makes no second attempt', async () => {
+    const made: string[] = [];
+    const look = tool('look', ({attempt}) => {
+      made.push(attempt.launch);
+      setup.abort.abort(new RunAborted('user'));
+      return {...textResult('hindered'), confinementHit: true};
+    });
+    const attempts = [
+      {launch: 'read-only', checkpoint: false},
+      {launch: 'plain', checkpoint: false},
+    ] as const;
+    const setup = run({permit: async () => ({...ALLOWED_CALL, attempts})}, look);
+    await runAgent(setup.run);
+    expect(made).toEqual(['read-only']);
+  });
+});
+
+describe('an allowed call', () => {
+  it('may read what its decision says', async () => {
+    const mayRead = () => true;
+    let given: unknown;
+    const look = tool('look', (context) => {
+      given = context.mayRead;
+      return textResult('');
+    });
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    await runAgent(fixture(model, [look], {permit: async () => ({...ALLOWED_CALL, mayRead})}).run);
+    expect(given).toBe(mayRead);
+  });
+
+  it('does not run when its input is changed a second time', async () => {
+    const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
+    const {run} = fixture(model, [tool('look')], {
+      permit: async () => ({verdict: 'changed', input: {value: 'again'}, approved: true}),
+    });
+    await runAgent(run);
+    expect(resultsIn(run.history.messages[2])).toMatchObject([
+      {is_error: true, content: 'Not run: its input was changed twice.'},
+    ]);
+  });
+});
+
 describe('the event at the end of a call', () => {
   it('has a preview of at most 2,000 characters, and what is to be shown', async () => {
     const display = {kind: 'text' as const, text: 'shown'} as unknown as NonNullable<ToolResult['display']>;
-    const {end} = await resultOf(returning({...textResult('x'.repeat(5_000)), display}));
+    const {end} = await callOnce(returning({...textResult('x'.repeat(5_000)), display}));
     expect(end).toMatchObject({callId: 'a', isError: false, preview: 'x'.repeat(2_000), display});
   });
 });
