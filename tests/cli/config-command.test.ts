@@ -20,7 +20,7 @@ async function run(words: readonly string[], at: TestFolders, env: Record<string
 }
 
 describe('mini-cc config show', () => {
-  it('prints every setting with its value and where it comes from, but no API key', async () => {
+  it('prints every setting with its value and source, but no API key', async () => {
     const at = makeFolders({[USER]: {permissions: {deny: ['bash(rm:*)']}}, [PROJECT]: {model: 'opus', modle: 1}});
     const {code, stdout, stderr} = await run(['show'], at, {ANTHROPIC_API_KEY: 'sk-verysecret'});
     expect(code).toBe(0);
@@ -35,11 +35,11 @@ describe('mini-cc config show', () => {
     ]);
   });
 
-  it('says that the offline model answers where nothing is configured', async () => {
+  it('says that the offline model answers when nothing is configured', async () => {
     expect((await run(['show'], makeFolders({}))).stdout).toContain('the offline model answers');
   });
 
-  it('prints one JSON object with --json, warnings in it', async () => {
+  it('prints one JSON object with --json, including warnings', async () => {
     const at = makeFolders({[USER]: {modle: 1}});
     const {code, stdout, stderr} = await run(['show', '--json'], at);
     expect({code, stderr}).toEqual({code: 0, stderr: []});
@@ -49,7 +49,7 @@ describe('mini-cc config show', () => {
     expect(shown.settings).toContainEqual({key: 'retry.maxAttempts', value: 5, source: 'default', from: []});
   });
 
-  it('takes --settings and --cwd as a session does', async () => {
+  it('accepts --settings and --cwd like a session', async () => {
     const at = makeFolders({
       'other/.mini-cc/settings.json': {model: 'haiku'},
       'other/mine.json': {subagentModel: 'opus'},
@@ -59,7 +59,7 @@ describe('mini-cc config show', () => {
     expect(stdout).toMatch(/^ {2}subagentModel +opus +\/.*mine\.json$/m);
   });
 
-  it('ends with 2, line and column if settings are wrong', async () => {
+  it('exits with 2 and reports line and column for invalid settings', async () => {
     const at = makeFolders({[USER]: {permissions: {dney: []}}});
     expect(await run(['show'], at)).toEqual({
       code: 2,
@@ -70,7 +70,7 @@ describe('mini-cc config show', () => {
 });
 
 describe('mini-cc config schema', () => {
-  it('prints the JSON Schema, also where settings are wrong', async () => {
+  it('prints the JSON Schema, also with invalid settings', async () => {
     const {code, stdout} = await run(['schema'], makeFolders({[USER]: '{'}));
     expect(code).toBe(0);
     expect(JSON.parse(stdout).$id).toBe('urn:mini-cc:schema:settings:1');

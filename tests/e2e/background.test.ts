@@ -1,4 +1,4 @@
-/** Background runs as people meet them: in print mode, against a scripted server. */
+/** Background runs in print mode, with a scripted server. */
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
@@ -13,11 +13,11 @@ const background = (prompt: string, more: Record<string, unknown> = {}) => ({
 const lastText = (body: MessagesBody) => JSON.stringify(body.messages.at(-1));
 const announcements = (body: MessagesBody) =>
   JSON.stringify(body.messages).match(/<task_announcement run=/g)?.length ?? 0;
-/** Also those with an announcement behind them. */
+/** All tool results, also those of earlier messages. */
 const allResults = (body: MessagesBody) =>
   body.messages.flatMap((message) => getToolResults({...body, messages: [message]}));
 
-describe('a headless run with background subagents', () => {
+describe('print mode with background subagents', () => {
   it('waits for them, and the answer after their announcements is the result', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return slow(say(`found ${getFirstPrompt(body)}`), 60);
@@ -65,7 +65,7 @@ describe('a headless run with background subagents', () => {
     );
   });
 
-  it('is ended by --timeout with its background runs, and exits with 3', async () => {
+  it('is ended by --timeout together with its background runs, and exits with 3', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return {type: 'hang'};
       return countReplies(body) === 0 ? callTools([background('one')]) : say('wait');
@@ -76,7 +76,7 @@ describe('a headless run with background subagents', () => {
     expect(run.durationMs).toBeLessThan(8_000);
   });
 
-  it('has the tools that look after its runs; a subagent has none of them', async () => {
+  it('has the tools for its runs; a subagent has none of them', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return say('found it');
       const results = allResults(body);
@@ -116,7 +116,7 @@ describe('the first request', () => {
 });
 
 describe('the same task twice in one reply', () => {
-  it('is one model run, and both calls get the result; asked again it is [cached]', async () => {
+  it('is one model run, and both calls get its result; a later call gets it as [cached]', async () => {
     const task = {name: 'Task', input: {description: 'a', prompt: 'look at it', agent_type: 'explore'}};
     const server = await serve((body) => {
       if (isSubagent(body)) return slow(say('seen'), 20);
@@ -136,7 +136,7 @@ describe('the same task twice in one reply', () => {
 });
 
 describe('a Task call', () => {
-  it('with a negative timeout is an error that says so, and an agent that is not allowed is none', async () => {
+  it('with a negative timeout is an error that says so, and an agent that is not allowed is not a valid type', async () => {
     const workspace = await project();
     const settings = await workspace.write('s.json', JSON.stringify({subagents: {allowAgents: ['explore']}}));
     const call = (input: Record<string, unknown>) => ({

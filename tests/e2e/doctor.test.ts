@@ -1,4 +1,4 @@
-/** `mini-cc doctor` and `/doctor`: each line that is bad says how to mend it. */
+/** `mini-cc doctor` and `/doctor`: each problem comes with a line that says how to fix it. */
 import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {execa} from 'execa';
@@ -21,7 +21,7 @@ async function findings(options: Parameters<typeof runCli>[1] = {}, args: readon
   return {code, stderr, all, of: (about: string) => all.filter((finding) => finding.about === about)};
 }
 
-test('says what works, a line each, and ends with 0 where mini-cc can work', async () => {
+test('prints one line for each check, and exits with 0 when mini-cc can work', async () => {
   const server = await serve([say('hello')]);
   const {stdout, code} = await runCli(['doctor'], {server});
   expect(code).toBe(0);
@@ -34,13 +34,13 @@ test('says what works, a line each, and ends with 0 where mini-cc can work', asy
   expect(stdout).not.toContain('test-key');
 });
 
-test('without a key the offline model answers, which is a warning', async () => {
+test('without a key, a warning says that the offline model answers', async () => {
   const {of, code} = await findings();
   expect(of('key')[0]).toMatchObject({state: 'warning', remedy: expect.stringContaining('ANTHROPIC_API_KEY')});
   expect(code).toBe(0);
 });
 
-test('a server that is not reached is missing, and it ends with 1', async () => {
+test('a server that cannot be reached is a failure, exit 1', async () => {
   const {of, code} = await findings({
     env: {ANTHROPIC_BASE_URL: 'http://user:pass-word@127.0.0.1:1', ANTHROPIC_API_KEY: 'sk-test-key-1'},
   });
@@ -51,7 +51,7 @@ test('a server that is not reached is missing, and it ends with 1', async () => 
   expect(code).toBe(1);
 });
 
-test('without bubblewrap it says how to get it, and that it is missing where the settings require it', async () => {
+test('without bubblewrap, a warning says how to get it; it is a failure when the settings require a sandbox', async () => {
   const at = await home();
   const bin = path.join(at.path, 'bin');
   mkdirSync(bin);
@@ -70,7 +70,7 @@ test('without bubblewrap it says how to get it, and that it is missing where the
   expect(required.code).toBe(1);
 });
 
-test('settings that are wrong are named with file, line and column', async () => {
+test('invalid settings are reported with file, line and column', async () => {
   const at = await home();
   writeFileSync(path.join(at.path, '.mini-cc/settings.json'), '{"model": 3}');
   const {of, code} = await findings({home: at});
@@ -81,7 +81,7 @@ test('settings that are wrong are named with file, line and column', async () =>
   expect(code).toBe(1);
 });
 
-test('what is ignored for want of trust is named, with how to trust it', async () => {
+test('settings that are ignored without trust are listed, with how to trust them', async () => {
   const {path: cwd, write} = await project();
   await write('.mini-cc/settings.json', '{"permissions": {"allow": ["bash"]}}');
   const {of, code} = await findings({cwd});
@@ -97,7 +97,7 @@ test('what is ignored for want of trust is named, with how to trust it', async (
   expect(code).toBe(0);
 });
 
-test('a host in the settings that is none is named', async () => {
+test('an invalid host in the settings is reported', async () => {
   const at = await home();
   writeFileSync(path.join(at.path, '.mini-cc/settings.json'), '{"sandbox": {"allowedHosts": ["http://x/"]}}');
   const {of, code} = await findings({home: at});
@@ -105,11 +105,11 @@ test('a host in the settings that is none is named', async () => {
   expect(code).toBe(1);
 });
 
-test('takes no words', async () => {
+test('accepts no arguments', async () => {
   expect(await runCli(['doctor', 'please'])).toMatchObject({code: 2, stdout: ''});
 });
 
-test('/doctor shows the same in the REPL', async () => {
+test('/doctor shows the same lines in the REPL', async () => {
   const terminal = await repl({server: await serve([say('hello')])});
   await send(terminal, '/doctor');
   await terminal.waitFor(/ok\s+ripgrep/);

@@ -7,7 +7,7 @@ import type {Terminal} from '../support/terminal.ts';
 import {isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
-/** How many files each of the eight agents wants to make, one after the other. */
+/** The number of files that each of the eight agents creates, one after the other. */
 const FILES = [3, 3, 3, 3, 2, 2, 2, 2];
 const QUIET_MS = 350;
 
@@ -30,8 +30,8 @@ function eightAgents(): Promise<MessagesServer> {
   });
 }
 
-/** All eight wait for an answer. */
-async function asked(server: MessagesServer) {
+/** Starts the agents, and waits until all eight wait for an answer. */
+async function startAgents(server: MessagesServer) {
   const workspace = await project();
   await workspace.write('.mini-cc/settings.json', JSON.stringify({subagents: {maxConcurrent: 8}}));
   const terminal = await repl({server, cwd: workspace.path, rows: 40});
@@ -40,8 +40,8 @@ async function asked(server: MessagesServer) {
   return {workspace, terminal};
 }
 
-/** The question on the screen: who asks, and for which file. */
-function shown(terminal: Terminal): {agent: string; file: string} | undefined {
+/** The question on the screen: which agent asks, and for which file. */
+function readQuestion(terminal: Terminal): {agent: string; file: string} | undefined {
   const lines = terminal.screen();
   const at = lines.findLastIndex((line) => line.includes(' asks: '));
   const [, agent] = /^\[code\] task (\d) asks: /.exec(lines[at] ?? '') ?? [];
@@ -50,18 +50,18 @@ function shown(terminal: Terminal): {agent: string; file: string} | undefined {
 }
 
 describe('many questions in the REPL', () => {
-  it('of eight agents at once are answered one after the other: what exists in the end is what was permitted', async () => {
+  it('of eight agents at the same time are answered one after the other, and exactly the permitted calls run', async () => {
     const server = await eightAgents();
-    const {workspace, terminal} = await asked(server);
+    const {workspace, terminal} = await startAgents(server);
     const permitted: string[] = [];
     const refused: string[] = [];
     for (let answered = 0; answered < 20; answered++) {
       const seen = [...permitted, ...refused];
       await terminal.waitFor((at) => {
-        const file = shown(at)?.file;
+        const file = readQuestion(at)?.file;
         return file !== undefined && !seen.includes(file);
       });
-      const {agent, file} = shown(terminal)!;
+      const {agent, file} = readQuestion(terminal)!;
       expect(file).toContain(`made-${agent}-`);
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
       if (answered % 4 === 3) {
@@ -83,22 +83,22 @@ describe('many questions in the REPL', () => {
     expect(results).toHaveLength(20);
   });
 
-  it('are all gone when the turn is interrupted, and none of them was permitted', async () => {
+  it('all disappear when the turn is interrupted, and none of the calls runs', async () => {
     const server = await eightAgents();
-    const {workspace, terminal} = await asked(server);
+    const {workspace, terminal} = await startAgents(server);
     terminal.press('ctrl-c');
     await terminal.waitFor('interrupted');
     await idle(terminal);
     expect(terminal.screen().join('\n')).not.toMatch(/ asks: |1 of \d/);
     expect((await readdir(workspace.path)).filter((name) => name.startsWith('made-'))).toEqual([]);
-    // And the session goes on.
+    // The session continues.
     await send(terminal, '/subagents');
     await terminal.waitFor((at) => (at.text().match(/stopped {2,}code/g) ?? []).length === 8);
   });
 
-  it('are all gone after /stop, typed while they wait', async () => {
+  it('all disappear after /stop, typed while they wait', async () => {
     const server = await eightAgents();
-    const {workspace, terminal} = await asked(server);
+    const {workspace, terminal} = await startAgents(server);
     await send(terminal, '/stop');
     await terminal.waitFor('Stopped, with 8 subagents.');
     await idle(terminal);

@@ -5,8 +5,8 @@ import {runCli} from '../support/run-cli.ts';
 import {emptyFolder, manyFiles, typescriptProject} from '../support/workspace.ts';
 import {project, serve} from './fixture.ts';
 
-describe('with no key and no server', () => {
-  it('answers where a symbol is defined by file:line, first on standard output', async () => {
+describe('without a key and a server', () => {
+  it("prints file:line of a symbol's definition first on standard output", async () => {
     const run = await runCli(['-p', 'where is greet defined?'], {cwd: (await project()).path});
     expect(run.code).toBe(0);
     expect(run.stdout.split('\n')[0]).toMatch(/^src\/greet\.ts:4 /);
@@ -15,7 +15,7 @@ describe('with no key and no server', () => {
     );
   });
 
-  it('explores by subagents, and each file:line that it names is there', async () => {
+  it('explores with subagents, and each file:line that it names exists', async () => {
     const workspace = await project();
     const run = await runCli(['-p', 'Explore this codebase'], {cwd: workspace.path});
     expect(run.code).toBe(0);
@@ -29,14 +29,14 @@ describe('with no key and no server', () => {
     }
   });
 
-  it('exits with 1 when it cannot do what was asked, or may not', async () => {
+  it('exits with 1 when it cannot do the task, or has no permission', async () => {
     const cannot = await runCli(['-p', 'write me a poem about monads'], {cwd: (await project()).path});
     expect(cannot).toMatchObject({code: 1, stdout: expect.stringMatching(/^I cannot do this offline: /)});
     const denied = await runCli(['-p', 'run touch x'], {cwd: (await project()).path});
     expect(denied).toMatchObject({code: 1, stdout: expect.stringContaining('not permitted')});
   });
 
-  it('runs, creates and renames what it is told, with permission', async () => {
+  it('runs, creates and renames as told, with permission', async () => {
     const workspace = await project();
     const at = {cwd: workspace.path};
     const run = await runCli(['-p', 'run `echo it ran > ran.txt; cat ran.txt`', '--dangerously-skip-permissions'], at);
@@ -64,13 +64,13 @@ describe('with no key and no server', () => {
     expect(await runCli(['-p', 'explore this codebase'], {cwd: many.path})).toMatchObject({code: 0});
   });
 
-  it('is never what answers after a failed call', async () => {
+  it('never answers after a failed call of a real model', async () => {
     const server = await serve([]);
     const run = await runCli(['-p', 'where is greet defined?'], {server, cwd: (await project()).path});
     expect(run).toMatchObject({code: 1, stdout: ''});
   });
 
-  it('answers by --offline whatever keys are set', async () => {
+  it('answers with --offline, also when keys are set', async () => {
     const server = await serve([]);
     const run = await runCli(['-p', 'where is greet defined?', '--offline'], {server, cwd: (await project()).path});
     expect(run).toMatchObject({code: 0, stderr: ''});
@@ -78,8 +78,8 @@ describe('with no key and no server', () => {
   });
 });
 
-describe('what escape sequences bring', () => {
-  it('is not obeyed on standard error', async () => {
+describe('an escape sequence', () => {
+  it('on standard error is shown as text', async () => {
     const workspace = await project();
     const name = 'evil\u001b]0;title\u0007';
     const run = await runCli(['-p', `Task(explore): look at ${name}`], {cwd: workspace.path});

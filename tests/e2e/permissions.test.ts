@@ -1,4 +1,4 @@
-/** Permissions in print mode, where nobody can be asked: what passes, what is refused, and how that is told. */
+/** Permissions in print mode, where no question is possible: which calls run, which are denied, and the reports. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -12,11 +12,11 @@ import {explore, home, isSubagent, project, serve} from './fixture.ts';
 interface Session {
   readonly command: string;
   readonly flags?: readonly string[];
-  /** Of the user. */
+  /** The user's settings. */
   readonly settings?: unknown;
 }
 
-/** One call of bash in print mode, and what came of it. */
+/** Runs one bash call in print mode. @returns its result and effects */
 async function bash({command, flags = [], settings = {}}: Session) {
   const [workspace, userHome] = [await project(), await home()];
   writeFileSync(path.join(userHome.path, '.mini-cc/settings.json'), JSON.stringify(settings));
@@ -36,13 +36,13 @@ async function bash({command, flags = [], settings = {}}: Session) {
 }
 
 describe('a command in print mode', () => {
-  it('passes when it is proven to only read, without any rule', async () => {
+  it('runs without any rule when it is proven to only read', async () => {
     const {result, denials} = await bash({command: 'cd src && grep -c greet *.ts | head -2; git --version'});
     expect(result).toMatchObject({isError: false, text: expect.stringMatching(/greet\.ts:\d[\s\S]*git version/)});
     expect(denials).toEqual([]);
   });
 
-  it('is refused when it would be asked for, and listed as Claude Code lists it', async () => {
+  it('is denied when it would need a question, and listed in the format of Claude Code', async () => {
     const {result, denials, made, code} = await bash({command: 'touch made'});
     expect(result).toMatchObject({
       isError: true,
@@ -61,7 +61,7 @@ describe('a command in print mode', () => {
     {command: 'ls && touch made', flags: ['--allowed-tools', 'bash(touch *)']},
     {command: 'ls > made', flags: ['--permission-mode', 'acceptEdits']},
     {command: 'touch made', settings: {permissions: {allow: ['bash(touch:*)']}}},
-  ])('runs by a rule or a mode: %j', async (session) => {
+  ])('runs with a rule or a mode that allows it: %j', async (session) => {
     const {made, denials} = await bash(session);
     expect(made('made')).toBe(true);
     expect(denials).toEqual([]);
@@ -80,14 +80,14 @@ describe('a command in print mode', () => {
     {command: 'touch made', flags: ['--allowed-tools', 'bash'], settings: {permissions: {deny: ['bash(touch *)']}}},
     {command: 'touch made', flags: ['--allowed-tools', 'bash'], settings: {permissions: {ask: ['bash(touch *)']}}},
     {command: 'touch made > .git/made', flags: ['--allowed-tools', 'bash(touch:*)']},
-  ])('does not run past a rule: %j', async (session) => {
+  ])('does not run against a rule: %j', async (session) => {
     const {made, denials, result} = await bash(session);
     expect(made('made')).toBe(false);
     expect(result.text).toMatch(/^Permission denied: /);
     expect(denials).toHaveLength(1);
   });
 
-  it('in plan mode changes nothing, whatever is allowed', async () => {
+  it('in plan mode changes nothing, even with allow rules', async () => {
     const {made, denials} = await bash({
       command: 'touch made',
       flags: ['--permission-mode', 'plan', '--allowed-tools', 'bash'],
@@ -98,12 +98,12 @@ describe('a command in print mode', () => {
 });
 
 describe('a read-only agent without a sandbox', () => {
-  it('runs what is proven to only read, and is told how to get a sandbox for the rest', async () => {
+  it('runs commands that are proven to only read, and the other denials say how to get a sandbox', async () => {
     const workspace = await project();
     const programs = path.join(workspace.path, '../', `${path.basename(workspace.path)}-bin`);
     mkdirSync(programs);
     onTestFinished(() => rmSync(programs, {recursive: true}));
-    for (const name of ['bash', 'ls', 'touch', 'git']) symlinkSync(pathOf(name), path.join(programs, name));
+    for (const name of ['bash', 'ls', 'touch', 'git']) symlinkSync(findProgram(name), path.join(programs, name));
     const results: string[] = [];
     const server = await serve((body) => {
       if (!isSubagent(body)) return body.messages.length === 1 ? callTools([explore()]) : say('done');
@@ -126,13 +126,13 @@ describe('a read-only agent without a sandbox', () => {
   });
 });
 
-/** Where a program of this machine lies. */
-function pathOf(name: string): string {
+/** The path of a program on this machine. */
+function findProgram(name: string): string {
   return execFileSync('which', [name], {encoding: 'utf8'}).trim();
 }
 
-describe('rules', () => {
-  it('hold for subagents too, and for their dispatch', async () => {
+describe('permission rules', () => {
+  it('apply to subagents and to their dispatch', async () => {
     const workspace = await project();
     const server = await serve((body) => {
       if (isSubagent(body)) {
@@ -151,7 +151,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('with a slip are an error of usage that names their place and what was meant', async () => {
+  it('with a misspelling are an error of usage with position and suggestion', async () => {
     const [workspace, userHome] = [await project(), await home()];
     await workspace.write('.mini-cc/settings.json', '{"permissions": {\n  "deny": ["bsh(rm:*)"]\n}}');
     const run = await runCli(['-p', 'x'], {home: userHome, cwd: workspace.path});
@@ -161,7 +161,7 @@ describe('rules', () => {
     );
   });
 
-  it('that forbid a tool as such take it out of what the model is offered', async () => {
+  it('that deny a whole tool remove it from the tools that the model gets', async () => {
     const server = await serve([say('done')]);
     await runCli(['-p', 'x', '--disallowed-tools', 'Edit,bash(rm:*),mcp__*'], {server});
     const offered = server.requests[0]!.body.tools?.map(({name}) => name);

@@ -4,7 +4,7 @@ import {runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, cut, garbledJson, hangBeforeHeaders, refuse, status} from '../support/scripted-replies.ts';
 import {home, processesWith, project, serve, until} from './fixture.ts';
 
-describe('a run that goes wrong', () => {
+describe('print mode with a failure', () => {
   async function failing(script: Script, args: readonly string[] = []) {
     const server = await serve(script);
     const workspace = await project();
@@ -12,7 +12,7 @@ describe('a run that goes wrong', () => {
     return {server, run: await runCli(['-p', 'x', '--settings', settings, ...args], {server, cwd: workspace.path})};
   }
 
-  it('with a wrong key says so in one line and exits with 1', async () => {
+  it('reports a wrong key in one line and exits with 1', async () => {
     const {run} = await failing([status(401)]);
     expect(run).toMatchObject({code: 1, stdout: ''});
     expect(run.stderr).toBe(
@@ -20,7 +20,7 @@ describe('a run that goes wrong', () => {
     );
   });
 
-  it('with a server that is down exits with 1 and names it', async () => {
+  it('reports a server that does not answer, and exits with 1', async () => {
     const gone = await startMessagesServer([]);
     await gone.close();
     const workspace = await project();
@@ -30,7 +30,7 @@ describe('a run that goes wrong', () => {
     expect(run).toMatchObject({code: 1, stdout: '', stderr: `mini-cc: cannot reach ${host} (ECONNREFUSED)\n`});
   });
 
-  it('with 529 three times asks again and says so, then fails', async () => {
+  it('retries after 529, says so, and then fails', async () => {
     const {run, server} = await failing([status(529), status(529), status(529)]);
     expect(run.code).toBe(1);
     expect(server.requests).toHaveLength(3);
@@ -39,14 +39,14 @@ describe('a run that goes wrong', () => {
     );
   });
 
-  it('with a stream that is always cut returns what came and the reason', async () => {
+  it('returns the received text and the reason when the stream is always cut off', async () => {
     const {run} = await failing([cut(6), cut(6), cut(6)]);
     expect(run.code).toBe(1);
     expect(run.stdout).toMatch(/^This sentence/);
     expect(run.stderr).toContain('mini-cc: the stream broke off');
   });
 
-  it('with broken JSON, an unknown tool or a refusal ends clearly', async () => {
+  it('ends with a clear message after broken JSON, an unknown tool or a refusal', async () => {
     const {run, server} = await failing([garbledJson('bash'), callTool('fly', {}), say('I gave up')]);
     expect(run).toMatchObject({code: 0, stdout: 'I gave up\n'});
     expect(JSON.stringify(server.requests[1]?.body.messages.at(-1))).toContain('no valid JSON');
@@ -55,7 +55,7 @@ describe('a run that goes wrong', () => {
     expect(refused.run).toMatchObject({code: 1, stdout: 'No.\n', stderr: 'mini-cc: the model refused to answer\n'});
   });
 
-  it('at the limit of turns or time exits with 3 and the right subtype', async () => {
+  it('exits with 3 and the matching subtype at the limit of turns or time', async () => {
     const loop: Script = () => callTool('glob', {pattern: '*'});
     const turns = await failing(loop, ['--max-turns', '3', '--output-format', 'json']);
     expect(turns.run.code).toBe(3);
@@ -67,7 +67,7 @@ describe('a run that goes wrong', () => {
     expect(time.run.durationMs).toBeLessThan(6_000);
   });
 
-  it('with bash that never ends is ended at the limit, with no process left', async () => {
+  it('ends a bash command that never ends at the time limit, and leaves no process', async () => {
     const server = await serve([callTool('bash', {command: "trap '' TERM; sleep 987 & sleep 987"}), say('x')]);
     const run = await runCli(['-p', 'x', '--timeout', '1', '--dangerously-skip-permissions'], {server});
     expect(run.code).toBe(3);
@@ -79,7 +79,7 @@ describe('a run that goes wrong', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('ended by %s exits with %d, and its tools are gone', async (signal, code) => {
+  ] as const)('after %s exits with %d, and leaves no process of its tools', async (signal, code) => {
     const seconds = 10_000 + code;
     const server = await serve([callTool('bash', {command: `sleep ${seconds}`}), say('x')]);
     const child = await spawnCli(['-p', 'x', '--dangerously-skip-permissions'], {server, home: await home()});
@@ -91,7 +91,7 @@ describe('a run that goes wrong', () => {
     await until(async () => (await processesWith(`sleep ${seconds}`)).length === 0);
   });
 
-  it('killed by kill -9 leaves no command at work, also none that nothing confines', async () => {
+  it('after kill -9 leaves no command running, also no unconfined one', async () => {
     const seconds = 10_009;
     const server = await serve([callTool('bash', {command: `sleep ${seconds} & sleep ${seconds}`}), say('x')]);
     const child = await spawnCli(['-p', 'x', '--dangerously-skip-permissions'], {server, home: await home()});
@@ -129,7 +129,7 @@ describe('a run that goes wrong', () => {
     expect(run.stderr.split('\n')).toHaveLength(2);
   });
 
-  it('does not complain when its reader has had enough', async () => {
+  it('ends quietly when the reader of its output closes the pipe', async () => {
     const server = await serve([say('line\n'.repeat(50_000))]);
     const child = await spawnCli(['-p', 'x'], {server, home: await home()});
     child.stdin.end();

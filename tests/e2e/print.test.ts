@@ -7,12 +7,12 @@ import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 
 describe('print mode', () => {
-  it('writes the answer alone to standard output', async () => {
+  it('writes only the answer to standard output', async () => {
     const run = await runCli(['-p', 'hello'], {server: await serve([say('Hello, Ada.')])});
     expect(run).toMatchObject({code: 0, stdout: 'Hello, Ada.\n', stderr: ''});
   });
 
-  it('takes the prompt from standard input, or both', async () => {
+  it('takes the prompt from the argument, from standard input, or from both', async () => {
     const server = await serve([say('one'), say('two')]);
     await runCli(['-p'], {server, input: 'from the pipe\n'});
     await runCli(['-p', 'typed'], {server, input: 'piped\n'});
@@ -20,21 +20,21 @@ describe('print mode', () => {
     expect(JSON.stringify(server.requests[1]?.body.messages)).toContain('typed\\n\\npiped');
   });
 
-  it('answers piped standard input without -p, too', async () => {
+  it('answers piped standard input without -p', async () => {
     expect(await runCli([], {server: await serve([say('yes')]), input: 'question'})).toMatchObject({
       code: 0,
       stdout: 'yes\n',
     });
   });
 
-  it('without a terminal and without a prompt says what to type, in one line', async () => {
+  it('without a terminal and a prompt prints one line that says what to type', async () => {
     const run = await runCli([]);
     expect(run.code).toBe(2);
     expect(run.stdout).toBe('');
     expect(run.stderr).toMatch(/^mini-cc: no prompt.*mini-cc -p.*\n$/);
   });
 
-  it('prints progress of subagents on standard error, exactly', async () => {
+  it('prints the progress lines of subagents on standard error', async () => {
     const server = await serve((body) => {
       if (isSubagent(body))
         return body.messages.length === 1 ? callTool('glob', {pattern: '**/*'}) : say('all in src/greet.ts:4');
@@ -47,7 +47,7 @@ describe('print mode', () => {
     );
   });
 
-  it('gives the main model the findings with a receipt, and nothing of the way there', async () => {
+  it('gives the main model the final text with a receipt, and nothing else of the run', async () => {
     const server = await serve((body) => {
       if (isSubagent(body))
         return body.messages.length === 1
@@ -66,7 +66,7 @@ describe('print mode', () => {
     expect(back).not.toContain('export function');
   });
 
-  it('runs 20 Task calls of one reply side by side within the pool, with every line and the results in order', async () => {
+  it('runs 20 Task calls of one reply in parallel within the pool, with progress lines and results in order', async () => {
     const tasks = Array.from({length: 20}, (_, index) => explore(`part ${index}`, `part ${index}`));
     const server = await serve((body) => {
       if (!isSubagent(body)) return body.messages.length === 1 ? callTools(tasks) : say('all done');
@@ -103,11 +103,11 @@ describe('print mode', () => {
       (results as readonly RequestBlock[]).map((block) => JSON.stringify(block.content).match(/found (part \d+)/)?.[1]),
     ).toEqual(tasks.map((task) => task.input.prompt));
     expect(server.maxActive).toBeGreaterThan(1);
-    // A server on this machine: three slots.
+    // For a server on this machine, the pool has three slots.
     expect(server.maxActive).toBeLessThanOrEqual(3);
   });
 
-  it('prints the shapes of Claude Code in stream-json, a subagent tagged by its Task call', async () => {
+  it('prints stream-json messages in the format of Claude Code, those of a subagent with the id of its Task call', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return say('found');
       return body.messages.length === 1 ? callTools([{...explore(), id: 'toolu_task'}]) : say('ok');
@@ -159,7 +159,7 @@ describe('print mode', () => {
     ]);
   });
 
-  it('refuses what would be asked, and reports it', async () => {
+  it('denies calls that would need a question, and reports them', async () => {
     const server = await serve([callTool('write_file', {path: 'x.txt', content: 'x'}, 'toolu_w'), say('could not')]);
     const workspace = await project();
     const run = await runCli(['-p', 'write', '--output-format', 'json'], {server, cwd: workspace.path});
@@ -182,7 +182,7 @@ describe('print mode', () => {
     expect(await workspace.read('x.txt')).toBe('hello\n');
   });
 
-  it('runs what the model calls and nothing of what --disallowed-tools names', async () => {
+  it('runs the calls of the model, except those of --disallowed-tools', async () => {
     const server = await serve([callTool('bash', {command: 'touch ran'}), say('no')]);
     const workspace = await project();
     await runCli(['-p', 'x', '--dangerously-skip-permissions', '--disallowed-tools', 'bash'], {
@@ -214,7 +214,7 @@ describe('print mode', () => {
     expect(JSON.stringify(server.requests[1]?.body)).not.toContain('canary-key');
   });
 
-  it('goes on with a session by --continue and --resume, and names one that is unknown', async () => {
+  it('continues a session by --continue and --resume, and reports an unknown id', async () => {
     const server = await serve([say('Ada it is.'), say('Ada.'), say('Still Ada.')]);
     const at = {server, home: await home(), cwd: (await project()).path};
     const first = await runCli(['-p', 'I am Ada', '--session-id', '3f2b8c1e-9d4a-4c6b-8e5f-0a1b2c3d4e5f'], at);
@@ -232,7 +232,7 @@ describe('print mode', () => {
     expect(twice).toMatchObject({code: 2, stderr: expect.stringContaining('exists already')});
   });
 
-  it('leaves a transcript whose path is in the result, whole and readable by the user alone', async () => {
+  it('writes a transcript whose path is in the result, complete and readable by the user alone', async () => {
     const at = {
       server: await serve((body) =>
         isSubagent(body) ? say('found') : body.messages.length === 1 ? callTools([explore()]) : say('ok'),
@@ -251,7 +251,7 @@ describe('print mode', () => {
     expect(lines.map((line) => line.type)).toEqual(['session', 'message', 'message', 'end']);
   });
 
-  it('dispatches a typed Task at once, with no call of the main model', async () => {
+  it('dispatches a typed Task at once, without a call of the main model', async () => {
     const server = await serve([say('greet is in src/greet.ts:4')]);
     const run = await runCli(['-p', 'Task(explore): where is greet?'], {server, cwd: (await project()).path});
     expect(run.code).toBe(0);
@@ -269,7 +269,7 @@ describe('print mode', () => {
 });
 
 describe('print mode in a terminal', () => {
-  it('shows a line for each subagent that changes in place, and the answer below', async () => {
+  it('shows one line for each subagent, updated in place, and the answer below', async () => {
     const server = await serve((body) => {
       if (!isSubagent(body)) {
         return body.messages.length === 1

@@ -1,4 +1,4 @@
-/** Subagents that would never end: each is ended by its limit, with what it had, and the main agent goes on. */
+/** Subagents that would never end: a limit ends each one, it returns what it has, and the main agent continues. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -9,15 +9,15 @@ import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, stall, status} from '../support/scripted-replies.ts';
 import {isSubagent, processesWith, project, serve} from './fixture.ts';
 
-interface Case {
+interface Scenario {
   readonly agent?: string;
   readonly input?: Record<string, unknown>;
   readonly settings?: Record<string, unknown>;
   readonly subagent: (body: MessagesBody) => Reply;
 }
 
-/** What the main agent reads of such a run, and what print mode says. */
-async function ended({agent = 'explore', input = {}, settings = {}, subagent}: Case) {
+/** Runs the subagent until its limit. @returns the result for the main agent, and the output of print mode */
+async function runToLimit({agent = 'explore', input = {}, settings = {}, subagent}: Scenario) {
   const workspace = await project();
   const file = await workspace.write('limits.json', JSON.stringify(settings));
   const task = {name: 'Task', input: {description: 'a task', prompt: 'do it', agent_type: agent, ...input}};
@@ -38,8 +38,8 @@ async function ended({agent = 'explore', input = {}, settings = {}, subagent}: C
 }
 
 describe('a subagent', () => {
-  it('whose bash hangs at the time limit is gone within 1 s, with what it had done, and writes no more', async () => {
-    const {result, run, workspace, subagents} = await ended({
+  it('whose bash hangs is ended within 1 s after the time limit, returns what it has, and writes nothing more', async () => {
+    const {result, run, workspace, subagents} = await runToLimit({
       agent: 'code',
       input: {timeout_seconds: 2},
       subagent: (body) =>
@@ -64,8 +64,8 @@ describe('a subagent', () => {
     expect(existsSync(path.join(workspace.path, 'late.txt'))).toBe(false);
   });
 
-  it('whose stream stalls is ended by the idle time, which is named', async () => {
-    const {result} = await ended({
+  it('whose stream stalls is ended by the idle limit, which the result names', async () => {
+    const {result} = await runToLimit({
       settings: {limits: {idleSeconds: 1}, retry: {maxAttempts: 1}},
       subagent: () => stall(6),
     });
@@ -73,8 +73,8 @@ describe('a subagent', () => {
     expect(result.text).toContain('This sentence is');
   });
 
-  it('whose model calls tools for ever is ended by its turns, with a last report', async () => {
-    const {result, subagents} = await ended({
+  it('whose model calls tools forever is ended by the limit of turns, with a final report', async () => {
+    const {result, subagents} = await runToLimit({
       settings: {agents: {explore: {maxTurns: 5}}},
       subagent: (body) =>
         JSON.stringify(body.messages.at(-1)).includes('reached the limit')
@@ -85,8 +85,8 @@ describe('a subagent', () => {
     expect(subagents).toMatchObject([{outcome: 'limit', tools: 4}]);
   });
 
-  it('whose 429 never ends fails with the reason, and what it had', async () => {
-    const {result, run} = await ended({
+  it('that gets only 429 fails with the reason, and returns what it has', async () => {
+    const {result, run} = await runToLimit({
       settings: {retry: {maxAttempts: 3, maxWaitSeconds: 3}},
       subagent: (body) =>
         countReplies(body) === 0 ? callTool('glob', {pattern: '*'}, undefined, 'First a look') : status(429),

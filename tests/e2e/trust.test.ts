@@ -1,4 +1,4 @@
-/** Trust where nobody can be asked: print mode and the subcommands. */
+/** Trust where no question is possible: print mode and subcommands. */
 import {existsSync} from 'node:fs';
 import {readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -13,8 +13,8 @@ const ALLOW = JSON.stringify({permissions: {allow: ['bash']}});
 const IGNORED =
   'mini-cc: ignored, as this directory is not trusted: .mini-cc/settings.json: permissions.allow. To trust what they say: --trust, or start mini-cc in a terminal\n';
 
-/** A project that allows its own commands, a home, and mini-cc there, asked for one. */
-async function place(settings = ALLOW) {
+/** A project whose settings allow commands, a home, and a way to run mini-cc there, whose model calls bash once. */
+async function setUp(settings = ALLOW) {
   const [work, userHome] = [await project(), await home()];
   await work.write(SETTINGS, settings);
   const options = async () => ({
@@ -31,15 +31,15 @@ async function place(settings = ALLOW) {
   };
 }
 
-describe('print mode in a directory that is not trusted', () => {
-  it('ignores what could run code, names it, and remembers nothing', async () => {
-    const at = await place();
+describe('print mode in an untrusted directory', () => {
+  it('ignores settings that could run code, lists them, and stores nothing', async () => {
+    const at = await setUp();
     expect(await at.run('-p', 'go')).toMatchObject({code: 0, stdout: 'done\n', stderr: IGNORED});
     expect([at.ran(), existsSync(at.trustFile)]).toEqual([false, false]);
   });
 
-  it('trusts it by --trust, then and from then on, but no other value', async () => {
-    const at = await place();
+  it('trusts the current values with --trust, now and later, but no other values', async () => {
+    const at = await setUp();
     const first = await at.run('-p', '--trust', 'go');
     expect(first.stderr).toBe('mini-cc: trusted from now on: .mini-cc/settings.json: permissions.allow\n');
     expect(at.ran()).toBe(true);
@@ -49,10 +49,10 @@ describe('print mode in a directory that is not trusted', () => {
     expect(await at.run('-p', 'go')).toMatchObject({stderr: IGNORED});
   });
 
-  it('names all that is ignored in one line, also of agents, and what is not yet available once', async () => {
-    const at = await place(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', fanOut: 'off'}));
+  it('lists everything that is ignored in one line, also of agents, and names keys that are not yet available once', async () => {
+    const at = await setUp(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', fanOut: 'off'}));
     await at.write('.mini-cc/settings.local.json', ALLOW);
-    const agent = {description: 'Mends what is broken in a test', prompt: 'Mend it.', tools: ['bash']};
+    const agent = {description: 'Repairs broken tests', prompt: 'Repair it.', tools: ['bash']};
     const definition = JSON.stringify({...agent, name: 'fixer', permissionMode: 'bypassPermissions', apiKeyEnv: 'K'});
     await at.write('.mini-cc/agents/fixer.json', definition);
     await at.write(
@@ -77,8 +77,8 @@ describe('print mode in a directory that is not trusted', () => {
     expect((await at.run('-p', 'go')).stderr).not.toMatch(/ignored, as/);
   });
 
-  it('holds to a damaged file of trust: nothing is trusted, and it is not written over', async () => {
-    const at = await place();
+  it('with a damaged trust file trusts nothing, and does not overwrite the file', async () => {
+    const at = await setUp();
     await at.run('-p', '--trust', 'go');
     await writeFile(at.trustFile, '{"version": 1, "direct');
     const run = await at.run('-p', 'go');
@@ -90,21 +90,21 @@ describe('print mode in a directory that is not trusted', () => {
     expect(await readFile(at.trustFile, 'utf8')).toBe('{"version": 1, "direct');
   });
 
-  it('sends nothing from outside of the project that a memory file only links to', async () => {
-    const at = await place('{}');
-    await writeFile(path.join(at.userHome.path, 'id_rsa'), 'CANARY-KEY');
+  it('sends no file outside of the project that a memory file links to', async () => {
+    const at = await setUp('{}');
+    await writeFile(path.join(at.userHome.path, 'id_rsa'), 'MARKER-KEY');
     await symlink(path.join(at.userHome.path, 'id_rsa'), path.join(at.path, 'AGENTS.md'));
     const server = await serve(() => say('done'));
     const options = {home: at.userHome, cwd: at.path, server};
     const {stderr} = await runCli(['-p', 'go'], options);
     expect(stderr).toMatch(/^mini-cc: ignored, as this directory is not trusted: AGENTS\.md: link\. /);
-    expect(JSON.stringify(server.requests)).not.toContain('CANARY-KEY');
+    expect(JSON.stringify(server.requests)).not.toContain('MARKER-KEY');
     await runCli(['-p', '--trust', 'go'], options);
-    expect(JSON.stringify(server.requests.at(-1))).toContain('CANARY-KEY');
+    expect(JSON.stringify(server.requests.at(-1))).toContain('MARKER-KEY');
   });
 
-  it('is quiet where nothing needs trust, with --trust too', async () => {
-    const at = await place(JSON.stringify({permissions: {deny: ['bash']}}));
+  it('prints nothing when nothing needs trust, also with --trust', async () => {
+    const at = await setUp(JSON.stringify({permissions: {deny: ['bash']}}));
     expect(await at.run('-p', '--trust', 'go')).toMatchObject({stderr: ''});
     expect([at.ran(), existsSync(at.trustFile)]).toEqual([false, false]);
   });
@@ -114,14 +114,14 @@ describe('an agent of a project', () => {
   const fixer = (permissionMode: string) =>
     JSON.stringify({
       name: 'fixer',
-      description: 'Mends what is broken in a test',
+      description: 'Repairs broken tests',
       tools: ['bash'],
-      prompt: 'Mend it.',
+      prompt: 'Repair it.',
       permissionMode,
     });
 
-  it('has the mode that it asks for once it is trusted, as mini-cc agents tells', async () => {
-    const at = await place('{}');
+  it('has its permission mode only when it is trusted, as mini-cc agents shows', async () => {
+    const at = await setUp('{}');
     await at.write('.mini-cc/agents/fixer.json', fixer('bypassPermissions'));
     const before = await at.run('agents', 'lint', 'fixer');
     expect(before.stdout).toMatch(/fixer\.json:1:\d+: .*permissionMode "bypassPermissions" is ignored/);
@@ -134,14 +134,14 @@ describe('an agent of a project', () => {
     expect((await at.run('agents', 'show', 'fixer')).stdout).not.toContain('mode:');
   });
 
-  it('edits files unasked where that is trusted, and only there; plan holds it back everywhere', async () => {
-    const at = await place('{}');
-    const task = {name: 'Task', input: {description: 'mend the tests', prompt: 'mend', agent_type: 'fixer'}};
+  it('edits files without a question only when that is trusted; plan forbids it always', async () => {
+    const at = await setUp('{}');
+    const task = {name: 'Task', input: {description: 'repair the tests', prompt: 'repair', agent_type: 'fixer'}};
     const edit = async (...flags: string[]) => {
       const server = await serve(({tools = [], messages}) => {
         if (messages.length > 1) return say('done');
         const isMain = tools.some(({name}) => name === 'Task');
-        return isMain ? callTools([task]) : callTool('write_file', {path: 'mended.txt', content: 'x'});
+        return isMain ? callTools([task]) : callTool('write_file', {path: 'repaired.txt', content: 'x'});
       });
       const run = await runCli(['-p', 'go', '--output-format', 'json', ...flags], {
         home: at.userHome,
@@ -149,8 +149,8 @@ describe('an agent of a project', () => {
         server,
       });
       const denied = JSON.parse(run.stdout).permission_denials.length;
-      const isThere = existsSync(path.join(at.path, 'mended.txt'));
-      await rm(path.join(at.path, 'mended.txt'), {force: true});
+      const isThere = existsSync(path.join(at.path, 'repaired.txt'));
+      await rm(path.join(at.path, 'repaired.txt'), {force: true});
       return [denied, isThere];
     };
     const withMode = (mode: string) => fixer(mode).replace('["bash"]', '["write_file"]');
@@ -163,8 +163,8 @@ describe('an agent of a project', () => {
     expect(await edit('--permission-mode', 'bypassPermissions')).toEqual([1, false]);
   });
 
-  it('is never asked about when it only narrows', async () => {
-    const at = await place('{}');
+  it('needs no trust when it only narrows permissions', async () => {
+    const at = await setUp('{}');
     await at.write('.mini-cc/agents/fixer.json', fixer('plan'));
     expect((await at.run('-p', 'go')).stderr).toBe('');
     expect((await at.run('agents', 'show', 'fixer')).stdout).toContain('mode: plan');
@@ -173,7 +173,7 @@ describe('an agent of a project', () => {
 
 describe('mini-cc config show', () => {
   it('shows the state of each key, without its value', async () => {
-    const at = await place(JSON.stringify({permissions: {allow: ['bash']}, mcpServers: {x: {env: {TOKEN: 's3cret'}}}}));
+    const at = await setUp(JSON.stringify({permissions: {allow: ['bash']}, mcpServers: {x: {env: {TOKEN: 's3cret'}}}}));
     await at.run('-p', '--trust', 'go');
     await at.write(
       SETTINGS,

@@ -7,7 +7,7 @@ import {page, webServer} from '../tools/web/web-server.ts';
 import {explore, isSubagent, serve} from './fixture.ts';
 
 describe('web_fetch in the built program', () => {
-  it('is refused where nobody can be asked, and the denial is in the result', async () => {
+  it('is denied where no question is possible, and the denial is in the result', async () => {
     const server = await serve([callTool('web_fetch', {url: 'https://example.com/a'}), say('Not allowed.')]);
     const run = await runCli(['-p', 'read it', '--output-format', 'json'], {server});
     expect(run.code).toBe(0);
@@ -21,7 +21,7 @@ describe('web_fetch in the built program', () => {
     });
   });
 
-  it('reaches no private address, even where nothing is asked', async () => {
+  it('reaches no private address, also in the mode that asks nothing', async () => {
     const web = await webServer({'/': page('text/plain', 'secret')});
     const server = await serve([callTool('web_fetch', {url: web.url}), say('No.')]);
     await runCli(['-p', 'read it', '--dangerously-skip-permissions'], {server});
@@ -29,7 +29,7 @@ describe('web_fetch in the built program', () => {
     expect(getToolResults(server.requests[1]!.body)[0]?.text).toContain('127.0.0.1 is a private address');
   });
 
-  it('gives a page as markdown where a rule names the host, and asks nobody', async () => {
+  it('returns a page as markdown without a question when a rule allows the host', async () => {
     const web = await webServer({'/': page('text/html', '<title>News</title><h2>Today</h2><p>A <b>word</b>.</p>')});
     const server = await serve([callTool('web_fetch', {url: web.url}), say('Read.')]);
     const run = await runCli(['-p', 'read it', '--allowed-tools', 'web_fetch(domain:127.0.0.1)'], {server});
@@ -37,7 +37,7 @@ describe('web_fetch in the built program', () => {
     expect(getToolResults(server.requests[1]!.body)[0]?.text).toMatch(/## Today\n\nA \*\*word\*\*\./);
   });
 
-  it('is no tool of an agent that only reads', async () => {
+  it('is not a tool of a read-only agent', async () => {
     const server = await serve((body) =>
       isSubagent(body) || body.messages.length > 1 ? say('looked') : callTool('Task', explore().input),
     );
