@@ -40,7 +40,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // ignore the patterns of rules, for permissions; execa starts programs; zod checks the input of tools.
   core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'ignore', 'execa'],
   models: ['@anthropic-ai/sdk'],
-  sandbox: ['execa'],
   storage: ['write-file-atomic', 'zod'],
   agents: ['zod', 'jsonc-parser', 'yaml', 'write-file-atomic'],
   config: ['zod', 'write-file-atomic'],

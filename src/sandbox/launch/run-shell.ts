@@ -5,6 +5,7 @@ import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {startProcess} from '../../core/util/processes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
@@ -62,26 +63,19 @@ export interface ShellEnd {
 
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Everything later is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
-  const {execa} = await import('execa');
-  const subprocess = execa(run.file, run.args, {
+  const {pid, child, end} = await startProcess(run.file, run.args, {
     cwd: run.cwd,
     env: run.env,
-    extendEnv: false,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore'],
-    buffer: false,
-    reject: false,
     // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
     killDescendants: true,
-    cleanup: false,
   });
-  const {pid} = subprocess;
   if (pid === undefined) {
-    const {code, shortMessage} = await subprocess;
-    const why = code === 'E2BIG' ? 'the command is too long: put it into a file' : shortMessage;
+    const {code, message} = await end;
+    const why = code === 'E2BIG' ? 'the command is too long: put it into a file' : message;
     throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${why}`);
   }
   run.processes.add(pid);
-  const child = subprocess.nodeChildProcess;
   run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
   if (run.input) send(child.stdio[4] as Writable, run.input);
   const output = [child.stdout, child.stderr].map((stream) => listen(stream as Readable, run.onText));
