@@ -10,7 +10,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {confinedEnvironment} from '../environment.ts';
 import type {Sandbox} from '../sandbox.ts';
 import type {ProcessGroups} from './process-groups.ts';
-import {runShell, type ShellEnd, type ShellRun, shellArguments} from './run-shell.ts';
+import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
 export interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'onText'> {
   readonly command: string;
@@ -68,7 +68,7 @@ export class Launcher {
 
   async #plan(command: string, {launch, environment}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
-    const argv = shellArguments(command);
+    const argv = getShellArguments(command);
     if (launch === 'plain') {
       const [file = '', ...args] = argv;
       const used = environment === 'reading' ? provenEnvironment(env, workspace) : env;
@@ -85,22 +85,22 @@ export class Launcher {
   }
 }
 
-/** Npm would ask again and again, for two minutes, where there is nobody to answer. */
+/** Without a network npm would retry its requests for two minutes. */
 const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};
 
 const CONFINEMENT_SIGNS =
   /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;
 
 const NO_UNIX_SOCKETS = /address family not supported|\bEAFNOSUPPORT\b/i;
-const IN_PLACE_OF_UNIX_SOCKETS =
+const UNIX_SOCKETS_HINT =
   '(Unix sockets cannot be used here; ports of 127.0.0.1 can. `tsx FILE` runs as `node --import tsx FILE`, ' +
   "Python's multiprocessing with the start method fork or spawn)";
 
-/** Programs that may fail for want of a network without a word. */
+/** Programs that may fail without a network and print nothing about it. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
 
-/** @param network what the command reaches of it, in words */
-const CONFINED = {
+/** What the model reads of the confinement. @param network which hosts the command reaches */
+const CONFINEMENT_HINTS = {
   'read-only': () => '(this agent is read-only: the file system cannot be written and there is no network)',
   'workspace-write': (network: string) =>
     '(the sandbox confined this command: only the workspace can be written, not .git/hooks, .git/config, .mini-cc, .claude; ' +
@@ -110,7 +110,7 @@ const CONFINED = {
     `in it; ${network}; keys are hidden)`,
 };
 
-/** The sandbox kept the command from something, as far as its output shows. */
+/** The output shows that the sandbox refused the command something. */
 export function isConfinementHit(output: string, {launch, hidden}: LaunchPlan): boolean {
   return launch !== 'plain' && (CONFINEMENT_SIGNS.test(output) || findMissed(output, hidden) !== undefined);
 }
@@ -124,14 +124,14 @@ export function explainFailure(command: string, output: string, plan: LaunchPlan
   const {launch, confinement, hidden, reaches} = plan;
   const found: string[] = [];
   const missed = findMissed(output, hidden);
-  // Where mini-cc keeps cut outputs and transcripts, to which it points agents itself.
-  const pointed = output.includes(`${missed}/projects/`) ? '. Outputs and transcripts there: use read_file' : '';
-  if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there${pointed})`);
+  // The folder of cut outputs and transcripts, whose paths mini-cc prints for agents.
+  const hint = output.includes(`${missed}/projects/`) ? '. Outputs and transcripts there: use read_file' : '';
+  if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there${hint})`);
   if (launch !== 'plain' && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
     const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
-    found.push(CONFINED[confinement === 'worktree' ? 'worktree' : launch](network));
+    found.push(CONFINEMENT_HINTS[confinement === 'worktree' ? 'worktree' : launch](network));
   }
-  if (launch !== 'plain' && NO_UNIX_SOCKETS.test(output)) found.push(IN_PLACE_OF_UNIX_SOCKETS);
+  if (launch !== 'plain' && NO_UNIX_SOCKETS.test(output)) found.push(UNIX_SOCKETS_HINT);
   if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
     found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');
   }

@@ -1,6 +1,6 @@
 /**
  * Ends process groups when mini-cc could not do it: after `kill -9`. A small shell in a session of its own waits at a
- * pipe, which the system closes with mini-cc. What made itself a session of its own (`setsid`) is not found so.
+ * pipe, which the system closes with mini-cc. It does not find a process that made a session of its own (`setsid`).
  */
 import type {Socket} from 'node:net';
 import {startProcess} from '../../core/util/processes.ts';
@@ -22,17 +22,17 @@ export class Reaper {
   /** The shell's standard input. */
   #shell: Promise<Socket> | undefined;
 
-  /** This group ends with mini-cc, whatever ends that. */
+  /** Ends this group with mini-cc, also after `kill -9`. */
   watch(group: number): void {
     this.#shell ??= startShell();
-    this.#tell(`+${group}\n`);
+    this.#send(`+${group}\n`);
   }
 
   forget(group: number): void {
-    this.#tell(`-${group}\n`);
+    this.#send(`-${group}\n`);
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     void this.#shell?.then((input) => input.write(line));
   }
 }
@@ -46,9 +46,9 @@ async function startShell(): Promise<Socket> {
     env: {},
   });
   const input = child.stdin as unknown as Socket;
-  // Where it was killed or there is no shell, only `kill -9` leaves processes, as it would without it.
+  // The shell was killed, or there is none: then only `kill -9` of mini-cc leaves processes behind.
   input.on('error', () => undefined);
-  // It must not keep the program alive that it waits for.
+  // The shell waits for the end of mini-cc and must not delay it.
   child.unref();
   input.unref?.();
   return input;

@@ -13,8 +13,8 @@ import type {ProcessGroups} from './process-groups.ts';
  * way of commands that use it: by a trap, for `exit` and `set -e`, and once more at the end, for commands with an
  * EXIT trap of their own. `eval` keeps syntax errors within, and line numbers as the model wrote them.
  *
- * The blank at the start finds out whether mini-cc is still there: bubblewrap ends its command with mini-cc only from a
- * certain moment of its own start on, and one that was killed before that moment would leave the command behind.
+ * The blank at the start tests whether mini-cc still runs: bubblewrap ends its command together with mini-cc only once it
+ * has started up itself, so a kill of mini-cc before that would leave the command running.
  */
 const BEFORE = [
   'exec 2>&1 62>&3 3>&-',
@@ -27,7 +27,7 @@ const AFTER = '{ set +x -- $?; builtin pwd -P >&62 || echo >&62; } 2>/dev/null; 
 const WRAPPER = `${BEFORE.join('; ')}\n${AFTER}`;
 
 /** The arguments that run `command` in bash. */
-export function shellArguments(command: string): readonly string[] {
+export function getShellArguments(command: string): readonly string[] {
   return ['bash', '-c', WRAPPER, 'bash', command];
 }
 

@@ -5,7 +5,7 @@ import {describe, expect, test} from 'vitest';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
-import {shellArguments} from '../../../src/sandbox/launch/run-shell.ts';
+import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
 import {createBash} from '../../../src/tools/bash/bash.ts';
 import {fixture, isRunning, until} from '../fixture.ts';
 
@@ -140,10 +140,10 @@ describe('background processes', () => {
   test('and running commands end when mini-cc exits', async () => {
     const {root} = fixture();
     const program = `
-      import {runShell, shellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
+      import {runShell, getShellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
       import {ProcessGroups} from ${JSON.stringify(resolve('src/sandbox/launch/process-groups.ts'))};
       const processes = new ProcessGroups();
-      const run = (command) => runShell({file: 'bash', args: shellArguments(command).slice(1), cwd: process.cwd(),
+      const run = (command) => runShell({file: 'bash', args: getShellArguments(command).slice(1), cwd: process.cwd(),
         env: process.env, timeoutMs: 60000, signal: new AbortController().signal, processes, onText() {}});
       await run("sleep 60 >/dev/null 2>&1 & echo $! > a");
       run("trap '' TERM; echo $$ > b; setsid sleep 60 & echo $! > c; sleep 60");
@@ -164,7 +164,7 @@ describe('background processes', () => {
     const {root} = fixture();
     // The reader of the cwd's pipe ends first, as it does when mini-cc is killed.
     const script = '{ sleep 0.3; exec "$@" 3>&1 >/dev/null; } | true';
-    const child = spawn('bash', ['-c', script, 'bash', ...shellArguments('echo begun > begun')], {cwd: root});
+    const child = spawn('bash', ['-c', script, 'bash', ...getShellArguments('echo begun > begun')], {cwd: root});
     await new Promise((resolve) => child.once('exit', resolve));
     expect(existsSync(join(root, 'begun'))).toBe(false);
   });
