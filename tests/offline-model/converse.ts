@@ -1,7 +1,7 @@
 /** Drives the offline model through the real SDK until it ends its turn. */
 import {Anthropic} from '@anthropic-ai/sdk';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
-import {CODE_TOOLS, EXPLORE_TOOLS, type Result, runTool, specs, type ToolName} from './executor.ts';
+import {CODE_TOOLS, EXPLORE_TOOLS, type Result, runTool, specs, type ToolName} from './simple-tools.ts';
 
 export interface Talk {
   readonly root: string;

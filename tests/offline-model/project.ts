@@ -1,5 +1,5 @@
 /** A small project in several languages, for the offline model to look at. */
-import {folder} from './executor.ts';
+import {folder} from './simple-tools.ts';
 
 const FILES = {
   'package.json': `{

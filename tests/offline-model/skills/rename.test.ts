@@ -2,9 +2,9 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
-import {converse} from './converse.ts';
-import {folder, MAIN_TOOLS} from './executor.ts';
+import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
+import {converse} from '../converse.ts';
+import {folder, MAIN_TOOLS} from '../simple-tools.ts';
 
 const at = (root: string, prompt: string) => converse(prompt, {root, tools: MAIN_TOOLS});
 const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');

@@ -4,8 +4,8 @@ import type {Anthropic} from '@anthropic-ai/sdk';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
 import {client, converse} from './converse.ts';
-import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './executor.ts';
 import {project} from './project.ts';
+import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';
 
 describe('what the offline model cannot do', () => {
   it.each(['tell me a joke', 'implement a login page', 'fix the bug', 'what is the capital of France?'])(

@@ -1,8 +1,8 @@
 /** What is said of a project is true, and what could not be done says so at the start of a line. */
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
-import {converse, type Talk} from './converse.ts';
-import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from './executor.ts';
+import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
+import {converse, type Talk} from '../converse.ts';
+import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
 
 const PYTHON = {
   'pyproject.toml':

@@ -1,9 +1,9 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
-import {client, converse} from './converse.ts';
-import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from './executor.ts';
+import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
+import {client, converse} from '../converse.ts';
+import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
 
 const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
 const at = (root: string, prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});
