@@ -1,21 +1,21 @@
-/** Drives the offline model through the real SDK until it ends its turn. */
+/** Talks to the offline model through the real SDK until it ends its turn. */
 import {Anthropic} from '@anthropic-ai/sdk';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
 import {CODE_TOOLS, EXPLORE_TOOLS, type Result, runTool, specs, type ToolName} from './simple-tools.ts';
 
-export interface Talk {
+export interface ConverseOptions {
   readonly root: string;
   readonly tools: readonly ToolName[];
   readonly agents?: readonly string[];
   readonly system?: string;
   readonly before?: readonly Anthropic.MessageParam[];
-  /** Answers a call in place of the tool. */
+  /** The result of a call, instead of the tool's. */
   readonly intercept?: (name: string, input: Record<string, unknown>) => Result | undefined;
 }
 
-export interface Told {
+export interface Conversation {
   readonly text: string;
-  /** Each reply's calls. */
+  /** The calls of each reply. */
   readonly replies: readonly (readonly {readonly name: string; readonly input: Record<string, unknown>}[])[];
   readonly messages: readonly Anthropic.MessageParam[];
 }
@@ -24,15 +24,15 @@ export function client(): Anthropic {
   return new Anthropic({apiKey: 'offline', fetch: createOfflineFetch(), maxRetries: 0});
 }
 
-export async function converse(prompt: string, talk: Talk): Promise<Told> {
+export async function converse(prompt: string, options: ConverseOptions): Promise<Conversation> {
   const anthropic = client();
-  const messages: Anthropic.MessageParam[] = [...(talk.before ?? []), {role: 'user', content: prompt}];
+  const messages: Anthropic.MessageParam[] = [...(options.before ?? []), {role: 'user', content: prompt}];
   const replies: {name: string; input: Record<string, unknown>}[][] = [];
   const seen = new Set<string>();
-  const tools = specs(talk.tools, talk.agents);
+  const tools = specs(options.tools, options.agents);
   for (;;) {
     const reply = await anthropic.messages
-      .stream({model: 'offline', max_tokens: 8000, system: talk.system ?? '', tools, messages})
+      .stream({model: 'offline', max_tokens: 8000, system: options.system ?? '', tools, messages})
       .finalMessage();
     messages.push({role: 'assistant', content: reply.content});
     const calls = reply.content.filter((block) => block.type === 'tool_use');
@@ -41,9 +41,9 @@ export async function converse(prompt: string, talk: Talk): Promise<Told> {
       return {text, replies, messages};
     }
     replies.push(calls.map((call) => ({name: call.name, input: call.input as Record<string, unknown>})));
-    if (replies.length > 25) throw new Error(`no end of: ${prompt}`);
+    if (replies.length > 25) throw new Error(`more than 25 replies to: ${prompt}`);
     const results = await Promise.all(
-      calls.map((call) => result(call.name, call.input as Record<string, unknown>, talk, seen)),
+      calls.map((call) => runCall(call.name, call.input as Record<string, unknown>, options, seen)),
     );
     messages.push({
       role: 'user',
@@ -57,14 +57,19 @@ export async function converse(prompt: string, talk: Talk): Promise<Told> {
   }
 }
 
-async function result(name: string, input: Record<string, unknown>, talk: Talk, seen: Set<string>): Promise<Result> {
-  const given = talk.intercept?.(name, input);
+async function runCall(
+  name: string,
+  input: Record<string, unknown>,
+  options: ConverseOptions,
+  seen: Set<string>,
+): Promise<Result> {
+  const given = options.intercept?.(name, input);
   if (given) return given;
-  if (name !== 'Task') return runTool(talk.root, name, input, seen);
+  if (name !== 'Task') return runTool(options.root, name, input, seen);
   const agent = String(input.agent_type);
   const system =
     {explore: 'You explore a codebase for another agent.', plan: 'You design a change for another agent.'}[agent] ?? '';
   const tools = agent === 'code' ? CODE_TOOLS : EXPLORE_TOOLS;
-  const {text, replies} = await converse(String(input.prompt), {root: talk.root, tools, system});
+  const {text, replies} = await converse(String(input.prompt), {root: options.root, tools, system});
   return {text: `${text}\n\nReceipt: ${replies.flat().length} tools · read 1 files\nRun: abc · transcript /tmp/t`};
 }

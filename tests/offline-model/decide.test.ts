@@ -24,7 +24,7 @@ describe('what the offline model cannot do', () => {
     expect(replies).toEqual([]);
   });
 
-  it('names the tools it would need', async () => {
+  it('says which kind of tool is missing', async () => {
     const {text} = await converse('where is track?', {root: project(), tools: PART_TOOLS});
     expect(text).toContain('no tool here that can search');
   });
@@ -52,7 +52,7 @@ describe('a call that is not permitted', () => {
     }
   });
 
-  it('is not mistaken for a file that the system guards', async () => {
+  it('is not a command that the operating system denied something to', async () => {
     const intercept = (name: string) =>
       name === 'bash' ? {text: 'cat: x: Permission denied\nexit code 1', isError: true} : undefined;
     const {text} = await converse('run `cat x`', {root: folder({}), tools: MAIN_TOOLS, intercept});
@@ -61,7 +61,7 @@ describe('a call that is not permitted', () => {
 });
 
 describe('a turn without tools', () => {
-  it('reports from what was found so far', async () => {
+  it('reports what was found so far', async () => {
     const root = project();
     const tools = specs(EXPLORE_TOOLS);
     const messages: Anthropic.MessageParam[] = [{role: 'user', content: 'Explore this codebase'}];
@@ -87,7 +87,7 @@ describe('a turn without tools', () => {
     expect(last.content).toMatchObject([{text: expect.stringContaining('before the work was done')}]);
   });
 
-  it('answers even when nothing was called yet', async () => {
+  it('answers even when no call was made yet', async () => {
     for (const prompt of ['where is x?', 'review src', 'rename a to b', 'plan y', 'list files', 'read a.ts']) {
       const reply = await client().messages.create({
         model: 'offline',
@@ -103,7 +103,7 @@ describe('a turn without tools', () => {
 });
 
 describe('messages of the runtime', () => {
-  it('retells an announcement and does not take it for a request', async () => {
+  it('are summarised when they announce a run, and are not requests', async () => {
     const tag =
       '<task_announcement run="r1">\nStatus: success\nResult: Found it at src/a.ts:3\nNotes: - (none)\nStats: runtime 2s\n</task_announcement>';
     const {text, replies} = await converse(tag, {root: folder({}), tools: MAIN_TOOLS});
@@ -113,7 +113,7 @@ describe('messages of the runtime', () => {
     expect(both.text).toContain('yes');
   });
 
-  it('quotes a subagent without its receipt, and tells when it did not finish', async () => {
+  it('are left out of the result of a subagent, and an error is reported', async () => {
     const intercept = () => ({
       text: 'Repaired: agent_type from "Explore"\nhalf of it\n\nReceipt: 1 tools\nRun: r',
       isError: true,
@@ -126,7 +126,7 @@ describe('messages of the runtime', () => {
 });
 
 describe('any folder', () => {
-  it('is told to be empty when it is, with git and without', async () => {
+  it('is reported as empty when it is, with git and without', async () => {
     const bare = folder({});
     const tracked = folder({});
     git(tracked, 'init', '-q');
@@ -151,7 +151,7 @@ describe('any folder', () => {
       git(root, 'init', '-q');
     });
 
-    it('is explored in a few calls, with true counts', async () => {
+    it('is explored in a few calls, with correct counts', async () => {
       const {text, replies} = await converse('Explore this codebase', {root, tools: EXPLORE_TOOLS});
       expect(text).toContain('TypeScript 20,001 files');
       expect(text).toContain('src/main.ts:2 — “Starts.”');
@@ -168,7 +168,7 @@ describe('any folder', () => {
 });
 
 describe('any prompt', () => {
-  /** A fixed sequence, so that a failure can be seen again. */
+  /** A fixed sequence, so that a failure can be repeated. */
   function* numbers(seed: number): Generator<number> {
     for (let state = seed; ; ) {
       state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;

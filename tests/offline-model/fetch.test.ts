@@ -8,8 +8,8 @@ import {MAIN_TOOLS, specs} from './simple-tools.ts';
 const ASK = {model: 'offline', max_tokens: 1000} as const;
 const HELLO = [{role: 'user' as const, content: 'hello'}];
 
-describe('the wire of the offline model', () => {
-  it('streams an answer in small text deltas between the events of the Messages API', async () => {
+describe('the fetch of the offline model', () => {
+  it('streams an answer as events of the Messages API, in small text deltas', async () => {
     const types: string[] = [];
     const texts: string[] = [];
     for await (const event of client().messages.stream({...ASK, messages: HELLO})) {
@@ -52,14 +52,14 @@ describe('the wire of the offline model', () => {
     expect(await bytes()).toBe(await bytes());
   });
 
-  it('works out the same calls and answer when a whole conversation is played again', async () => {
+  it('gives the same calls and answer when a conversation is repeated', async () => {
     const root = project();
     const once = await converse('what is track?', {root, tools: MAIN_TOOLS});
     const again = await converse('what is track?', {root, tools: MAIN_TOOLS});
     expect(again.messages).toEqual(once.messages);
   });
 
-  it('ends at once when it is aborted, before and amid the stream', async () => {
+  it('ends at once when it is aborted, before and during the stream', async () => {
     const before = new AbortController();
     before.abort();
     const early = client().messages.create({...ASK, messages: HELLO}, {signal: before.signal});
@@ -70,7 +70,7 @@ describe('the wire of the offline model', () => {
     await expect(stream.finalMessage()).rejects.toThrow(Anthropic.APIUserAbortError);
   });
 
-  it('tells what is wrong with a request that is none', async () => {
+  it('says what is wrong with an invalid request', async () => {
     const fetch = createOfflineFetch();
     const broken = await fetch('http://offline/v1/messages', {method: 'POST', body: '{'});
     expect(broken.status).toBe(400);

@@ -1,9 +1,9 @@
-/** A small project in several languages, for the offline model to look at. */
+/** A small project in several languages. */
 import {folder} from './simple-tools.ts';
 
 const FILES = {
   'package.json': `{
-  "name": "parcel-desk",
+  "name": "parcel-tracker",
   "description": "Tracks parcels",
   "bin": {"parcel": "dist/cli.js"},
   "scripts": {
@@ -14,9 +14,9 @@ const FILES = {
 }
 `,
   'README.md':
-    '# Parcel desk\n\nParcel desk tracks parcels. It is small.\n\n## Use\n\n- `src/core/` holds the tracking rules\n',
+    '# Parcel tracker\n\nParcel tracker tracks parcels. It is small.\n\n## Use\n\n- `src/core/` holds the tracking rules\n',
   'src/cli.ts':
-    "/** The command line of parcel desk. */\nimport {track} from './core/track.ts';\n\nfunction main() {\n  track('a');\n}\n\nmain();\n",
+    "/** The command line of parcel tracker. */\nimport {track} from './core/track.ts';\n\nfunction main() {\n  track('a');\n}\n\nmain();\n",
   'src/core/track.ts': `import {retry} from './retry.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** A small stand-in for the tools: enough to let the offline model work on real folders. */
+/** Simple versions of the tools, with which the offline model works on real folders. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -55,7 +55,7 @@ export function folder(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-/** @param seen paths that were read so far: only these may be overwritten. */
+/** @param seen paths that were read so far. Only these may be overwritten. */
 export function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Result {
   try {
     if (name === 'web_fetch') return {text: `the page of ${input.url}`};
@@ -143,7 +143,7 @@ function grep(root: string, input: Input): string {
   return limited(lines, Number(input.limit ?? 250), 'No matches');
 }
 
-/** A pattern without a slash matches at any depth, as the real tool's. */
+/** A pattern without a slash matches at any depth, as in the real tool. */
 function glob(root: string, input: Input): string {
   const base = join(root, String(input.path ?? '.'));
   if (!existsSync(base)) throw new Error(`${String(input.path)} does not exist`);

@@ -9,17 +9,17 @@ const text = (root: string, path: string) => readFileSync(join(root, path), 'utf
 const at = (root: string, prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});
 
 describe('running', () => {
-  it('runs a command and tells its exit code and output', async () => {
+  it('runs a command and reports its exit code and output', async () => {
     const root = folder({});
     expect((await at(root, 'run `echo hi`')).text).toMatch(/`echo hi` ended with exit code 0\.\n\n```\nhi\n```/);
     expect((await at(root, 'please execute exit 3')).text).toContain('failed with exit code 3');
   });
 
-  it('finds the command for the tests in the manifest', async () => {
+  it('finds the test command in the manifest', async () => {
     const root = folder({Makefile: 'test:\n\techo tested\n'});
-    const {replies, text: told} = await at(root, 'run the tests');
+    const {replies, text: answer} = await at(root, 'run the tests');
     expect(replies.at(-1)).toMatchObject([{name: 'bash', input: {command: 'make test'}}]);
-    expect(told).toContain('tested');
+    expect(answer).toContain('tested');
   });
 
   it('says so when there is no bash', async () => {
@@ -33,16 +33,16 @@ describe('fetching', () => {
   it.each([`fetch ${url}`, `please open the page at ${url}.`, `read <${url}>`, `get "${url}"`])(
     '%s',
     async (prompt) => {
-      const {replies, text: told} = await at(folder({}), prompt, [...MAIN_TOOLS, 'web_fetch']);
+      const {replies, text: answer} = await at(folder({}), prompt, [...MAIN_TOOLS, 'web_fetch']);
       expect(replies.at(-1)).toMatchObject([{name: 'web_fetch', input: {url}}]);
-      expect(told).toContain(`the page of ${url}`);
+      expect(answer).toContain(`the page of ${url}`);
     },
   );
 
-  it('says so when there is no web_fetch, or the page is to be used for more', async () => {
-    const told = (await at(folder({}), `fetch ${url}`)).text;
-    expect(told.startsWith(CANNOT_PREFIX)).toBe(true);
-    expect(told).toContain('no web_fetch');
+  it('says so when there is no web_fetch, and fetches nothing when the request asks for more', async () => {
+    const answer = (await at(folder({}), `fetch ${url}`)).text;
+    expect(answer.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect(answer).toContain('no web_fetch');
     const {replies} = await at(folder({}), `fetch ${url} and install it`, [...MAIN_TOOLS, 'web_fetch']);
     expect(JSON.stringify(replies)).not.toContain('web_fetch');
   });
@@ -63,7 +63,7 @@ describe('creating', () => {
     expect(text(root, 'a.txt')).toBe(expected);
   });
 
-  it('leaves a file that exists, and overwrites it only when told', async () => {
+  it('does not change an existing file, unless the request says overwrite', async () => {
     const root = folder({'a.txt': 'old'});
     expect((await at(root, 'create a.txt with "new"')).text.startsWith(CANNOT_PREFIX)).toBe(true);
     expect(text(root, 'a.txt')).toBe('old');
@@ -71,16 +71,16 @@ describe('creating', () => {
     expect(text(root, 'a.txt')).toBe('new');
   });
 
-  it('does not write what is only described', async () => {
+  it('writes nothing when the content is only described', async () => {
     const root = folder({});
     expect((await at(root, 'create server.ts with a web server')).text.startsWith(CANNOT_PREFIX)).toBe(true);
     expect(existsSync(join(root, 'server.ts'))).toBe(false);
   });
 
-  it('does one thing after the other', async () => {
+  it('runs several requests in order', async () => {
     const root = folder({});
-    const {text: told} = await at(root, 'create a.txt with "x then y", then run `cat a.txt`');
-    expect(told).toMatch(/Created a\.txt[\s\S]*x then y/);
+    const {text: answer} = await at(root, 'create a.txt with "x then y", then run `cat a.txt`');
+    expect(answer).toMatch(/Created a\.txt[\s\S]*x then y/);
   });
 });
 
@@ -91,16 +91,16 @@ describe('renaming and replacing', () => {
     'docs/c.md': 'About foo and fooBar.\n',
   };
 
-  it('renames whole words only, in all files, and counts truly', async () => {
+  it('renames whole words only, in all files, and counts them correctly', async () => {
     const root = folder(files);
-    const {text: told} = await at(root, 'rename foo to bar in all files');
-    expect(told).toContain('Renamed `foo` to `bar` in 8 places in 3 files');
+    const {text: answer} = await at(root, 'rename foo to bar in all files');
+    expect(answer).toContain('Renamed `foo` to `bar` in 8 places in 3 files');
     expect(text(root, 'src/a.ts')).toBe('export const bar = 1;\nexport const fooBar = bar + bar;\n');
     expect(text(root, 'src/b.ts')).toBe("import {bar} from './a.ts';\n\nbar;\nbar;\nconst myfoo = bar;\n");
     expect(text(root, 'docs/c.md')).toBe('About bar and fooBar.\n');
   });
 
-  it('keeps to the folder or file that is named', async () => {
+  it('changes only the folder or file in the request', async () => {
     const root = folder(files);
     await at(root, 'rename the constant foo to bar in src/');
     expect(text(root, 'docs/c.md')).toBe(files['docs/c.md']);
@@ -109,33 +109,33 @@ describe('renaming and replacing', () => {
     expect(text(root, 'src/a.ts')).toContain('fooBar');
   });
 
-  it('changes only the files of its part, with the tools of a part', async () => {
+  it('changes only the files of its list, with the tools of a part', async () => {
     const root = folder(files);
-    const {text: told, replies} = await at(
+    const {text: answer, replies} = await at(
       root,
       'Rename foo to bar in all files.\n\nFiles: src/a.ts, docs/c.md',
       PART_TOOLS,
     );
-    expect(told).toContain('in 2 files');
+    expect(answer).toContain('in 2 files');
     expect(text(root, 'src/b.ts')).toBe(files['src/b.ts']);
     expect(replies.map((calls) => calls.length)).toEqual([2, 2]);
   });
 
-  it('replaces quoted text as it stands', async () => {
+  it('replaces quoted text literally', async () => {
     const root = folder(files);
-    const {text: told} = await at(root, 'replace "foo" with "$& b" in docs/c.md');
+    const {text: answer} = await at(root, 'replace "foo" with "$& b" in docs/c.md');
     expect(text(root, 'docs/c.md')).toBe('About $& b and $& bBar.\n');
-    expect(told).toContain('docs/c.md: 2');
+    expect(answer).toContain('docs/c.md: 2');
   });
 
-  it('changes nothing when the text is not there', async () => {
+  it('changes nothing when the text is not found', async () => {
     const root = folder(files);
-    const {text: told, replies} = await at(root, 'rename ghost to bar in src/a.ts');
-    expect(told).toContain('Nothing was changed: `ghost` is not in src/a.ts.');
+    const {text: answer, replies} = await at(root, 'rename ghost to bar in src/a.ts');
+    expect(answer).toContain('Nothing was changed: `ghost` is not in src/a.ts.');
     expect(replies.flat().map((call) => call.name)).toEqual(['read_file']);
   });
 
-  it('reads a long file to its end before it changes it', async () => {
+  it('reads a long file to its end before it edits it', async () => {
     const lines = Array.from({length: 4500}, (_, index) =>
       index % 1500 === 7 ? `let foo = ${index}; fooBar();` : `line ${index}`,
     );
@@ -146,7 +146,7 @@ describe('renaming and replacing', () => {
 
   it('reports what could not be edited', async () => {
     const root = folder(files);
-    const {text: told} = await converse('rename foo to bar in src/', {
+    const {text: answer} = await converse('rename foo to bar in src/', {
       root,
       tools: CODE_TOOLS,
       intercept: (name, input) =>
@@ -154,8 +154,8 @@ describe('renaming and replacing', () => {
           ? {text: 'src/b.ts changed since you read it', isError: true}
           : undefined,
     });
-    expect(told).toContain('in 3 places in 1 file');
-    expect(told).toContain('src/b.ts: src/b.ts changed since you read it');
+    expect(answer).toContain('in 3 places in 1 file');
+    expect(answer).toContain('src/b.ts: src/b.ts changed since you read it');
   });
 });
 
@@ -176,19 +176,19 @@ describe('drafting an agent', () => {
     };
   };
 
-  it('answers with JSON alone, read-only where that was asked', async () => {
+  it('answers with JSON only, and without write tools for a read-only agent', async () => {
     const agent = await draft('create a code review agent with read-only access, focusing on quality');
     expect(agent).toMatchObject({name: 'reviewer', tools: ['bash', 'read_file', 'grep', 'glob']});
     expect(agent.prompt).toContain('Never modify files');
     expect(agent.description.length).toBeGreaterThan(10);
   });
 
-  it('gives all tools to an agent that writes, and makes a name from its words', async () => {
+  it('gives all tools to an agent that writes, and makes a name from the description', async () => {
     expect(await draft('an agent that writes unit tests')).toMatchObject({name: 'tester', tools: '*'});
     expect((await draft('updates Dockerfile versions weekly')).name).toMatch(/^[a-z][a-z0-9-]{0,63}$/);
   });
 
-  it('is also asked for by the schema of the answer', async () => {
+  it('also answers a request with the schema of a definition', async () => {
     const properties = {name: {}, description: {}, tools: {}, prompt: {}};
     const reply = await client().messages.create({
       model: 'offline',

@@ -1,7 +1,7 @@
-/** What is said of a project is true, and what could not be done says so at the start of a line. */
+/** Answers about projects in several languages are true, and failures are at the start of a line. */
 import {describe, expect, it} from 'vitest';
 import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
-import {converse, type Talk} from '../converse.ts';
+import {type ConverseOptions, converse} from '../converse.ts';
 import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
 
 const PYTHON = {
@@ -32,9 +32,9 @@ const GO = {
 const python = folder(PYTHON);
 const rust = folder(RUST);
 const go = folder(GO);
-const tell = async (root: string, prompt: string, more: Partial<Talk> = {}) =>
+const answer = async (root: string, prompt: string, more: Partial<ConverseOptions> = {}) =>
   (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
-const cannotIn = (told: string) => told.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
+const saysCannot = (text: string) => text.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
 
 describe('what could not be done', () => {
   it.each([
@@ -49,44 +49,44 @@ describe('what could not be done', () => {
     'which functions are longest?',
     'list outdated dependencies',
     'use the nope agent to explore',
-  ])('is said at the start of a line: %s', async (prompt) => {
-    expect(cannotIn(await tell(python, prompt))).toBe(true);
+  ])('is at the start of a line: %s', async (prompt) => {
+    expect(saysCannot(await answer(python, prompt))).toBe(true);
   });
 
   it.each(['where is hidden defined?', 'list functions', 'list TODOs', 'rename hidden to seen'])(
-    'is told with the reason of the tool where a search failed: %s',
+    'has the reason of the tool when a search failed: %s',
     async (prompt) => {
       const intercept = (name: string) =>
         name === 'grep'
           ? {text: 'The search failed: ./locked: Permission denied (os error 13)', isError: true}
           : undefined;
-      const told = await tell(python, prompt, {intercept});
-      expect(cannotIn(told)).toBe(true);
-      expect(told).toContain('./locked: Permission denied (os error 13)');
-      expect(told).not.toContain('no tool');
+      const text = await answer(python, prompt, {intercept});
+      expect(saysCannot(text)).toBe(true);
+      expect(text).toContain('./locked: Permission denied (os error 13)');
+      expect(text).not.toContain('no tool');
     },
   );
 
-  it('is a plain sentence where a call was not permitted', async () => {
-    const told = await tell(python, 'read shop/cart.py', {
+  it('is a plain sentence when a call was not permitted', async () => {
+    const text = await answer(python, 'read shop/cart.py', {
       intercept: () => ({text: 'The user refused this call.', isError: true}),
     });
-    expect(told).toMatch(/^The call of `read_file` for `shop\/cart\.py` was not permitted/);
+    expect(text).toMatch(/^The call of `read_file` for `shop\/cart\.py` was not permitted/);
   });
 });
 
 describe('a listing', () => {
-  it('reads lists of dependencies that stand in one line, over several, or in sections of their own', async () => {
-    const told = await tell(python, 'list dependencies');
-    expect(told).toContain('pyproject.toml:6 — `flask>=3`');
-    expect(told).toContain('pyproject.toml:6 — `uvicorn[standard]`');
-    expect(told).toContain('pyproject.toml:10 — `pytest>=8`');
-    expect(await tell(rust, 'list dependencies')).toContain('Cargo.toml:7 — `regex`');
-    expect(await tell(python, 'list dev dependencies')).not.toContain('flask');
+  it('reads dependencies in one line, in several lines, or in sections of their own', async () => {
+    const text = await answer(python, 'list dependencies');
+    expect(text).toContain('pyproject.toml:6 — `flask>=3`');
+    expect(text).toContain('pyproject.toml:6 — `uvicorn[standard]`');
+    expect(text).toContain('pyproject.toml:10 — `pytest>=8`');
+    expect(await answer(rust, 'list dependencies')).toContain('Cargo.toml:7 — `regex`');
+    expect(await answer(python, 'list dev dependencies')).not.toContain('flask');
   });
 
-  it('says of a manifest that it does not read that it does not, instead of "none"', async () => {
-    expect(cannotIn(await tell(folder({'pom.xml': '<dependency/>'}), 'list dependencies'))).toBe(true);
+  it('says which manifest it cannot read, instead of "none"', async () => {
+    expect(saysCannot(await answer(folder({'pom.xml': '<dependency/>'}), 'list dependencies'))).toBe(true);
   });
 
   it.each([
@@ -99,19 +99,19 @@ describe('a listing', () => {
     [python, 'list classes', 'shop/cart.py:5 — class `Cart`'],
     [python, 'what is in shop?', 'shop/cli.py'],
     [python, 'which file is the biggest?', 'pyproject.toml:1 — 14 lines'],
-  ])('holds only the kind that was asked for (%#: %s %s)', async (root, prompt, expected) => {
-    const told = await tell(root, prompt);
-    expect(told).toContain(expected);
-    expect(told).not.toContain('Cargo.toml');
+  ])('contains only the kind in the request (%#: %s %s)', async (root, prompt, expected) => {
+    const text = await answer(root, prompt);
+    expect(text).toContain(expected);
+    expect(text).not.toContain('Cargo.toml');
   });
 
   it('knows tests inside code files', async () => {
-    expect(await tell(rust, 'list the tests')).toContain('src/count.rs:19 (1 test)');
-    expect(await tell(rust, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
+    expect(await answer(rust, 'list the tests')).toContain('src/count.rs:19 (1 test)');
+    expect(await answer(rust, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
       'in code files: src/count.rs:19',
     );
-    expect(await tell(go, 'list the tests')).toContain('store/store_test.go');
-    expect(await tell(rust, 'review src')).not.toContain('Without a test');
+    expect(await answer(go, 'list the tests')).toContain('store/store_test.go');
+    expect(await answer(rust, 'review src')).not.toContain('Without a test');
   });
 });
 
@@ -124,14 +124,14 @@ describe('imports', () => {
     [go, 'where is fmt imported?', 'cmd/tool/main.go:4'],
     [go, 'where is fmt used?', 'cmd/tool/main.go:9'],
   ])('are uses (%#: %s %s)', async (root, prompt, expected) => {
-    const told = await tell(root, prompt);
-    expect(told).toContain(expected);
-    expect(told).not.toMatch(/not found|Similar/);
+    const text = await answer(root, prompt);
+    expect(text).toContain(expected);
+    expect(text).not.toMatch(/not found|Similar/);
   });
 
-  it('keeps a name whole that ends in a kind of thing', async () => {
+  it('do not split a name that ends with the name of a kind', async () => {
     const root = folder({'a.ts': 'export const useHook = 1;\nexport const use = 2;\n'});
-    expect(await tell(root, 'where is useHook defined?')).toMatch(/^a\.ts:1/);
+    expect(await answer(root, 'where is useHook defined?')).toMatch(/^a\.ts:1/);
   });
 });
 
@@ -151,20 +151,20 @@ describe('a question about the project', () => {
     [python, 'what scripts are there?', 'pyproject.toml:14 — `shop`'],
     [go, 'what go version is needed?', 'go.mod:3 — `go 1.22`'],
     [go, 'what is the module name?', 'go.mod:1'],
-  ])('is answered shortly with its place (%#: %s %s)', async (root, prompt, expected) => {
+  ])('gets a short answer with file and line (%#: %s %s)', async (root, prompt, expected) => {
     const {text, replies} = await converse(prompt, {root, tools: MAIN_TOOLS});
     expect(text).toContain(expected);
-    expect(cannotIn(text)).toBe(false);
+    expect(saysCannot(text)).toBe(false);
     expect(replies.flat().map((call) => call.name)).not.toContain('Task');
   });
 
-  it('quotes the first paragraph of the README, however short', async () => {
-    const explored = await tell(python, 'Explore this codebase', {tools: EXPLORE_TOOLS});
+  it('includes the first paragraph of the README, even a short one', async () => {
+    const explored = await answer(python, 'Explore this codebase', {tools: EXPLORE_TOOLS});
     expect(explored).toContain('README.md:3 says: “Sells things.”');
     const root = folder({
       'README.md': 'Title\n=====\n\n[![build](x)](y)\n<p>logo</p>\n\n```\ncode here\n```\n\nIt [does](http://x) it.\n',
     });
-    expect(await tell(root, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
+    expect(await answer(root, 'Explore this codebase', {tools: EXPLORE_TOOLS})).toContain(
       'README.md:11 says: “It does it.”',
     );
   });
@@ -172,33 +172,33 @@ describe('a question about the project', () => {
 
 describe('reading', () => {
   it.each(['read shop/sp ace.py', 'read "shop/sp ace.py"', 'show me the file shop/sp ace.py'])(
-    'takes a path with a space as one: %s',
+    'understands a path with a space: %s',
     async (prompt) => {
-      expect(await tell(python, prompt)).toContain('1  spaced = 1');
+      expect(await answer(python, prompt)).toContain('1  spaced = 1');
     },
   );
 
   it('shows the lines around FILE:LINE', async () => {
     const root = folder({'a.py': Array.from({length: 50}, (_, index) => `line${index + 1}`).join('\n')});
-    const told = await tell(root, 'read a.py:20');
-    expect(told).toContain('20  line20');
-    expect(told).not.toMatch(/line(5|40)\n/);
-    expect(await tell(root, 'read a.py:1')).toContain('1  line1\n');
+    const text = await answer(root, 'read a.py:20');
+    expect(text).toContain('20  line20');
+    expect(text).not.toMatch(/line(5|40)\n/);
+    expect(await answer(root, 'read a.py:1')).toContain('1  line1\n');
   });
 
-  it('shows each file that is named, and the README by its bare name', async () => {
-    const told = await tell(python, 'read shop/cart.py and shop/cli.py');
-    expect(told).toContain('class Cart');
-    expect(told).toContain('def main');
-    expect(await tell(python, 'show me the readme')).toContain('Sells things.');
-    expect(await tell(python, 'read README')).toContain('Sells things.');
+  it('shows each file in the request, and the README by its name without extension', async () => {
+    const text = await answer(python, 'read shop/cart.py and shop/cli.py');
+    expect(text).toContain('class Cart');
+    expect(text).toContain('def main');
+    expect(await answer(python, 'show me the readme')).toContain('Sells things.');
+    expect(await answer(python, 'read README')).toContain('Sells things.');
   });
 });
 
-it('takes code whose name is readme for no document', async () => {
+it('does not list a code file named readme as a document', async () => {
   const root = folder({...PYTHON, 'shop/readme.py': 'x = 1\n', 'docs/README': 'old\n'});
-  const told = await tell(root, 'Explore this codebase', {tools: EXPLORE_TOOLS});
-  const documents = told.split('\n').find((line) => line.includes('Documents'));
+  const text = await answer(root, 'Explore this codebase', {tools: EXPLORE_TOOLS});
+  const documents = text.split('\n').find((line) => line.includes('Documents'));
   expect(documents).toContain('README.md, docs/README');
   expect(documents).not.toContain('readme.py');
 });

@@ -9,7 +9,7 @@ const NOTICE = '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_
 const root = project();
 const main = (prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});
 
-/** Every `path:line` of the text is there; with a quoted line of code, it is that line. */
+/** Every `path:line` in the text exists; a quoted line of code is that line. */
 function expectTrueCitations(text: string): void {
   const cited = [...text.matchAll(/([\w./-]+\.\w+):(\d+)(?: — (?:\w+ · )?`([^`]+)`)?/g)];
   expect(cited.length).toBeGreaterThan(0);
@@ -47,13 +47,13 @@ describe('finding', () => {
     expectTrueCitations(text);
   });
 
-  it('explains a name with its own comment', async () => {
+  it('explains a name by its comment', async () => {
     const {text} = await main('what is track?');
     expect(text).toContain('> Finds out where a parcel is.');
     expect((await main('what is scan_label?')).text).toContain('> Reads one label.');
   });
 
-  it('knows what "it" was in the request before', async () => {
+  it('knows that "it" is the subject of the request before', async () => {
     const before = [
       {role: 'user' as const, content: 'where is retry defined?'},
       {role: 'assistant' as const, content: 'src/core/retry.ts:2'},
@@ -71,7 +71,7 @@ describe('finding', () => {
     expect((await main('where is retry.ts?')).text).toContain('src/core/retry.ts');
   });
 
-  it('works through bash where grep and glob are missing', async () => {
+  it('searches by bash when grep and glob are missing', async () => {
     const {text, replies} = await main('where is track defined?', ['bash', 'read_file']);
     expect(text.split('\n')[0]).toContain('src/core/track.ts:7');
     expect(new Set(replies.flat().map((call) => call.name))).toEqual(new Set(['bash']));
@@ -94,7 +94,7 @@ describe('listing and reading', () => {
     expect((await main(prompt)).text).toContain(expected);
   });
 
-  it('shows a file with its lines, and the lines that are asked for', async () => {
+  it('shows a file with line numbers, or only the lines in the request', async () => {
     expect((await main('read src/core/retry.ts')).text).toContain('2  export function retry');
     const {text} = await main('show lines 2-3 of src/core/track.ts');
     expect(text).toContain('3  /**');
@@ -106,22 +106,22 @@ describe('listing and reading', () => {
     expect((await main('read nowhere.ts')).text).toContain('I could not read nowhere.ts');
   });
 
-  it('tells what a file does from its header and definitions', async () => {
+  it('says what a file does by its header and definitions', async () => {
     const {text} = await main('what does src/cli.ts do?');
-    expect(text).toContain('> The command line of parcel desk.');
+    expect(text).toContain('> The command line of parcel tracker.');
     expect(text).toContain('src/cli.ts:4 — function `main`');
   });
 });
 
 describe('exploring', () => {
-  it('sends explore agents side by side and answers from what they found', async () => {
+  it('starts explore agents side by side and answers with their results', async () => {
     const {text, replies} = await main('help me understand this project');
     expect(replies.map((calls) => calls.map((call) => call.name))).toEqual([['Task', 'Task']]);
     expect(text.endsWith(NOTICE)).toBe(true);
-    expect(text).toContain('**parcel-desk** (package.json:2)');
+    expect(text).toContain('**parcel-tracker** (package.json:2)');
     expect(text).toContain('TypeScript 5 files');
-    expect(text).toContain('src/cli.ts:4 — “The command line of parcel desk.”');
-    expect(text).toContain('README.md:3 says: “Parcel desk tracks parcels.”');
+    expect(text).toContain('src/cli.ts:4 — “The command line of parcel tracker.”');
+    expect(text).toContain('README.md:3 says: “Parcel tracker tracks parcels.”');
     expect(text).toContain('Run with `npm test` (`vitest run`), package.json:7.');
     expect(text).not.toMatch(/Receipt:|Run: abc/);
     expectTrueCitations(text);
@@ -136,7 +136,7 @@ describe('exploring', () => {
     expectTrueCitations(text);
   });
 
-  it('shows what concerns an open question, with the comments of the code', async () => {
+  it('shows what it finds for an open question, with the comments in the code', async () => {
     const {text} = await main('how does the retry logic work?');
     expect(text).toContain('src/core/retry.ts:2');
     expect(text).toContain('Tries again after a failure.');
@@ -145,7 +145,7 @@ describe('exploring', () => {
 });
 
 describe('planning and reviewing', () => {
-  it('gives a plan to the plan agent, whose steps name files with lines', async () => {
+  it('gives a plan to the plan agent, and its steps name files with lines', async () => {
     const {text, replies} = await main('plan a limit for retries of track');
     expect(replies[0]![0]!.input).toMatchObject({agent_type: 'plan'});
     expect(text).toContain('**Steps**\n1. Read ');
@@ -162,12 +162,12 @@ describe('planning and reviewing', () => {
     expectTrueCitations(text);
   });
 
-  it('leaves a review to a reviewer agent where there is one', async () => {
+  it('gives a review to a reviewer agent when there is one', async () => {
     const {replies} = await converse('review src/core', {root, tools: MAIN_TOOLS, agents: ['explore', 'reviewer']});
     expect(replies[0]).toMatchObject([{name: 'Task', input: {agent_type: 'reviewer', prompt: 'review src/core'}}]);
   });
 
-  it('keeps to the role of its agent when the prompt says no verb', async () => {
+  it('plans or reviews, by the role of its agent, when the prompt has no verb', async () => {
     const plan = await converse('limit the retries of track', {
       root,
       tools: EXPLORE_TOOLS,

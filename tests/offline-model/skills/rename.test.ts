@@ -1,4 +1,4 @@
-/** Renames and replacements do exactly what was said, or nothing. */
+/** Renames and replacements do exactly what the request says, or nothing. */
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -8,9 +8,9 @@ import {folder, MAIN_TOOLS} from '../simple-tools.ts';
 
 const at = (root: string, prompt: string) => converse(prompt, {root, tools: MAIN_TOOLS});
 const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
-const cannotIn = (told: string) => told.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
+const saysCannot = (answer: string) => answer.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
 
-describe('a name that ends in a word which parts names', () => {
+describe('a name that ends with a word like "to"', () => {
   it.each([
     ['replace Photo with Image in src/p.js', 'Photo Pho', 'Image Pho'],
     ['rename Token to Tok in src/p.js', 'Token Tok en', 'Tok Tok en'],
@@ -23,9 +23,9 @@ describe('a name that ends in a word which parts names', () => {
     ['rename Token → Tok', 'Token', 'Tok'],
     ['重命名 Token 为 Tok', 'Token', 'Tok'],
     ['把Token重命名为Tok', 'Token', 'Tok'],
-  ])('is taken whole: %s', async (prompt, before, after) => {
+  ])('is not split: %s', async (prompt, before, after) => {
     const root = folder({'src/p.js': before});
-    expect(cannotIn((await at(root, prompt)).text)).toBe(false);
+    expect(saysCannot((await at(root, prompt)).text)).toBe(false);
     expect(text(root, 'src/p.js')).toBe(after);
   });
 });
@@ -38,7 +38,7 @@ describe('a text of several words', () => {
     ['replace "a with b" with "in c" in cart.py', 'a with b', 'in c'],
     ['replace print("x") with log("x", 1) in cart.py', 'print("x")', 'log("x", 1)'],
     ['replace for x of y with for x in y in cart.py', 'for x of y', 'for x in y'],
-  ])('is replaced whole: %s', async (prompt, before, after) => {
+  ])('is replaced as a whole: %s', async (prompt, before, after) => {
     const root = folder({'cart.py': before});
     await at(root, prompt);
     expect(text(root, 'cart.py')).toBe(after);
@@ -56,16 +56,16 @@ describe('a text of several words', () => {
     'rename foo to bar in a.py\nAlso add a comment.',
     'change foo to 30 in a.py',
     'change the foo to be blue',
-  ])('is not half understood: %s', async (prompt) => {
+  ])('is refused when a part of the request is not understood: %s', async (prompt) => {
     const root = folder({'a.py': 'foo baz the foo\n'});
-    const {text: told, replies} = await at(root, prompt);
-    expect(cannotIn(told)).toBe(true);
+    const {text: answer, replies} = await at(root, prompt);
+    expect(saysCannot(answer)).toBe(true);
     expect(replies.flat().map((call) => call.name)).not.toContain('edit_file');
     expect(text(root, 'a.py')).toBe('foo baz the foo\n');
   });
 });
 
-describe('the place of a change', () => {
+describe('the scope of a change', () => {
   const files = {'src/a.ts': 'foo', 'lib/b.ts': 'foo', 'lib/c.py': 'foo', 'd.md': 'foo'};
   const changed = (root: string) => Object.keys(files).filter((path) => text(root, path) === 'bar');
 
@@ -84,37 +84,37 @@ describe('the place of a change', () => {
   });
 
   it.each(['rename x to y in nope.py', 'rename x to y in nope/', 'rename foo to bar in src/ and nope/'])(
-    'that is not there changes nothing: %s',
+    'changes nothing when a part of it does not exist: %s',
     async (prompt) => {
       const root = folder(files);
-      const {text: told} = await at(root, prompt);
-      expect(cannotIn(told)).toBe(true);
-      expect(told).toContain('Nothing was changed');
+      const {text: answer} = await at(root, prompt);
+      expect(saysCannot(answer)).toBe(true);
+      expect(answer).toContain('Nothing was changed');
       expect(changed(root)).toEqual([]);
     },
   );
 
-  it('is named when a part of it could not be changed, and the answer says that not all was done', async () => {
+  it('is reported when a part of it could not be changed, and the answer says that not all was done', async () => {
     const root = folder(files);
-    const {text: told} = await at(root, 'rename foo to bar in nope.py and d.md');
-    expect(told).toContain('d.md: 1');
-    expect(told).toContain('nope.py: ');
-    expect(cannotIn(told)).toBe(true);
+    const {text: answer} = await at(root, 'rename foo to bar in nope.py and d.md');
+    expect(answer).toContain('d.md: 1');
+    expect(answer).toContain('nope.py: ');
+    expect(saysCannot(answer)).toBe(true);
   });
 });
 
 it('A later request of the same message sees what an earlier one changed', async () => {
   const root = folder({'a.py': 'foo\n'});
-  const {text: told} = await at(root, 'rename foo to bar in a.py, then rename bar to baz in a.py, then read a.py');
-  expect(cannotIn(told)).toBe(false);
+  const {text: answer} = await at(root, 'rename foo to bar in a.py, then rename bar to baz in a.py, then read a.py');
+  expect(saysCannot(answer)).toBe(false);
   expect(text(root, 'a.py')).toBe('baz\n');
-  expect(told).toContain('1  baz');
+  expect(answer).toContain('1  baz');
 });
 
 it('A file is not renamed onto one that exists', async () => {
   const root = folder({'a.ts': 'a', 'b.ts': 'b'});
-  const {text: told} = await at(root, 'rename a.ts to b.ts');
-  expect(cannotIn(told)).toBe(true);
-  expect(told).toContain('b.ts exists already');
+  const {text: answer} = await at(root, 'rename a.ts to b.ts');
+  expect(saysCannot(answer)).toBe(true);
+  expect(answer).toContain('b.ts exists already');
   expect(existsSync(join(root, 'a.ts')) && text(root, 'b.ts')).toBe('b');
 });
