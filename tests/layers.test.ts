@@ -126,6 +126,13 @@ test('each folder knows just the packages that it is allowed', () => {
   );
 });
 
+test('one module starts programs', () => {
+  const starting = imports.filter(
+    ({target, typeOnly}) => !typeOnly && /^(?:execa|(?:node:)?child_process)$/.test(target),
+  );
+  expect([...new Set(starting.map(({file}) => file))]).toEqual(['src/core/util/processes.ts']);
+});
+
 test('core loads neither the SDK nor a screen', () => {
   const wrong = imports.filter(({file, target}) => isCore(file) && /^(?:ink|react|@anthropic-ai)/.test(target));
   expect(wrong.filter(({typeOnly}) => !typeOnly).map(describeImport)).toEqual([]);
