@@ -1,86 +1,93 @@
-/** The only loop there is: ask the model, run what it calls, until it answers or something ends it. */
+/**
+ * The agent loop: asks the model, runs the tool calls of its reply, and repeats until the model answers or a limit ends
+ * the run. The main agent and all subagents use this loop. One turn goes through these steps:
+ *
+ * 1. Append the queued messages of the inbox to the history (`appendDelivered`).
+ * 2. If a limit is near (`findNearLimit`), ask the model to report now and forbid tool calls.
+ * 3. Send the history to the model and emit its reply while it streams (`requestReply`).
+ * 4. Append the reply to the history (`appendReply`) and subtract its tokens from the budget.
+ * 5. Run its tool calls, or refuse them if a limit is reached (`findReachedLimit`), and append one result for each.
+ * 6. End the run, or start the next turn: after tool calls, when the server paused, when the answer was cut at the output
+ *    limit, and when a message came in meanwhile.
+ *
+ * If the run is aborted or the model fails, `endFailedRun` makes the history valid and the result of what there is.
+ */
 
 import type {AgentEventBody} from './contract/events.ts';
 import type {Clock, Limits} from './contract/limits.ts';
-import type {AssistantBlock, ToolSpec, ToolUse} from './contract/messages.ts';
-import type {Model, ModelReply} from './contract/model.ts';
+import type {ToolSpec, ToolUse} from './contract/messages.ts';
+import type {ModelProgress, ModelReply} from './contract/model.ts';
+import type {Permit} from './contract/permission.ts';
 import type {RunResult} from './contract/run-result.ts';
-import {type Caller, refuseAll, runToolCalls} from './tool-calls.ts';
+import {type Caller, refuseCalls, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {ToolSpecs} from './turn/model-request.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
-import {Deadline, isReportingTurn} from './turn/run-limits.ts';
+import {Deadline} from './turn/run-limits.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {getErrorMessage, ModelError} from './util/errors.ts';
 import {toUserMessage} from './util/messages.ts';
 
-/** One run's arguments: made once, never changed. */
+/** The arguments of one run: made once, never changed. */
 export interface AgentRun extends Caller {
   readonly system: string;
   readonly history: History;
   readonly inbox: Inbox;
   readonly limits: Limits;
   readonly clock: Clock;
-  /** Aborted with a `RunAborted`; the first reason wins. */
+  /** Ends the run. Aborted with a `RunAborted`; the first reason wins. */
   readonly signal: AbortSignal;
-  /** Also emit the raw events of the model's stream. */
+  /** Emit also the raw events of the model's stream. */
   readonly rawStream: boolean;
 }
 
-/** How often an answer cut at the output limit is asked to go on. */
+/** How often the model is asked to continue an answer that was cut at the output limit. */
 const MAX_CONTINUATIONS = 3;
-const GO_ON = 'Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.';
+const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.';
 const REPORT_NOW =
   'You have reached the limit of this run. Do not call tools: report now what you found or did, what is missing, and where (file:line).';
 
-/** Runs until the end. Never rejects: how it ended is in the result, with all that there was by then. */
+/** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has all there was by then. */
 export async function runAgent(run: AgentRun): Promise<RunResult> {
   const tally = new Tally(run.clock);
-  const cut = new AbortController();
-  const onAbort = () => cut.abort(run.signal.reason);
-  if (run.signal.aborted) onAbort();
-  run.signal.addEventListener('abort', onAbort, {once: true});
-  const deadline = new Deadline(run.clock, run.limits.timeoutSeconds * 1000, () =>
-    cut.abort(new RunAborted('timeout', run.limits.timeoutSeconds)),
+  const {timeoutSeconds} = run.limits;
+  const timeout = new AbortController();
+  const deadline = new Deadline(run.clock, timeoutSeconds * 1000, () =>
+    timeout.abort(new RunAborted('timeout', timeoutSeconds)),
   );
+  const signal = AbortSignal.any([run.signal, timeout.signal]);
+  const limited = {...run, signal, permit: pauseWhileDeciding(run.permit, deadline)};
   try {
-    return await loop({...run, permit: pausing(run, deadline)}, cut.signal, deadline, tally);
+    return await runTurns(limited, deadline, tally);
   } catch (error) {
-    return failed(error, run, cut.signal, tally);
+    return endFailedRun(error, limited, tally);
   } finally {
     deadline.stop();
-    run.signal.removeEventListener('abort', onAbort);
   }
 }
 
-async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tally: Tally): Promise<RunResult> {
-  let continuations = 0;
+async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promise<RunResult> {
   const specs = new ToolSpecs();
+  let continuations = 0;
   for (;;) {
-    signal.throwIfAborted();
+    run.signal.throwIfAborted();
     for (const message of run.inbox.deliver()) appendDelivered(run, message);
-    const turn = tally.turns + 1;
-    if (run.tokens.isUsedUp) return tally.result(outOfTokens(run));
-    const due = reportDue(run, turn, deadline);
-    if (due) appendUser(run, REPORT_NOW);
-    const reply = await ask(run, specs.of(run.tools), signal, tally, due === undefined);
+    if (run.tokens.isUsedUp) return tally.result(endAtTokens(run));
+    const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
+    if (nearLimit) appendUserText(run, REPORT_NOW);
+    const reply = await requestReply(run, specs.create(run.tools), tally, nearLimit === undefined);
     appendReply(run, reply, tally);
     run.tokens.spend(reply.usage);
 
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
-    const ending = due ?? (calls.length > 0 ? exhausted(run, turn) : undefined);
     if (calls.length > 0) {
-      const outcomes = ending
-        ? refuseAll(calls, 'Not run: the limit of this run is reached.')
-        : await runToolCalls(calls, run, signal, reply.garbledInputs);
-      tally.addToolRecords(outcomes.map((outcome) => outcome.record));
-      const content = outcomes.map((outcome) => outcome.block);
-      run.history.append({role: 'user', content});
-      run.emit({type: 'message', role: 'user', content});
+      const limit = nearLimit ?? findReachedLimit(run, tally.turns);
+      await answerCalls(run, reply, calls, limit !== undefined, tally);
+      if (limit) return tally.result(limit);
+      continue;
     }
-    if (ending) return tally.result(ending);
-    if (calls.length > 0) continue;
+    if (nearLimit) return tally.result(nearLimit);
 
     switch (reply.stopReason) {
       case 'pause_turn':
@@ -89,7 +96,7 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
         continuations += 1;
         tally.joinNextText();
         if (continuations > MAX_CONTINUATIONS) return tally.result({outcome: 'limit', limit: 'output tokens'});
-        appendUser(run, GO_ON);
+        appendUserText(run, CONTINUE);
         continue;
       case 'model_context_window_exceeded':
         return tally.result({outcome: 'limit', limit: "the model's context window"});
@@ -102,53 +109,47 @@ async function loop(run: AgentRun, signal: AbortSignal, deadline: Deadline, tall
   }
 }
 
-/** Which limit is so near that this turn must be the report; a run's first turn never is. */
-function reportDue(run: AgentRun, turn: number, deadline: Deadline): Ending | undefined {
+/** The limit that is so near that this turn must be the report. Never in a run's first turn. */
+function findNearLimit(run: AgentRun, turn: number, deadline: Deadline): Ending | undefined {
   if (turn === 1) return undefined;
-  if (isReportingTurn(turn, run.limits)) return outOfTurns(run);
-  if (run.tokens.reportDue) return outOfTokens(run);
-  return deadline.reportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
+  if (turn >= run.limits.maxTurns) return endAtTurns(run);
+  if (run.tokens.isReportDue) return endAtTokens(run);
+  return deadline.isReportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
 }
 
-/** What forbids any further call, so that tools need not run. */
-function exhausted(run: AgentRun, turn: number): Ending | undefined {
-  if (turn >= run.limits.maxTurns) return outOfTurns(run);
-  return run.tokens.isUsedUp ? outOfTokens(run) : undefined;
+/** The limit that allows no further model call, so that the tools of this turn need not run. */
+function findReachedLimit(run: AgentRun, turns: number): Ending | undefined {
+  if (turns >= run.limits.maxTurns) return endAtTurns(run);
+  return run.tokens.isUsedUp ? endAtTokens(run) : undefined;
 }
 
-function outOfTurns({limits}: AgentRun): Ending {
+function endAtTurns({limits}: AgentRun): Ending {
   return {outcome: 'limit', limit: `${limits.maxTurns} turn${limits.maxTurns === 1 ? '' : 's'}`};
 }
 
-function outOfTokens({tokens}: AgentRun): Ending {
+function endAtTokens({tokens}: AgentRun): Ending {
   return {outcome: 'limit', limit: `${tokens.limit} tokens`};
 }
 
-/** One model call; text is shown while it comes. */
-async function ask(
+/** Makes one model call and emits its reply while it streams. */
+async function requestReply(
   run: AgentRun,
   tools: readonly ToolSpec[],
-  signal: AbortSignal,
   tally: Tally,
   mayCallTools: boolean,
 ): Promise<ModelReply> {
+  const {model, system, history, tokens, signal} = run;
+  // The server ends a reply that would exceed the budget.
+  const limits = tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: tokens.left};
   tally.beginCall();
   try {
-    return await run.model.reply(
-      {
-        system: run.system,
-        tools,
-        messages: run.history.messages,
-        mayCallTools,
-        // A reply must not run past the budget either: the server ends it there.
-        ...(run.tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: run.tokens.left}),
-        signal,
-      },
+    return await model.reply(
+      {system, tools, messages: history.messages, mayCallTools, ...limits, signal},
       (progress) => {
-        if (progress.type === 'retry') run.tokens.spend(tally.abandonAttempt());
+        if (progress.type === 'retry') tokens.spend(tally.abandonAttempt());
         else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
         else if (progress.type === 'text') tally.addStreamedText(progress.text);
-        const event = eventOf(progress, run.rawStream);
+        const event = toEvent(progress, run.rawStream);
         if (event) run.emit(event);
       },
     );
@@ -157,10 +158,7 @@ async function ask(
   }
 }
 
-function eventOf(
-  progress: Parameters<Parameters<Model['reply']>[1]>[0],
-  rawStream: boolean,
-): AgentEventBody | undefined {
+function toEvent(progress: ModelProgress, rawStream: boolean): AgentEventBody | undefined {
   switch (progress.type) {
     case 'text':
       return {type: 'text_delta', text: progress.text};
@@ -175,59 +173,74 @@ function eventOf(
   }
 }
 
-/** Puts a message that waited, or a new prompt, into the history. */
+/** Appends a queued message, or a new prompt, to the history and emits it. */
 export function appendDelivered(
-  run: AgentRun,
+  {history, emit}: Pick<AgentRun, 'history' | 'emit'>,
   {kind, content, announcement}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement'>,
 ): void {
-  if (kind === 'prompt') run.history.appendPrompt(content);
-  else if (announcement) run.history.appendAnnouncement(toUserMessage(content), announcement);
-  else run.history.append(toUserMessage(content));
-  run.emit({type: 'message', role: 'user', content});
+  if (kind === 'prompt') history.appendPrompt(content);
+  else if (announcement) history.appendAnnouncement(toUserMessage(content), announcement);
+  else history.append(toUserMessage(content));
+  emit({type: 'message', role: 'user', content});
 }
 
-function appendUser(run: AgentRun, text: string): void {
+function appendUserText(run: AgentRun, text: string): void {
   run.history.append({role: 'user', content: text});
   run.emit({type: 'message', role: 'user', content: text});
 }
 
 function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): void {
   tally.addReply(reply);
-  // An empty reply is a legal end of a turn, but no server takes an empty message back.
+  // An empty reply is a valid end of a turn, but servers reject a history with an empty message.
   if (reply.content.length === 0) return;
   const facts = {model: reply.model, usage: reply.usage, stopReason: reply.stopReason};
   run.history.append({role: 'assistant', content: [...reply.content]}, facts);
   run.emit({type: 'message', role: 'assistant', id: reply.id, content: reply.content, ...facts});
 }
 
-/** The time in which a person is asked does not count. */
-function pausing(run: AgentRun, deadline: Deadline): AgentRun['permit'] {
+/** Runs the calls of a reply, or refuses them at a limit, and appends their results. */
+async function answerCalls(
+  run: AgentRun,
+  reply: ModelReply,
+  calls: readonly ToolUse[],
+  isAtLimit: boolean,
+  tally: Tally,
+): Promise<void> {
+  const outcomes = isAtLimit
+    ? refuseCalls(calls, 'Not run: the limit of this run is reached.')
+    : await runToolCalls(calls, run, run.signal, reply.garbledInputs);
+  tally.addToolRecords(outcomes.map(({record}) => record));
+  const content = outcomes.map(({block}) => block);
+  run.history.append({role: 'user', content});
+  run.emit({type: 'message', role: 'user', content});
+}
+
+/** The time in which a person is asked does not count as the run's. */
+function pauseWhileDeciding(permit: Permit, deadline: Deadline): Permit {
   return async (request, signal) => {
     deadline.pause();
     try {
-      return await run.permit(request, signal);
+      return await permit(request, signal);
     } finally {
       deadline.resume();
     }
   };
 }
 
-/** What is left of a run that was cut off or whose model failed. The partial answer stays in the history. */
-function failed(error: unknown, run: AgentRun, signal: AbortSignal, tally: Tally): RunResult {
-  run.history.answerOpenCalls('Cut off before it ended.');
+/** Ends a run that was aborted or whose model failed. What the model had streamed by then stays in the history. */
+function endFailedRun(error: unknown, {history, tokens, signal}: AgentRun, tally: Tally): RunResult {
+  history.answerOpenCalls('Cut off before it ended.');
   const partial = tally.takeStreamedText();
-  run.tokens.spend(tally.abandonAttempt());
+  tokens.spend(tally.abandonAttempt());
   if (partial.trim() !== '') {
-    const content = [{type: 'text', text: partial.trimEnd()} as AssistantBlock];
-    run.history.append({role: 'assistant', content});
+    history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
     tally.setText(partial.trim());
   }
   if (signal.aborted) {
-    const reason: unknown = signal.reason;
-    if (reason instanceof RunAborted) {
-      if (reason.reason === 'timeout')
-        return tally.result({outcome: 'timeout', timeout: formatTimeout(reason.seconds)});
-      if (reason.reason === 'user') run.history.append({role: 'user', content: '[Interrupted by the user]'});
+    const aborted: unknown = signal.reason;
+    if (aborted instanceof RunAborted) {
+      if (aborted.reason === 'timeout') return tally.result({outcome: 'timeout', timeout: aborted.message});
+      if (aborted.reason === 'user') history.append({role: 'user', content: '[Interrupted by the user]'});
     }
     return tally.result({outcome: 'stopped'});
   }

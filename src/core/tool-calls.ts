@@ -81,7 +81,7 @@ export async function runToolCalls(
 }
 
 /** Results for calls that must not run, e.g. in a reporting turn. */
-export function refuseAll(calls: readonly ToolUse[], words: string): CallOutcome[] {
+export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutcome[] {
   return calls.map((call) => ({
     block: {type: 'tool_result', tool_use_id: call.id, content: words, is_error: true},
     record: {tool: call.name, isError: true, facts: {}},

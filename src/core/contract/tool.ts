@@ -75,17 +75,17 @@ export interface TokenBudget {
   readonly left: number;
   readonly isUsedUp: boolean;
   /** The run must report now. */
-  readonly reportDue: boolean;
+  readonly isReportDue: boolean;
   spend(usage: Usage): void;
   /**
    * A child's share of what is left.
    * @param wanted the child's own limit; without one it gets half of what is left.
    */
-  setAside(wanted?: number): SetAside;
+  setAside(wanted?: number): BudgetShare;
 }
 
 /** A child's share, until it has ended. */
-export interface SetAside {
+export interface BudgetShare {
   readonly budget: TokenBudget;
   /** Gives back what the child did not use. */
   release(): void;

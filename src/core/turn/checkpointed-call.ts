@@ -1,4 +1,7 @@
-/** One attempt of a call with a checkpoint around it: of the files that it names, or of the workspace for a command. */
+/**
+ * Runs a call with a checkpoint: saves what it may change, runs it, and notes what it changed. Of a call that names its
+ * files, only these are saved; for a command, the whole workspace.
+ */
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {FileLedger} from '../contract/tool.ts';
 import type {ToolResult} from '../contract/tool-result.ts';
@@ -7,19 +10,20 @@ import {errorResult} from '../util/tool-output.ts';
 
 export interface CheckpointedCaller {
   readonly agentId: string;
-  /** As people know the agent, see `Writer`. */
+  /** How messages name the agent, see `Writer`. */
   readonly label: string;
   readonly files: FileLedger;
   readonly checkpoints: Checkpoints;
 }
 
-/** After an abort, the checkpoint behind a call has this long; then the result goes on without it. */
+/** After an abort, the checkpoint after a call may take this long. Then the result is returned without it. Milliseconds. */
 const CHECKPOINT_GRACE_MS = 500;
 
 /**
- * @param writes the files that the call names, absolute, links resolved; none: it is a command, which may write any.
- * @param work ends by itself when `signal` is aborted.
- * @throws what `work` throws, and when a file cannot be saved: then nothing was run.
+ * @param writes the files that the call names, as absolute paths with links resolved; empty for a command, which may write
+ *   any file.
+ * @param work runs the call. It ends by itself when `signal` is aborted.
+ * @throws what `work` throws; MiniCcError when a file cannot be saved: then the call did not run.
  */
 export async function runCheckpointed(
   writes: readonly string[],
@@ -27,29 +31,29 @@ export async function runCheckpointed(
   signal: AbortSignal,
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const around = writes.length > 0 ? aroundWrites : aroundCommand;
-  return promptly(signal, work, (step) => around(caller, step, writes));
+  const runWithCheckpoint = writes.length > 0 ? runWithSavedFiles : runWithSavedWorkspace;
+  return endSoonAfterAbort(signal, work, (step) => runWithCheckpoint(caller, step, writes));
 }
 
-async function aroundWrites(
+async function runWithSavedFiles(
   {checkpoints, agentId, label}: CheckpointedCaller,
   work: () => Promise<ToolResult>,
   writes: readonly string[],
 ): Promise<ToolResult> {
   const by = {agentId, label};
-  const begun: string[] = [];
+  const saved: string[] = [];
   try {
     for (const path of writes) {
       await checkpoints.beforeWrite(by, path);
-      begun.push(path);
+      saved.push(path);
     }
     return await work();
   } finally {
-    for (const path of begun) await checkpoints.afterWrite(by, path);
+    for (const path of saved) await checkpoints.afterWrite(by, path);
   }
 }
 
-async function aroundCommand(
+async function runWithSavedWorkspace(
   {checkpoints, files, agentId, label}: CheckpointedCaller,
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
@@ -75,8 +79,8 @@ async function aroundCommand(
   return {...value, facts};
 }
 
-/** A stop does not wait for a checkpoint: the result of the work counts, and work that has not begun never does. */
-async function promptly(
+/** After an abort, work that has not begun does not begin, and the result of work that ran does not wait for its checkpoint. */
+async function endSoonAfterAbort(
   signal: AbortSignal,
   work: () => Promise<ToolResult>,
   checkpointed: (step: () => Promise<ToolResult>) => Promise<ToolResult>,
@@ -87,7 +91,7 @@ async function promptly(
     working = work();
     return working;
   });
-  // An error of the checkpoint after the grace period reaches no caller any more.
+  // After the grace period there is no caller left for an error of the checkpoint.
   result.catch(() => undefined);
   return withAbortGrace(result, signal, async (grace) => {
     await working?.catch(() => undefined);
@@ -96,34 +100,35 @@ async function promptly(
   });
 }
 
+/** The result of a call that did not run because of the abort. */
 export function notRun(signal: AbortSignal): ToolResult {
   return errorResult(`Not run: ${getErrorMessage(signal.reason)}.`);
 }
 
 /**
- * Waits for `running`, and after an abort of `signal` only as long as `overdue` does.
- * @param overdue called at the abort; its result is used when `running` has none by then. `grace` waits, in milliseconds.
+ * Waits for `running`. After an abort of `signal` it waits only until `onAbort` resolves, and returns what came first.
+ * @param onAbort called at the abort. Its argument waits for some milliseconds.
  */
 export async function withAbortGrace<T>(
   running: Promise<T>,
   signal: AbortSignal,
-  overdue: (grace: (ms: number) => Promise<void>) => Promise<T>,
+  onAbort: (grace: (ms: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  let onAbort = (): void => undefined;
+  let listener = (): void => undefined;
   const grace = (ms: number) =>
     new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ms);
     });
   const aborted = new Promise<T>((resolve, reject) => {
-    onAbort = () => void overdue(grace).then(resolve, reject);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, {once: true});
+    listener = () => void onAbort(grace).then(resolve, reject);
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener, {once: true});
   });
   try {
     return await Promise.race([running, aborted]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', listener);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Guards against stale writes: an agent may overwrite only what it has read, and only while that is still there.
- * One ledger an agent; the log of who wrote what is shared by the agents of a session.
+ * Prevents stale writes: an agent may overwrite a file only if it has read it, and only while the file is as it was then.
+ * Each agent has its own ledger. The agents of a session share the log of who wrote what, which errors name.
  */
 import {createHash} from 'node:crypto';
 import {lstatSync} from 'node:fs';
@@ -9,92 +9,94 @@ import type {FileLedger} from '../contract/tool.ts';
 import {MiniCcError} from '../util/errors.ts';
 
 interface LastWrite {
+  /** Of the content that was written. */
   readonly hash: string;
-  /** More than one where commands ran at the same time: any of them may have been it. */
+  /** More than one where several commands ran at the same time: any of them may have written it. */
   readonly agents: ReadonlySet<string>;
-  /** A tool wrote it, so there is no doubt. */
+  /** A tool wrote it, so it is known which agent did. */
   readonly isCertain: boolean;
 }
 
+/** Which agent of the session wrote a file last. Agents are named as in error messages. */
 export class WriteLog {
   readonly #writers = new Map<string, LastWrite>();
-  /** Files that an agent has read or written: who changed one of these may be asked for. */
+  /** Files that an agent has read or written. Only the writers of these are logged. */
   readonly #known = new Set<string>();
 
   knows(path: string): boolean {
     return this.#known.has(path);
   }
 
-  saw(path: string): void {
+  addKnown(path: string): void {
     this.#known.add(path);
   }
 
-  wrote(path: string, agent: string, hash: string): void {
+  /** A tool of this agent wrote the file. */
+  addWrite(path: string, agent: string, hash: string): void {
     this.#writers.set(path, {hash, agents: new Set([agent]), isCertain: true});
   }
 
-  /** The file was changed so while a command of this agent ran. */
-  commandWrote(path: string, agent: string, hash: string): void {
+  /** The file got this content while a command of this agent ran. */
+  addCommandWrite(path: string, agent: string, hash: string): void {
     const last = this.#writers.get(path);
     const isSame = last?.hash === hash;
     if (isSame && last.isCertain) return;
     this.#writers.set(path, {hash, agents: new Set([...(isSame ? last.agents : []), agent]), isCertain: false});
   }
 
-  /** The files that agents have seen, as they are now: only these can be written by somebody who does not know. */
-  stamps(): ReadonlyMap<string, string> {
-    return new Map([...this.#known].map((path) => [path, stampOf(path)]));
+  /** The state of each known file now. */
+  readStamps(): ReadonlyMap<string, string> {
+    return new Map([...this.#known].map((path) => [path, readStamp(path)]));
   }
 
-  /** Who left the file with this content; undefined when no agent of this session did. */
-  writerOf(path: string, hash: string): string | undefined {
+  /** Who wrote this content of the file; undefined when no agent of this session did. */
+  findWriter(path: string, hash: string): string | undefined {
     const last = this.#writers.get(path);
     return last?.hash === hash ? [...last.agents].join(' or ') : undefined;
   }
 }
 
 class AgentFileLedger implements FileLedger {
-  /** Path to the hash of its content. Times of change are no proof: two writes may share one. */
+  /** Path to the hash of the content. Times of change are not enough: two writes may have the same time. */
   readonly #seen = new Map<string, string>();
 
   constructor(
     private readonly log: WriteLog,
-    /** As errors name it: `main`, or `[code] refactor auth`. */
     private readonly agent: string,
   ) {}
 
   sawRead(path: string, content: Buffer): void {
-    this.log.saw(path);
-    this.#seen.set(path, hashOf(content));
+    this.log.addKnown(path);
+    this.#seen.set(path, hashContent(content));
   }
 
   sawWrite(path: string, content: Buffer): void {
-    const hash = hashOf(content);
-    this.log.saw(path);
+    const hash = hashContent(content);
+    this.log.addKnown(path);
     this.#seen.set(path, hash);
-    this.log.wrote(path, this.agent, hash);
+    this.log.addWrite(path, this.agent, hash);
   }
 
   commandBegins(): () => Promise<void> {
-    const before = this.log.stamps();
+    const before = this.log.readStamps();
     return async () => {
-      const changed = [...before].filter(([path, stamp]) => stampOf(path) !== stamp);
+      const changed = [...before].filter(([path, stamp]) => readStamp(path) !== stamp);
       await this.commandRan(changed.map(([path]) => path));
     };
   }
 
   async commandRan(changed: readonly string[]): Promise<void> {
     for (const path of changed.filter((each) => this.log.knows(each))) {
-      const hash = await readFile(path).then(hashOf, () => undefined);
-      // One that is gone, or cannot be read, cannot be overwritten unseen either.
-      if (hash !== undefined) this.log.commandWrote(path, this.agent, hash);
+      const hash = await readFile(path).then(hashContent, () => undefined);
+      // A file that was deleted or cannot be read needs no entry: nothing can overwrite it unseen.
+      if (hash !== undefined) this.log.addCommandWrite(path, this.agent, hash);
     }
   }
 
   async assertFresh(path: string): Promise<void> {
     const seen = this.#seen.get(path);
-    const hash = hashOf(await readFile(path));
-    const agent = this.log.writerOf(path, hash);
+    const hash = hashContent(await readFile(path));
+    const agent = this.log.findWriter(path, hash);
     if (seen === undefined) {
       const by = agent === undefined ? '' : ` (${agent} wrote it)`;
       throw new MiniCcError('NOT_READ', `${path} exists${by} and you have not read it: read_file it first.`);
@@ -108,17 +110,17 @@ class AgentFileLedger implements FileLedger {
   }
 }
 
-/** @param agent as errors name it: `main`, or `[code] refactor auth`. */
+/** @param agent the agent's name in error messages: `main`, or `[code] refactor auth`. */
 export function createFileLedger(log: WriteLog, agent: string): FileLedger {
   return new AgentFileLedger(log, agent);
 }
 
-/** Changes whenever the file does, and sometimes when it does not. */
-function stampOf(path: string): string {
-  const about = lstatSync(path, {bigint: true, throwIfNoEntry: false});
-  return about ? `${about.mtimeNs} ${about.ctimeNs} ${about.size} ${about.ino}` : '';
+/** A text that differs after each change of the file. It may also differ when the content is the same. */
+function readStamp(path: string): string {
+  const stat = lstatSync(path, {bigint: true, throwIfNoEntry: false});
+  return stat ? `${stat.mtimeNs} ${stat.ctimeNs} ${stat.size} ${stat.ino}` : '';
 }
 
-function hashOf(content: Buffer): string {
+function hashContent(content: Buffer): string {
   return createHash('sha1').update(content).digest('base64');
 }

@@ -1,4 +1,4 @@
-/** One question to a model outside any conversation: no tools, no history. */
+/** What requests to a model are made of: the specifications of tools, and questions outside of a conversation. */
 
 import {type ZodType, z} from 'zod';
 import type {ToolSpec} from '../contract/messages.ts';
@@ -10,9 +10,12 @@ export interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputT
   readonly prompt: string;
 }
 
-const SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
+const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
 
-/** @throws ModelError when the call failed; the signal's reason when aborted. */
+/**
+ * Asks one question, without tools and without a history.
+ * @throws ModelError when the call failed; the signal's reason when aborted.
+ */
 export function askModel(
   model: Model,
   {system, prompt, ...limits}: ModelQuestion,
@@ -22,35 +25,42 @@ export function askModel(
   return model.reply({...limits, system, tools: [], messages, mayCallTools: false, signal}, () => undefined);
 }
 
-/** The same, with an answer by a schema. */
+/**
+ * Asks one question whose answer is JSON by the schema. The caller parses and checks it.
+ * @throws ModelError when the call failed; the signal's reason when aborted.
+ */
 export async function askModelForJson(
   model: Model,
   prompt: string,
   answerSchema: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<string> {
-  const reply = await askModel(model, {system: SYSTEM, prompt, answerSchema}, signal);
+  const reply = await askModel(model, {system: JSON_SYSTEM, prompt, answerSchema}, signal);
   return getText(reply.content);
 }
 
-/** One for each run. The specs keep their bytes as long as the tools do, so that the server's prompt cache holds. */
+/**
+ * Converts tools to the specifications that a model server reads: JSON Schema, made from zod once for each schema.
+ * One for each run. The specifications keep their bytes while the tools do not change, so that the server's prompt cache
+ * stays valid.
+ */
 export class ToolSpecs {
   readonly #schemas = new WeakMap<ZodType, ToolSpec['input_schema']>();
 
-  of(tools: readonly Tool[]): ToolSpec[] {
+  create(tools: readonly Tool[]): ToolSpec[] {
     return tools.map((tool) => ({
       name: tool.name,
       description: tool.description.trim(),
-      input_schema: this.#schemaOf(tool.input),
+      input_schema: this.#getSchema(tool.input),
     }));
   }
 
-  #schemaOf(input: ZodType): ToolSpec['input_schema'] {
+  #getSchema(input: ZodType): ToolSpec['input_schema'] {
     const known = this.#schemas.get(input);
     if (known) return known;
     const {$schema: _, ...schema} = z.toJSONSchema(input, {io: 'input'});
-    const made = {...schema, type: 'object'} as const;
-    this.#schemas.set(input, made);
-    return made;
+    const created = {...schema, type: 'object'} as const;
+    this.#schemas.set(input, created);
+    return created;
   }
 }

@@ -1,32 +1,36 @@
-/** How a run was cut off, and the reason of an ending in words. */
+/** Why a run was aborted, how it ended as text for people, and sums of results. */
 
 import type {RunResult, RunTotals} from '../contract/run-result.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 
-/** Why a run was cut off: the reason its signal carries. The first one wins. */
+/** The reason of the abort signal that ends a run. */
 export class RunAborted extends Error {
   constructor(
+    /**
+     * `user`: a person interrupted the turn. `stop`: a person or the main agent stopped the run. `close`: the session
+     * ends. `timeout`: the wall time is used up.
+     */
     readonly reason: 'user' | 'stop' | 'close' | 'timeout',
-    /** For `timeout`: the limit in seconds. */
-    readonly seconds = 0,
+    /** Of a `timeout`: the limit in seconds. */
+    seconds = 0,
   ) {
     super(reason === 'timeout' ? formatTimeout(seconds) : reason === 'user' ? 'interrupted by the user' : 'stopped');
     this.name = 'RunAborted';
   }
 }
 
-/** For the wall time. An idle time is worded by the model call that waited. */
+/** The text for a wall time that is used up. The model call itself writes the text for its idle time. */
 export function formatTimeout(seconds: number): string {
   return `timed out after ${seconds} s`;
 }
 
-/** The reason as a sentence of its own begins: `limit reached: 50 turns`. Empty for a success. */
+/** The reason where it stands alone, e.g. `limit reached: 50 turns`. Empty for a success. */
 export function formatEnding(result: RunResult): string {
   return result.outcome === 'limit' ? `limit reached: ${result.limit}` : formatReason(result);
 }
 
-/** The reason in a few words, for progress lines and receipts; empty for a success. */
+/** The reason in a few words, for progress lines and receipts, e.g. `50 turns`. Empty for a success. */
 export function formatReason(result: RunResult): string {
   switch (result.outcome) {
     case 'success':
@@ -42,21 +46,22 @@ export function formatReason(result: RunResult): string {
   }
 }
 
-/** The engine itself failed, before or beside the loop. */
+/** The result of a run that failed by an error of mini-cc itself, outside of the agent loop. */
 export function createInternalError(error: unknown): RunResult {
   return {outcome: 'error', code: 'INTERNAL', error: getErrorMessage(error), ...NO_TOTALS};
 }
 
+/** Of a run that made no model call. */
 export const NO_TOTALS: RunTotals = {
   ...{text: '', usage: NO_USAGE, usageByModel: {}, turns: 0, tools: [], durationMs: 0, modelMs: 0},
 };
 
-/** The result without how it ended. */
+/** The totals of a result, without how it ended. */
 export function getTotals({text, usage, usageByModel, turns, tools, durationMs, modelMs}: RunResult): RunTotals {
   return {text, usage, usageByModel, turns, tools, durationMs, modelMs};
 }
 
-/** Several turns as one: the last one's answer and ending, the sums of all. */
+/** Joins the results of two successive turns: the sums of both, how the second one ended, and the last text. */
 export function joinTurns(first: RunResult, next: RunResult): RunResult {
   const usageByModel = {...first.usageByModel};
   for (const [model, usage] of Object.entries(next.usageByModel)) {

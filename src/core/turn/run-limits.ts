@@ -1,35 +1,36 @@
-/** What ends a run that does not end by itself. */
+/** The limits of a run while it is at work: wall time and tokens. Turns are counted by the agent loop itself. */
 import type {Clock, Limits} from '../contract/limits.ts';
 import type {Usage} from '../contract/messages.ts';
-import type {SetAside, TokenBudget} from '../contract/tool.ts';
+import type {BudgetShare, TokenBudget} from '../contract/tool.ts';
 
-/** Of the main agent; those of subagents are in `limit-profiles.ts`. */
+/** The limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
 
-/** Share of a limit at which a run is told to report. */
+/** Share of a limit at which a run is asked to report. */
 const REPORT_AT = 0.9;
 
-/** What a timer takes, 24 days; a longer one would fire at once. Milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The longest time of a Node timer, in milliseconds: about 24 days. A timer with a longer time fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimer(callback, ms, idle = false) {
-    // No process is expected to be there by then.
-    if (ms > LONGEST_TIMER_MS) return () => undefined;
+    // The process will not live that long.
+    if (ms > MAX_TIMER_MS) return () => undefined;
     const timer = setTimeout(callback, ms);
     if (idle) timer.unref();
     return () => clearTimeout(timer);
   },
 };
 
-/** Counts a run's wall time, stands still while a person is asked, and calls once when it is used up. */
+/** Counts the wall time of a run and calls `onEnd` once when it is used up. The time does not count while it is paused. */
 export class Deadline {
   #usedMs = 0;
   #runningSince: number | undefined;
   #cancel: (() => void) | undefined;
   #pauses = 0;
 
+  /** Starts to count. @param limitMs milliseconds; 0: no limit. */
   constructor(
     private readonly clock: Clock,
     private readonly limitMs: number,
@@ -38,15 +39,17 @@ export class Deadline {
     this.#run();
   }
 
-  /** Milliseconds at work so far. */
+  /** Milliseconds counted so far. */
   get usedMs(): number {
     return this.#usedMs + (this.#runningSince === undefined ? 0 : this.clock.now() - this.#runningSince);
   }
 
-  get reportDue(): boolean {
+  /** So little time is left that the run must report now. */
+  get isReportDue(): boolean {
     return this.limitMs > 0 && this.usedMs >= REPORT_AT * this.limitMs;
   }
 
+  /** Counts again only after as many calls of `resume`. */
   pause(): void {
     this.#pauses += 1;
     if (this.#pauses > 1) return;
@@ -58,6 +61,7 @@ export class Deadline {
     if (this.#pauses === 0) this.#run();
   }
 
+  /** Ends the counting for good. */
   stop(): void {
     this.#halt();
     this.#pauses = Number.POSITIVE_INFINITY;
@@ -76,16 +80,10 @@ export class Deadline {
   }
 }
 
-/** A run of N turns makes N calls; the last of several is the report. A run of one turn just answers. */
-export function isReportingTurn(turn: number, limits: Limits): boolean {
-  return turn >= limits.maxTurns && turn > 1;
-}
-
 class RunTokenBudget implements TokenBudget {
   #spent = 0;
   #setAside = 0;
 
-  /** @param limit tokens; infinite without a limit. */
   constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
 
   get left(): number {
@@ -96,7 +94,7 @@ class RunTokenBudget implements TokenBudget {
     return this.left <= 0;
   }
 
-  get reportDue(): boolean {
+  get isReportDue(): boolean {
     return this.#spent + this.#setAside >= REPORT_AT * this.limit;
   }
 
@@ -104,17 +102,17 @@ class RunTokenBudget implements TokenBudget {
     this.#spent += countTokens(usage);
   }
 
-  setAside(wanted?: number): SetAside {
+  setAside(wanted?: number): BudgetShare {
     if (this.limit === Number.POSITIVE_INFINITY) return {budget: new RunTokenBudget(wanted), release: () => undefined};
     const share = Math.min(this.left, wanted ?? Math.floor(this.left / 2));
     const budget = new RunTokenBudget(share);
     this.#setAside += share;
-    let held = true;
+    let isReleased = false;
     return {
       budget,
       release: () => {
-        if (!held) return;
-        held = false;
+        if (isReleased) return;
+        isReleased = true;
         this.#setAside -= share;
         this.#spent += budget.#spent;
       },
@@ -122,6 +120,7 @@ class RunTokenBudget implements TokenBudget {
   }
 }
 
+/** All tokens of a model call: in and out, read from the cache and written to it. */
 export function countTokens(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }

@@ -1,13 +1,14 @@
-/** Puts a system prompt together: the agent's own words, where it works, the memory files. Fixed for a whole run. */
+/** Builds the system prompt: the agent's prompt, where it works, the memory files. It stays the same for a whole run. */
 
+/** What a system prompt says besides the agent's own prompt. */
 export interface SystemPromptContext {
   readonly cwd: string;
   readonly platform: string;
-  /** `2026-11-20`: a day, so that the prompt keeps its bytes. */
+  /** For example `2026-11-20`: without a time, so that the prompt keeps its bytes for the server's prompt cache. */
   readonly date: string;
-  /** Of a run with a worktree of its own: the workspace that this is a copy of. */
+  /** Of a run in a worktree: the workspace that the worktree is a copy of. */
   readonly worktreeOf?: string;
-  /** Current branch, or undefined outside git. */
+  /** The current branch, or undefined outside git. */
   readonly gitBranch?: string;
   /** Contents of AGENTS.md and the like, nearest last. */
   readonly memory: readonly {readonly path: string; readonly text: string}[];
@@ -15,24 +16,25 @@ export interface SystemPromptContext {
   readonly appended?: string;
 }
 
-export function createSystemPrompt(words: string, around: SystemPromptContext): string {
+/** @param prompt the agent's own prompt. */
+export function createSystemPrompt(prompt: string, context: SystemPromptContext): string {
   const lines = [
-    `Working directory: ${around.cwd}`,
-    `Platform: ${around.platform}. Date: ${around.date}.`,
-    around.gitBranch === undefined ? 'No git repository.' : `Git branch: ${around.gitBranch}.`,
+    `Working directory: ${context.cwd}`,
+    `Platform: ${context.platform}. Date: ${context.date}.`,
+    context.gitBranch === undefined ? 'No git repository.' : `Git branch: ${context.gitBranch}.`,
   ];
-  if (around.worktreeOf !== undefined) lines.push(worktreeWords(around.worktreeOf));
-  const parts = [words.trim(), lines.join('\n')];
-  for (const {path, text} of around.memory) parts.push(`# From ${path}\n\n${text.trim()}`);
-  if (around.appended) parts.push(around.appended.trim());
+  if (context.worktreeOf !== undefined) lines.push(describeWorktree(context.worktreeOf));
+  const parts = [prompt.trim(), lines.join('\n')];
+  for (const {path, text} of context.memory) parts.push(`# From ${path}\n\n${text.trim()}`);
+  if (context.appended) parts.push(context.appended.trim());
   return parts.join('\n\n');
 }
 
-function worktreeWords(workspace: string): string {
+function describeWorktree(workspace: string): string {
   return [
-    `This is a git worktree of your own: a copy of ${workspace} as it was when you began, uncommitted changes too.`,
-    'What git ignores (installed packages, build output) is not there. Work here only, with paths relative to here:',
-    `what you change below ${workspace} is refused. When you end, your changes are brought there by themselves, committed`,
+    `This is a git worktree of your own: a copy of ${workspace} as it was when you began, with uncommitted changes.`,
+    'Files that git ignores (installed packages, build output) are missing. Work only here, with relative paths:',
+    `changes below ${workspace} are refused. When you end, the runtime copies your changes to the workspace, committed`,
     'or not, as changes of files.',
   ].join(' ');
 }

@@ -1,36 +1,38 @@
-/** What a run has used and said so far; its result is made from this. */
+/** Counts what a run used and keeps its last answer. The result of the run is made from this. */
 import type {Clock} from '../contract/limits.ts';
 import type {Usage} from '../contract/messages.ts';
 import type {ModelReply} from '../contract/model.ts';
-import type {RunResult, ToolRecord} from '../contract/run-result.ts';
+import type {RunResult, RunTotals, ToolRecord} from '../contract/run-result.ts';
 import {addUsage, getText, NO_USAGE} from '../util/messages.ts';
 
-type TallyFields = Pick<RunResult, 'text' | 'usage' | 'usageByModel' | 'turns' | 'tools' | 'durationMs' | 'modelMs'>;
-/** How a run ended, without what the tally knows. */
+/** How a run ended, without the totals. */
 export type Ending<T = RunResult> = T extends {outcome: infer O}
-  ? {outcome: O} & Omit<T, 'outcome' | keyof TallyFields>
+  ? {outcome: O} & Omit<T, 'outcome' | keyof RunTotals>
   : never;
 
 export class Tally {
-  readonly records: ToolRecord[] = [];
+  /** Model replies so far. */
   turns = 0;
+  readonly #tools: ToolRecord[] = [];
   #usage: Usage = NO_USAGE;
-  readonly #byModel: Record<string, Usage> = {};
+  readonly #usageByModel: Record<string, Usage> = {};
   readonly #startedAt: number;
   #modelMs = 0;
   #callStartedAt = 0;
   #text = '';
-  #join = false;
-  #streamed = '';
-  #unfinished: {readonly usage: Usage; readonly model: string} | undefined;
+  #joinsNextText = false;
+  #streamedText = '';
+  /** What the attempt under way has used so far. */
+  #attempt: {readonly usage: Usage; readonly model: string} | undefined;
 
   constructor(private readonly clock: Clock) {
     this.#startedAt = clock.now();
   }
 
+  /** A model call begins. It may take several attempts. */
   beginCall(): void {
     this.#callStartedAt = this.clock.now();
-    this.#streamed = '';
+    this.#streamedText = '';
   }
 
   endCall(): void {
@@ -38,57 +40,55 @@ export class Tally {
   }
 
   addStreamedText(text: string): void {
-    this.#streamed += text;
+    this.#streamedText += text;
   }
 
-  /** What the attempt under way has used so far. */
-  setAttemptUsage(usage: Usage, model: string): void {
-    this.#unfinished = {usage, model};
-  }
-
-  /** The attempt came to nothing; what it used was used. @returns that. */
-  abandonAttempt(): Usage {
-    this.#streamed = '';
-    const {usage, model} = this.#unfinished ?? {usage: NO_USAGE, model: ''};
-    if (this.#unfinished) this.#addUsage(usage, model);
-    this.#unfinished = undefined;
-    return usage;
-  }
-
+  /** Removes and returns what the attempt under way has streamed. */
   takeStreamedText(): string {
-    const text = this.#streamed;
-    this.#streamed = '';
+    const text = this.#streamedText;
+    this.#streamedText = '';
     return text;
   }
 
-  addReply(reply: ModelReply): void {
-    this.turns += 1;
-    this.#streamed = '';
-    this.#unfinished = undefined;
-    this.#addUsage(reply.usage, reply.model);
-    const text = getText(reply.content);
-    if (text !== '') this.setText(this.#join ? this.#text + text : text);
-    this.#join = false;
+  /** @param usage all that the attempt under way has used so far. */
+  setAttemptUsage(usage: Usage, model: string): void {
+    this.#attempt = {usage, model};
   }
 
-  /** Tool calls have ended; what they asked of a model is the run's too. */
+  /** The attempt under way failed: its text no longer counts, its tokens do. @returns the tokens. */
+  abandonAttempt(): Usage {
+    this.#streamedText = '';
+    const {usage, model} = this.#attempt ?? {usage: NO_USAGE, model: ''};
+    if (this.#attempt) this.#addUsage(usage, model);
+    this.#attempt = undefined;
+    return usage;
+  }
+
+  /** Counts a whole reply, in place of what its attempt had used so far. */
+  addReply(reply: ModelReply): void {
+    this.turns += 1;
+    this.#streamedText = '';
+    this.#attempt = undefined;
+    this.#addUsage(reply.usage, reply.model);
+    const text = getText(reply.content);
+    if (text !== '') this.setText(this.#joinsNextText ? this.#text + text : text);
+    this.#joinsNextText = false;
+  }
+
+  /** Counts tool calls that ended, and the tokens that the tools themselves used. */
   addToolRecords(records: readonly ToolRecord[]): void {
-    this.records.push(...records);
+    this.#tools.push(...records);
     for (const {usage, model} of records.flatMap(({used = []}) => used)) this.#addUsage(usage, model);
   }
 
-  /** The next text goes on where this one was cut. */
+  /** The text of the next reply continues the text of this one. */
   joinNextText(): void {
-    this.#join = true;
+    this.#joinsNextText = true;
   }
 
+  /** Sets the answer of the run so far. */
   setText(text: string): void {
     this.#text = text;
-  }
-
-  #addUsage(usage: Usage, model: string): void {
-    this.#usage = addUsage(this.#usage, usage);
-    this.#byModel[model] = addUsage(this.#byModel[model] ?? NO_USAGE, usage);
   }
 
   result(ending: Ending): RunResult {
@@ -96,11 +96,16 @@ export class Tally {
       ...ending,
       text: this.#text,
       usage: this.#usage,
-      usageByModel: this.#byModel,
+      usageByModel: this.#usageByModel,
       turns: this.turns,
-      tools: this.records,
+      tools: this.#tools,
       durationMs: this.clock.now() - this.#startedAt,
       modelMs: this.#modelMs,
     };
+  }
+
+  #addUsage(usage: Usage, model: string): void {
+    this.#usage = addUsage(this.#usage, usage);
+    this.#usageByModel[model] = addUsage(this.#usageByModel[model] ?? NO_USAGE, usage);
   }
 }
