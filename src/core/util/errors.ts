@@ -37,7 +37,7 @@ export type ModelErrorKind =
   | 'stream'
   | 'idle';
 
-/** A model call failed; `partialText` is what had arrived by then. */
+/** A model call failed. */
 export class ModelError extends MiniCcError {
   override readonly name = 'ModelError';
 
@@ -49,7 +49,6 @@ export class ModelError extends MiniCcError {
       readonly retryable: boolean;
       /** Milliseconds that the server asked to wait (`Retry-After`). */
       readonly retryAfterMs?: number;
-      readonly partialText?: string;
     },
     options?: ErrorOptions,
   ) {

@@ -1,0 +1,36 @@
+import {mkdtempSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, it} from 'vitest';
+import type {RunStore} from '../../../src/core/contract/runs.ts';
+import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
+import {managerFixture, root} from '../manager-fixture.ts';
+import {ScriptedModel, say} from '../scripted-model.ts';
+
+it('the end of a run is published when its transcript is on the disk, not before', async () => {
+  const log: string[] = [];
+  const real = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-run-end-')), root).runStore(() => 'session-1');
+  const store: RunStore = {
+    sessionId: real.sessionId,
+    create: (header) => {
+      const open = real.create(header);
+      const close = async () => {
+        log.push('closing');
+        await sleep(20);
+        await open.close();
+        log.push('on the disk');
+      };
+      return {...open, close};
+    },
+    reopen: (runId) => real.reopen(runId),
+    list: () => real.list(),
+    read: (runId) => real.read(runId),
+    archive: (runId) => real.archive(runId),
+  };
+  const {bus, spawn} = managerFixture({options: {store}});
+  bus.subscribe(({type}) => void (type === 'run_end' && log.push(type)));
+  await spawn(new ScriptedModel([say('found')]));
+  log.push('returned');
+  expect(log).toEqual(['closing', 'on the disk', 'run_end', 'returned']);
+});
