@@ -13,7 +13,7 @@ import {type MissingTool, resolveTools} from './tool-list.ts';
 export type AgentSource = 'built-in' | 'inline' | FileSource;
 
 /** What the settings say about one agent (`agents.NAME`). */
-export interface AgentOverride {
+interface AgentOverride {
   readonly model?: string | undefined;
   readonly maxTurns?: number | undefined;
   readonly timeoutSeconds?: number | undefined;
@@ -48,7 +48,7 @@ export interface LoadedAgent {
   readonly stale?: true;
 }
 
-export interface HiddenAgent {
+interface HiddenAgent {
   readonly name: string;
   readonly source: AgentSource;
   readonly file?: string;

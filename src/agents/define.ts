@@ -21,7 +21,7 @@ export interface ParsedAgent {
   readonly widening: readonly Widening[];
 }
 
-export interface Widening {
+interface Widening {
   readonly key: AgentKey;
   readonly value: unknown;
   readonly isTrusted: boolean;

@@ -7,7 +7,7 @@ import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 /** Bytes. */
 const MAX_SIZE = 1024 * 1024;
 
-export type DefinitionText =
+type DefinitionText =
   | {readonly text: string; readonly problems: readonly Problem[]}
   | {readonly text?: undefined; readonly problems: readonly Problem[]};
 

@@ -63,7 +63,7 @@ export type Draft =
     }
   | {readonly ok: false; readonly error: string};
 
-export interface DraftOptions {
+interface DraftOptions {
   readonly toolNames: readonly string[];
   /** Names of other agents: the draft gets another one. */
   readonly taken: Iterable<string>;

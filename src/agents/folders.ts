@@ -14,7 +14,7 @@ export interface AgentLocations {
   readonly miniCcHome: string;
 }
 
-export interface AgentFolder {
+interface AgentFolder {
   readonly source: FileSource;
   readonly path: string;
 }
@@ -47,7 +47,7 @@ export interface ListedFile {
   readonly changedAt: number;
 }
 
-export interface FolderListing {
+interface FolderListing {
   readonly files: readonly ListedFile[];
   /** The folder and its subfolders that are read too. */
   readonly folders: readonly string[];

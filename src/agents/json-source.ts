@@ -53,9 +53,7 @@ export function parseJsonAgent(text: string, file: string, options: DefineOption
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 
-/**
- * Parses `{"NAME": {"description", "prompt", "tools", …}, …}`. An agent without `tools` gets all, as in Claude Code.
- */
+/** Parses `{"NAME": {"description", "prompt", …}, …}`. An agent without `tools` gets all, as in Claude Code. */
 export function parseInlineAgents(text: string, label: string, options: DefineOptions): SourceResult[] {
   const problems = new ProblemList(label);
   const root = parseRoot(text, problems);

@@ -140,9 +140,7 @@ const FORBIDS_WRITING =
 const TOOL_WORDS =
   /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
-/**
- * Does the prompt promise what the tools cannot do, or forbid what they can? Guesses by English words: warnings only.
- */
+/** Does the prompt promise what the tools cannot do, or forbid what they can? A guess by English words. */
 function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], position: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;

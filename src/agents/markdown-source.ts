@@ -25,7 +25,7 @@ const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => key !== 'prompt
 /** Files in such folders that are not agents. */
 const README_FILE = /^(?:README|CLAUDE|AGENTS|CHANGELOG|CONTRIBUTING|LICENSE|INDEX)(?:[._-].*)?\.md$/i;
 
-export type MarkdownOptions = Omit<DefineOptions, 'dialect'>;
+type MarkdownOptions = Omit<DefineOptions, 'dialect'>;
 
 export function readMarkdownAgent(file: string, options: MarkdownOptions): SourceResult {
   const {text, problems} = readDefinitionFile(file, {lossy: true});

@@ -1,6 +1,4 @@
-/**
- * Writes and deletes agent files in `.mini-cc/agents`, and the schema beside them. It writes and deletes nothing else.
- */
+/** Writes and deletes agent files in `.mini-cc/agents`, and writes the schema beside that folder; nothing else. */
 import {link, lstat, mkdir, readFile, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
@@ -23,7 +21,7 @@ import {
   SCHEMA_ID,
 } from './schema.ts';
 
-export interface SaveOptions {
+interface SaveOptions {
   /** Replaces an existing file. */
   readonly overwrite: boolean;
 }
@@ -94,9 +92,7 @@ function readVersion(text: string, file: string): number {
   return typeof value?.value === 'number' ? value.value : FORMAT_VERSION;
 }
 
-/**
- * Writes the schema for editors, which `$schema` names, unless another program's file, or the same schema, is there.
- */
+/** Writes the schema that `$schema` names, unless a foreign file, or the same schema, is there. */
 async function saveSchema(file: string): Promise<void> {
   const schema = createAgentSchema();
   const present = await readIfThere(file);
@@ -113,7 +109,7 @@ function toPlainJson(value: unknown): unknown {
 }
 
 /** The agent folders of the project and of the user, in this order. */
-export type WritableFolders = readonly string[];
+type WritableFolders = readonly string[];
 
 /**
  * The file that `deleteAgent` would remove, for the question before it; also the file of a broken definition.

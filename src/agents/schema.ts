@@ -10,7 +10,7 @@ export const NAME_RULE = 'lower-case letters, digits and hyphens, a letter first
 
 const MAX_LENGTH = 64;
 
-export const BUILT_IN_NAMES: readonly string[] = Object.keys(AGENT_TYPES);
+const BUILT_IN_NAMES: readonly string[] = Object.keys(AGENT_TYPES);
 
 export function isAgentName(name: string): boolean {
   return NAME_PATTERN.test(name);
@@ -35,9 +35,7 @@ export function toAgentName(written: string): string | undefined {
   return isAgentName(name) ? name : undefined;
 }
 
-/**
- * The name itself, or the name with the first number that no other agent has: `reviewer-2`. Built-in names are taken.
- */
+/** The name, if necessary with the first number that makes it unused: `reviewer-2`. Built-in names are in use. */
 export function toUnusedName(name: string, taken: Iterable<string>): string {
   const all = new Set([...taken, ...BUILT_IN_NAMES]);
   if (!all.has(name)) return name;

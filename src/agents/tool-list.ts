@@ -20,7 +20,7 @@ export interface MissingTool {
   readonly listed: boolean;
 }
 
-export interface ResolvedTools {
+interface ResolvedTools {
   /** In the order of all tools. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];

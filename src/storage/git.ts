@@ -9,7 +9,7 @@ import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {runProgram} from '../core/util/processes.ts';
 
-export interface GitAnswer {
+interface GitAnswer {
   readonly exitCode: number;
   /** Bytes: patches and names need not be UTF-8. */
   readonly stdout: Buffer;
@@ -216,4 +216,26 @@ async function run(
   if (ended === 'output') throw createError(args[0], `printed more than ${MAX_OUTPUT / 1024 / 1024} MB`);
   if (ended === 'start' || ended === 'abort') throw createError(args[0], message);
   throw createError(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
+}
+
+/** The differences between two trees: followed by their ids, arguments for `git`; `parseTreeDiff` reads the output. */
+export const TREE_DIFF: readonly string[] = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
+
+/** A path that differs between two trees. Modes and ids are as git writes them. */
+export interface TreeDiff {
+  readonly path: string;
+  readonly oldMode: string;
+  readonly newMode: string;
+  readonly oldId: string;
+  readonly newId: string;
+}
+
+export function parseTreeDiff(output: Buffer): TreeDiff[] {
+  const parts = output.toString().split('\0');
+  const found: TreeDiff[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.slice(1).split(' ');
+    found.push({path: parts[at + 1]!, oldMode, newMode, oldId, newId});
+  }
+  return found;
 }

@@ -9,7 +9,7 @@ import type {LedgerLine} from './ledger.ts';
 import {restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
-export interface ChangedFilesDeps {
+interface ChangedFilesDeps {
   /** The workspace. */
   readonly root: string;
   /** The checkpoints of the open session. @throws MiniCcError when they cannot be used */

@@ -4,7 +4,7 @@ import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../.
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
-export interface CheckpointStoreOptions {
+interface CheckpointStoreOptions {
   /** Returns the folder of the session that is open now. */
   readonly sessionFolder: () => string;
   readonly root: string;

@@ -1,6 +1,4 @@
-/**
- * The stored contents of files: those that tools changed are in a blob store, those that commands changed in snapshots.
- */
+/** The stored contents of files: from tool writes in a blob store, from commands in snapshots. */
 import {randomUUID} from 'node:crypto';
 import {mkdir, readdir, readFile, rename, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -103,7 +101,7 @@ export interface ContentSource {
   contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-export interface Batch<T> {
+interface Batch<T> {
   readonly items: readonly T[];
   /** By id. Contents that are not stored any more are missing. */
   readonly contents: ReadonlyMap<string, Buffer>;

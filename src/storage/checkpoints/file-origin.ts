@@ -7,7 +7,7 @@ import type {FileChange} from './ledger.ts';
 /** Milliseconds by which the clock of a file system may be behind. */
 const CLOCK_LAG_MS = 20;
 
-export interface StateChange {
+interface StateChange {
   readonly before: FileState;
   readonly after: FileState;
 }
@@ -50,7 +50,7 @@ export function listMissingFolders(file: string): string[] {
 }
 
 /** The folders above a file, below `root`, that were created at `time` (milliseconds since the epoch) or later. */
-export function listFoldersMadeSince(file: string, root: string, time: number): string[] {
+function listFoldersMadeSince(file: string, root: string, time: number): string[] {
   const made: string[] = [];
   for (let folder = path.dirname(file); folder.startsWith(`${root}${path.sep}`); folder = path.dirname(folder)) {
     const stat = lstatSync(folder, {throwIfNoEntry: false});

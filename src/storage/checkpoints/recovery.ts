@@ -8,7 +8,7 @@ import type {ShadowGit} from './shadow-git.ts';
 type OpenCommand = Extract<LedgerLine, {type: 'running'}>;
 type OpenWrite = Extract<LedgerLine, {type: 'writing'}>;
 
-export interface OpenWork {
+interface OpenWork {
   readonly running: readonly OpenCommand[];
   readonly writing: readonly OpenWrite[];
 }

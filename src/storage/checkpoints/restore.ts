@@ -11,7 +11,7 @@ import {type FileOrLink, getContentId, getDefaultMode, readFileState} from './fi
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 /** The files that were restored, and those that were left with the reason. */
-export type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
+type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
 
 type Restore = Extract<RestorePlan, {type: 'restore'}>;
 

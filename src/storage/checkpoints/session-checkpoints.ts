@@ -15,7 +15,7 @@ import {findOpenWork, getWriteKey, recoverCommands} from './recovery.ts';
 import {ShadowGit, type Snapshot, type TreeChange} from './shadow-git.ts';
 import {SnapshotLock} from './snapshot-lock.ts';
 
-export interface SessionCheckpointsOptions {
+interface SessionCheckpointsOptions {
   /** `<session>/checkpoints`; created with the first change. */
   readonly folder: string;
   readonly root: string;

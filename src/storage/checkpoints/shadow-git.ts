@@ -7,7 +7,7 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git} from '../git.ts';
+import {type GitOptions, git, parseTreeDiff, TREE_DIFF} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
 import {filterSnapshotFiles} from './snapshot-filter.ts';
 
@@ -15,9 +15,7 @@ import {filterSnapshotFiles} from './snapshot-filter.ts';
 const CALL_LIMIT_MS = 10_000;
 const FIRST_LIMIT_MS = 15_000;
 
-/**
- * From this number on, new objects go into one pack: single files would take several times as long, and as much space.
- */
+/** From this number of files on, new objects go into one pack: single files take several times as long. */
 const MIN_PACKED = 200;
 const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
 
@@ -47,7 +45,7 @@ export interface Snapshot {
   readonly leftOut: readonly string[];
 }
 
-export interface ShadowGitOptions {
+interface ShadowGitOptions {
   /** The folder of the repository; created when it does not exist. */
   readonly folder: string;
   /** The workspace, links resolved. */
@@ -130,17 +128,12 @@ export class ShadowGit {
   /** The differences between two snapshots. */
   async changes(from: string, to: string): Promise<readonly TreeChange[]> {
     if (from === to) return [];
-    const fields = splitNames(await this.#git(this.top, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
-    const changes: TreeChange[] = [];
-    for (let index = 0; index + 1 < fields.length; index += 2) {
-      const [oldMode = '', newMode = '', oldId = '', newId = ''] = fields[index]!.toString().slice(1).split(' ');
-      const name = fields[index + 1]!.toString();
-      const stateAt = (tree: string, kind: string, id: string) =>
-        toFileState(kind, id, this.#modes.get(tree)?.get(name));
-      const [before, after] = [stateAt(from, oldMode, oldId), stateAt(to, newMode, newId)];
-      changes.push({path: path.join(this.top, name), before, after});
-    }
-    return changes;
+    const diff = parseTreeDiff(await this.#git(this.top, [...TREE_DIFF, from, to]));
+    return diff.map(({path: name, oldMode, newMode, oldId, newId}) => ({
+      path: path.join(this.top, name),
+      before: toFileState(oldMode, oldId, this.#modes.get(from)?.get(name)),
+      after: toFileState(newMode, newId, this.#modes.get(to)?.get(name)),
+    }));
   }
 
   /** The size of each content in bytes, by id. Missing contents are left out. */

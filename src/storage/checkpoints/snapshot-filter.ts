@@ -13,7 +13,7 @@ const MAX_NEW_BYTES = 256 * 1024 * 1024;
 /** Files that are checked in a row before other work of the process gets its turn. */
 const FILES_AT_ONCE = 500;
 
-export interface FilteredFiles {
+interface FilteredFiles {
   readonly added: readonly Buffer[];
   /** By name, of added files: permission bits that differ from those of a new file. */
   readonly modes: ReadonlyMap<string, number>;

@@ -20,7 +20,7 @@ import {
   TranscriptWriter,
 } from './transcript.ts';
 
-export interface RunFilesDeps {
+interface RunFilesDeps {
   /** Called each time, since /clear starts a new session. */
   readonly session: () => {readonly id: string; readonly folder: string};
   readonly cwd: string;
@@ -152,9 +152,7 @@ function fromEnd(end: EndEntry) {
   return {text, tools, usage, background, round, lastAt: Date.parse(end.at), end};
 }
 
-/**
- * The state of a run whose last line is not its end: it was cut off, or was sent to the background in its last moment.
- */
+/** The state of a run whose last line is not its end: it was cut off, or just sent to the background. */
 function fromEntries(entries: readonly TranscriptEntry[]) {
   let state = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
   let isBackground = false;

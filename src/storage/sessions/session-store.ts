@@ -1,6 +1,4 @@
-/**
- * Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, with their subagents and cut outputs beside it.
- */
+/** Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, beside it subagents and cut outputs. */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/tool-result.ts';
@@ -13,7 +11,7 @@ import {RunFiles} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
 import {assertContinuable, readHeader, type TranscriptHeader, TranscriptWriter} from './transcript.ts';
 
-export interface OpenSession {
+interface OpenSession {
   readonly journal: Journal;
   readonly transcript: string;
   readonly output: OutputStore;

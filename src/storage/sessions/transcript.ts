@@ -28,7 +28,7 @@ import {appendLine, openForAppending, parseLine, readFirstAndLastLine, readFirst
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
 /** A line with a message. */
-export type MessageLine = Extract<TranscriptEntry, {type: 'message'}>;
+type MessageLine = Extract<TranscriptEntry, {type: 'message'}>;
 
 /** Appends to one file. The first entry creates it, so that a session without any message leaves nothing. */
 export class TranscriptWriter implements Journal {

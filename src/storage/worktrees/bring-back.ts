@@ -8,7 +8,8 @@ import path from 'node:path';
 import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {formatFileName} from '../../core/util/paths.ts';
-import {ABSENT, type TreeDiff, type TreeSnapshots} from './snapshots.ts';
+import type {TreeDiff} from '../git.ts';
+import {ABSENT, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
 import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
 

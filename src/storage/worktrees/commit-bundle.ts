@@ -6,7 +6,7 @@ import {git} from '../git.ts';
 import {gitOrThrow} from './repository.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
-export interface CommitsDeps {
+interface CommitsDeps {
   /** The top of the worktree. The run could change its `.git`. */
   readonly tree: string;
   /** mini-cc's own git directory. The run's `.git` is used only to list commits and to read objects. */
@@ -16,9 +16,7 @@ export interface CommitsDeps {
   readonly keepIn: string;
 }
 
-/**
- * @returns lines that say where the commits are; none without commits. Never rejects: the run may have deleted `.git`
- */
+/** @returns lines that say where the commits are. Never rejects, since the run may have deleted `.git` */
 export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
   try {
     const kept = await bundle(deps);

@@ -10,7 +10,7 @@ import {gitOrThrow, type Repository} from './repository.ts';
 const AT_ONCE = 64;
 const MAX_NAMED = 5;
 
-export interface Copied {
+interface Copied {
   /** Tracked files that were left out, although they are not deleted. */
   readonly leftOut: readonly string[];
   /** Lines for the user about files that were left out although git does not ignore them. */
@@ -79,9 +79,7 @@ async function listFiles(from: Repository, signal: AbortSignal): Promise<readonl
   return [...files.values()];
 }
 
-/**
- * Creates each folder of the copy once. A folder that is a link in the original contains nothing of this repository.
- */
+/** Creates each folder of the copy once. A folder that is a link in the original is not part of the repository. */
 class FolderMaker {
   readonly #made = new Map<string, Promise<boolean>>();
 

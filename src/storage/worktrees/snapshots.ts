@@ -4,22 +4,13 @@
  */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {git} from '../git.ts';
+import {git, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
 import {createBorrowingRepository, gitOrThrow, type Repository} from './repository.ts';
 
 /** Attributes that turn off all conversions. */
 const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
 /** The mode of a path that does not exist. */
 export const ABSENT = '000000';
-
-/** A path that differs between two trees. Modes are as git writes them. */
-export interface TreeDiff {
-  readonly path: string;
-  readonly oldMode: string;
-  readonly newMode: string;
-  readonly oldId: string;
-  readonly newId: string;
-}
 
 export class TreeSnapshots {
   /** @param gitDir as `create` left it. @param folder absolute, links resolved */
@@ -34,9 +25,7 @@ export class TreeSnapshots {
     return new TreeSnapshots(gitDir, folder);
   }
 
-  /**
-   * The path of the index. It has sizes and times of the files, so that git need not read them again with a copy of it.
-   */
+  /** The path of the index. With a copy of it, git knows sizes and times of the files without reading them. */
   get index(): string {
     return path.join(this.gitDir, 'index');
   }
@@ -76,14 +65,7 @@ export class TreeSnapshots {
   }
 
   async changes(from: string, to: string): Promise<readonly TreeDiff[]> {
-    const raw = await this.#git(this.folder, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]);
-    const parts = raw.toString().split('\0');
-    const found: TreeDiff[] = [];
-    for (let at = 0; at + 1 < parts.length; at += 2) {
-      const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.slice(1).split(' ');
-      found.push({path: parts[at + 1]!, oldMode, newMode, oldId, newId});
-    }
-    return found;
+    return parseTreeDiff(await this.#git(this.folder, [...TREE_DIFF, from, to]));
   }
 
   /** The tree `from` with only these changes. It changes the index, so take no snapshot afterwards. */

@@ -3,7 +3,8 @@ import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
-import {ABSENT, type TreeDiff} from './snapshots.ts';
+import type {TreeDiff} from '../git.ts';
+import {ABSENT} from './snapshots.ts';
 
 const LINK = '120000';
 const EXECUTABLE = '100755';
@@ -53,9 +54,7 @@ export class WorkspaceConflicts {
     return change.newMode === ABSENT || change.newMode === LINK ? 'replaced' : 'edited';
   }
 
-  /**
-   * Whether a folder above the file is a link, so that a write would go elsewhere; unless the run replaced that link.
-   */
+  /** Whether a folder above the file is a link that leads a write elsewhere, and that the run did not replace. */
   async #isBehindLink(file: string, existing: ReadonlySet<string>): Promise<boolean> {
     const parts = file.split('/').slice(0, -1);
     for (let length = 1; length <= parts.length; length += 1) {

@@ -11,7 +11,7 @@ import type {Repository} from './repository.ts';
 const START = 'start.json';
 const VERSION = 1;
 
-export interface WorktreePaths {
+interface WorktreePaths {
   readonly folder: string;
   /** Contains the tree, under the name of the original folder, since many tools name a project by it. */
   readonly trees: string;
@@ -46,7 +46,7 @@ const startSchema = z.object({
   origin: z.object({top: z.string(), prefix: z.string(), objectFormat: z.string(), start: z.string()}),
 });
 
-export interface WorktreeStart {
+interface WorktreeStart {
   readonly origin: Origin;
   /** The top of the tree. */
   readonly top: string;
@@ -94,9 +94,7 @@ async function makeFoldersWritable(folder: string): Promise<void> {
   }
 }
 
-/**
- * A path that does not exist yet: `changes.patch`, then `changes-2.patch`, since a run that goes on may keep several.
- */
+/** A path that does not exist yet: `changes.patch`, then `changes-2.patch`: a continued run may keep several. */
 export async function findUnusedPath(folder: string, name: string, ending: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const file = path.join(folder, count === 1 ? `${name}.${ending}` : `${name}-${count}.${ending}`);
