@@ -1,6 +1,6 @@
 /** `/stop` and `/background`: what becomes of the work under way. */
 import type {Command} from '../core/contract/session.ts';
-import {runTitle} from '../core/runs/progress-line.ts';
+import {formatRunTitle} from '../core/runs/progress-line.ts';
 
 export const stopCommand: Command = {
   name: 'stop',
@@ -18,7 +18,7 @@ export const backgroundCommand: Command = {
   run({request}) {
     const runs = request({type: 'detach_runs'});
     if (runs.length === 0) return {ok: true, text: 'No subagent is at work in the foreground.'};
-    const names = runs.map(runTitle).join(', ');
+    const names = runs.map(formatRunTitle).join(', ');
     return {ok: true, text: `In the background now: ${names}. The end of each will be announced.`};
   },
 };

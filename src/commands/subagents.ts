@@ -5,10 +5,10 @@ import type {RunDetails} from '../core/contract/requests.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session.ts';
 import type {TranscriptEntry} from '../core/contract/transcript.ts';
-import {sessionKeyOf} from '../core/runs/announcement.ts';
-import {describeSent, formatDuration, runTitle} from '../core/runs/progress-line.ts';
+import {getSessionKey} from '../core/runs/announcement.ts';
+import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
-import {runTable, stateWords} from '../core/runs/run-table.ts';
+import {formatRunTable, formatState} from '../core/runs/run-table.ts';
 import {getText} from '../core/util/messages.ts';
 import {toOneLine} from '../core/util/text.ts';
 import {formatFiles, formatGaps, formatRestored} from './changes.ts';
@@ -26,7 +26,7 @@ const FORMS = `/subagents [list]
 type Form = (context: CommandContext, args: string) => CommandResult | Promise<CommandResult>;
 
 const FORM_TABLE = new Map<string, Form>([
-  ['list', ({request}) => done(runTable(request({type: 'runs'}), Date.now(), 'activity'))],
+  ['list', ({request}) => done(formatRunTable(request({type: 'runs'}), Date.now(), 'activity'))],
   ['stop', stop],
   ['log', log],
   ['info', ({request}, args) => named(args, (run) => done(formatRun(request({type: 'run', run}))))],
@@ -62,9 +62,9 @@ async function stop({request}: CommandContext, args: string): Promise<CommandRes
   }
   return named(args, async (run) => {
     const {record} = request({type: 'run', run});
-    if (hasEnded(record)) return done(`${runTitle(record)} has ended already: ${record.outcome}.`);
+    if (hasEnded(record)) return done(`${formatRunTitle(record)} has ended already: ${record.outcome}.`);
     await request({type: 'stop_runs', run});
-    return done(`Stopped ${runTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
+    return done(`Stopped ${formatRunTitle(record)}. What it found is kept: /subagents log ${record.runId.slice(0, 8)}`);
   });
 }
 
@@ -95,14 +95,14 @@ function send({request}: CommandContext, args: string): CommandResult | Promise<
 async function diff({request}: CommandContext, run: string): Promise<CommandResult> {
   const {record, files, patches, gaps} = await request({type: 'diff_run', run});
   const changed = `changed ${files === 0 ? 'no files' : formatFiles(files)}`;
-  const head = `${runTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
+  const head = `${formatRunTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
   return {...done([[head, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n')), isDiff: true};
 }
 
 async function undo({request, info}: CommandContext, run: string): Promise<CommandResult> {
   const undone = await request({type: 'undo_run', run});
   const {record, restored, left, gaps} = undone;
-  const text = `${runTitle(record)}: ${formatRestored(undone, info.cwd) || 'nothing to undo.'}`;
+  const text = `${formatRunTitle(record)}: ${formatRestored(undone, info.cwd) || 'nothing to undo.'}`;
   return {ok: restored.length > 0 || left.length === 0, text: [text, ...formatGaps(gaps)].join('\n')};
 }
 
@@ -110,11 +110,11 @@ async function undo({request, info}: CommandContext, run: string): Promise<Comma
 function formatRun({record, archiveAt}: RunDetails): string {
   const {runId, agent, description, label, model, createdAt, startedAt, endedAt, outcome, reason, receipt} = record;
   const facts: [string, string][] = [
-    ['status', stateWords(record)],
+    ['status', formatState(record)],
     ['label', label ?? '-'],
     ['task', `[${agent}] ${description}`],
     ['run', runId],
-    ['session', `${record.sessionId} (${sessionKeyOf(agent, runId)})`],
+    ['session', `${record.sessionId} (${getSessionKey(agent, runId)})`],
     ['transcript', record.transcript],
     ['model', model],
     ['where', record.background ? 'background' : 'foreground'],

@@ -11,7 +11,7 @@ import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
 import {createReplayModel, type Deduplicated, TaskDedup} from './runs/dedup.ts';
 import {getIsolation, getTaskKey, type ManagerDeps, type SpawnRequest} from './runs/dispatch.ts';
-import {limitsOf} from './runs/limit-profiles.ts';
+import {getLimits} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
 import {Pool} from './runs/pool.ts';
 import {formatReport} from './runs/receipt.ts';
@@ -217,7 +217,7 @@ export class SubagentManager {
   #start(asked: SpawnRequest): LiveRun {
     const request = {...asked, isolation: getIsolation(asked)};
     const {agent, description, model, prompt, background, signal, isolation} = request;
-    const limits = limitsOf(this.deps.runs.limits, agent, request);
+    const limits = getLimits(this.deps.runs.limits, agent, request);
     const opened = openNewRun(this.deps.store, this.#registry, request);
     const {budget: tokens, release} = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
     const live = new LiveRun(opened, background ? undefined : signal);
@@ -228,7 +228,7 @@ export class SubagentManager {
   /** Another round of a run that has ended, in the background. */
   #continue(record: RunRecord, message: string): void {
     const {agent, model} = this.deps.revive(record);
-    const limits = limitsOf(this.deps.runs.limits, agent, {...record.limits, prompt: message, background: true});
+    const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: message, background: true});
     const opened = openNextRound(this.deps.store, this.#registry, record, {message, model: model.name});
     this.#archive.cancel(opened.runId);
     const tokens = createTokenBudget(limits.maxTokens);

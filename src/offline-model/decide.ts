@@ -35,7 +35,7 @@ export function decide(request: OfflineRequest, body: string): Reply {
     model: request.model,
     content,
     stopReason,
-    inputTokens: estimateTokens(body),
+    countInputTokens: estimateTokens(body),
     outputTokens: estimateTokens(JSON.stringify(content)),
   };
 }

@@ -139,7 +139,7 @@ function sumByModel(parts: readonly Readonly<Record<string, Usage>>[]): Record<s
 
 function camelUsage(usage: Usage) {
   return {
-    inputTokens: usage.input_tokens,
+    countInputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     cacheReadInputTokens: usage.cache_read_input_tokens,
     cacheCreationInputTokens: usage.cache_creation_input_tokens,

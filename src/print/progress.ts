@@ -1,6 +1,6 @@
 /** Progress lines of subagents on standard error in print mode. */
 import type {AgentEvent} from '../core/contract/events.ts';
-import {type ProgressState, progressLine, taskHeader} from '../core/runs/progress-line.ts';
+import {formatProgressLine, formatTaskHeader, type ProgressState} from '../core/runs/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
 
 interface ShownRun {
@@ -21,11 +21,11 @@ export function createProgress(write: (line: string) => void): (event: AgentEven
     if (!run) return;
     runs.set(event.agentId, run);
     if (event.type === 'run_start') {
-      write(taskHeader(run.line.description));
-      write(progressLine(run.line));
+      write(formatTaskHeader(run.line.description));
+      write(formatProgressLine(run.line));
     } else if (event.type === 'run_end') {
       runs.delete(event.agentId);
-      write(progressLine(run.line));
+      write(formatProgressLine(run.line));
     }
   };
 }
@@ -40,7 +40,10 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
   const draw = () => {
     const now = Date.now();
     lines.draw(
-      [...runs.values()].flatMap((run) => [taskHeader(run.line.description), progressLine(withDuration(run, now))]),
+      [...runs.values()].flatMap((run) => [
+        formatTaskHeader(run.line.description),
+        formatProgressLine(withDuration(run, now)),
+      ]),
     );
   };
   return (event) => {

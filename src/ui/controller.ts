@@ -4,7 +4,7 @@
  */
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Session, SubmitResult} from '../core/contract/session.ts';
-import {describeSent, runTitle} from '../core/runs/progress-line.ts';
+import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
@@ -147,7 +147,7 @@ export class Controller {
   }
 
   #sendToRun(run: SubagentRun, message: string): void {
-    const text = `${runTitle(run)}: ${message}`;
+    const text = `${formatRunTitle(run)}: ${message}`;
     this.#request((session) => {
       this.#printPrompt(session, text);
       const answer = session.request({type: 'send_to_run', run: run.agentId, message});
@@ -261,7 +261,7 @@ export class Controller {
   /** Leaves, but with agents running it first names them and waits for a second press. @param key what to press again */
   askToLeave(key: 'Ctrl+C' | 'Ctrl+D'): void {
     const runs = this.#runningAgents();
-    const names = runs.map(runTitle).join(', ');
+    const names = runs.map(formatRunTitle).join(', ');
     const isConfirmed = this.local.get().armed === 'stop and leave' && names === this.#warnedRuns;
     if (runs.length === 0 || isConfirmed) {
       this.leave(0);

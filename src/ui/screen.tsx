@@ -2,7 +2,7 @@
 import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
 import type {Session} from '../core/contract/session.ts';
-import {runTitle} from '../core/runs/progress-line.ts';
+import {formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
@@ -106,7 +106,7 @@ function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
 
 /** Prints the runs that leaving stopped, why the screen failed, and how to resume the session. */
 function printEnd(controller: Controller, {stdout, stderr}: Terminal, failure: string | undefined): void {
-  for (const run of controller.stoppedRuns) stdout.write(`  ${runTitle(run)} - stopped\n`);
+  for (const run of controller.stoppedRuns) stdout.write(`  ${formatRunTitle(run)} - stopped\n`);
   if (failure !== undefined) stderr.write(`${failure}\n`);
   const {hasRun, session} = controller.ui.get();
   if (hasRun && session) stdout.write(`Resume this session: mini-cc --resume ${session.sessionId}\n`);

@@ -23,9 +23,9 @@ export interface RunHeader {
   readonly label?: string;
   /** The Task call that dispatched it. */
   readonly callId?: string;
-  /** Those that the call named: they hold for each round. */
+  /** The limits that the call named, for each round. */
   readonly limits?: NamedLimits;
-  /** Of its agent's tools it has these only, in each round. */
+  /** The run has only these of its agent's tools, in each round. */
   readonly onlyTools?: readonly string[];
   /** Each round has a worktree of its own. */
   readonly isolation?: Isolation;
@@ -44,24 +44,24 @@ export interface RunRecord extends RunHeader {
   readonly createdAt: number;
   readonly startedAt?: number;
   readonly endedAt?: number;
-  /** When it last did something: what it is idle since. */
+  /** When it last did something. */
   readonly lastAt: number;
   readonly lastTool?: string;
   /** Tool calls that ended. */
   readonly tools: number;
   readonly usage: Usage;
-  /** 1, and one more for each message that made it go on after its end. */
+  /** 1, plus one for each message that made it continue after its end. */
   readonly round: number;
   /** Of a background run that has ended: is its end in the main agent's history? */
   readonly announcement?: 'waiting' | 'delivered' | 'skipped';
-  /** It was not at work in this process. */
+  /** It was read from disk and has not worked in this process. */
   readonly restored: boolean;
   readonly result?: Pick<RunResult, 'usageByModel' | 'durationMs' | 'modelMs' | 'turns'>;
 }
 
 export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;
 
-/** A run as its transcript tells it. */
+/** A run as its transcript describes it. */
 export interface StoredRun extends RunHeader {
   readonly transcript: string;
   readonly archived: boolean;
@@ -70,9 +70,9 @@ export interface StoredRun extends RunHeader {
   readonly round: number;
   readonly tools: number;
   readonly usage: Usage;
-  /** What it said last. */
+  /** Its last text. */
   readonly text: string;
-  /** Absent: it was cut off. */
+  /** Absent when the run was cut off. */
   readonly end?: EndEntry;
 }
 
@@ -80,17 +80,17 @@ export interface OpenRun {
   readonly journal: Journal;
   readonly output: OutputStore;
   readonly transcript: string;
-  /** While it waits: nothing is held open. It is opened again with the next line. */
+  /** Closes the file while the run waits; the next line opens it again. */
   park(): void;
   /** All lines are on the disk when this resolves. */
   close(): Promise<void>;
 }
 
-/** Opens what a run writes to, and finds it again; `storage/` does it. All calls are about the current session. */
+/** Opens the transcript of a run, and finds it again; `storage/` implements it. All calls are about the current session. */
 export interface RunStore {
   readonly sessionId: string;
   create(header: RunHeader): OpenRun;
-  /** To go on with it. @throws MiniCcError when it is archived or gone. */
+  /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or gone. */
   reopen(runId: string): OpenRun & {readonly messages: readonly Message[]};
   /** All runs of the session, oldest first. */
   list(): readonly StoredRun[];

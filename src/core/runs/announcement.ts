@@ -7,7 +7,7 @@ import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {formatDuration} from './progress-line.ts';
-import {cutAtParagraph, inputTokens, tokens} from './receipt.ts';
+import {countInputTokens, cutAtParagraph, tokens} from './receipt.ts';
 
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
@@ -21,17 +21,17 @@ export interface EndedRun extends Announcement {
   readonly transcript: string;
 }
 
-export function sessionKeyOf(agent: string, runId: string): string {
+export function getSessionKey(agent: string, runId: string): string {
   return `agent:${agent}:subagent:${runId}`;
 }
 
-/** What stands in the tag: the run's id, and which of its ends it was. */
-export function announcementId(runId: string, round = 1): string {
+/** The id in the tag: the run, and from its second end on the number of that end. */
+export function getAnnouncementId(runId: string, round = 1): string {
   return round === 1 ? runId : `${runId}#${round}`;
 }
 
-/** Four statuses, from the outcome alone; whatever the text claims. */
-function statusOf(outcome: Outcome): 'success' | 'error' | 'timeout' | 'unknown' {
+/** One of four statuses. It follows from the outcome alone, never from the text. */
+function getStatus(outcome: Outcome): 'success' | 'error' | 'timeout' | 'unknown' {
   return outcome === 'success' || outcome === 'timeout' || outcome === 'unknown' ? outcome : 'error';
 }
 
@@ -51,29 +51,29 @@ export function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): strin
   }
 }
 
-/** The words of an announcement, without its tag; for the screen. */
-export function announcementText(run: EndedRun): string {
-  const into = inputTokens(run.usage);
+/** The text of an announcement, without its tag. */
+export function formatAnnouncement(run: EndedRun): string {
+  const into = countInputTokens(run.usage);
   const out = run.usage.output_tokens;
   const stats = [
     `runtime ${formatDuration(run.durationMs)}`,
     `tokens ${tokens(into + out)} (in ${tokens(into)} / out ${tokens(out)})`,
     'est n/a',
-    `sessionKey ${sessionKeyOf(run.agent, run.runId)}`,
+    `sessionKey ${getSessionKey(run.agent, run.runId)}`,
     `sessionId ${run.sessionId}`,
     `transcript ${run.transcript}`,
   ];
   const result = run.text.trim() === '' ? '(not available)' : run.text.trim();
-  return `Status: ${statusOf(run.outcome)}\nResult: ${result}\nNotes: ${formatNote(run)}\nStats: ${stats.join(' • ')}`;
+  return `Status: ${getStatus(run.outcome)}\nResult: ${result}\nNotes: ${formatNote(run)}\nStats: ${stats.join(' • ')}`;
 }
 
 /** The message for the main agent's history. The tag's delimiters within are escaped, so that no text can end it. */
-export function announcementMessage(run: EndedRun): string {
-  const inner = announcementText(run).replaceAll(new RegExp(`<(/?)\\s*${TAG}`, 'gi'), `&lt;$1${TAG}`);
-  return `<${TAG} run="${announcementId(run.runId, run.round)}">\n${inner}\n</${TAG}>`;
+export function formatAnnouncementMessage(run: EndedRun): string {
+  const inner = formatAnnouncement(run).replaceAll(new RegExp(`<(/?)\\s*${TAG}`, 'gi'), `&lt;$1${TAG}`);
+  return `<${TAG} run="${getAnnouncementId(run.runId, run.round)}">\n${inner}\n</${TAG}>`;
 }
 
-/** A background run that has ended, for those who are told. */
+/** The end of a background run, on its way to the main agent and the screen. */
 export interface PendingAnnouncement {
   /** For the main agent's inbox. */
   readonly message: QueuedMessage;
@@ -82,8 +82,8 @@ export interface PendingAnnouncement {
 }
 
 /**
- * @param resultTokens what its prompt asks for; past twice that the text is cut.
- * @returns undefined when there is nothing to post: it was no background run, or it asked for silence.
+ * @param resultTokens the length that the run's prompt asks for; past twice that the text is cut.
+ * @returns undefined for a foreground run, and for one whose text is `ANNOUNCE_SKIP`.
  */
 export function createAnnouncement(
   record: RunRecord,
@@ -97,8 +97,8 @@ export function createAnnouncement(
   const announcement: Announcement = {runId, round, agent, description, outcome, reason, text};
   return {
     message: {
-      id: announcementId(runId, round),
-      content: announcementMessage({...announcement, durationMs, usage, sessionId, transcript}),
+      id: getAnnouncementId(runId, round),
+      content: formatAnnouncementMessage({...announcement, durationMs, usage, sessionId, transcript}),
       kind: 'announcement',
       announcement,
       // The person stopped it: no turn starts for it.

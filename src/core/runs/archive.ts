@@ -1,6 +1,6 @@
 /**
- * Archives ended runs: their transcripts are renamed, never erased. At once after they were told of where the task
- * says `cleanup: delete`, else a while after their end. What is due while mini-cc does not run is done at the next start.
+ * Archives ended runs: it renames their transcripts and erases none. Where the task says `cleanup: delete`, that happens
+ * right after the announcement, else some time after the end. What is due while mini-cc does not run is done at its next start.
  */
 
 import type {Emitters} from '../contract/events.ts';
@@ -25,7 +25,7 @@ export class RunArchive {
 
   constructor(private readonly deps: ArchiveDeps) {}
 
-  /** The run has ended, so many milliseconds ago. */
+  /** The run has ended, that many milliseconds ago: plans its archiving. */
   ended(runId: string, agoMs = 0): void {
     this.cancel(runId);
     const due = this.#dueIn(agoMs);
@@ -38,20 +38,20 @@ export class RunArchive {
     this.#timers.set(runId, cancel);
   }
 
-  /** It is at work again, or archived already. */
+  /** The run continues, or is archived already: takes the plan back. */
   cancel(runId: string): void {
     this.#timers.get(runId)?.();
     this.#timers.delete(runId);
   }
 
-  /** Undefined while it is at work, when it is archived, and when it never will be. */
+  /** When the run will be archived. Undefined while it is at work, once it is archived, and when it never will be. */
   timeOf(record: RunRecord): Date | undefined {
     if (!hasEnded(record) || record.state === 'removed') return undefined;
     const due = this.#dueIn(Date.now() - record.endedAt!);
     return due === undefined ? undefined : new Date(Date.now() + due);
   }
 
-  /** At once; never a run that is at work. */
+  /** Archives the run now, unless it is at work. */
   archive(runId: string): void {
     const {store, registry, bus, mainAgentId} = this.deps;
     const record = registry.get(runId);
@@ -61,7 +61,7 @@ export class RunArchive {
       registry.update(runId, {transcript: store.archive(runId), state: 'removed'});
       bus.emitFor(runId, mainAgentId)({type: 'run_state', state: 'removed'});
     } catch (error) {
-      // It stays where it is, and is tried again at the next start.
+      // The transcript stays where it is; the next start tries again.
       const text = `could not archive run ${runId}: ${getErrorMessage(error)}`;
       bus.emitFor(mainAgentId)({type: 'notice', level: 'warning', text});
     }

@@ -1,6 +1,6 @@
 /**
- * The same task twice: while it runs, a second dispatch joins it; for five minutes after, its result is given again
- * if it was read-only and nothing in the workspace has changed since it began.
+ * The same task twice: while it runs, a second dispatch joins it; for five minutes after its
+ * end, a third gets its result again if it was read-only and nothing in the workspace has changed since its start.
  */
 import {createHash} from 'node:crypto';
 import type {Model} from '../contract/model.ts';
@@ -9,7 +9,7 @@ import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 
 /** Milliseconds for which an ended task's result may be given again. */
-const KEPT_MS = 5 * 60 * 1000;
+const REUSE_MS = 5 * 60 * 1000;
 const MAX_KEPT = 50;
 
 /** What makes two tasks the same. */
@@ -22,7 +22,7 @@ export interface TaskIdentity {
   readonly session: string;
 }
 
-/** White space aside, every character of the prompt counts, and its case. */
+/** White space in the prompt is folded; every other character counts, and its case. */
 export function hashTask(task: TaskIdentity): string {
   const prompt = task.prompt.trim().replaceAll(/\s+/g, ' ');
   return createHash('sha256')
@@ -33,7 +33,7 @@ export function hashTask(task: TaskIdentity): string {
 export interface DedupOptions<R> {
   /** Milliseconds that never jump. */
   readonly now: () => number;
-  /** What the workspace is like; two equal answers mean that nothing changed between them. */
+  /** A fingerprint of the workspace: two equal ones mean that nothing changed between them. */
   readonly fingerprint: () => Promise<string>;
   /** May this result be given again? Never one that failed, was stopped, or is empty. */
   readonly isReusable: (result: R) => boolean;
@@ -42,12 +42,12 @@ export interface DedupOptions<R> {
 /** A run under way. */
 export interface Started<R> {
   readonly ended: Promise<R>;
-  /** It is being stopped, or ends just now: nobody may join it. */
+  /** It is being stopped, or is ending: no dispatch may join it. */
   readonly isOver?: boolean;
 }
 
 interface Entry<R, S extends Started<R>> {
-  /** Gone after the end: nothing of the run is kept but its result. */
+  /** Deleted at the end: only the result of the run is kept. */
   started?: S;
   readonly before: Promise<string> | undefined;
   result?: R;
@@ -66,14 +66,14 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
 
   /**
    * Does not wait for the end of the run.
-   * @param readOnly only then may the result be given again after the end.
-   * @param start begins the task; called unless a result is there or on its way.
+   * @param readOnly the result may be given again after the end.
+   * @param start begins the task; not called where a result is there or a run can be joined.
    */
   async dispatch(key: string, readOnly: boolean, start: () => S): Promise<Deduplicated<R, S>> {
     const known = this.#entries.get(key);
     if (known?.started && !known.started.isOver) return {source: 'joined', started: known.started};
     if (known?.result !== undefined && (await this.#stillHolds(known))) return {source: 'cached', result: known.result};
-    // Another dispatch may have started it while the workspace was looked at.
+    // Another dispatch may have started the task while this one read the workspace.
     const meanwhile = this.#entries.get(key);
     if (meanwhile && meanwhile !== known) return this.dispatch(key, readOnly, start);
 
@@ -95,13 +95,13 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
       if (readOnly && this.options.isReusable(result)) entry.result = result;
       else this.#forget(key, entry);
     } catch {
-      // Whoever waits for the run is told by the same promise.
+      // The callers that wait for the run get the same error from the same promise.
       this.#forget(key, entry);
     }
   }
 
   async #stillHolds(entry: Entry<R, S>): Promise<boolean> {
-    if (entry.endedAt === undefined || this.options.now() - entry.endedAt > KEPT_MS) return false;
+    if (entry.endedAt === undefined || this.options.now() - entry.endedAt > REUSE_MS) return false;
     const [before, now] = await Promise.all([entry.before, this.options.fingerprint()]);
     return before !== undefined && before === now;
   }
@@ -110,7 +110,7 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 
-  /** The oldest ended one goes first; one that runs never does. */
+  /** Drops the ended ones, the oldest first; never one that runs. */
   #dropOldest(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size <= MAX_KEPT) return;

@@ -9,7 +9,7 @@ import type {TokenBudget, Tool} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
-import {sessionKeyOf} from './announcement.ts';
+import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {WorkplaceDeps} from './workplace.ts';
@@ -76,7 +76,7 @@ export interface SpawnRequest extends SubagentTask {
 
 /** The answer to a dispatch in the background. */
 export function formatAccepted(agent: string, runId: string): string {
-  return JSON.stringify({status: 'accepted', runId, childSessionKey: sessionKeyOf(agent, runId)});
+  return JSON.stringify({status: 'accepted', runId, childSessionKey: getSessionKey(agent, runId)});
 }
 
 /** Two dispatches of a session with the same key are the same task. */

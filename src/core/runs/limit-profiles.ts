@@ -1,4 +1,4 @@
-/** Limits that nobody named: by the kind of agent, and in the `graded` profile by the size of the task. */
+/** Default limits of runs: by the kind of agent, and in the `graded` profile by the size of the task. */
 import type {Limits, NamedLimits, RunLimits} from '../contract/limits.ts';
 
 export type LimitProfile = 'standard' | 'graded';
@@ -38,11 +38,11 @@ const GRADED_SECONDS = new Map([
 const OTHER_TURNS = 10;
 const OTHER_SECONDS = 60;
 const FACTORS: Readonly<Record<Complexity, number>> = {simple: 0.5, moderate: 1, complex: 1.5};
-const LEAST_TURNS = 3;
-const MOST_TURNS = 30;
+const MIN_TURNS = 3;
+const MAX_TURNS = 30;
 
 /** Task call > definition > settings > profile, limit by limit. */
-export function limitsOf(
+export function getLimits(
   settings: LimitSettings,
   agent: NamedLimits & {readonly name: string},
   task: NamedLimits & {readonly prompt: string; readonly background?: boolean},
@@ -58,11 +58,11 @@ export function limitsOf(
   };
 }
 
-/** @param prompt the whole task, whose length and words the graded profile weighs. */
+/** @param prompt the whole task: the graded profile counts its length and looks for words in it. */
 export function profileLimits(profile: LimitProfile, agent: string, prompt: string, background: boolean): Limits {
   if (profile === 'graded') {
     return {
-      maxTurns: gradedTurns(agent, complexityOf(prompt), prompt.length),
+      maxTurns: gradedTurns(agent, getComplexity(prompt), prompt.length),
       timeoutSeconds: GRADED_SECONDS.get(agent) ?? OTHER_SECONDS,
     };
   }
@@ -73,10 +73,10 @@ export function profileLimits(profile: LimitProfile, agent: string, prompt: stri
 export function gradedTurns(agent: string, complexity: Complexity, promptLength: number): number {
   const base = GRADED_TURNS.get(agent) ?? OTHER_TURNS;
   const lengthFactor = Math.min(1.5, 1 + (promptLength - 200) / 1000);
-  return Math.max(LEAST_TURNS, Math.min(MOST_TURNS, Math.round(base * FACTORS[complexity] * lengthFactor)));
+  return Math.max(MIN_TURNS, Math.min(MAX_TURNS, Math.round(base * FACTORS[complexity] * lengthFactor)));
 }
 
-/** Whole words: `widget` holds no `get`. Chinese has no borders between words. */
+/** Whole words: `get` is not in `widget`. Chinese writes no spaces between words. */
 const COMPLEX_WORDS =
   /(?<![\p{L}\d_])(?:analy[sz](?:e|es|ing|is)|audit(?:s|ing|er|ez)?|refactor(?:s|ing|iser|isez)?|redesign|design(?:s|ing)?|analyser|analysez|concevoir|concevez|détaillée?|проанализир(?:уй|уйте|овать)|анализ|аудит|рефакторинг|спроектир(?:уй|уйте|овать)|подробно)(?![\p{L}\d_])|分析|审计|重构|设计|全面|详细/iu;
 const SIMPLE_WORDS =
@@ -85,7 +85,7 @@ const SIMPLE_WORDS =
 const NUMBERED_ITEM = /(?:^|\s)\d+[.)]\s/g;
 const SIMPLE_LENGTH = 100;
 
-export function complexityOf(prompt: string): Complexity {
+export function getComplexity(prompt: string): Complexity {
   if (COMPLEX_WORDS.test(prompt) || (prompt.match(NUMBERED_ITEM)?.length ?? 0) >= 3) return 'complex';
   return SIMPLE_WORDS.test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
 }

@@ -1,4 +1,4 @@
-/** A run that is queued or at work: what can be done to it from outside. */
+/** A run that waits for a slot or is at work, for those who stop it, write to it, detach it or wait for it. */
 
 import type {Clock} from '../contract/limits.ts';
 import type {OpenRun, SubagentResult} from '../contract/runs.ts';
@@ -8,14 +8,14 @@ import {RunAborted} from '../turn/run-ending.ts';
 import type {OpenedRun} from './run-record.ts';
 
 export class LiveRun {
-  /** What is sent to it while it works. */
+  /** Messages that are sent to it while it works. */
   readonly inbox = new Inbox();
   /** Its last line is being written. */
   isEnding = false;
   readonly #abort = new AbortController();
   #unlink: () => void = () => undefined;
   #toBackground: () => void = () => undefined;
-  /** Resolves when it goes on in the background, for whoever waits for its end. */
+  /** Resolves when it is sent to the background: callers stop waiting for its end. */
   readonly detached = new Promise<void>((resolve) => {
     this.#toBackground = resolve;
   });
@@ -46,7 +46,7 @@ export class LiveRun {
     return this.#abort.signal.aborted;
   }
 
-  /** Too late to join it, or to send it to the background. */
+  /** It can no longer be joined or sent to the background. */
   get isOver(): boolean {
     return this.isStopping || this.isEnding;
   }
@@ -80,12 +80,12 @@ export class LiveRun {
     this.#abort.abort(new RunAborted(why));
   }
 
-  /** Its parent's turn may end without it from now on. */
+  /** From now on the end of its parent's turn does not stop it. */
   outlive(): void {
     this.#unlink();
   }
 
-  /** And nobody waits for its end any more. */
+  /** Sends it to the background: it outlives its parent's turn, and `detached` resolves. */
   detach(): void {
     this.outlive();
     this.#toBackground();

@@ -1,12 +1,12 @@
 /**
- * Slots for runs: first in, first out, foreground before background, a free slot taken at once. When the model's
- * server says that it is too much (429, 529), half as many run; each run that ends well gives one slot back.
+ * Slots for runs: first in, first out, foreground before background, and a free slot is taken at once. When the model's
+ * server is overloaded (429, 529), the number of slots is halved; each run that ends well adds one again.
  */
 import PQueue from 'p-queue';
 
 const FOREGROUND = 1;
 const BACKGROUND = 0;
-/** Many runs hear of one overload at the same moment: it halves the slots once. Milliseconds. */
+/** One overload reaches many runs at the same moment: within this time it halves the slots once. Milliseconds. */
 const ONE_OVERLOAD_MS = 1_000;
 
 export interface Slot {
@@ -17,19 +17,19 @@ export interface Slot {
 
 export class Pool {
   readonly #queue: PQueue;
-  #most: number;
+  #size: number;
   #halvedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param most runs at work at the same time.
-   * @param now milliseconds that never jump.
+   * @param size runs at work at the same time.
+   * @param now milliseconds of a clock that never jumps.
    */
   constructor(
-    most: number,
+    size: number,
     private readonly now: () => number,
   ) {
-    this.#most = most;
-    this.#queue = new PQueue({concurrency: most});
+    this.#size = size;
+    this.#queue = new PQueue({concurrency: size});
   }
 
   /** Runs that may be at work now. */
@@ -37,18 +37,18 @@ export class Pool {
     return this.#queue.concurrency;
   }
 
-  /** The next one will wait. */
+  /** The next run has to wait. */
   get isFull(): boolean {
     return this.#queue.pending >= this.#queue.concurrency;
   }
 
-  /** A size that was not known when the pool was made. */
-  resize(most: number): void {
-    this.#most = most;
-    this.#queue.concurrency = most;
+  /** Sets the size that was not known when the pool was made. */
+  resize(size: number): void {
+    this.#size = size;
+    this.#queue.concurrency = size;
   }
 
-  /** Holds a slot for as long as `work` takes. What is aborted while it waits is begun without one: it ends at once. */
+  /** Runs `work` in a slot. A run that is aborted while it waits begins without a slot, and ends at once. */
   run<T>({id, background, signal}: Slot, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let hasBegun = false;
@@ -65,12 +65,12 @@ export class Pool {
     });
   }
 
-  /** A run that waits goes behind those of the foreground. Nothing happens to one at work. */
+  /** A waiting run moves behind those of the foreground. A run at work is not affected. */
   toBackground(id: string): void {
     try {
       this.#queue.setPriority(id, BACKGROUND);
     } catch (error) {
-      // It waits no more.
+      // The run has left the queue.
       if (!(error instanceof ReferenceError)) throw error;
     }
   }
@@ -82,6 +82,6 @@ export class Pool {
   }
 
   endedWell(): void {
-    if (this.#queue.concurrency < this.#most) this.#queue.concurrency += 1;
+    if (this.#queue.concurrency < this.#size) this.#queue.concurrency += 1;
   }
 }

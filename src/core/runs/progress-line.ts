@@ -1,4 +1,4 @@
-/** The lines that tell how a subagent gets on, the same in the REPL and on print mode's standard error. */
+/** The progress lines of subagents, the same in the REPL and on print mode's standard error. */
 import type {Outcome} from '../contract/run-result.ts';
 import {showControls, toOneLine} from '../util/text.ts';
 
@@ -15,24 +15,24 @@ export interface ProgressState {
 }
 
 /** `[explore] explore codebase`: how a sentence names a run. */
-export function runTitle({agent, description}: Pick<ProgressState, 'agent' | 'description'>): string {
+export function formatRunTitle({agent, description}: Pick<ProgressState, 'agent' | 'description'>): string {
   return `[${agent}] ${description}`;
 }
 
-/** What becomes of a message to a run. @param answer of the request `send_to_run` */
+/** Says what happens to a message that was sent to a run. @param answer of the request `send_to_run` */
 export function describeSent(run: Pick<ProgressState, 'agent' | 'description'>, answer: 'queued' | 'resumed'): string {
   return answer === 'queued'
-    ? `Sent: ${runTitle(run)} reads it at its next turn.`
-    : `${runTitle(run)} goes on in the background.`;
+    ? `Sent: ${formatRunTitle(run)} reads it at its next turn.`
+    : `${formatRunTitle(run)} goes on in the background.`;
 }
 
 /** `> Task: explore codebase` */
-export function taskHeader(description: string): string {
+export function formatTaskHeader(description: string): string {
   return `> Task: ${shownLine(description)}`;
 }
 
-/** One line, without a newline at its end. It says `done` for a success alone. */
-export function progressLine(run: ProgressState): string {
+/** One line, without a newline at its end. It says `done` only for a success. */
+export function formatProgressLine(run: ProgressState): string {
   const head = `  [${shownLine(run.agent)}] ${shownLine(run.description)}`;
   const totals = `${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}, ${formatDuration(run.durationMs)}`;
   const reason = shownLine(run.reason ?? '');
@@ -69,7 +69,7 @@ export function formatSeconds(ms: number): string {
   return formatDuration(Math.floor(Math.max(0, ms) / 1000) * 1000).replace('.0s', 's');
 }
 
-/** What a model wrote, fit for one line of the screen. */
+/** Text of a model as one line that is safe on the screen. */
 function shownLine(text: string): string {
   return showControls(toOneLine(text));
 }

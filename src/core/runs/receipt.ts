@@ -1,4 +1,4 @@
-/** The receipt of a run: made by the runtime from what it saw, never from the model's words. */
+/** The receipt of a run, made by the runtime from what it saw, never from the model's text; and the report with it. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Usage} from '../contract/messages.ts';
@@ -9,7 +9,7 @@ import type {KeptChanges} from '../contract/worktree.ts';
 import {formatFileName} from '../util/paths.ts';
 import {formatDuration} from './progress-line.ts';
 
-/** What is known of a run that did not work in the workspace itself. */
+/** For a run that worked in a worktree. */
 export interface Elsewhere {
   /** Where the paths that the text cites are looked up. */
   readonly citedIn: string;
@@ -32,12 +32,12 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
     citations(result.text, elsewhere?.citedIn ?? root),
     formatDuration(result.durationMs),
-    `tokens in ${tokens(inputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
+    `tokens in ${tokens(countInputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
     'est n/a',
   ];
   const uncounted = facts.find((fact) => fact.uncounted !== undefined)?.uncounted;
   if (uncounted !== undefined) parts.push(`what commands changed is not counted (${uncounted})`);
-  // A call that was refused looked at nothing.
+  // A call that was refused has read nothing.
   const unverified = !result.tools.some(({isError, facts: fact}) => !isError || Object.keys(fact).length > 0);
   return {
     line: `Receipt: ${parts.join(' · ')}${unverified ? ' · UNVERIFIED' : ''}`,
@@ -51,7 +51,7 @@ function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** A file that the run changed by another call too is its own. */
+/** A file that the run also changed by a call of its own is not shared. */
 function sharedNote(facts: readonly ToolFacts[]): string {
   const own = new Set(facts.flatMap(({changed = [], shared = []}) => changed.filter((file) => !shared.includes(file))));
   const shared = new Set(facts.flatMap((fact) => fact.shared ?? []).filter((file) => !own.has(file)));
@@ -78,13 +78,13 @@ function citations(text: string, root: string): string {
   return `citations ${cited.size - missing.length}/${cited.size} exist${named}`;
 }
 
-/** Names of files as projects have them, `app/[id]/page.tsx` too; those without an ending only where they are usual. */
+/** File names as projects have them, also `app/[id]/page.tsx`; without an ending only well-known ones. */
 const CITATION =
   /(?<![\p{L}\p{N}_/.:@+-])((?:[\p{L}\p{N}_@.~+$()[\]-]*\/)*(?:[\p{L}\p{N}_@.+$()[\]-]+\.\p{L}[\p{L}\p{N}]*|(?:Make|Docker|Gem|Rake|Proc|Jenkins)file)):(\d+)(?:-(\d+))?/gu;
-/** Larger files are not read for a citation; being there counts. */
+/** Of a larger file only its existence is checked. */
 const MAX_CITED_BYTES = 5_000_000;
 
-/** `example.com:443` is an address. */
+/** `example.com:443` is an address and no citation. */
 function isHost(file: string): boolean {
   return !file.includes('/') && /\.(?:com|org|net|io|dev|local|internal|invalid)$/i.test(file);
 }
@@ -93,12 +93,12 @@ function hasLine(file: string, line: number): boolean {
   const found = statSync(file, {throwIfNoEntry: false});
   if (!found?.isFile()) return false;
   if (found.size > MAX_CITED_BYTES) return true;
-  // The newline at the end of the last line begins no other.
+  // The newline at the end of the file does not begin another line.
   return line >= 1 && line <= readFileSync(file, 'utf8').replace(/\n$/, '').split('\n').length;
 }
 
-/** All tokens that went in, from the cache or not. */
-export function inputTokens(usage: Usage): number {
+/** All input tokens, from the cache or not. */
+export function countInputTokens(usage: Usage): number {
   return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 
@@ -108,7 +108,7 @@ export function tokens(n: number): string {
   return n < 1_000_000 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
 }
 
-/** Of a run that its time limit ended, for programs that look for a code. */
+/** The code of a run that its time limit ended, for programs. */
 export const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
 const CHARS_PER_TOKEN = 4;
 

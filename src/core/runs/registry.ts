@@ -3,8 +3,8 @@
 import type {RunRecord} from '../contract/runs.ts';
 import {MiniCcError} from '../util/errors.ts';
 
-/** Shorter numbers are places in the list, whatever ids there are. */
-const LEAST_ID_DIGITS = 4;
+/** A shorter number is a place in the list, even where an id begins with it. */
+const MIN_ID_DIGITS = 4;
 
 export class RunRegistry {
   readonly #records = new Map<string, RunRecord>();
@@ -43,8 +43,8 @@ export class RunRegistry {
     if (index !== undefined) {
       const record = Number(index) > 0 ? this.list().at(-Number(index)) : undefined;
       if (record) return record;
-      // An id may well begin with digits alone.
-      const mayBeId = hash === '' && index.length >= LEAST_ID_DIGITS;
+      // The beginning of an id may be all digits.
+      const mayBeId = hash === '' && index.length >= MIN_ID_DIGITS;
       if (!mayBeId || !this.list().some(({runId}) => runId.startsWith(index))) {
         throw notFound(`Invalid subagent index: ${index}`);
       }
@@ -59,7 +59,7 @@ export class RunRegistry {
   }
 }
 
-/** `agent:explore:subagent:ID` and `…/subagents/ID/session.jsonl` were printed too. */
+/** Session keys, `agent:explore:subagent:ID`, and paths, `…/subagents/ID/session.jsonl`, name a run too. */
 function idIn(name: string): string {
   const [, fromPath] = /\/subagents\/([^/]+)\/[^/]+$/.exec(name) ?? [];
   return fromPath ?? name.replace(/^agent:.*:subagent:/, '');

@@ -1,14 +1,14 @@
-/** The runs of a session that goes on, from what is on disk. */
+/** The runs of a session that continues, read from disk. */
 
 import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
 import type {RunEnd} from '../contract/transcript.ts';
 import {History} from '../turn/history.ts';
-import {announcementId, createAnnouncement, isSilent, type PendingAnnouncement} from './announcement.ts';
+import {createAnnouncement, getAnnouncementId, isSilent, type PendingAnnouncement} from './announcement.ts';
 import {getEndState} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];
-  /** Ends of background runs that the main agent has not heard of. */
+  /** Ends of background runs that are not in the main agent's history yet. */
   readonly pending: readonly PendingAnnouncement[];
 }
 
@@ -22,11 +22,11 @@ export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, res
   const pending: PendingAnnouncement[] = [];
   const records = store.list().map((stored) => {
     const end = stored.end ?? closeCutOff(store, stored);
-    const record = recordOf(stored, end, store.sessionId);
+    const record = toRecord(stored, end, store.sessionId);
     const announcement = createAnnouncement(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
-    const isTold = announced.has(announcementId(record.runId, record.round));
+    const isTold = announced.has(getAnnouncementId(record.runId, record.round));
     if (announcement && !isTold) {
-      // Nobody has typed a word yet: it is read with the next prompt.
+      // Starts no turn: the main agent reads it with the next prompt.
       pending.push({...announcement, message: {...announcement.message, startsTurn: false}});
     }
     if (!record.background) return record;
@@ -36,7 +36,7 @@ export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, res
   return {records, pending};
 }
 
-/** The transcript of a run that a crash cut off says so from now on. */
+/** Writes the end of a run that a crash cut off into its transcript. */
 function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   const {runId, text, tools, usage, background, round, createdAt, lastAt} = stored;
   const durationMs = Math.max(0, lastAt - createdAt);
@@ -48,7 +48,7 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   return end;
 }
 
-function recordOf(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord {
+function toRecord(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord {
   const {end: _, text: _t, archived, ...facts} = stored;
   const {outcome, reason, receipt, durationMs = 0} = end;
   return {
@@ -59,7 +59,7 @@ function recordOf(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord 
     ...(reason === undefined ? {} : {reason}),
     ...(receipt === undefined ? {} : {receipt}),
     startedAt: stored.createdAt,
-    // One that was cut off is kept as long as one that has ended just now: it can go on.
+    // A run that was cut off counts as ended now, so that it is not archived before it can continue.
     endedAt: stored.end ? stored.lastAt : Date.now(),
     restored: true,
     result: {usageByModel: {}, durationMs, modelMs: 0, turns: 0},

@@ -3,28 +3,28 @@
 import type {RunRecord} from '../contract/runs.ts';
 import {showControls} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
-import {inputTokens, tokens} from './receipt.ts';
+import {countInputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 
-/** Characters of what a model or a person wrote, in one line. */
-const MOST = 60;
-/** Of a label in the list for people, so that a row has room in a window of 100 columns. */
-const MOST_LISTED = 28;
+/** Characters of a description or a label in one line. */
+const MAX_CHARS = 60;
+/** The same in the list for people, so that a row fits in a window of 100 columns. */
+const MAX_LISTED_CHARS = 28;
 
 /** Numbered, newest first, as commands take the numbers. @param last the column at the end */
-export function runTable(records: readonly RunRecord[], now: number, last: 'ids' | 'activity'): string {
+export function formatRunTable(records: readonly RunRecord[], now: number, last: 'ids' | 'activity'): string {
   if (records.length === 0) return 'No subagents in this session.';
   const rows = records
     .toReversed()
     .map((record, index) => [
       ...[
         String(index + 1),
-        stateWords(record),
+        formatState(record),
         record.agent,
-        shown(record.label ?? record.description, last === 'ids' ? MOST : MOST_LISTED),
+        shown(record.label ?? record.description, last === 'ids' ? MAX_CHARS : MAX_LISTED_CHARS),
       ],
-      ...[toolCount(record.tools), `${tokens(tokensUsed(record))} tokens`],
-      ...(last === 'ids' ? [record.runId] : ['cost n/a', idleWords(record, now), record.lastTool ?? '-']),
+      ...[formatToolCount(record.tools), `${tokens(countRunTokens(record))} tokens`],
+      ...(last === 'ids' ? [record.runId] : ['cost n/a', formatIdleTime(record, now), record.lastTool ?? '-']),
     ]);
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
@@ -32,37 +32,37 @@ export function runTable(records: readonly RunRecord[], now: number, last: 'ids'
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** Of a run at work. */
+/** A run at work, in two lines. */
 export function describeRun(record: RunRecord, now: number): string {
   const parts = [
-    `${stateWords(record)}: [${record.agent}] ${shown(record.description)}`,
-    toolCount(record.tools),
+    `${formatState(record)}: [${record.agent}] ${shown(record.description)}`,
+    formatToolCount(record.tools),
     ...(record.lastTool ? [`last ${record.lastTool}`] : []),
-    idleWords(record, now),
+    formatIdleTime(record, now),
   ];
   return `${parts.join(' · ')}\nRun: ${record.runId} · transcript ${record.transcript}`;
 }
 
 /** `processing`, `idle (limit: 50 turns)`, `error (timeout)`. */
-export function stateWords({state, outcome, reason}: RunRecord): string {
+export function formatState({state, outcome, reason}: RunRecord): string {
   if (outcome === undefined || outcome === 'success' || outcome === state) return state;
   return outcome === 'limit' ? `${state} (limit: ${reason})` : `${state} (${outcome})`;
 }
 
-export function tokensUsed({usage}: RunRecord): number {
-  return inputTokens(usage) + usage.output_tokens;
+export function countRunTokens({usage}: RunRecord): number {
+  return countInputTokens(usage) + usage.output_tokens;
 }
 
-function toolCount(count: number): string {
+function formatToolCount(count: number): string {
   return `${count} ${count === 1 ? 'tool' : 'tools'}`;
 }
 
-function idleWords(record: RunRecord, now: number): string {
+function formatIdleTime(record: RunRecord, now: number): string {
   const words = formatDuration(Math.max(0, now - record.lastAt));
   return hasEnded(record) ? `ended ${words} ago` : `idle ${words}`;
 }
 
-function shown(text: string, most = MOST): string {
+function shown(text: string, max = MAX_CHARS): string {
   const line = showControls(text.replaceAll(/\s+/g, ' ').trim());
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
 }

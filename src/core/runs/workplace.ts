@@ -25,7 +25,7 @@ export interface WorkplaceDeps {
   readonly permits: PermitDeps;
 }
 
-/** What of a run's task decides where it works. */
+/** The parts of a run's task that decide where it works. */
 interface WorkplaceTask {
   readonly agent: AgentDefinition;
   readonly description: string;

@@ -2,7 +2,7 @@
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Requests, RestoredFiles} from '../contract/requests.ts';
-import {runTitle} from '../runs/progress-line.ts';
+import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
@@ -127,7 +127,10 @@ function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | Conve
       const record = manager.find(run);
       if (!hasEnded(record)) {
         const id = record.runId.slice(0, 8);
-        throw new MiniCcError('RUN_AT_WORK', `${runTitle(record)} is at work: stop it first, by /subagents stop ${id}`);
+        throw new MiniCcError(
+          'RUN_AT_WORK',
+          `${formatRunTitle(record)} is at work: stop it first, by /subagents stop ${id}`,
+        );
       }
       return {record, ...(await changes.undo(record.runId))};
     },

@@ -18,7 +18,7 @@ import {
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
 } from '../../core/contract/transcript.ts';
-import {announcementId} from '../../core/runs/announcement.ts';
+import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {getText} from '../../core/util/messages.ts';
@@ -238,7 +238,7 @@ export function getAnnouncedIds({entries}: Transcript): Set<string> {
   const announcements = entries.flatMap((entry) =>
     entry.type === 'message' ? (withAnnouncement(entry).announcement ?? []) : [],
   );
-  return new Set(announcements.map(({runId, round}) => announcementId(runId, round)));
+  return new Set(announcements.map(({runId, round}) => getAnnouncementId(runId, round)));
 }
 
 const OLD_ANNOUNCEMENT = /^<task_announcement run="([^"#]+)(?:#(\d+))?">\n([\s\S]*)\n<\/task_announcement>$/;

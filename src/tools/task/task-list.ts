@@ -1,7 +1,7 @@
 /** `TaskList`: lists the subagents of this session. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
-import {runTable} from '../../core/runs/run-table.ts';
+import {formatRunTable} from '../../core/runs/run-table.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import {createRunTool} from './run-tool.ts';
@@ -14,6 +14,6 @@ export function createTaskList(manager: () => SubagentManager): Tool<z.infer<typ
     name: 'TaskList',
     description,
     input,
-    run: async () => textResult(runTable(manager().list(), Date.now(), 'ids')),
+    run: async () => textResult(formatRunTable(manager().list(), Date.now(), 'ids')),
   });
 }

@@ -1,6 +1,6 @@
 import {Text} from 'ink';
 import {useEffect, useState} from 'react';
-import {runTitle} from '../../core/runs/progress-line.ts';
+import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {offeredCommands} from '../input/completion.ts';
 import {type CommandInfo, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
@@ -147,7 +147,7 @@ function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLay
 }
 
 function getPlaceholder(run: SubagentRun | undefined, columns: number): string {
-  return run ? cutText(`message to ${runTitle(run)}`, promptWidth(columns)) : PLACEHOLDER;
+  return run ? cutText(`message to ${formatRunTitle(run)}`, promptWidth(columns)) : PLACEHOLDER;
 }
 
 /** A key that is useful now; empty when there is none. */

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import {type ProgressState, progressLine, taskHeader} from '../../core/runs/progress-line.ts';
+import {formatProgressLine, formatTaskHeader, type ProgressState} from '../../core/runs/progress-line.ts';
 import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
 import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
@@ -17,8 +17,11 @@ export function FinishedSubagents({runs, columns}: FinishedProps) {
     <Box flexDirection="column">
       {keyed(runs).map(({key, value: run}) => (
         <Box key={key} flexDirection="column">
-          <Wrapped bold text={taskHeader(run.description)} columns={columns} />
-          <StyledText spans={namedSpans(progressLine(run), run.agent, getStateStyle(run.state))} columns={columns} />
+          <Wrapped bold text={formatTaskHeader(run.description)} columns={columns} />
+          <StyledText
+            spans={namedSpans(formatProgressLine(run), run.agent, getStateStyle(run.state))}
+            columns={columns}
+          />
         </Box>
       ))}
     </Box>
@@ -39,7 +42,7 @@ export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
   const {shown, rest} = chooseRuns(runs, rows - 1);
   return (
     <Box flexDirection="column">
-      <Text bold>{cutText(taskHeader(groupTitle(runs)), columns)}</Text>
+      <Text bold>{cutText(formatTaskHeader(groupTitle(runs)), columns)}</Text>
       {shown.map((run) => {
         const progress = toProgress(run, now);
         const line = fitLine(progress, columns) + (run.note && ` · ${run.note}`);
@@ -75,11 +78,11 @@ function formatCounts(runs: readonly SubagentRun[]): string {
 
 /** Cuts the description, so that state and counts are visible. */
 function fitLine(run: ProgressState, columns: number): string {
-  const line = progressLine(run);
+  const line = formatProgressLine(run);
   const excess = textWidth(line) - columns;
   if (excess <= 0) return line;
   const description = cutText(run.description, Math.max(4, textWidth(run.description) - excess));
-  return progressLine({...run, description});
+  return formatProgressLine({...run, description});
 }
 
 /** The colour for the state of a run. */

@@ -1,7 +1,7 @@
 /** The list of finished items: append-only, each printed once by Ink's `<Static>`. */
 import type {Announcement} from '../../core/contract/transcript.ts';
 import {formatNote} from '../../core/runs/announcement.ts';
-import {type ProgressState, progressLine} from '../../core/runs/progress-line.ts';
+import {formatProgressLine, type ProgressState} from '../../core/runs/progress-line.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
 import {wrapText} from '../text/wrap.ts';
@@ -74,7 +74,7 @@ export function announcementItem(event: Announcement, run: ProgressState | undef
   const state = event.outcome;
   const agent = screenLine(event.agent);
   const header = run
-    ? progressLine({...run, state}).trim()
+    ? formatProgressLine({...run, state}).trim()
     : `${`[${agent}] ${screenLine(event.description ?? '')}`.trim()} - ${state === 'success' ? 'done' : state}`;
   return {
     runId: screenLine(event.runId),

@@ -5,7 +5,7 @@
  */
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Announcement} from '../../core/contract/transcript.ts';
-import {inputTokens} from '../../core/runs/receipt.ts';
+import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
@@ -80,7 +80,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     case 'message': {
       if (event.role === 'user') return state;
       // A typed Task comes as a message that used no tokens.
-      const contextTokens = inputTokens(event.usage) + event.usage.output_tokens || state.contextTokens;
+      const contextTokens = countInputTokens(event.usage) + event.usage.output_tokens || state.contextTokens;
       const text = state.hasStreamed ? '' : getText(event.content);
       const {stream, items} = feedText(state, text);
       return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};

@@ -4,8 +4,8 @@
  */
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
-import {type ProgressState, runTitle} from '../../core/runs/progress-line.ts';
-import {inputTokens} from '../../core/runs/receipt.ts';
+import {formatRunTitle, type ProgressState} from '../../core/runs/progress-line.ts';
+import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {addItem, announcementItem} from './finished-items.ts';
@@ -21,7 +21,7 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'run_background': {
       if (run.isBackground) return next;
-      const text = `${runTitle(run)} · in the background`;
+      const text = `${formatRunTitle(run)} · in the background`;
       return settleGroup(addItem(next, {kind: 'notice', level: 'info', text}));
     }
     case 'run_end':
@@ -77,7 +77,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
       return {...run, note: retryText(event.waitMs, event.reason)};
     case 'message': {
       if (event.role === 'user') return {...run, note: ''};
-      const tokens = run.tokens + inputTokens(event.usage) + event.usage.output_tokens;
+      const tokens = run.tokens + countInputTokens(event.usage) + event.usage.output_tokens;
       return {...run, note: '', tokens, isSilent: getText(event.content) === ANNOUNCE_SKIP};
     }
     case 'run_end':
@@ -89,7 +89,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
         reason: screenLine(event.reason ?? ''),
         note: '',
         // The end counts all tokens, also those of model calls that failed.
-        tokens: Math.max(run.tokens, inputTokens(event.usage) + event.usage.output_tokens),
+        tokens: Math.max(run.tokens, countInputTokens(event.usage) + event.usage.output_tokens),
       };
     default:
       return run;
@@ -166,7 +166,7 @@ export function groupTitle(runs: readonly {description: string}[]): string {
   return runs.length === 1 ? runs[0]!.description : `${runs.length} agents`;
 }
 
-/** The run as `progressLine` takes it. @param now the end of the duration of a run that has not ended */
+/** The run as `formatProgressLine` takes it. @param now the end of the duration of a run that has not ended */
 export function toProgress(run: SubagentRun, now: number): ProgressState {
   return {
     agent: run.agent,

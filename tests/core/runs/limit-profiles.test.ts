@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {type Complexity, complexityOf, gradedTurns, profileLimits} from '../../../src/core/runs/limit-profiles.ts';
+import {type Complexity, getComplexity, gradedTurns, profileLimits} from '../../../src/core/runs/limit-profiles.ts';
 
 const grades: readonly Complexity[] = ['simple', 'moderate', 'complex'];
 
@@ -57,6 +57,6 @@ describe('the complexity of a task', () => {
     ['fix widget target thread', 'moderate'],
     [`find it ${'x'.repeat(100)}`, 'moderate'],
   ])('of %j is %s', (prompt, complexity) => {
-    expect(complexityOf(prompt)).toBe(complexity);
+    expect(getComplexity(prompt)).toBe(complexity);
   });
 });

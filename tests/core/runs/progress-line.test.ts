@@ -1,5 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {formatDuration, type ProgressState, progressLine, taskHeader} from '../../../src/core/runs/progress-line.ts';
+import {
+  formatDuration,
+  formatProgressLine,
+  formatTaskHeader,
+  type ProgressState,
+} from '../../../src/core/runs/progress-line.ts';
 
 const run: ProgressState = {
   agent: 'explore',
@@ -22,12 +27,12 @@ describe('a progress line', () => {
     [{state: 'stopped'}, '  [explore] explore codebase - stopped (5 tools, 3.2s)'],
     [{state: 'limit', reason: '50 turns'}, '  [explore] explore codebase - limit reached: 50 turns (5 tools, 3.2s)'],
   ])('of %o reads %s', (change, line) => {
-    expect(progressLine({...run, ...change})).toBe(line);
+    expect(formatProgressLine({...run, ...change})).toBe(line);
   });
 
   test('stays one line and shows control characters', () => {
-    expect(taskHeader('two\nlines\x1b[31m')).toBe('> Task: two lines␛[31m');
-    const line = progressLine({...run, state: 'error', description: 'a\r\nb', reason: 'x\ny\u202e'});
+    expect(formatTaskHeader('two\nlines\x1b[31m')).toBe('> Task: two lines␛[31m');
+    const line = formatProgressLine({...run, state: 'error', description: 'a\r\nb', reason: 'x\ny\u202e'});
     expect(line).toBe('  [explore] a b - failed: x y\\u202E (5 tools, 3.2s)');
   });
 });

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
-import {limitsOf} from '../../../src/core/runs/limit-profiles.ts';
+import {getLimits} from '../../../src/core/runs/limit-profiles.ts';
 import {getTools} from '../../../src/core/subagent.ts';
 import {createTokenBudget} from '../../../src/core/turn/run-limits.ts';
 import {ModelError} from '../../../src/core/util/errors.ts';
@@ -18,17 +18,17 @@ describe('limits that somebody named', () => {
 
   it('profile graded: explore 30 s, code-review 60 s, coder 90 s, other 60 s', () => {
     const seconds = ['explore', 'code-review', 'coder', 'writer'].map(
-      (name) => limitsOf(settings, {name}, task).timeoutSeconds,
+      (name) => getLimits(settings, {name}, task).timeoutSeconds,
     );
     expect(seconds).toEqual([30, 60, 90, 60]);
   });
 
   it('come from the Task call, else the definition, else the settings, else the profile', () => {
     const named = {...settings, agents: {writer: {maxTurns: 7, timeoutSeconds: 70}}};
-    expect(limitsOf(named, {name: 'writer'}, task)).toEqual({maxTurns: 7, timeoutSeconds: 70});
-    expect(limitsOf(named, {name: 'writer', maxTurns: 8}, task)).toEqual({maxTurns: 8, timeoutSeconds: 70});
+    expect(getLimits(named, {name: 'writer'}, task)).toEqual({maxTurns: 7, timeoutSeconds: 70});
+    expect(getLimits(named, {name: 'writer', maxTurns: 8}, task)).toEqual({maxTurns: 8, timeoutSeconds: 70});
     const asked = {...task, timeoutSeconds: 1, maxTokens: 5000};
-    expect(limitsOf(named, {name: 'writer', maxTurns: 8}, asked)).toEqual({
+    expect(getLimits(named, {name: 'writer', maxTurns: 8}, asked)).toEqual({
       ...{maxTurns: 8, timeoutSeconds: 1, maxTokens: 5000},
     });
   });
@@ -46,16 +46,16 @@ describe('limits that somebody named', () => {
   });
 
   it('timeout_seconds 0 = none, whatever the profile says', () => {
-    expect(limitsOf(settings, {name: 'explore'}, {...task, timeoutSeconds: 0}).timeoutSeconds).toBe(0);
+    expect(getLimits(settings, {name: 'explore'}, {...task, timeoutSeconds: 0}).timeoutSeconds).toBe(0);
   });
 
   it('are 1800 s for a background run of the standard profile', () => {
     const standard = {...settings, profile: 'standard' as const};
-    expect(limitsOf(standard, {name: 'explore'}, {...task, background: true}).timeoutSeconds).toBe(1800);
+    expect(getLimits(standard, {name: 'explore'}, {...task, background: true}).timeoutSeconds).toBe(1800);
   });
 
   it('of an agent called constructor are its own', () => {
-    expect(limitsOf(settings, {name: 'constructor'}, task)).toEqual({maxTurns: 8, timeoutSeconds: 60});
+    expect(getLimits(settings, {name: 'constructor'}, task)).toEqual({maxTurns: 8, timeoutSeconds: 60});
   });
 });
 
