@@ -7,8 +7,8 @@
  * 3. Send the history to the model and emit its reply while it streams (`requestReply`).
  * 4. Append the reply to the history (`appendReply`) and subtract its tokens from the budget.
  * 5. Run its tool calls, or refuse them if a limit is reached (`findReachedLimit`), and append one result for each.
- * 6. End the run, or start the next turn: after tool calls, when the server paused, when the answer was cut at the output
- *    limit, and when a message came in meanwhile.
+ * 6. End the run, or start the next turn: after tool calls, when the server paused, when the answer was cut at the
+ *    output limit, and when a message came in meanwhile.
  *
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and the result of what there is.
  */
@@ -48,7 +48,9 @@ const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where i
 const REPORT_NOW =
   'You have reached the limit of this run. Do not call tools: report now what you found or did, what is missing, and where (file:line).';
 
-/** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has all there was by then. */
+/**
+ * Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has all there was by then.
+ */
 export async function runAgent(run: AgentRun): Promise<RunResult> {
   const tally = new Tally(run.clock);
   const {timeoutSeconds} = run.limits;

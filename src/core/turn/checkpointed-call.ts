@@ -16,12 +16,14 @@ export interface CheckpointedCaller {
   readonly checkpoints: Checkpoints;
 }
 
-/** After an abort, the checkpoint after a call may take this long. Then the result is returned without it. Milliseconds. */
+/**
+ * After an abort, the checkpoint after a call may take this long. Then the result is returned without it. Milliseconds.
+ */
 const CHECKPOINT_GRACE_MS = 500;
 
 /**
- * @param writes the files that the call names, as absolute paths with links resolved; empty for a command, which may write
- *   any file.
+ * @param writes the files that the call names, as absolute paths with links resolved; empty for a command, which may
+ *   write any file.
  * @param work runs the call. It ends by itself when `signal` is aborted.
  * @throws what `work` throws; MiniCcError when a file cannot be saved: then the call did not run.
  */
@@ -79,7 +81,10 @@ async function runWithSavedWorkspace(
   return {...value, facts};
 }
 
-/** After an abort, work that has not begun does not begin, and the result of work that ran does not wait for its checkpoint. */
+/**
+ * After an abort, work that has not begun does not begin, and the result of work that ran does not wait for its
+ * checkpoint.
+ */
 async function endSoonAfterAbort(
   signal: AbortSignal,
   work: () => Promise<ToolResult>,

@@ -1,6 +1,6 @@
 /**
- * Prevents stale writes: an agent may overwrite a file only if it has read it, and only while the file is as it was then.
- * Each agent has its own ledger. The agents of a session share the log of who wrote what, which errors name.
+ * Prevents stale writes: an agent may overwrite a file only if it has read it, and only while the file is as it was
+ * then. Each agent has its own ledger. The agents of a session share the log of who wrote what, which errors name.
  */
 import {createHash} from 'node:crypto';
 import {lstatSync} from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * The messages of one agent. Each change is first written to the transcript and then made in memory: what the model or
- * the screen sees is already on disk. When the transcript cannot be written, nothing changes in memory. All methods that
- * write throw what the journal throws, e.g. on a full disk.
+ * the screen sees is already on disk. When the transcript cannot be written, nothing changes in memory. All methods
+ * that write throw what the journal throws, e.g. on a full disk.
  */
 
 import {randomUUID} from 'node:crypto';
@@ -30,7 +30,9 @@ export class History {
     return this.#append(message, facts);
   }
 
-  /** Appends what a person wrote: the conversation can be taken back to before it. @returns the uuid of the new line. */
+  /**
+   * Appends what a person wrote: the conversation can be taken back to before it. @returns the uuid of the new line.
+   */
   appendPrompt(content: PromptContent): string {
     return this.#append(toUserMessage(content), {prompt: true});
   }
@@ -65,8 +67,9 @@ export class History {
   }
 
   /**
-   * Appends an error result for each tool call of the last message, if that is a reply with calls. A run that was cut off
-   * between calls and results leaves such a message, and model servers reject a history in which a call has no result.
+   * Appends an error result for each tool call of the last message, if that is a reply with calls. A run that was cut
+   * off between calls and results leaves such a message, and model servers reject a history in which a call has no
+   * result.
    */
   answerOpenCalls(text: string): void {
     const last = this.#messages.at(-1);

@@ -41,8 +41,8 @@ export async function askModelForJson(
 
 /**
  * Converts tools to the specifications that a model server reads: JSON Schema, made from zod once for each schema.
- * One for each run. The specifications keep their bytes while the tools do not change, so that the server's prompt cache
- * stays valid.
+ * One for each run. The specifications keep their bytes while the tools do not change, so that the server's prompt
+ * cache stays valid.
  */
 export class ToolSpecs {
   readonly #schemas = new WeakMap<ZodType, ToolSpec['input_schema']>();

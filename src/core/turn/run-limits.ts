@@ -23,7 +23,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** Counts the wall time of a run and calls `onEnd` once when it is used up. The time does not count while it is paused. */
+/**
+ * Counts the wall time of a run and calls `onEnd` once when it is used up. The time does not count while it is paused.
+ */
 export class Deadline {
   #usedMs = 0;
   #runningSince: number | undefined;

@@ -1,9 +1,9 @@
 import {lstatSync, readlinkSync} from 'node:fs';
 import {quote} from './problem.ts';
 
-/** The one error family: a stable `code` for programs, a message that a person can act on. */
+/** All errors of mini-cc: a stable `code` for programs, and a message that says what a person can do. */
 export class MiniCcError extends Error {
-  /** Written out in each class: the bundle gives classes other names. */
+  /** Written out in each class, since bundling renames classes. */
   override readonly name: string = 'MiniCcError';
 
   constructor(
@@ -15,7 +15,7 @@ export class MiniCcError extends Error {
   }
 }
 
-/** What the user typed, set or wrote is wrong: exit code 2. */
+/** The user's input, settings or files are wrong. The program exits with code 2. */
 export class UsageError extends MiniCcError {
   override readonly name = 'UsageError';
 
@@ -24,7 +24,7 @@ export class UsageError extends MiniCcError {
   }
 }
 
-/** What a model call can fail with. `retryable` says if asking again may help. */
+/** Why a model call can fail. */
 export type ModelErrorKind =
   | 'authentication'
   | 'billing'
@@ -37,7 +37,7 @@ export type ModelErrorKind =
   | 'stream'
   | 'idle';
 
-/** A model call failed. */
+/** A model call failed. Its `code` is `MODEL_` and the kind in capitals. */
 export class ModelError extends MiniCcError {
   override readonly name = 'ModelError';
 
@@ -46,6 +46,7 @@ export class ModelError extends MiniCcError {
     message: string,
     readonly details: {
       readonly status?: number;
+      /** The same call may succeed later. */
       readonly retryable: boolean;
       /** Milliseconds that the server asked to wait (`Retry-After`). */
       readonly retryAfterMs?: number;
@@ -56,7 +57,7 @@ export class ModelError extends MiniCcError {
   }
 }
 
-/** One line that says what went wrong, whatever was thrown. */
+/** The message of an error, or any other thrown value as text. */
 export function getErrorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   return String(error);
@@ -67,17 +68,20 @@ export function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** For what need not be there: undefined for a missing file. @throws every other error */
+/** For `catch` where a file may be missing: returns undefined for `ENOENT` and `ENOTDIR`. @throws every other error */
 export function ignoreMissing(error: unknown): undefined {
   const code = getErrorCode(error);
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
-/** @param absent what to say of a file that is not there; undefined where it need not be. */
+/**
+ * Says why a file that a person wrote cannot be read, e.g. `cannot be read: permission denied`.
+ * @param absent the text for a missing file; undefined where the file is optional.
+ */
 export function describeReadError<T extends string | undefined>(file: string, error: unknown, absent: T): string | T {
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+  switch (getErrorCode(error)) {
     case 'ENOENT':
-      return danglingLink(file) ?? absent;
+      return describeBrokenLink(file) ?? absent;
     case 'ENOTDIR':
       return absent;
     case 'ELOOP':
@@ -90,7 +94,7 @@ export function describeReadError<T extends string | undefined>(file: string, er
   }
 }
 
-function danglingLink(file: string): string | undefined {
-  const about = lstatSync(file, {throwIfNoEntry: false});
-  return about?.isSymbolicLink() ? `is a link to ${quote(readlinkSync(file))}, which is not there` : undefined;
+function describeBrokenLink(file: string): string | undefined {
+  const stat = lstatSync(file, {throwIfNoEntry: false});
+  return stat?.isSymbolicLink() ? `is a link to ${quote(readlinkSync(file))}, which is not there` : undefined;
 }

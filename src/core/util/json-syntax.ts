@@ -1,27 +1,30 @@
-/** JSON with comments and trailing commas, as a tree whose nodes know their places; what breaks it in plain words. */
+/** Parses JSON with comments and trailing commas into a tree with positions; reports syntax errors in plain English. */
 import {type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
 import {type ProblemList, positionAt, quote, START} from './problem.ts';
 
-/** The object that the text holds; undefined with a problem for anything else. Never throws. */
+/**
+ * Parses a text that must contain one object. Anything else is added to the problems, and undefined returned. Never
+ * throws.
+ */
 export function parseRoot(text: string, problems: ProblemList): Node | undefined {
   if (text.trim() === '') {
     problems.error('syntax', START, 'is empty');
     return undefined;
   }
   const errors: ParseError[] = [];
-  const root = parseDeep(text, errors, problems);
+  const root = parseSafely(text, errors, problems);
   if (problems.failed) return undefined;
   const [first] = errors;
-  // What follows the first mistake mostly follows from it.
-  if (first) problems.error('syntax', positionAt(text, first.offset), syntaxText(first, text));
+  // Further errors are mostly consequences of the first one.
+  if (first) problems.error('syntax', positionAt(text, first.offset), describeSyntaxError(first, text));
   else if (root?.type !== 'object')
     problems.error('syntax', positionAt(text, root?.offset ?? 0), 'must hold one object: { … }');
   else return root;
   return undefined;
 }
 
-/** The parser calls itself for each level, so text of a million brackets ends its stack. */
-function parseDeep(text: string, errors: ParseError[], problems: ProblemList): Node | undefined {
+/** The parser is recursive: a text with a million brackets overflows its stack. */
+function parseSafely(text: string, errors: ParseError[], problems: ProblemList): Node | undefined {
   try {
     return parseTree(text, errors, {allowTrailingComma: true});
   } catch (error) {
@@ -36,9 +39,9 @@ export function getProperties(node: Node): (readonly [key: Node, value: Node | u
   return (node.children ?? []).flatMap(({children}) => (children?.[0] ? [[children[0], children[1]] as const] : []));
 }
 
-function syntaxText({error, offset, length}: ParseError, text: string): string {
+function describeSyntaxError({error, offset, length}: ParseError, text: string): string {
   const found = text.slice(offset, offset + length).split(/[\r\n]/)[0] ?? '';
-  // Text brings its own quotes.
+  // A JSON string has its own quotes already.
   const here = found === '' ? '' : ` before ${quote(found.replace(/^"(.*)"$/s, '$1'))}`;
   const texts: Readonly<Record<string, string>> = {
     InvalidSymbol: `${quote(found)} is no JSON: text stands in double quotes`,

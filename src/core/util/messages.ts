@@ -1,4 +1,4 @@
-/** Sums of usage, and the text of messages. */
+/** Messages and their text, and sums of token usage. */
 import type {Message, PromptContent, Usage} from '../contract/messages.ts';
 
 export const NO_USAGE: Usage = {
@@ -27,11 +27,12 @@ export function getText(content: string | readonly {type: string}[]): string {
     .trim();
 }
 
+/** The message of a prompt. Its content is copied. */
 export function toUserMessage(content: PromptContent): Message {
   return {role: 'user', content: typeof content === 'string' ? content : [...content]};
 }
 
-/** Several prompts as one: text stays text, joined by blank lines, and with an image all are blocks. */
+/** Joins several prompts into one: texts by blank lines; with images, the content is a list of blocks. */
 export function joinContents(contents: readonly PromptContent[]): PromptContent {
   if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
   return contents.flatMap((content) =>

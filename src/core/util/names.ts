@@ -1,22 +1,27 @@
-/** The known word that a wrong one was probably meant to be. */
+/** Names that people and models write: suggestions for misspelt ones, and the names of tools. */
 import leven from 'leven';
 
-/** The nearest of `known`, however far; undefined only when there is none. */
+/** The known word with the least edit distance, however far away; undefined only when `known` is empty. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const folded = fold(word);
   return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
 }
 
-/** The nearest of `known` if it could be a slip: letters in another order, or up to a third of them (1 to 3) differ. */
+/**
+ * The known word that `word` is probably a typo of: its letters in another order, or with up to a third (1 to 3)
+ * changed.
+ */
 export function findTypo(word: string, known: readonly string[]): string | undefined {
   const found = findNearest(word, known);
   if (found === undefined) return undefined;
   const allowed = Math.min(3, Math.max(1, Math.floor(found.length / 3)));
-  const slip = letters(word) === letters(found) || leven(fold(word), fold(found)) <= allowed;
-  return slip ? found : undefined;
+  const isTypo = sortLetters(word) === sortLetters(found) || leven(fold(word), fold(found)) <= allowed;
+  return isTypo ? found : undefined;
 }
 
-/** `max_turns`, `max-turns` and `maxTurns` are one word. Long words are cut: distance costs the product of lengths. */
+/**
+ * Makes `max_turns`, `max-turns` and `maxTurns` equal. Cuts long words, since the distance takes time by both lengths.
+ */
 function fold(word: string): string {
   return word
     .slice(0, 80)
@@ -24,16 +29,17 @@ function fold(word: string): string {
     .toLowerCase();
 }
 
-function letters(word: string): string {
+function sortLetters(word: string): string {
   return [...fold(word)].sort().join('');
 }
 
-/** What rules and definitions can name. */
+/** The tools that rules and definitions can name. */
 export const TOOL_NAMES: readonly string[] = [
   ...['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'web_fetch'],
   ...['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop'],
 ];
 
+/** Names of the same tools in other programs. */
 const ALIASES: Readonly<Record<string, string>> = {
   view_file: 'read_file',
   str_replace_editor: 'edit_file',
@@ -50,7 +56,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   Agent: 'Task',
 };
 
-/** Our name of a tool; a name that is no alias comes back as it is. */
+/** The name of the tool in mini-cc: aliases are resolved, other names are returned unchanged. */
 export function toToolName(name: string): string {
   return Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
 }

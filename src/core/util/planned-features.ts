@@ -1,9 +1,9 @@
 /**
- * What the documentation names and this release does not have yet. This is the one list: an entry goes when the thing
- * works. Using one of these is never ignored in silence.
+ * Features that the documentation names and this release does not have yet. Using one is reported, never ignored in
+ * silence. Remove the entry when the feature works.
  */
 export const PLANNED_FEATURES = {
-  /** Of the command line, in camel case. */
+  /** Flags of the command line, in camel case. */
   flags: [
     'inputFormat',
     'fallbackModel',
@@ -26,7 +26,7 @@ export const PLANNED_FEATURES = {
   ],
   /** Slash commands. */
   commands: ['compact', 'context', 'cost', 'resume', 'export', 'fanout', 'init', 'memory', 'mcp'],
-  /** Keys of settings files, written with dots. An entry covers everything below it. */
+  /** Keys of settings files, with dots. An entry includes all keys below it. */
   settings: [
     'fallback',
     'providers',
@@ -48,7 +48,7 @@ export const PLANNED_FEATURES = {
   bash: ['background'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The words that every message about such a thing has. */
+/** Every message about such a feature contains this text. */
 export const NOT_YET_AVAILABLE = 'not yet available';
 
 export function isPlanned(kind: keyof typeof PLANNED_FEATURES, name: string): boolean {

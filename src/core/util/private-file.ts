@@ -1,27 +1,30 @@
-/** Files that hold conversations: readable by the user alone, whatever the umask, and whatever they were before. */
+/** Files with conversations: only the user can read them, whatever the umask is and whatever mode they had before. */
 import {appendFileSync, chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync} from 'node:fs';
 import path from 'node:path';
 
-const FILE = 0o600;
-const FOLDER = 0o700;
-/** All that is not the owner's. */
-const OTHERS = 0o077;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** The permissions of group and others. */
+const OTHERS_MASK = 0o077;
 
-/** Opens it, and makes its folder; a file that others could read is narrowed. @returns its descriptor. */
+/**
+ * Opens a file and creates its folder; removes the permissions of others from an existing file. @returns its
+ * descriptor.
+ */
 export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
-  mkdirSync(path.dirname(file), {recursive: true, mode: FOLDER});
-  const fd = openSync(file, flags, FILE);
-  if ((fstatSync(fd).mode & OTHERS) !== 0) narrow(() => fchmodSync(fd, FILE));
+  mkdirSync(path.dirname(file), {recursive: true, mode: FOLDER_MODE});
+  const fd = openSync(file, flags, FILE_MODE);
+  if ((fstatSync(fd).mode & OTHERS_MASK) !== 0) restrictMode(() => fchmodSync(fd, FILE_MODE));
   return fd;
 }
 
-/** A folder that is mini-cc's own: made, with those above it, or narrowed. */
+/** Creates a folder of mini-cc and those above it; removes the permissions of others from an existing one. */
 export function createPrivateFolder(folder: string): void {
-  mkdirSync(folder, {recursive: true, mode: FOLDER});
-  if ((statSync(folder).mode & OTHERS) !== 0) narrow(() => chmodSync(folder, FOLDER));
+  mkdirSync(folder, {recursive: true, mode: FOLDER_MODE});
+  if ((statSync(folder).mode & OTHERS_MASK) !== 0) restrictMode(() => chmodSync(folder, FOLDER_MODE));
 }
 
-/** For what is written now and then. */
+/** Appends to a file that is not kept open. */
 export function appendPrivateFile(file: string, text: string): void {
   const fd = openPrivateFile(file, 'a');
   try {
@@ -31,8 +34,10 @@ export function appendPrivateFile(file: string, text: string): void {
   }
 }
 
-/** A file system without modes (FAT, a mounted Windows disk) keeps its own: that is no reason not to work there. */
-function narrow(change: () => void): void {
+/**
+ * Changes a mode. On a file system without modes (FAT, a mounted Windows disk) the mode stays, and that is no error.
+ */
+function restrictMode(change: () => void): void {
   try {
     change();
   } catch (error) {

@@ -1,19 +1,19 @@
-/** What is wrong in a file that a person wrote, and where: for a person to mend and for scripts to read. */
+/** Problems in files that people write (settings, agent definitions): where they are and what is wrong. */
 
-/** Line and column count from 1, columns in UTF-16 units as editors do. */
+/** A position in a file. Line and column count from 1, columns in UTF-16 units as in editors. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 export interface Problem extends Position {
-  /** A path, or `--agents` for what was typed there. */
+  /** A path, or `--agents` for a value of that flag. */
   readonly file: string;
   readonly severity: 'error' | 'warning';
-  /** Stable word for scripts: `syntax`, `unknown-key`, `unknown-tool`, … */
+  /** A stable name for scripts: `syntax`, `unknown-key`, `unknown-tool`, … */
   readonly rule: string;
   readonly message: string;
-  /** What was probably meant. */
+  /** The value that the writer probably meant. */
   readonly meant?: string;
 }
 
@@ -28,18 +28,18 @@ export function hasError(problems: readonly Problem[]): boolean {
   return problems.some(({severity}) => severity === 'error');
 }
 
-/** Collects what is wrong in one file. */
+/** Collects the problems of one file. */
 export class ProblemList {
   readonly all: Problem[] = [];
 
   constructor(readonly file: string) {}
 
-  error(rule: string, place: Position, message: string, meant?: string): void {
-    this.#add('error', rule, place, message, meant);
+  error(rule: string, position: Position, message: string, meant?: string): void {
+    this.#add('error', rule, position, message, meant);
   }
 
-  warn(rule: string, place: Position, message: string, meant?: string): void {
-    this.#add('warning', rule, place, message, meant);
+  warn(rule: string, position: Position, message: string, meant?: string): void {
+    this.#add('warning', rule, position, message, meant);
   }
 
   get failed(): boolean {
@@ -51,20 +51,20 @@ export class ProblemList {
   }
 }
 
-/** Where `offset` lies in `text`. Lines end with LF, CRLF or CR. */
+/** The position of `offset` (UTF-16 units from 0) in `text`. Lines end with LF, CRLF or CR. */
 export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset).split(/\r\n|\n|\r/);
   // An offset between CR and LF is still on the line that they end.
   return {line: before.length, column: before.at(-1)!.length + 1};
 }
 
-/** A piece of a file inside a message: quoted, control characters escaped, cut at 60 characters. */
+/** A value from a file, for a message: quoted, control characters escaped, cut at 60 characters. */
 export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(JSON.stringify(value));
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
-/** A value as an error text names it: `a list`, `-3`, `"fast"`. */
+/** A short description of a value for a message about its type: `a list`, `-3`, `"fast"`. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';

@@ -1,7 +1,7 @@
 /**
- * Starts programs. No other module does: execa, which is loaded at the first start since start-up time is measured.
- * A program gets exactly the environment that its caller names. One that is at work goes on when mini-cc exits, unless
- * its caller sees to its end.
+ * Starts programs, by execa. No other module starts any. Execa is loaded at the first start, to keep the start-up of
+ * mini-cc short. A program gets exactly the environment that its caller passes, and goes on when mini-cc exits, unless
+ * its caller ends it.
  */
 import {type ChildProcess, execFileSync} from 'node:child_process';
 import type {Result} from 'execa';
@@ -10,44 +10,44 @@ export interface ProcessOptions {
   readonly cwd?: string | undefined;
   /** The whole environment. Default: that of mini-cc. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Milliseconds until it is ended; none by default. */
+  /** Milliseconds until the program is killed. Default: no limit. */
   readonly limitMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What ends it at its limit or on abort. Default: SIGTERM, and SIGKILL five seconds later. */
+  /** Sent at the limit and on abort. Default: SIGTERM, and SIGKILL five seconds later. */
   readonly killSignal?: NodeJS.Signals | undefined;
 }
 
 export interface ProcessEnd {
   /**
-   * `exit` with an exit code, `signal` by a signal of somebody else, at its `limit`, by `abort`, because its `output` was
-   * larger than allowed; `start`: it was never started.
+   * `exit`: with an exit code. `signal`: by a signal that mini-cc did not send. `limit`: its time was over. `abort`:
+   * its abort signal. `output`: it printed more than allowed. `start`: it could not be started.
    */
   readonly ended: 'exit' | 'signal' | 'limit' | 'abort' | 'output' | 'start';
   /** Undefined when it did not exit by itself. */
   readonly exitCode: number | undefined;
-  /** The code of the system's error when it was not started, such as `ENOENT` or `E2BIG`. */
+  /** The system's error code when it could not be started, such as `ENOENT` or `E2BIG`. */
   readonly code: string | undefined;
-  /** One line that says why it failed; empty after exit code 0. */
+  /** Why it failed, in one line; empty after exit code 0. */
   readonly message: string;
 }
 
 export interface ProgramOptions extends ProcessOptions {
-  /** Written to standard input, which is empty by default. */
+  /** Written to standard input. Default: empty. */
   readonly input?: string | Uint8Array | undefined;
-  /** Read by the program from the descriptors 3, 4, …; `undefined` leaves that one closed. */
+  /** What the program can read from the descriptors 3, 4, …; `undefined` leaves that descriptor closed. */
   readonly inputs?: readonly (Uint8Array | undefined)[];
-  /** Of standard output and of standard error each. Default: 100 MB. */
+  /** Limit for standard output and for standard error each. Default: 100 MB. */
   readonly maxBytes?: number | undefined;
 }
 
 export interface ProgramResult extends ProcessEnd {
-  /** Bytes: names and patches need not be UTF-8. */
+  /** Bytes, since file names and patches need not be UTF-8. */
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
 /**
- * Runs a program to its end and collects what it prints. How it ended, also badly, is in the result.
+ * Runs a program to its end and collects what it prints. A failure is a result, not an error.
  * @throws TypeError for an argument that holds a NUL byte.
  */
 export async function runProgram(
@@ -64,23 +64,23 @@ export async function runProgram(
     stripFinalNewline: false,
     ...(maxBytes !== undefined && {maxBuffer: maxBytes}),
   });
-  return {...endOf(result), stdout: bytesOf(result.stdout), stderr: bytesOf(result.stderr).toString()};
+  return {...toProcessEnd(result), stdout: toBuffer(result.stdout), stderr: toBuffer(result.stderr).toString()};
 }
 
 export interface StartOptions extends ProcessOptions {
-  /** For each descriptor from 0 on. */
+  /** For the descriptors 0, 1, 2, … */
   readonly stdio: readonly ('pipe' | 'ignore' | 'inherit')[];
-  /** Makes it the leader of a process group of its own, as `detached` does, and ends that group with it. */
+  /** Gives it a process group of its own, as `detached` does, and ends the whole group with it. */
   readonly killDescendants?: boolean;
   readonly detached?: boolean;
-  /** Ends with mini-cc, where that is not killed outright. */
+  /** Ends it when mini-cc exits, unless mini-cc is killed by SIGKILL. */
   readonly endsWithMiniCc?: boolean;
 }
 
 export interface StartedProcess {
-  /** Undefined when it could not be started: `end` says why. */
+  /** Undefined when it could not be started; `end` says why. */
   readonly pid: number | undefined;
-  /** Node's own handle: its streams, its `exit` event, `unref`. */
+  /** Node's own handle, for its streams, its `exit` event and `unref`. */
   readonly child: ChildProcess;
   /** Resolves when it has ended and its pipes are closed. Never rejects. */
   readonly end: Promise<ProcessEnd>;
@@ -98,12 +98,12 @@ export async function startProcess(
     stdio: stdio as ['pipe', 'pipe', 'pipe'],
     ...{killDescendants, detached, cleanup: endsWithMiniCc, buffer: false},
   });
-  return {pid: started.pid, child: started.nodeChildProcess, end: started.then(endOf)};
+  return {pid: started.pid, child: started.nodeChildProcess, end: started.then(toProcessEnd)};
 }
 
 /**
- * Runs a program and waits for it without giving way. Not by execa, which cannot be loaded synchronously: this is for
- * `exit` handlers and for locks.
+ * Runs a program and blocks until it ends: for `exit` handlers and locks. Not by execa, which cannot be loaded
+ * synchronously.
  * @returns its standard output. @throws Node's error with a `status` when it ends with another code than 0.
  */
 export function runProgramSync(file: string, args: readonly string[]): string {
@@ -130,14 +130,14 @@ type Ended = {
   >]?: Result[Key] | undefined;
 };
 
-function endOf({exitCode, code, originalMessage, shortMessage, ...result}: Ended): ProcessEnd {
-  // Of a folder that is missing execa says more, on lines of its own.
+function toProcessEnd({exitCode, code, originalMessage, shortMessage, ...result}: Ended): ProcessEnd {
+  // For a missing folder, execa's message has further lines; the last one says what is wrong.
   const message = originalMessage?.split('\n').at(-1) || shortMessage || '';
-  const ended = howItEnded(exitCode, result);
+  const ended = getEndKind(exitCode, result);
   return {ended, exitCode: ended === 'exit' ? exitCode : undefined, code, message};
 }
 
-function howItEnded(exitCode: number | undefined, result: Ended): ProcessEnd['ended'] {
+function getEndKind(exitCode: number | undefined, result: Ended): ProcessEnd['ended'] {
   if (result.timedOut) return 'limit';
   if (result.isCanceled) return 'abort';
   if (result.isMaxBuffer) return 'output';
@@ -145,7 +145,7 @@ function howItEnded(exitCode: number | undefined, result: Ended): ProcessEnd['en
   return result.signal === undefined ? 'start' : 'signal';
 }
 
-function bytesOf(output: unknown): Buffer {
+function toBuffer(output: unknown): Buffer {
   if (!(output instanceof Uint8Array)) return Buffer.alloc(0);
   return Buffer.from(output.buffer, output.byteOffset, output.byteLength);
 }

@@ -1,4 +1,4 @@
-/** What a prompt is besides plain words: a slash command, or a Task that a person typed. */
+/** Recognises prompts that do not go to the model as they are: slash commands, and Tasks that a person types. */
 
 export interface CommandLine {
   readonly name: string;
@@ -21,13 +21,13 @@ export interface TypedTask {
   readonly prompt: string;
 }
 
-/** Parses `Task(agent): prompt`. Undefined when the text is no typed Task. */
+/** Parses `Task(agent): prompt`. Undefined when the text is not a typed Task. */
 export function parseTypedTask(text: string): TypedTask | undefined {
   const [, agent, prompt] = /^Task\(\s*([^)]*?)\s*\)\s*:\s*([\s\S]*)$/.exec(text) ?? [];
   return agent === undefined || prompt === undefined ? undefined : {agent, prompt: unquote(prompt)};
 }
 
-/** People quote the prompt, as the examples do. */
+/** Removes the double quotes around a prompt, which people often type as in the examples. */
 function unquote(text: string): string {
   const trimmed = text.trim();
   return trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"') ? trimmed.slice(1, -1) : trimmed;

@@ -1,24 +1,28 @@
-/** The two results that a tool makes itself. */
+/** Results of tools, and the cutting of long output: the model reads head and tail, a file has the whole. */
 import type {ToolResult} from '../contract/tool-result.ts';
 
 export function textResult(text: string, more: Omit<ToolResult, 'content'> = {}): ToolResult {
   return {content: text, ...more};
 }
 
-/** For what the model did wrong and can mend: the text tells it how. */
+/** An error that the model can correct: the text says what was wrong and what to do. */
 export function errorResult(text: string, more: Omit<ToolResult, 'content' | 'isError'> = {}): ToolResult {
   return {content: text, isError: true, ...more};
 }
 
-/** Head and tail of `text` with a line between them that says how much is missing and where the whole is. */
-export function cutMiddle(text: string, maxChars: number, keptAt: string): string {
+/**
+ * Cuts the middle out of a text of more than `maxChars` UTF-16 units.
+ * @param savedAt where the whole text is, for the line that stands in place of the middle.
+ */
+export function cutMiddle(text: string, maxChars: number, savedAt: string): string {
   if (text.length <= maxChars) return text;
   const head = Math.floor(maxChars / 2);
   const tail = maxChars - head;
-  // A cut may fall between the two halves of a character.
-  return joinCut(text.slice(0, head).toWellFormed(), text.slice(-tail).toWellFormed(), text.length - maxChars, keptAt);
+  // A cut may fall between the two surrogates of a character.
+  return joinCut(text.slice(0, head).toWellFormed(), text.slice(-tail).toWellFormed(), text.length - maxChars, savedAt);
 }
 
-export function joinCut(head: string, tail: string, missing: number, keptAt: string): string {
-  return `${head}\n\n[... ${missing.toLocaleString('en-US')} characters cut; the whole output: ${keptAt} ...]\n\n${tail}`;
+/** Joins head and tail of a text by a line that says how much is missing and where the whole text is. */
+export function joinCut(head: string, tail: string, missing: number, savedAt: string): string {
+  return `${head}\n\n[... ${missing.toLocaleString('en-US')} characters cut; the whole output: ${savedAt} ...]\n\n${tail}`;
 }
