@@ -167,10 +167,10 @@ function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], position: 
     const how = 'with "readOnly": true the sandbox enforces this';
     problems.warn('forbids-writing', position, `prompt says "${cut(forbids)}", but it has ${able}: ${how}`);
   }
-  lintToolWords(asked, agent, toolNames, position, problems);
+  lintMentionedTools(asked, agent, toolNames, position, problems);
 }
 
-function lintToolWords(
+function lintMentionedTools(
   sentences: readonly string[],
   {tools}: LoadedAgent,
   toolNames: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * The command line. meow parses it by the table of flags.ts, prints --help and --version, converts numbers and checks
- * choices. Around it stands what meow has no option for: `toMeowWords` before it, `checkFlags` and the rest after it.
+ * choices. Around it stands what meow has no option for: `toMeowArguments` before it, `checkFlags` and the rest after it.
  */
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -97,7 +97,7 @@ function parseByMeow(args: readonly string[]) {
     return meow(helpText(), {
       importMeta: import.meta,
       pkg: {name, version, description},
-      argv: toMeowWords(args),
+      argv: toMeowArguments(args),
       flags: FLAGS,
       booleanDefault: undefined,
     });
@@ -117,7 +117,7 @@ const MARK = '\0';
  * for its value, and quotes off: such text is marked, so that it comes back as it was typed. And as in Claude Code
  * several rules may follow one --allowed-tools, where meow wants the flag before each.
  */
-function toMeowWords(args: readonly string[]): string[] {
+function toMeowArguments(args: readonly string[]): string[] {
   const words: string[] = [];
   let rules: {readonly flag: string; isEmpty: boolean} | undefined;
   for (const [index, arg] of args.entries()) {

@@ -14,7 +14,7 @@ export interface AgentDefinition {
   readonly tools: '*' | readonly string[];
   /** Its system prompt. */
   readonly prompt: string;
-  /** Its bash is held by the operating system, and nothing it calls may write. */
+  /** The sandbox confines its bash, and nothing it calls may write. */
   readonly readOnly: boolean;
   readonly model?: string;
   /** Model calls, 1 to 400. */
@@ -23,13 +23,13 @@ export interface AgentDefinition {
   readonly timeoutSeconds?: number;
   /** Tokens in and out of a run, cache included. */
   readonly maxTokens?: number;
-  /** Its runs work in worktrees of their own, whatever the Task call says. */
+  /** `worktree`: each run works in its own worktree. A Task call cannot lift that. */
   readonly isolation?: Isolation;
-  /** Nobody waits for its runs, unless the Task call says so. */
+  /** Its runs go on in the background, unless the Task call says otherwise. */
   readonly background?: boolean;
   /** What it may do unasked, instead of what the session's mode says. */
   readonly permissionMode?: PermissionMode;
-  /** Its colour on the screen; without one it is given one. */
+  /** Its colour on the screen. Default: chosen by its name. */
   readonly color?: string;
 }
 

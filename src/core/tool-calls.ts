@@ -4,9 +4,9 @@
  * 1. `prepareCall` finds the tool, repairs and parses the input.
  * 2. `decideCall` asks the permit for one `CallDecision`: hooks, mode, rules, sandbox and question are all in it.
  * 3. `executeCall` makes the attempts of the decision in their order, each with its checkpoint and its launch.
- * 4. `finishCall` cuts the result, tells the screen, and makes the record for the receipt.
+ * 4. `finishCall` cuts the result, emits `tool_end`, and makes the record for the receipt.
  *
- * Every call gets exactly one result, in the order of the calls, whatever happens.
+ * Every call gets exactly one result, in the order of the calls, also on errors, refusals and abort.
  */
 import {z} from 'zod';
 import type {Access, Workspace} from './contract/access.ts';

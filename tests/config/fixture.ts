@@ -29,7 +29,7 @@ export function makeFolders(files: Readonly<Record<string, unknown>>): TestFolde
 }
 
 /** The message of the usage error. Fails for any other error, and without one. */
-export function usageErrorOf(act: () => unknown): string {
+export function getUsageError(act: () => unknown): string {
   try {
     act();
   } catch (error) {

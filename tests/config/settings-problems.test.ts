@@ -3,12 +3,12 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {loadSettings} from '../../src/config/settings.ts';
-import {LOCAL, makeFolders, PROJECT, USER, usageErrorOf} from './fixture.ts';
+import {getUsageError, LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 
 /** The error for these user settings, without the path. */
 function errorFor(value: unknown): string {
   const at = makeFolders({[USER]: value});
-  return usageErrorOf(() => loadSettings(at)).replaceAll(path.join(at.base, USER), 'FILE');
+  return getUsageError(() => loadSettings(at)).replaceAll(path.join(at.base, USER), 'FILE');
 }
 
 function warningsFor(value: unknown): string[] {
@@ -46,7 +46,7 @@ describe('a key that is unknown', () => {
     );
     expect(errorFor({sandbox: {hid: []}})).toBe('FILE:1:13: unknown key "sandbox.hid" (did you mean sandbox.hide?)');
     const at = makeFolders({[LOCAL]: {permissions: {deni: []}}});
-    expect(usageErrorOf(() => loadSettings(at))).toContain('settings.local.json:1:17: unknown key "permissions.deni"');
+    expect(getUsageError(() => loadSettings(at))).toContain('settings.local.json:1:17: unknown key "permissions.deni"');
   });
 
   it('with dots gets the advice how to write it', () => {
@@ -106,7 +106,7 @@ describe('a value that is wrong', () => {
 
   it('is reported with the errors of all files, at most ten', () => {
     const at = makeFolders({[USER]: {model: 1, retry: {maxAttempts: 0}}, [PROJECT]: {subagentModel: 2}});
-    expect(usageErrorOf(() => loadSettings(at)).split('\n')).toEqual([
+    expect(getUsageError(() => loadSettings(at)).split('\n')).toEqual([
       expect.stringContaining(`${USER}:1:10: model`),
       expect.stringContaining(`${USER}:1:`),
       expect.stringContaining(`${PROJECT}:1:18: subagentModel`),
@@ -156,27 +156,27 @@ describe('a settings file', () => {
     const at = makeFolders({});
     const file = path.join(at.home, 'settings.json');
     mkdirSync(file);
-    expect(usageErrorOf(() => loadSettings(at))).toBe(`${file}:1:1: is a folder, not a file`);
+    expect(getUsageError(() => loadSettings(at))).toBe(`${file}:1:1: is a folder, not a file`);
     const other = makeFolders({});
     symlinkSync('gone.json', path.join(other.home, 'settings.json'));
-    expect(usageErrorOf(() => loadSettings(other))).toContain('is a link to "gone.json", which is not there');
+    expect(getUsageError(() => loadSettings(other))).toContain('is a link to "gone.json", which is not there');
     const piped = makeFolders({});
     await execa('mkfifo', [path.join(piped.home, 'settings.json')]);
-    expect(usageErrorOf(() => loadSettings(piped))).toContain('is not a regular file');
+    expect(getUsageError(() => loadSettings(piped))).toContain('is not a regular file');
   });
 
   it('is an error if it cannot be read', () => {
     // A link to itself: unlike a missing permission, it stops root too.
     const at = makeFolders({});
     symlinkSync('settings.json', path.join(at.home, 'settings.json'));
-    expect(usageErrorOf(() => loadSettings(at))).toMatch(/settings\.json:1:1: \S/);
+    expect(getUsageError(() => loadSettings(at))).toMatch(/settings\.json:1:1: \S/);
   });
 
   it('is an error if --settings names it and it does not exist', () => {
     const at = makeFolders({x: ''});
-    expect(usageErrorOf(() => loadSettings({...at, explicit: '../x/y.json'}))).toContain('no such file');
-    expect(usageErrorOf(() => loadSettings({...at, explicit: '.'}))).toContain('is a folder, not a file');
-    expect(usageErrorOf(() => loadSettings({...at, explicit: 'gone.json'}))).toBe(
+    expect(getUsageError(() => loadSettings({...at, explicit: '../x/y.json'}))).toContain('no such file');
+    expect(getUsageError(() => loadSettings({...at, explicit: '.'}))).toContain('is a folder, not a file');
+    expect(getUsageError(() => loadSettings({...at, explicit: 'gone.json'}))).toBe(
       `${path.join(at.cwd, 'gone.json')}:1:1: no such file, and --settings names it`,
     );
   });

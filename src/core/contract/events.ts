@@ -29,7 +29,7 @@ export interface RunStart {
   readonly model: string;
   /** True while it waits for a free slot; `run_active` follows. */
   readonly queued: boolean;
-  /** Nobody waits for it; its end is announced. */
+  /** It runs in the background; its end is announced. */
   readonly background?: boolean;
   readonly label?: string;
   /** Above 1 for a run that goes on after its end: the same agentId starts again. */

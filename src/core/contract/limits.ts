@@ -7,7 +7,7 @@ export interface Limits {
   readonly timeoutSeconds: number;
 }
 
-/** Limits that somebody named; the others come from further down. */
+/** Limits of one layer: a Task call, a definition or the settings. What it does not set comes from the next layer. */
 export interface NamedLimits {
   readonly maxTurns?: number | undefined;
   readonly timeoutSeconds?: number | undefined;

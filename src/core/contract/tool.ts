@@ -40,7 +40,7 @@ export interface Tool<Input = unknown> {
   title(input: Input): string;
   /** What the call would touch. Paths may be relative to the workspace's cwd. */
   access(input: Input, workspace: Workspace): readonly Access[];
-  /** Mends the input as the model sent it before it is checked; says what it mended. */
+  /** Repairs the model's input before it is checked. The notes say what was repaired. */
   repair?(input: unknown): {readonly input: unknown; readonly notes: readonly string[]};
   /** Text beyond this many characters is cut in the middle and kept whole in a file. Default 30,000. */
   readonly maxChars?: number;

@@ -17,22 +17,22 @@ export interface WorktreeOwner {
 export interface Worktree {
   /** The top of the copied repository: nothing above it may be written. */
   readonly top: string;
-  /** The folder in it that stands for the session's: below `top` where mini-cc was started in a subdirectory. */
+  /** The session's folder within it: below `top` where mini-cc was started in a subdirectory. */
   readonly root: string;
   /** What its git borrows from, to be read only. */
   readonly seen: readonly string[];
   /** Lines for a person: what of the workspace is not there, beside what git ignores. */
   readonly notes: readonly string[];
-  /** The file of the workspace that this one in the tree stands for; undefined for one that lies elsewhere. */
+  /** The file of the workspace of which this file in the tree is a copy; undefined for a file that lies elsewhere. */
   inWorkspace(file: string): string | undefined;
   /**
-   * Brings what was changed since it was opened back into the workspace, whatever the run's end was.
+   * Brings what was changed since it was opened back into the workspace, for every outcome of the run.
    * Nothing is dropped: what cannot be applied is kept as a patch; what git ignores is named.
    * @param written by the run's tools, absolute: these come back though git ignores them.
    * @throws Error when the changes could not even be kept, e.g. on a full disk: then the tree stays.
    */
   bringBack(written: readonly string[]): Promise<BroughtBack>;
-  /** Removes the tree, behind what goes on. Only after `bringBack`. */
+  /** Removes the tree in the background. Call it only after `bringBack`. */
   discard(): void;
   /** The tree stays as it is: the next mini-cc keeps its changes as a patch. */
   abandon(): void;
@@ -51,7 +51,7 @@ export interface KeptChanges {
   readonly patch: string;
   /** In a few words, for the receipt: `conflict in a.ts`. */
   readonly why: string;
-  /** For whoever has to deal with it: what stands in the way of each file, how to apply it by hand. */
+  /** For the person who applies the patch: what stands in the way of each file, and the command to use. */
   readonly explanation: string;
 }
 
@@ -61,6 +61,6 @@ export interface Worktrees {
    * @throws MiniCcError `WORKTREE` when there can be none, and the reason of the signal when it was aborted.
    */
   open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree>;
-  /** What was discarded is gone. Never rejects. */
+  /** Resolves when all discarded trees are removed. Never rejects. */
   settled(): Promise<void>;
 }

@@ -28,8 +28,8 @@ export async function restoreFiles(
     // Files are removed first, deepest first: one of them may be in the place of a folder that is needed.
     const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => getOrder(a) - getOrder(b));
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
-    const contentsOf = ({to}: Restore) => [getContentId(to) ?? []].flat();
-    for await (const {items, contents} of readInBatches(restores, contentsOf, checkpoints.contents)) {
+    const getContents = ({to}: Restore) => [getContentId(to) ?? []].flat();
+    for await (const {items, contents} of readInBatches(restores, getContents, checkpoints.contents)) {
       for (const plan of items) {
         try {
           await restore(checkpoints, plan, contents, by);
