@@ -65,15 +65,19 @@ function createEmptyManifest(path: string): Manifest {
 function parseJsonManifest(path: string, lines: readonly Line[]): Manifest {
   const json = parsed(lines.map((line) => line.text).join('\n'));
   // JSON.parse does not give lines. The line of a key is the first line with the key after the line of its section.
-  const lineOf = (key: string, section?: string): number => {
+  const findLine = (key: string, section?: string): number => {
     const start = section === undefined ? 0 : lines.findIndex((line) => line.text.includes(`"${section}"`));
     const found = lines.slice(Math.max(0, start)).find((line) => line.text.includes(`"${key}"`));
     return found?.number ?? lines[Math.max(0, start)]?.number ?? 1;
   };
   const section = (key: string): readonly Fact[] =>
-    Object.entries(toFields(json[key])).map(([name, value]) => ({name, value: plain(value), line: lineOf(name, key)}));
+    Object.entries(toFields(json[key])).map(([name, value]) => ({
+      name,
+      value: plain(value),
+      line: findLine(name, key),
+    }));
   const single = (key: string): Fact | undefined =>
-    typeof json[key] === 'string' ? {name: key, value: json[key], line: lineOf(key)} : undefined;
+    typeof json[key] === 'string' ? {name: key, value: json[key], line: findLine(key)} : undefined;
   const scripts = [...section('scripts'), ...section('tasks')];
   const bin = single('bin');
   const prefix = /deno/.test(path) ? 'deno task' : 'npm run';

@@ -31,7 +31,7 @@ function nvidia(script: string): Record<string, string> {
 const none = {PATH: '/nowhere'};
 
 describe('the slots of a model server on this machine', () => {
-  it('are 3 where nobody says anything', async () => {
+  it('are 3 when nothing is known', async () => {
     expect(await measureLocalCapacity({baseURL: await ollama({}, 404), env: none})).toBe(3);
     expect(await measureLocalCapacity({baseURL: 'http://127.0.0.1:9', env: none})).toBe(3);
   });

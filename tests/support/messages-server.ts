@@ -75,101 +75,103 @@ export interface MessagesServer {
   readonly maxActive: number;
   /** Resolves when this many requests have arrived. Rejects after `timeoutMs`. */
   waitForRequests(count: number, timeoutMs?: number): Promise<void>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
+/** Starts a server on a free port of loopback. */
 export async function startMessagesServer(script: Script): Promise<MessagesServer> {
-  const began = performance.now();
-  const requests: RecordedRequest[] = [];
-  const waiters = new Set<() => void>();
-  const tokens = new TokenCounter();
-  let active = 0;
-  let maxActive = 0;
+  const scripted = new ScriptedServer(script);
+  await scripted.listen();
+  return scripted;
+}
 
-  async function handleMessages(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
-    const body = JSON.parse(text) as MessagesBody;
-    const index = requests.length;
-    const record: RecordedRequest = {
-      body,
-      headers: request.headers,
-      bytes: Buffer.byteLength(text),
-      at: performance.now() - began,
-      durationMs: undefined,
-      abandoned: false,
-    };
-    requests.push(record);
-    active += 1;
-    maxActive = Math.max(maxActive, active);
-    for (const check of waiters) check();
-    response.once('close', () => {
-      active -= 1;
-      record.durationMs = performance.now() - began - record.at;
-      record.abandoned = !response.writableFinished;
-    });
-    const problem = findBrokenRule(body);
-    const reply = problem === undefined ? await getReply(script, body, index) : status(400, {message: problem});
-    await send(response, reply, body, index, tokens);
-  }
-
-  const server = createServer((request, response) => {
-    handle(request, response, handleMessages).catch((error: unknown) => {
+class ScriptedServer implements MessagesServer {
+  url = '';
+  readonly requests: RecordedRequest[] = [];
+  active = 0;
+  maxActive = 0;
+  readonly #startedAt = performance.now();
+  readonly #waiters = new Set<() => void>();
+  readonly #tokens = new TokenCounter();
+  readonly #server = createServer((request, response) => {
+    this.#handle(request, response).catch((error: unknown) => {
       // The script of a test has a mistake: the client shows the error and does not retry.
       sendStatus(response, status(400, {message: `the script failed: ${String(error)}`}));
     });
   });
-  // The client ends idle connections: in a test of a minute the server must not close one.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const {port} = server.address() as AddressInfo;
 
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    get active() {
-      return active;
-    },
-    get maxActive() {
-      return maxActive;
-    },
-    waitForRequests(count, timeoutMs = 10_000) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiters.delete(check);
-          reject(new Error(`${requests.length} of ${count} requests came within ${timeoutMs} ms`));
-        }, timeoutMs);
-        function check(): void {
-          if (requests.length < count) return;
-          clearTimeout(timer);
-          waiters.delete(check);
-          resolve();
-        }
-        waiters.add(check);
-        check();
-      });
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+  constructor(private readonly script: Script) {
+    // The client ends idle connections: in a test of a minute the server must not close one.
+    this.#server.keepAliveTimeout = 0;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  waitForRequests(count: number, timeoutMs = 10_000): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(check);
+        reject(new Error(`${this.requests.length} of ${count} requests came within ${timeoutMs} ms`));
+      }, timeoutMs);
+      const check = () => {
+        if (this.requests.length < count) return;
+        clearTimeout(timer);
+        this.#waiters.delete(check);
+        resolve();
+      };
+      this.#waiters.add(check);
+      check();
+    });
+  }
+
+  /** Bound: for `onTestFinished(server.close)`. */
+  readonly close = async (): Promise<void> => {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   };
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readAll(request);
+    const route = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
+    if (route === 'POST /v1/messages') await this.#handleMessages(request, response, text);
+    else if (route === 'POST /v1/messages/count_tokens') sendJson(response, 200, {input_tokens: countTokens(text)});
+    else if (route === 'GET /v1/models') sendJson(response, 200, MODELS);
+    else sendStatus(response, status(404, {message: `no such route: ${route}`}));
+  }
+
+  async #handleMessages(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+    const body = JSON.parse(text) as MessagesBody;
+    const index = this.requests.length;
+    this.#record(request, response, body, text);
+    const problem = findBrokenRule(body);
+    const reply = problem === undefined ? await getReply(this.script, body, index) : status(400, {message: problem});
+    await send(response, reply, body, index, this.#tokens);
+  }
+
+  #record({headers}: IncomingMessage, response: ServerResponse, body: MessagesBody, text: string): void {
+    const at = performance.now() - this.#startedAt;
+    const record: RecordedRequest = {
+      ...{body, headers, bytes: Buffer.byteLength(text), at},
+      ...{durationMs: undefined, abandoned: false},
+    };
+    this.requests.push(record);
+    this.active += 1;
+    this.maxActive = Math.max(this.maxActive, this.active);
+    for (const check of this.#waiters) check();
+    response.once('close', () => {
+      this.active -= 1;
+      record.durationMs = performance.now() - this.#startedAt - at;
+      record.abandoned = !response.writableFinished;
+    });
+  }
 }
 
 async function getReply(script: Script, body: MessagesBody, index: number): Promise<Reply> {
   if (typeof script === 'function') return script(body, index);
   return script[index] ?? status(400, {message: `the script has no reply ${index + 1}`});
-}
-
-async function handle(
-  request: IncomingMessage,
-  response: ServerResponse,
-  handleMessages: (request: IncomingMessage, response: ServerResponse, text: string) => Promise<void>,
-): Promise<void> {
-  const text = await readAll(request);
-  const route = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
-  if (route === 'POST /v1/messages') await handleMessages(request, response, text);
-  else if (route === 'POST /v1/messages/count_tokens') sendJson(response, 200, {input_tokens: countTokens(text)});
-  else if (route === 'GET /v1/models') sendJson(response, 200, MODELS);
-  else sendStatus(response, status(404, {message: `no such route: ${route}`}));
 }
 
 const MODELS = {

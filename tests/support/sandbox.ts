@@ -3,7 +3,7 @@ import {createSandbox} from '../../src/sandbox/index.ts';
 
 /**
  * False where there is no sandbox, so that a contributor's machine skips these tests.
- * @throws Error on CI (`CI` is set), where the file must fail and not be skipped: nobody would see it.
+ * @throws Error on CI (`CI` is set), where the file must fail: a skipped test would not be noticed.
  */
 export async function hasSandbox(): Promise<boolean> {
   const status = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
