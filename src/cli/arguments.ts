@@ -8,7 +8,7 @@ import meow from 'meow';
 import {description, name, version} from '../../package.json';
 import type {SessionOptions} from '../compose/options.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
-import {readRule} from '../core/permissions/rules/rule.ts';
+import {parseRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findNearest} from '../core/util/names.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
@@ -153,7 +153,7 @@ function withoutMarks(value: unknown): unknown {
 
 /** A whole rule is no prompt. */
 function isRule(word: string): boolean {
-  return /^\w+(?:\(.*\))?$/s.test(word) && !('wrong' in readRule(word));
+  return /^\w+(?:\(.*\))?$/s.test(word) && !('problem' in parseRule(word));
 }
 
 /**

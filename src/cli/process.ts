@@ -1,6 +1,6 @@
 /** What the command line takes from its process: the working directory, the environment, output streams, signals. */
 import {homedir} from 'node:os';
-import {knownSecrets} from '../core/secrets/known-secrets.ts';
+import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
@@ -36,7 +36,7 @@ export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
   } catch {
     // The working directory was removed. The error that says so is printed through this redactor.
   }
-  return new Redactor(knownSecrets(env, [], folders));
+  return new Redactor(getKnownSecrets(env, [], folders));
 }
 
 /** Writes to a stream. On a terminal control characters are made visible; files and pipes get the text as it is. */

@@ -5,7 +5,7 @@ import {type LoadedSettings, loadSettings, type Settings} from '../config/settin
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Limits} from '../core/contract/limits.ts';
 import type {Trusts} from '../core/contract/trust.ts';
-import {knownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
+import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
@@ -78,7 +78,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
 /** @param keyNames variables that hold keys of mini-cc by the settings. @param root the working directory */
 export function createSecrets({env, home}: SessionOptions, keyNames: readonly string[], root: string) {
   return {
-    redactor: new Redactor(knownSecrets(env, keyNames, [root, home, homedir()])),
+    redactor: new Redactor(getKnownSecrets(env, keyNames, [root, home, homedir()])),
     /** The environment of tools, without keys of mini-cc. */
     env: withoutModelKeys(env, keyNames),
   };

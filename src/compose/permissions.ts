@@ -2,7 +2,8 @@
 import {homedir} from 'node:os';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import type {Confinement} from '../core/contract/access.ts';
-import {RULE_KINDS, type Rule, type RuleKind, readRule} from '../core/permissions/rules/rule.ts';
+import type {RuleKind} from '../core/contract/permission.ts';
+import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -45,9 +46,11 @@ export function createRules(
 }
 
 function parseTypedRule(text: string, kind: RuleKind, source: string): Rule {
-  const read = readRule(text);
-  if (!('wrong' in read)) return {kind, text, source, ...read};
-  throw new UsageError(`${source}: ${read.wrong}${read.meant === undefined ? '' : ` (did you mean ${read.meant}?)`}`);
+  const read = parseRule(text);
+  if (!('problem' in read)) return {kind, text, source, ...read};
+  throw new UsageError(
+    `${source}: ${read.problem}${read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`}`,
+  );
 }
 
 /** Each with the files that contain it. */
@@ -64,8 +67,8 @@ function getSettingsRules({origins}: LoadedSettings): Rule[] {
 
 /** A rule that was checked before. One of a newer version, which this one cannot read, is left out. */
 function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] {
-  const read = readRule(text);
-  return 'wrong' in read ? [] : [{kind, text, source, ...read}];
+  const read = parseRule(text);
+  return 'problem' in read ? [] : [{kind, text, source, ...read}];
 }
 
 /** A name or an address, without scheme and port. */

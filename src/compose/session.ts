@@ -20,7 +20,7 @@ import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {secretPlaces} from '../core/secrets/secret-paths.ts';
+import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
@@ -118,14 +118,14 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
   const denials: Denial[] = [];
   const policy = new PermissionPolicy(options.permissionMode ?? mainAgent?.permissionMode ?? 'default', rules, {
     ownFolders: () => [sessionFolder()],
-    secretPlaces: secretPlaces(homedir(), options.home),
+    secretPaths: getSecretPaths(homedir(), options.home),
   });
   const workspace: Workspace = {
     root,
     extraRoots: (options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
     cwd: root,
     get confinement() {
-      return policy.confinementOf(mainAgent?.readOnly ? 'read-only' : confinement);
+      return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : confinement);
     },
     env,
   };

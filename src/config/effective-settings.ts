@@ -1,5 +1,5 @@
 /** The settings that take effect here, for people to read: each value, and where it comes from. */
-import {knownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
+import {getKnownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
@@ -34,7 +34,7 @@ export interface EffectiveSettings {
 /** @throws UsageError for settings that are wrong. */
 export function getEffectiveSettings(places: SettingsOptions, env: Variables): EffectiveSettings {
   const {origins, files, warnings, keyNames, claims} = loadSettings(places);
-  const redactor = new Redactor(knownSecrets(env, keyNames, [places.cwd, places.home]));
+  const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
   const settings = allSettings()
     .filter(({path}) => !isAmong(path, PLANNED_FEATURES.settings))

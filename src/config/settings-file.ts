@@ -1,6 +1,6 @@
 /** Reads one settings file and checks it against the schema. Each mistake is reported with its line and column. */
 import type {z} from 'zod';
-import {RULE_KINDS, readRule} from '../core/permissions/rules/rule.ts';
+import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {getMeantKey} from './json-schema.ts';
@@ -71,12 +71,12 @@ function check(tree: JsonTree, problems: ProblemList): SettingsValues {
 function checkRules({permissions}: SettingsValues, tree: JsonTree, newer: boolean, problems: ProblemList): void {
   for (const kind of RULE_KINDS) {
     for (const [index, rule] of (permissions?.[kind] ?? []).entries()) {
-      const read = readRule(rule);
-      if (!('wrong' in read)) continue;
+      const read = parseRule(rule);
+      if (!('problem' in read)) continue;
       const place = tree.valuePlace(['permissions', kind, String(index)]);
-      const words = `permissions.${kind}, entry ${index + 1}: ${read.wrong}`;
-      if (newer) problems.warn('wrong-rule', place, `${words}; it is ignored`, read.meant);
-      else problems.error('wrong-rule', place, words, read.meant);
+      const words = `permissions.${kind}, entry ${index + 1}: ${read.problem}`;
+      if (newer) problems.warn('wrong-rule', place, `${words}; it is ignored`, read.suggestion);
+      else problems.error('wrong-rule', place, words, read.suggestion);
     }
   }
 }

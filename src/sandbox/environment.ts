@@ -1,5 +1,5 @@
 /** The environment of held commands: nothing that opens doors elsewhere. */
-import {holdsSecret} from '../core/secrets/known-secrets.ts';
+import {isSecretVariable} from '../core/secrets/known-secrets.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -9,7 +9,7 @@ const DOORS =
 
 /** For a command in the sandbox: without keys, and without ways to the user's other programs. */
 export function confinedEnvironment(env: Environment): Record<string, string> {
-  const isKept = ([name, value]: [string, string]) => !DOORS.test(name) && !holdsSecret(name, value);
+  const isKept = ([name, value]: [string, string]) => !DOORS.test(name) && !isSecretVariable(name, value);
   const entries = Object.entries(env);
   // Git counts on each that is counted: where one is missing, it does nothing at all.
   const isGitWhole = entries.filter(([name]) => name.startsWith('GIT_CONFIG_')).every(isKept);

@@ -1,7 +1,7 @@
 /** Files and folders with keys, which a confined command must not see. */
 import {realpathSync, statSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {secretPlaces} from '../core/secrets/secret-paths.ts';
+import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 
 export interface HiddenPlaces {
   /** The user's home directory. */
@@ -21,7 +21,7 @@ export interface HiddenPath {
 /** Those of the places that exist now. Called for each command, because a key may be created while mini-cc runs. */
 export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
   const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
-  const all = [...secretPlaces(home, miniCcHome), ...more];
+  const all = [...getSecretPaths(home, miniCcHome), ...more];
   return all.map(existing).filter((found) => found !== undefined);
 }
 

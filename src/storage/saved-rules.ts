@@ -44,7 +44,7 @@ export class SavedRules implements RuleStore {
     }
   }
 
-  mayHold(rule: string): boolean {
+  canSave(rule: string): boolean {
     return this.redactor.text(rule) === rule;
   }
 

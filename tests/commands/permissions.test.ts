@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {permissionsCommand} from '../../src/commands/permissions.ts';
 import type {PermissionState} from '../../src/core/contract/permission.ts';
 import type {CommandContext} from '../../src/core/contract/session.ts';
-import {ruleOf} from '../../src/core/permissions/rules/rule-book.ts';
+import {createRule} from '../../src/core/permissions/rules/rule.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {repl, send} from '../e2e/repl-fixture.ts';
 import {say} from '../support/messages-server.ts';
@@ -24,9 +24,9 @@ describe('/permissions', () => {
 
   it('lists rules with where they come from, those that win first', async () => {
     const rules = [
-      ruleOf('bash(npm test)', 'allow', '--allowed-tools'),
-      ruleOf('bash(rm:*)', 'deny', '/p/.mini-cc/settings.json'),
-      ruleOf('web_fetch', 'ask', '~/.mini-cc/settings.json'),
+      createRule('bash(npm test)', 'allow', '--allowed-tools'),
+      createRule('bash(rm:*)', 'deny', '/p/.mini-cc/settings.json'),
+      createRule('web_fetch', 'ask', '~/.mini-cc/settings.json'),
     ];
     expect((await shown({rules})).split('\n').filter((line) => line.startsWith('  '))).toEqual([
       '  deny   bash(rm:*)      /p/.mini-cc/settings.json',

@@ -100,7 +100,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
 
 /** The default mode without rules. @param questions undefined: nobody can be asked */
 export function permitsOf(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
-  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPlaces: []});
+  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   return {policy, questions, onDenied, sandboxAvailable: async () => true};
 }
 

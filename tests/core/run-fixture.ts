@@ -73,7 +73,7 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
 /** Decides as in the mode bypassPermissions, where a sandbox works. */
 function everythingAllowed(): PermitDeps {
   return {
-    policy: new PermissionPolicy('bypassPermissions', new RuleBook([]), {ownFolders: () => [], secretPlaces: []}),
+    policy: new PermissionPolicy('bypassPermissions', new RuleBook([]), {ownFolders: () => [], secretPaths: []}),
     questions: undefined,
     onDenied: () => undefined,
     sandboxAvailable: async () => true,

@@ -6,7 +6,7 @@ import type {PermissionMode} from '../../src/core/contract/events.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
-import {secretPlaces} from '../../src/core/secrets/secret-paths.ts';
+import {getSecretPaths} from '../../src/core/secrets/secret-paths.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
@@ -108,7 +108,7 @@ async function dispatch(fixture: EscapeFixture, model: ScriptedModel, conditions
   const sandbox = createSandbox({home, miniCcHome, hide: HIDE, ...(searchPath === undefined ? {} : {searchPath})});
   const policy = new PermissionPolicy(mode, new RuleBook([]), {
     ownFolders: () => [],
-    secretPlaces: secretPlaces(home, miniCcHome),
+    secretPaths: getSecretPaths(home, miniCcHome),
   });
   const {manager, request} = managerFixture({
     tools: [createBash(sandbox, new ProcessGroups()) as Tool],

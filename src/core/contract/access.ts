@@ -7,18 +7,18 @@ export type Access =
   | {
       readonly kind: 'run';
       readonly command: string;
-      /** Asks to run outside of the sandbox that otherwise holds the agent's commands. */
+      /** The call asks to run outside of the sandbox that otherwise confines the agent's commands. */
       readonly unconfined?: boolean;
     }
-  /** Asks a server of the network; `host` is a name or an address, without port. */
+  /** A request to a server on the network; `host` is a name or an IP address, without port. */
   | {readonly kind: 'fetch'; readonly host: string; readonly url: string}
   | {readonly kind: 'dispatch'; readonly agent: string}
   /** Touches nothing outside the agent itself. */
   | {readonly kind: 'none'};
 
 /**
- * How the operating system holds the processes that an agent starts, see `confinement.ts`.
- * `worktree`: writes stay in a git worktree of its own, in every mode.
+ * How the operating system confines the processes that an agent starts.
+ * `worktree`: they write only in the agent's own git worktree, in every mode.
  */
 export type Confinement = 'none' | 'read-only' | 'workspace-write' | 'worktree';
 
@@ -28,11 +28,11 @@ export interface Workspace {
   readonly root: string;
   /** Further directories, by `--add-dir`. */
   readonly extraRoots: readonly string[];
-  /** Directories elsewhere that held commands must be able to read, such as what a worktree's git borrows from. */
+  /** Directories elsewhere that confined commands must be able to read, such as the git objects that a worktree uses. */
   readonly seen?: readonly string[];
   cwd: string;
-  /** Live: in plan mode everybody is held. */
+  /** Changes with the mode: plan mode confines all agents. */
   readonly confinement: Confinement;
-  /** The environment of processes: without keys. */
+  /** The environment of processes, without keys. */
   readonly env: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
 /**
- * Decides on a call, once: approval, then sandbox, then attempts, in one `CallDecision`. In this order: deny rules;
- * hooks that look at the call first; mode and rules; the question to the person. What the policy would ask is asked, or,
- * where nobody can be asked, refused and noted.
+ * Decides on a call, once: approval, then sandbox, then attempts, in one `CallDecision`. In this order: deny rules; hooks
+ * that look at the call first; mode and rules; the question to the person. A session without a person refuses a call that
+ * the policy would ask about, and notes the denial.
  */
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
@@ -24,16 +24,16 @@ import type {Questions} from './questions.ts';
 
 export interface PermitDeps {
   readonly policy: PermissionPolicy;
-  /** Absent in print mode: then what would be asked is refused. */
+  /** Absent in print mode: calls that need a question are refused. */
   readonly questions: Questions | undefined;
   readonly onDenied: (denial: Denial) => void;
-  /** A sandbox works here. */
+  /** Whether a sandbox works here. */
   readonly sandboxAvailable: () => Promise<boolean>;
   /** Hooks that look at each call before it is asked about. */
   readonly beforeCall?: readonly BeforeCall[];
 }
 
-/** The fields of an agent's definition that count here. */
+/** The fields of an agent's definition that concern its permissions. */
 export type PermitAgent = Partial<Pick<AgentDefinition, 'permissionMode' | 'readOnly'>>;
 
 /** The permit of one agent. @param label how questions and denials name the agent */
@@ -86,7 +86,7 @@ class Decider {
     }
   }
 
-  /** Judges again where the rules or the mode changed meanwhile. */
+  /** Judges again when the rules or the mode changed meanwhile. */
   async #judge(request: PermitRequest): Promise<Verdict> {
     const {policy} = this.deps;
     for (;;) {
@@ -111,7 +111,7 @@ class Decider {
     return allowed && {verdict: 'allow', because: allowed.because ?? 'a hook allows it'};
   }
 
-  /** @returns `again` where another answer, or another mode, may have settled this question too */
+  /** @returns `again` when another answer, or another mode, may have settled this question, too: judge again */
   async #ask(
     request: PermitRequest,
     verdict: Extract<Verdict, {verdict: 'ask'}>,
@@ -126,7 +126,7 @@ class Decider {
       );
     }
     const stillNeeded = async () => (await policy.judge(request, this.workspace, this.agent)).verdict === 'ask';
-    const question = this.#questionFor(request, verdict);
+    const question = this.#createQuestion(request, verdict);
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
     if (answer === 'withdrawn') {
       return {verdict: 'deny', because: 'stopped', message: 'Not run: stopped before it was permitted.'};
@@ -147,7 +147,7 @@ class Decider {
     places: readonly string[],
   ): CallDecision {
     const writing = request.accesses.filter(({kind}) => kind === 'write');
-    const mayRead = this.deps.policy.readFilter(request, this.workspace, this.agent);
+    const mayRead = this.deps.policy.createReadFilter(request, this.workspace, this.agent);
     return {
       verdict: 'allow',
       because,
@@ -164,31 +164,31 @@ class Decider {
     return {verdict: 'deny', because, message};
   }
 
-  /** The yes holds for this call, also where its rule cannot be written. */
+  /** A failure is a notice: the answer allows this call, even if its rule cannot be written. */
   async #saveRule(rule: string | undefined): Promise<void> {
     if (rule === undefined) return;
     try {
-      await this.deps.policy.keep(rule);
+      await this.deps.policy.saveRule(rule);
     } catch (error) {
-      this.emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not kept: ${getErrorMessage(error)}`});
+      this.emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not saved: ${getErrorMessage(error)}`});
     }
   }
 
-  #questionFor(
+  #createQuestion(
     request: PermitRequest,
     {because, onlyOnce = false, rule}: Extract<Verdict, {verdict: 'ask'}>,
   ): Question {
     const {policy} = this.deps;
-    const isKept = !onlyOnce && rule !== undefined && policy.rules.keeps(rule);
+    const canSave = !onlyOnce && rule !== undefined && policy.rules.canSave(rule);
     return {
       id: randomUUID(),
       agent: this.label,
       title: `${request.tool} ${because}`,
-      ...detailOf(request.accesses, request.title),
+      ...getDetail(request.accesses, request.title),
       options: [
         {digit: 1, choice: 'yes', label: 'yes'},
-        ...(onlyOnce ? [] : [{digit: 2, choice: 'session', label: policy.grantWords(request, this.workspace)}]),
-        ...(isKept ? [{digit: 3, choice: 'always', label: `yes, always in this project: ${shorten(rule)}`}] : []),
+        ...(onlyOnce ? [] : [{digit: 2, choice: 'session', label: policy.describeGrant(request, this.workspace)}]),
+        ...(canSave ? [{digit: 3, choice: 'always', label: `yes, always in this project: ${shorten(rule)}`}] : []),
         {digit: 4, choice: 'no', label: 'no, and say why', takesNote: true},
       ],
       escape: 'no',
@@ -196,7 +196,7 @@ class Decider {
   }
 }
 
-/** What a hook or an earlier answer said about a call that rules and mode do not refuse. */
+/** Applies what a hook or an earlier answer said about a call that rules and mode do not refuse. */
 function applyApproval(
   verdict: Exclude<Verdict, {verdict: 'deny'}>,
   hooked: Verdict['verdict'] | undefined,
@@ -212,12 +212,12 @@ function applyApproval(
   return {verdict: 'allow', because: 'a hook or an answer allowed it', ...(attempts && {attempts})};
 }
 
-/** Where the call leads now; when it runs, it may lead nowhere else. */
+/** The files that the call names, with links resolved now. When it runs, it may touch no others. */
 function getPlaces(accesses: readonly Access[], {cwd}: Workspace): string[] {
   return accesses.flatMap((access) => ('path' in access ? [resolveLinks(access.path, cwd)] : []));
 }
 
-/** Of a call that starts no command: files that it writes are saved before, but in a worktree, which is a copy. */
+/** For a call that starts no command. A checkpoint saves the files that it writes, but not in a worktree: that is a copy. */
 function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace): Attempts {
   const writes = accesses.some(({kind}) => kind === 'write');
   return [{launch: 'plain', checkpoint: writes && confinement !== 'worktree'}];
@@ -232,13 +232,13 @@ function formatRefusal(answer: Answer): string {
 
 const MAX_RULE_CHARS = 60;
 
-/** For a label: the whole command stands above the choices. */
+/** For a label. The question shows the whole command above its choices. */
 function shorten(rule: string): string {
   const line = rule.replace(/\s*\n\s*/g, ' ');
   return line.length <= MAX_RULE_CHARS ? line : `${line.slice(0, MAX_RULE_CHARS - 1)}…`.toWellFormed();
 }
 
-function detailOf(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {
+function getDetail(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {
   for (const access of accesses) {
     if (access.kind === 'run') return {detail: access.command, detailType: 'command'};
     if (access.kind === 'write' && access.preview) return {detail: access.preview, detailType: 'diff'};

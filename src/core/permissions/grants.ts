@@ -1,56 +1,56 @@
-/** What one `yes for this session` covers: this very command, or all edits inside the workspace, or this folder. */
+/** What one answer "yes for this session" covers: this command, all edits inside the workspace, reading this folder, … */
 import {statSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Workspace} from '../contract/access.ts';
 import {isInside} from '../util/paths.ts';
-import {isAlwaysAsked, type PermissionPlaces, placeOf, rootsOf} from './files/file-zone.ts';
+import {getFileZone, getRoots, isAlwaysAsked, type ZonePaths} from './files/file-zone.ts';
 import {resolveLinks} from './files/paths.ts';
 
 export const EDITS = 'edits inside the workspace';
-/** Less than the above: they come back only where nobody else changed the files. */
+/** Covers less: changes come back from a worktree only to files that did not change meanwhile. */
 export const WORKTREE_EDITS = 'edits inside worktrees';
 
-export function grantFor(access: Access, workspace: Workspace, places: PermissionPlaces): string {
+export function getGrant(access: Access, workspace: Workspace, zonePaths: ZonePaths): string {
   switch (access.kind) {
     case 'run':
-      return runGrant(access.command);
+      return getRunGrant(access.command);
     case 'fetch':
-      return fetchGrant(access.host);
+      return getFetchGrant(access.host);
     case 'write':
-      return writeGrant(access.path, workspace, places);
+      return getWriteGrant(access.path, workspace, zonePaths);
     case 'read':
-      return readGrant(access.path, workspace, places);
+      return getReadGrant(access.path, workspace, zonePaths);
     default:
       return access.kind;
   }
 }
 
-export function runGrant(command: string): string {
+export function getRunGrant(command: string): string {
   return `run ${command}`;
 }
 
-export function fetchGrant(host: string): string {
+export function getFetchGrant(host: string): string {
   return `fetch ${host}`;
 }
 
-export function writeGrant(given: string, workspace: Workspace, places: PermissionPlaces): string {
+/** @param given the path as the call has it */
+export function getWriteGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
   const target = resolveLinks(given, workspace.cwd);
-  const isOrdinary = !isAlwaysAsked(target, workspace, places) && isInside(target, rootsOf(workspace));
+  const isOrdinary = !isAlwaysAsked(target, workspace, zonePaths) && isInside(target, getRoots(workspace));
   if (!isOrdinary) return `write ${target}`;
   return workspace.confinement === 'worktree' ? WORKTREE_EDITS : EDITS;
 }
 
-/** The folder that is searched, or in which the file lies. Keys that lie beside it are not meant. */
-export function readGrant(given: string, workspace: Workspace, places: PermissionPlaces): string {
+/** Covers the folder that is searched, or the folder of the file, without the keys in it. @param given as the call has it */
+export function getReadGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
   const target = resolveLinks(given, workspace.cwd);
-  if (placeOf(target, workspace, places) === 'secret') return `read keys in ${target}`;
+  if (getFileZone(target, workspace, zonePaths) === 'secret') return `read keys in ${target}`;
   const isFolder = statSync(target, {throwIfNoEntry: false})?.isDirectory() ?? false;
   return `read in ${isFolder ? target : path.dirname(target)}`;
 }
 
-/** The words beside `2`, so that a person knows what the yes covers. */
-export function grantWords(grants: readonly string[]): string {
-  const [grant = ''] = grants;
+/** The label of choice 2 of a question: what the answer covers. */
+export function describeGrant(grant: string): string {
   if (grant === EDITS) return 'yes, all edits in this workspace for this session';
   if (grant === WORKTREE_EDITS) return 'yes, all edits in worktrees for this session';
   if (grant.startsWith('run ')) return 'yes, this command for this session';

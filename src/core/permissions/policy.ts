@@ -1,33 +1,29 @@
-/**
- * What an agent may do without asking, what is asked, what is refused.
- * Modes and rules decide here; who is asked, and how, is `questions.ts`.
- */
-
+/** What agents may do without a question, what is asked about, and what is refused: by modes, rules and grants. */
 import type {Access, Confinement, Workspace} from '../contract/access.ts';
 import type {PermissionMode} from '../contract/events.ts';
 import type {PermitRequest, Verdict} from '../contract/permission.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';
-import {judgeRead, judgeWrite, readFilter} from './files/file-judge.ts';
-import {type PermissionPlaces, withTheirLinks} from './files/file-zone.ts';
-import {fetchGrant, grantFor, grantWords} from './grants.ts';
-import {hostRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
-import {type RuleBook, ruleWords} from './rules/rule-book.ts';
-import {ALLOWED, combineVerdicts, deny} from './verdict.ts';
+import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
+import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
+import {describeGrant, getFetchGrant, getGrant} from './grants.ts';
+import {formatHostRule, formatRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
+import type {RuleBook} from './rules/rule-book.ts';
+import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
 
-/** The agent of one session: its mode, its rules, and what a person granted so far. */
+/** The permissions of one session: its mode, its rules, and what the person granted so far. */
 export class PermissionPolicy {
   #mode: PermissionMode;
   #changes = 0;
   readonly #grants = new Set<string>();
-  readonly #places: PermissionPlaces;
+  readonly #zonePaths: ZonePaths;
 
   constructor(
     mode: PermissionMode,
     readonly rules: RuleBook,
-    places: PermissionPlaces,
+    zonePaths: ZonePaths,
   ) {
     this.#mode = mode;
-    this.#places = {...places, secretPlaces: withTheirLinks(places.secretPlaces)};
+    this.#zonePaths = {...zonePaths, secretPaths: withLinkTargets(zonePaths.secretPaths)};
   }
 
   get mode(): PermissionMode {
@@ -39,29 +35,33 @@ export class PermissionPolicy {
     this.#changes += 1;
   }
 
-  /** Grows with each change of what is permitted: what was judged before it may be judged otherwise now. */
+  /** Counts the changes of mode, rules and grants. After a change, an earlier verdict may be out of date. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * The mode that counts for an agent. Plan holds everybody; where nothing is asked, only an agent that plans is held.
-   * @param own of its definition
+   * The mode that counts for an agent. A session in plan mode confines all agents; in a session in bypassPermissions, plan
+   * is the only mode of an agent that counts.
+   * @param own the mode that the agent's definition names
    */
-  modeOf(own: PermissionMode | undefined): PermissionMode {
+  getAgentMode(own: PermissionMode | undefined): PermissionMode {
     if (this.mode === 'plan') return 'plan';
     if (this.mode === 'bypassPermissions') return own === 'plan' ? 'plan' : this.mode;
     return own ?? this.mode;
   }
 
-  /** How the processes of an agent are held now. @param base how they are held outside of plan mode */
-  confinementOf(base: Confinement, own?: PermissionMode): Confinement {
-    return this.modeOf(own) === 'plan' ? 'read-only' : base;
+  /** How the processes of an agent are confined now. @param base how they are confined outside of plan mode */
+  getConfinement(base: Confinement, own?: PermissionMode): Confinement {
+    return this.getAgentMode(own) === 'plan' ? 'read-only' : base;
   }
 
-  /** Judges a call of an agent that works in `workspace`. Deny wins over ask, ask over allow. */
+  /**
+   * Judges a call of an agent that works in `workspace`. Deny wins over ask, ask over allow.
+   * @throws as `resolveLinks`, for paths that cannot be resolved
+   */
   async judge(request: PermitRequest, workspace: Workspace, agent: AgentPermissions): Promise<Verdict> {
-    const context = this.#contextFor(request.tool, workspace, agent);
+    const context = this.#createContext(request.tool, workspace, agent);
     const byTool = judgeTool(context);
     if (byTool?.verdict === 'deny') return byTool;
     const verdicts = [];
@@ -69,45 +69,45 @@ export class PermissionPolicy {
     return combineVerdicts([...verdicts, ...(byTool ? [byTool] : [])]);
   }
 
-  /** Which files a call that searches through folders may look into; undefined: all. */
-  readFilter(
+  /** Which files a call that searches through folders may read; undefined when it may read all files. */
+  createReadFilter(
     {tool, accesses}: Pick<PermitRequest, 'tool' | 'accesses'>,
     workspace: Workspace,
     agent: AgentPermissions,
   ): ((file: string) => boolean) | undefined {
     const searched = accesses.flatMap((access) => (access.kind === 'read' ? [access.path] : []));
-    return readFilter(this.#contextFor(tool, workspace, agent), searched);
+    return createReadFilter(this.#createContext(tool, workspace, agent), searched);
   }
 
-  /** From now on calls like this one pass for the rest of the session. */
+  /** From now on calls like this one are allowed, until the session ends. */
   grant(request: PermitRequest, workspace: Workspace): void {
-    for (const grant of this.#grantsFor(request, workspace)) this.#grants.add(grant);
+    for (const grant of this.#getGrants(request, workspace)) this.#grants.add(grant);
     this.#changes += 1;
   }
 
-  /** From now on this rule allows, also in later sessions. @throws MiniCcError when it cannot be written. */
-  async keep(rule: string): Promise<void> {
-    await this.rules.keep([rule]);
+  /** From now on this rule allows, also in later sessions. @throws MiniCcError as `RuleBook.save` */
+  async saveRule(rule: string): Promise<void> {
+    await this.rules.save(rule);
     this.#changes += 1;
   }
 
-  /** What was granted for this session so far, in a few words each. */
+  /** What the person granted for this session so far, each in a few words. */
   get granted(): readonly string[] {
     return [...this.#grants];
   }
 
-  /** What such a grant covers, in a few words. */
-  grantWords(request: PermitRequest, workspace: Workspace): string {
-    return grantWords(this.#grantsFor(request, workspace));
+  /** What the answer "yes for this session" would cover, as its label says it. */
+  describeGrant(request: PermitRequest, workspace: Workspace): string {
+    return describeGrant(this.#getGrants(request, workspace)[0] ?? '');
   }
 
-  #grantsFor({accesses}: PermitRequest, workspace: Workspace): string[] {
-    return accesses.map((access) => grantFor(access, workspace, this.#places));
+  #getGrants({accesses}: PermitRequest, workspace: Workspace): string[] {
+    return accesses.map((access) => getGrant(access, workspace, this.#zonePaths));
   }
 
-  #contextFor(tool: string, workspace: Workspace, agent: AgentPermissions): PermissionContext {
-    const mode = this.modeOf(agent.mode);
-    const confinement = this.confinementOf(workspace.confinement, agent.mode);
+  #createContext(tool: string, workspace: Workspace, agent: AgentPermissions): PermissionContext {
+    const mode = this.getAgentMode(agent.mode);
+    const confinement = this.getConfinement(workspace.confinement, agent.mode);
     return {
       tool,
       workspace,
@@ -117,32 +117,27 @@ export class PermissionPolicy {
       sandboxAvailable: agent.sandboxAvailable,
       rules: this.rules,
       isGranted: (grant) => this.#grants.has(grant),
-      places: this.#places,
+      zonePaths: this.#zonePaths,
     };
   }
 }
 
-/** Rules about the tool as such. */
-function judgeTool({
-  rules,
-  tool,
-  mode,
-  neverAsks,
-}: PermissionContext): Exclude<Verdict, {verdict: 'allow'}> | undefined {
-  const [denied] = rules.about(tool, 'deny');
-  if (denied) return {verdict: 'deny', because: `${tool} is not allowed in this session: ${ruleWords(denied)}`};
-  const [asked] = rules.about(tool, 'ask');
+/** Judges by the rules for all calls of the tool. */
+function judgeTool({rules, tool, mode, neverAsks}: PermissionContext): Restriction | undefined {
+  const [denied] = rules.getToolRules(tool, 'deny');
+  if (denied) return {verdict: 'deny', because: `${tool} is not allowed in this session: ${formatRule(denied)}`};
+  const [asked] = rules.getToolRules(tool, 'ask');
   if (!asked) return undefined;
-  if (neverAsks) return {verdict: 'deny', because: `${ruleWords(asked)} asks, and a read-only agent does not ask`};
+  if (neverAsks) return {verdict: 'deny', because: `${formatRule(asked)} asks, and a read-only agent does not ask`};
   return mode === 'bypassPermissions'
     ? undefined
-    : {verdict: 'ask', because: `is used: ${ruleWords(asked)}`, onlyOnce: true};
+    : {verdict: 'ask', because: `is used: ${formatRule(asked)}`, onlyOnce: true};
 }
 
 async function judgeAccess(access: Access, context: PermissionContext): Promise<Verdict> {
   switch (access.kind) {
     case 'run': {
-      // Late: it brings what is known of many programs.
+      // Imported late: many sessions run no command, and this loads the tables of programs.
       const {judgeRun} = await import('./shell/command-judge.ts');
       return judgeRun(access, context);
     }
@@ -153,7 +148,7 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
     case 'fetch':
       return judgeFetch(access.host, context);
     case 'dispatch':
-      return byRules(access.agent, 'Task', matchesName, context) ?? ALLOWED;
+      return judgeName(access.agent, 'Task', matchesName, context) ?? ALLOWED;
     case 'none':
       return ALLOWED;
   }
@@ -161,30 +156,31 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
 
 function judgeFetch(host: string, context: PermissionContext): Verdict {
   const {rules, tool, mode, neverAsks, confinement} = context;
-  const ruled = byRules(host, 'web_fetch', matchesHost, context);
+  const ruled = judgeName(host, 'web_fetch', matchesHost, context);
   if (ruled?.verdict === 'deny') return ruled;
   if (neverAsks) return deny('a read-only agent does not reach the network');
   if (confinement === 'read-only') return deny('plan mode reaches no network');
   if (mode === 'bypassPermissions') return ALLOWED;
   if (ruled) return ruled;
   const isAllowed =
-    rules.about(tool, 'allow').length > 0 ||
-    rules.within(['web_fetch'], 'allow').some((rule) => matchesHost(rule.about, host));
-  if (isAllowed || context.isGranted(fetchGrant(host))) return ALLOWED;
-  return {verdict: 'ask', because: `fetches from ${host}`, rule: hostRule(host)};
+    rules.getToolRules(tool, 'allow').length > 0 ||
+    rules.getPatternRules(['web_fetch'], 'allow').some(({pattern}) => matchesHost(pattern, host));
+  if (isAllowed || context.isGranted(getFetchGrant(host))) return ALLOWED;
+  return {verdict: 'ask', because: `fetches from ${host}`, rule: formatHostRule(host)};
 }
 
-function byRules(
+/** Judges a name, of an agent or a host, by the deny and ask rules of a tool. */
+function judgeName(
   name: string,
   tool: string,
-  matches: (about: string, name: string) => boolean,
+  matches: (pattern: string, name: string) => boolean,
   {rules, mode, neverAsks}: PermissionContext,
-): Exclude<Verdict, {verdict: 'allow'}> | undefined {
-  const find = (kind: Rule['kind']) => rules.within([tool], kind).find((rule) => matches(rule.about, name));
+): Restriction | undefined {
+  const find = (kind: Rule['kind']) => rules.getPatternRules([tool], kind).find((rule) => matches(rule.pattern, name));
   const denied = find('deny');
-  if (denied) return {verdict: 'deny', because: `${ruleWords(denied)} refuses ${name}`};
+  if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses ${name}`};
   const asked = find('ask');
   if (!asked || mode === 'bypassPermissions') return undefined;
-  if (neverAsks) return {verdict: 'deny', because: `${ruleWords(asked)} asks, and a read-only agent does not ask`};
-  return {verdict: 'ask', because: `is used for ${name}: ${ruleWords(asked)}`, onlyOnce: true};
+  if (neverAsks) return {verdict: 'deny', because: `${formatRule(asked)} asks, and a read-only agent does not ask`};
+  return {verdict: 'ask', because: `is used for ${name}: ${formatRule(asked)}`, onlyOnce: true};
 }

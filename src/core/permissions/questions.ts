@@ -1,7 +1,10 @@
-/** Questions to the person: asked by event, answered by verb. Every question ends, by an answer or by an abort. */
+/**
+ * Questions to the person. An event asks, the verb `answer` answers. Each question ends once: by an answer, by an abort of
+ * the run, or because it is no longer needed.
+ */
 import type {Answer, Emit, Question} from '../contract/events.ts';
 
-/** `withdrawn`: the run was stopped first. `settled`: nobody needs to be asked any more. */
+/** `withdrawn`: the run was stopped first. `settled`: the question is no longer needed. */
 type End = Answer | 'withdrawn' | 'settled';
 
 interface Open {
@@ -13,7 +16,7 @@ interface Open {
 export class Questions {
   readonly #open = new Map<string, Open>();
 
-  /** @param stillNeeded false once another answer, or another mode, has settled this question too. */
+  /** @param stillNeeded false once another answer, or another mode, has settled this question, too */
   async ask(
     question: Question,
     emit: Emit,
@@ -36,15 +39,15 @@ export class Questions {
     });
   }
 
-  /** Unknown and settled ids are ignored: an answer given during a stop counts for nothing. */
+  /** Unknown ids and those of ended questions are ignored: an answer during a stop has no effect. */
   answer(id: string, answer: Answer): void {
     this.#settle(id, answer);
   }
 
-  /** What is permitted has changed: who need not ask any more, or may not, does not wait for an answer. */
+  /** Call after a change of mode, rules or grants: ends the questions that are no longer needed. */
   async recheck(): Promise<void> {
     const check = async (id: string, stillNeeded: Open['stillNeeded']) => {
-      // What cannot be judged is still asked.
+      // A question whose call cannot be judged stays open.
       if (!(await stillNeeded().catch(() => true))) this.#settle(id, 'settled');
     };
     await Promise.all([...this.#open].map(([id, {stillNeeded}]) => check(id, stillNeeded)));

@@ -1,5 +1,8 @@
-/** Verdicts, and several of them as one. */
+/** Verdicts, and how the verdicts on several accesses become one. */
 import type {Verdict} from '../contract/permission.ts';
+
+/** A verdict that does not allow the call by itself. */
+export type Restriction = Exclude<Verdict, {verdict: 'allow'}>;
 
 export const ALLOWED: Verdict = {verdict: 'allow'};
 
@@ -18,7 +21,7 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
     const because = verdicts.flatMap((each) => ('because' in each && each.because ? [each.because] : []))[0];
     return {verdict: 'allow', ...(because !== undefined && {because}), ...(attempts && {attempts})};
   }
-  // One rule would not answer several questions.
+  // One saved rule would not cover several questions.
   const {rule, ...rest} = asked;
   const onlyOnce = asking.some((each) => each.onlyOnce);
   const onlyPerson = asking.some((each) => each.onlyPerson);

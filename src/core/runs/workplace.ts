@@ -61,7 +61,7 @@ export async function openWorkplace(
     agentId: runId,
     label: `[${agent.name}] ${description}`,
     readOnly: agent.readOnly,
-    getConfinement: (base) => deps.permits.policy.confinementOf(base, agent.permissionMode),
+    getConfinement: (base) => deps.permits.policy.getConfinement(base, agent.permissionMode),
     ...{emit, signal},
   };
   return isolation === 'worktree' ? workInWorktree(occupant, deps) : workInWorkspace(occupant, deps);

@@ -36,7 +36,7 @@ class Writing {
 
   raw(event: StreamEvent): AgentEventBody[] {
     if (event.type === 'content_block_delta') {
-      const piece = pieceOf(event);
+      const piece = getPiece(event);
       if (piece !== undefined) {
         const block = this.#raw.get(event.index) ?? {stream: new RedactingStream(this.redactor), last: event};
         block.last = event;
@@ -73,7 +73,7 @@ export class EventRedaction {
   constructor(private readonly redactor: Redactor) {}
 
   /** What is told instead of this event: mostly one, none while its text is held back. */
-  told(agentId: string, body: AgentEventBody): readonly AgentEventBody[] {
+  redact(agentId: string, body: AgentEventBody): readonly AgentEventBody[] {
     if (this.redactor.isEmpty) return [body];
     switch (body.type) {
       case 'text_delta':
@@ -106,7 +106,7 @@ function endsReply(body: AgentEventBody): boolean {
   return body.type === 'retry' || body.type === 'run_end';
 }
 
-function pieceOf({delta}: DeltaEvent): string | undefined {
+function getPiece({delta}: DeltaEvent): string | undefined {
   switch (delta.type) {
     case 'text_delta':
       return delta.text;

@@ -15,14 +15,14 @@ const PLACEHOLDER =
 /** A word of a language is in every other text: `postgres`, `development`. */
 const WORD = /^[a-z]{1,11}$/i;
 /** So long a piece of text is no chance: a line of a key in PEM form, a key within another value. */
-const TELLING = 16;
+const MIN_UNIQUE_CHARS = 16;
 
 /**
  * @param named variables that hold keys of mini-cc besides its own, whatever they are called: `apiKeyEnv` of settings.
  * @param shown texts that cannot be done without, such as the working directory: what is part of one and was found by
  * its name alone is taken for a word.
  */
-export function knownSecrets(
+export function getKnownSecrets(
   env: Variables,
   named: readonly string[] = [],
   shown: readonly string[] = [],
@@ -33,9 +33,9 @@ export function knownSecrets(
   return names.flatMap((name) => {
     const value = env[name] ?? '';
     const isOurs = ours.has(name);
-    const values = isOurs || isSecretName(name) ? [value.trim(), ...passwordsIn(value)] : passwordsIn(value);
+    const values = isOurs || isSecretName(name) ? [value.trim(), ...findPasswords(value)] : findPasswords(value);
     return values
-      .flatMap(linesOfSecret)
+      .flatMap(splitSecret)
       .filter(
         (each) => isSecretValue(each) && (isOurs || !(WORD.test(each) || shown.some((text) => text.includes(each)))),
       )
@@ -57,7 +57,7 @@ export function withoutModelKeys(env: Variables, named: readonly string[]): Reco
 
 /** A short key could be a word in any path: there only the whole value tells. */
 function holds(text: string, key: string): boolean {
-  return key.length < TELLING ? text === key : text.includes(key);
+  return key.length < MIN_UNIQUE_CHARS ? text === key : text.includes(key);
 }
 
 /** A setting may name any variable: what holds a path is no key, and commands need it. */
@@ -66,7 +66,7 @@ function isKey(value: string | undefined): boolean {
 }
 
 function isSecretValue(value: string): boolean {
-  return value.length >= LEAST_SECRET && !PLACEHOLDER.test(value) && !isPath(value) && !isPlainAddress(value);
+  return value.length >= MIN_SECRET_CHARS && !PLACEHOLDER.test(value) && !isPath(value) && !isPlainAddress(value);
 }
 
 /** A key may begin with a slash; a path begins with a folder that is there. */
@@ -81,18 +81,18 @@ function isPlainAddress(value: string): boolean {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(value);
 }
 
-function linesOfSecret(value: string): readonly string[] {
+function splitSecret(value: string): readonly string[] {
   if (!value.includes('\n')) return [value];
   return value
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line.length >= TELLING && !line.startsWith('-----'));
+    .filter((line) => line.length >= MIN_UNIQUE_CHARS && !line.startsWith('-----'));
 }
 /** The keys that mini-cc itself reads, wherever it runs. */
 export const OWN_KEYS: readonly string[] = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 /** Shorter values are placeholders for servers that want no key; to take them out would garble everything else. */
-export const LEAST_SECRET = 8;
+export const MIN_SECRET_CHARS = 8;
 
 /** `TOKENIZERS_PARALLELISM` and `MAX_TOKENS` are none. */
 const SECRET_WORD =
@@ -116,13 +116,13 @@ const PARAMETER = /[?&;][\w.-]*(?:key|token|secret|password|signature|\bsig)[\w.
  * What an address such as `http://user:password@host/?key=value` has of passwords, as they stand there. Also one without
  * a name before it, as git's addresses have it: `https://token@host`.
  */
-export function passwordsIn(value: string): readonly string[] {
+export function findPasswords(value: string): readonly string[] {
   if (!value.includes('://')) return [];
   const logins = [...value.matchAll(LOGIN)].map(([, password, alone]) => (password ?? alone)!);
   return [...logins, ...[...value.matchAll(PARAMETER)].map(([, given]) => given!)];
 }
 
 /** By its name or for an address with a password in it: commands that are held do not get it. */
-export function holdsSecret(name: string, value: string): boolean {
-  return isSecretName(name) || passwordsIn(value).length > 0;
+export function isSecretVariable(name: string, value: string): boolean {
+  return isSecretName(name) || findPasswords(value).length > 0;
 }

@@ -2,7 +2,7 @@
  * Takes the values of known keys out of what is stored and shown; a mark that names the variable stands instead. What
  * the model reads in this process and what tools write to files is never changed.
  */
-import {type KnownSecret, LEAST_SECRET} from './known-secrets.ts';
+import {type KnownSecret, MIN_SECRET_CHARS} from './known-secrets.ts';
 
 /** A stretch of a text that is a key, or several that overlap. */
 interface Found {
@@ -12,9 +12,9 @@ interface Found {
 }
 
 /** Shorter pieces of an encoded value may be chance. */
-const LEAST_ENCODED = 12;
+const MIN_ENCODED_CHARS = 12;
 /** Where a text was cut within a key, so much of the key is enough to be taken out: a part of its length. */
-const LEAST_PART = 1 / 3;
+const MIN_PART = 1 / 3;
 /** What stands where something was cut off, as it ends a text and as it begins one. */
 const CUT = /…|\n\n\[\.\.\. | \.\.\.\]\n\n/g;
 
@@ -32,15 +32,15 @@ export class Redactor {
   constructor(secrets: readonly KnownSecret[]) {
     this.#secrets = secrets;
     for (const {name, value} of secrets) {
-      for (const form of formsOf(value)) if (!this.#names.has(form)) this.#names.set(form, name);
+      for (const form of getForms(value)) if (!this.#names.has(form)) this.#names.set(form, name);
     }
     // The longest first: of a key that begins with another one the whole is taken.
     const forms = [...this.#names.keys()].sort((a, b) => b.length - a.length);
     this.#longest = forms[0]?.length ?? 0;
     if (forms.length > 0) {
       this.#pattern = new RegExp(anyOf(forms), 'g');
-      this.#heads = new RegExp(anyOf(secrets.map(({value}) => value.slice(0, leastPart(value)))));
-      this.#tails = new RegExp(anyOf(secrets.map(({value}) => value.slice(-leastPart(value)))));
+      this.#heads = new RegExp(anyOf(secrets.map(({value}) => value.slice(0, getMinPart(value)))));
+      this.#tails = new RegExp(anyOf(secrets.map(({value}) => value.slice(-getMinPart(value)))));
     }
     for (const form of forms) this.#byFirst.set(form[0]!, [...(this.#byFirst.get(form[0]!) ?? []), form]);
   }
@@ -119,7 +119,7 @@ export class Redactor {
     const before = text.slice(Math.max(0, end - this.#longest), end);
     if (!this.#heads!.test(before)) return [];
     return this.#secrets.flatMap(({name, value}) => {
-      const length = longest(before.length, leastPart(value), (count) => value.startsWith(before.slice(-count)));
+      const length = longest(before.length, getMinPart(value), (count) => value.startsWith(before.slice(-count)));
       return length === 0 ? [] : [{start: end - length, end, name}];
     });
   }
@@ -129,7 +129,7 @@ export class Redactor {
     const after = text.slice(start, start + this.#longest);
     if (!this.#tails!.test(after)) return [];
     return this.#secrets.flatMap(({name, value}) => {
-      const length = longest(after.length, leastPart(value), (count) => value.endsWith(after.slice(0, count)));
+      const length = longest(after.length, getMinPart(value), (count) => value.endsWith(after.slice(0, count)));
       return length === 0 ? [] : [{start, end: start + length, name}];
     });
   }
@@ -146,7 +146,7 @@ function replaced(text: string, found: readonly Found[]): string {
   let out = '';
   let at = 0;
   for (const {start, end, name} of found) {
-    out += `${text.slice(at, start)}${markOf(name)}`;
+    out += `${text.slice(at, start)}${formatMark(name)}`;
     at = end;
   }
   return out + text.slice(at);
@@ -164,7 +164,7 @@ function merged(found: readonly Found[]): readonly Found[] {
 }
 
 /** The value as it stands in JSON, in addresses, and in base64 at each of the three places that it may have there. */
-function formsOf(value: string): readonly string[] {
+function getForms(value: string): readonly string[] {
   const inAddress = encodeURIComponent(value.toWellFormed());
   const encoded = [0, 1, 2].flatMap((before) => {
     const core = base64Core(value, before);
@@ -175,7 +175,7 @@ function formsOf(value: string): readonly string[] {
     JSON.stringify(value).slice(1, -1),
     inAddress,
     inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
-    ...encoded.filter((core) => core.length >= LEAST_ENCODED),
+    ...encoded.filter((core) => core.length >= MIN_ENCODED_CHARS),
   ];
 }
 
@@ -193,8 +193,8 @@ function anyOf(words: readonly string[]): string {
 }
 
 /** So many characters of it are taken for the secret. */
-function leastPart(value: string): number {
-  return Math.max(LEAST_SECRET, Math.ceil(value.length * LEAST_PART));
+function getMinPart(value: string): number {
+  return Math.max(MIN_SECRET_CHARS, Math.ceil(value.length * MIN_PART));
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
@@ -203,7 +203,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-function markOf(name: string): string {
+function formatMark(name: string): string {
   return `[redacted: ${name}]`;
 }
 
@@ -213,7 +213,7 @@ const MARK = /\[redacted: [^\]\s]+\]/g;
  * A mark that a new text brings in. Whoever reads a stored conversation or output sees marks for values, and would
  * write them over the values.
  */
-export function newMark(before: string, after: string): string | undefined {
+export function findNewMark(before: string, after: string): string | undefined {
   return after.match(MARK)?.find((mark) => !before.includes(mark));
 }
 

@@ -33,6 +33,6 @@ const BROWSER_PROFILES = [
 ];
 
 /** Absolute. @param miniCcHome sessions and settings of mini-cc */
-export function secretPlaces(home: string, miniCcHome: string): string[] {
+export function getSecretPaths(home: string, miniCcHome: string): string[] {
   return [...[...KEYS, ...BROWSER_PROFILES].map((place) => path.resolve(home, place)), path.resolve(miniCcHome)];
 }

@@ -31,7 +31,7 @@ export class EventBus implements Emitters {
 
   emitFor(agentId: string, parent?: string): Emit {
     return (body) => {
-      for (const redacted of this.#redaction.told(agentId, body)) this.#publish(redacted, agentId, parent);
+      for (const redacted of this.#redaction.redact(agentId, body)) this.#publish(redacted, agentId, parent);
     };
   }
 

@@ -5,7 +5,7 @@
 import type {Duplex} from 'node:stream';
 import type {Confinement, Workspace} from '../../core/contract/access.ts';
 import type {Attempt} from '../../core/contract/permission.ts';
-import {provenEnvironment} from '../../core/permissions/shell/reading-environment.ts';
+import {createReadingEnvironment} from '../../core/permissions/shell/reading-environment.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {confinedEnvironment} from '../environment.ts';
 import type {Sandbox} from '../sandbox.ts';
@@ -71,7 +71,7 @@ export class Launcher {
     const argv = getShellArguments(command);
     if (launch === 'plain') {
       const [file = '', ...args] = argv;
-      const used = environment === 'reading' ? provenEnvironment(env, workspace) : env;
+      const used = environment === 'reading' ? createReadingEnvironment(env, workspace) : env;
       return {file, args, env: used, launch, confinement, reaches: [], hidden: [], release: () => []};
     }
     const status = await this.sandbox.status();

@@ -5,7 +5,7 @@ import writeFileAtomic from 'write-file-atomic';
 import type {Access, Workspace} from '../../core/contract/access.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import type {ToolResult} from '../../core/contract/tool-result.ts';
-import {newMark} from '../../core/secrets/redaction.ts';
+import {findNewMark} from '../../core/secrets/redaction.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 
@@ -88,7 +88,7 @@ export async function changeFile(
 }
 
 function assertNoNewMark(before: string, after: string, shown: string): void {
-  const mark = newMark(before, after);
+  const mark = findNewMark(before, after);
   if (mark === undefined) return;
   throw new MiniCcError(
     'MARK',

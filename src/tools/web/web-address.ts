@@ -1,6 +1,6 @@
 /** Which web addresses may be fetched at all: http and https, without credentials, not in a private network. */
 import {BlockList, isIP} from 'node:net';
-import {hostRule} from '../../core/permissions/rules/rule.ts';
+import {formatHostRule} from '../../core/permissions/rules/rule.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 
 export interface WebAddress {
@@ -56,7 +56,7 @@ function privateHost(host: string, address = host): MiniCcError {
   const leadsTo = address === host ? `${host} is a private address` : `${host} leads to ${address}, a private address`;
   return new MiniCcError(
     'WEB_PRIVATE',
-    `${leadsTo}: it is not fetched. The user can allow it by the rule ${hostRule(host)}.`,
+    `${leadsTo}: it is not fetched. The user can allow it by the rule ${formatHostRule(host)}.`,
   );
 }
 

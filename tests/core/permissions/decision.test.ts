@@ -101,7 +101,7 @@ describe('a decision', () => {
     const kept: string[] = [];
     const store = {
       source: 'the store',
-      mayHold: () => true,
+      canSave: () => true,
       add: async (rules: readonly string[]) => void kept.push(...rules),
     };
     const {permit, events, questions, policy} = permitFixture({store});
@@ -118,13 +118,13 @@ describe('a decision', () => {
     expect(await first).toMatchObject({verdict: 'allow'});
     expect(kept).toEqual(['bash(npm test)']);
     expect(policy.rules.list()).toEqual([
-      {kind: 'allow', text: 'bash(npm test)', tool: 'bash', about: 'npm test', source: 'the store'},
+      {kind: 'allow', text: 'bash(npm test)', tool: 'bash', pattern: 'npm test', source: 'the store'},
     ]);
     expect(await permit(request, never)).toMatchObject({verdict: 'allow'});
   });
 
   it('still permits this call when its rule cannot be written, and says so', async () => {
-    const store = {source: 'the store', mayHold: () => true, add: () => Promise.reject(new Error('the disk is full'))};
+    const store = {source: 'the store', canSave: () => true, add: () => Promise.reject(new Error('the disk is full'))};
     const {permit, events, questions, policy} = permitFixture({store});
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
@@ -135,7 +135,7 @@ describe('a decision', () => {
   });
 
   it('offers nothing for good, and no session, for what is asked each time', async () => {
-    const store = {source: 'the store', mayHold: () => true, add: async () => undefined};
+    const store = {source: 'the store', canSave: () => true, add: async () => undefined};
     const {permit, events} = permitFixture({store, rules: {ask: ['bash(npm:*)']}});
     void permit(request, never);
     await until(() => asked(events).length === 1);
@@ -196,7 +196,7 @@ describe('a decision', () => {
     const kept: string[] = [];
     const store = {
       source: 'the store',
-      mayHold: () => true,
+      canSave: () => true,
       add: async (rules: readonly string[]) => void kept.push(...rules),
     };
     const {permit, events, questions} = permitFixture({store});

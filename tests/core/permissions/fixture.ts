@@ -4,13 +4,13 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {BeforeCall, Denial} from '../../../src/core/contract/permission.ts';
+import type {BeforeCall, Denial, RuleKind} from '../../../src/core/contract/permission.ts';
 import type {AgentPermissions} from '../../../src/core/permissions/context.ts';
 import {createPermit, type PermitAgent} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
-import type {RuleKind} from '../../../src/core/permissions/rules/rule.ts';
-import {RuleBook, type RuleStore, ruleOf} from '../../../src/core/permissions/rules/rule-book.ts';
+import {createRule} from '../../../src/core/permissions/rules/rule.ts';
+import {RuleBook, type RuleStore} from '../../../src/core/permissions/rules/rule-book.ts';
 
 export const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
 export const root = path.join(base, 'work');
@@ -29,7 +29,7 @@ export type Rules = Partial<Record<RuleKind, readonly string[]>>;
 
 export function ruleBook(rules: Rules = {}, store?: RuleStore): RuleBook {
   const all = (['allow', 'ask', 'deny'] as const).flatMap((kind) =>
-    (rules[kind] ?? []).map((text) => ruleOf(text, kind, 'a test')),
+    (rules[kind] ?? []).map((text) => createRule(text, kind, 'a test')),
   );
   return new RuleBook(all, store);
 }
@@ -40,13 +40,13 @@ export interface DecideOptions {
   readonly tool?: string;
   readonly in?: Workspace;
   readonly standing?: Partial<AgentPermissions>;
-  readonly secretPlaces?: readonly string[];
+  readonly secretPaths?: readonly string[];
   /** Commands can be held. */
   readonly sandbox?: boolean;
 }
 
-export function policyOf({mode = 'default', rules = {}, secretPlaces = []}: DecideOptions): PermissionPolicy {
-  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPlaces});
+export function policyOf({mode = 'default', rules = {}, secretPaths = []}: DecideOptions): PermissionPolicy {
+  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths});
 }
 
 const TOOLS = {
@@ -92,7 +92,7 @@ export function permitFixture({
   const denials: Denial[] = [];
   const questions = new Questions();
   const rules = ruleBook(options.rules, store);
-  const policy = new PermissionPolicy(options.mode ?? 'default', rules, {ownFolders: () => [], secretPlaces: []});
+  const policy = new PermissionPolicy(options.mode ?? 'default', rules, {ownFolders: () => [], secretPaths: []});
   const deps = {
     policy,
     questions: interactive ? questions : undefined,

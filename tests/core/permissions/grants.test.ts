@@ -17,12 +17,12 @@ function requestFor(access: Access, tool: string) {
 }
 
 describe('a yes for this session', () => {
-  const policy = () => policyOf({secretPlaces: [keys]});
+  const policy = () => policyOf({secretPaths: [keys]});
 
   it('to a file covers the folder that it lies in, but no keys there', async () => {
     const here = policy();
     const note = reading(path.join(outside, 'note'));
-    expect(here.grantWords(note, workspace)).toBe(`yes, reading in ${outside} for this session`);
+    expect(here.describeGrant(note, workspace)).toBe(`yes, reading in ${outside} for this session`);
     here.grant(note, workspace);
     const verdictOn = async (place: string) => (await here.judge(reading(place), workspace, standing)).verdict;
     expect(await verdictOn(path.join(outside, 'other'))).toBe('allow');
@@ -34,7 +34,7 @@ describe('a yes for this session', () => {
   it('to a search covers the folder that is searched, not the one above', async () => {
     const here = policy();
     const search = reading(path.join(outside, 'logs'), 'grep');
-    expect(here.grantWords(search, workspace)).toBe(`yes, reading in ${outside}/logs for this session`);
+    expect(here.describeGrant(search, workspace)).toBe(`yes, reading in ${outside}/logs for this session`);
     here.grant(search, workspace);
     expect((await here.judge(search, workspace, standing)).verdict).toBe('allow');
     expect((await here.judge(reading(path.join(outside, 'note')), workspace, standing)).verdict).toBe('ask');
@@ -42,6 +42,6 @@ describe('a yes for this session', () => {
 
   it('to a protected file says that it is this file alone', () => {
     const write = requestFor({kind: 'write', path: '.git/config'}, 'write_file');
-    expect(policy().grantWords(write, workspace)).toBe('yes, writing this file for this session');
+    expect(policy().describeGrant(write, workspace)).toBe('yes, writing this file for this session');
   });
 });

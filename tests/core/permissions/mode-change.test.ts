@@ -17,7 +17,7 @@ function asking() {
   const events: AgentEventBody[] = [];
   const denials: Denial[] = [];
   const questions = new Questions();
-  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPlaces: []});
+  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   const onDenied = (denial: Denial) => void denials.push(denial);
   const deps = {policy, questions, onDenied, sandboxAvailable: async () => true};
   const permit = createPermit(deps, '[code] mend it', workspace, (event) => void events.push(event));

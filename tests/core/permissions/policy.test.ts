@@ -23,18 +23,18 @@ describe('permissions', () => {
   });
 
   it('asks before it reads where keys are kept, also inside the workspace, and refuses it to a read-only agent', async () => {
-    const secretPlaces = [path.join(root, '.ssh')];
+    const secretPaths = [path.join(root, '.ssh')];
     for (const file of ['.ssh/id_rsa', '.SSH/id_rsa', './a/../.ssh']) {
       const access = {kind: 'read', path: file} as const;
-      expect(await verdict('acceptEdits', access, {secretPlaces})).toBe('ask');
-      expect(await verdict('acceptEdits', access, {secretPlaces, in: confined})).toBe('deny');
+      expect(await verdict('acceptEdits', access, {secretPaths})).toBe('ask');
+      expect(await verdict('acceptEdits', access, {secretPaths, in: confined})).toBe('deny');
     }
     mkdirSync(path.join(outside, 'keys'), {recursive: true});
     symlinkSync(path.join(outside, 'keys'), path.join(root, 'kept'));
     const byLink = [path.join(root, 'kept')];
     const wide = {...workspace, extraRoots: [outside]};
     const access = {kind: 'read', path: path.join(outside, 'keys/id')} as const;
-    expect(await verdict('default', access, {secretPlaces: byLink, in: wide})).toBe('ask');
+    expect(await verdict('default', access, {secretPaths: byLink, in: wide})).toBe('ask');
   });
 
   it('asks before it writes or runs, by mode', async () => {
@@ -92,17 +92,17 @@ describe('permissions', () => {
 
   it('asks for a command that searches through a folder in which keys are kept', async () => {
     mkdirSync(path.join(root, '.keys'), {recursive: true});
-    const secretPlaces = [path.join(root, '.keys')];
-    expect((await run('grep -r x .', {secretPlaces})).verdict).toBe('ask');
-    expect((await run('cat .k*/x', {secretPlaces})).verdict).toBe('ask');
-    expect((await run('cat a.ts', {secretPlaces})).verdict).toBe('allow');
+    const secretPaths = [path.join(root, '.keys')];
+    expect((await run('grep -r x .', {secretPaths})).verdict).toBe('ask');
+    expect((await run('cat .k*/x', {secretPaths})).verdict).toBe('ask');
+    expect((await run('cat a.ts', {secretPaths})).verdict).toBe('allow');
     rmSync(path.join(root, '.keys'), {recursive: true});
   });
 
   it('asks so outside the workspace too, where a rule lets it read', async () => {
     const keys = path.join(outside, 'keys');
     mkdirSync(keys, {recursive: true});
-    const options = {rules: {allow: [`read_file(/${path.dirname(outside)}/**)`]}, secretPlaces: [keys]};
+    const options = {rules: {allow: [`read_file(/${path.dirname(outside)}/**)`]}, secretPaths: [keys]};
     for (const command of [`grep -r x ${outside}`, `rg x ${outside}`, `cat ${outside}/k*/*`, `cat ${outside}/*`]) {
       expect((await run(command, options)).verdict, command).toBe('ask');
     }
@@ -228,9 +228,9 @@ describe('plan mode', () => {
     expect(await run('ls', {mode, sandbox: false})).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect((await run('make', {mode, in: held})).verdict).toBe('allow');
     expect((await decide({kind: 'write', path: 'a'}, {mode, rules: {allow: ['edit_file']}})).verdict).toBe('deny');
-    expect(policyOf({mode}).confinementOf('none')).toBe('read-only');
-    expect(policyOf({mode}).confinementOf('worktree')).toBe('read-only');
-    expect(policyOf({}).confinementOf('worktree')).toBe('worktree');
+    expect(policyOf({mode}).getConfinement('none')).toBe('read-only');
+    expect(policyOf({mode}).getConfinement('worktree')).toBe('read-only');
+    expect(policyOf({}).getConfinement('worktree')).toBe('worktree');
   });
 
   it('asks the person where a read-only agent would be refused', async () => {
@@ -252,7 +252,7 @@ describe("an agent's own mode", () => {
     ['bypassPermissions', 'plan', 'plan'],
     ['acceptEdits', undefined, 'acceptEdits'],
   ] as const)('in a session in %s, of %s, is %s', (session, own, counts) => {
-    expect(policyOf({mode: session}).modeOf(own)).toBe(counts);
+    expect(policyOf({mode: session}).getAgentMode(own)).toBe(counts);
   });
 
   it('is what its calls are judged by', async () => {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {knownSecrets, withoutModelKeys} from '../../../src/core/secrets/known-secrets.ts';
-import {newMark, RedactingStream, Redactor} from '../../../src/core/secrets/redaction.ts';
+import {getKnownSecrets, withoutModelKeys} from '../../../src/core/secrets/known-secrets.ts';
+import {findNewMark, RedactingStream, Redactor} from '../../../src/core/secrets/redaction.ts';
 
 const KEY = 'sk-ant-api03-Zm9v+bar/baz_0123456789';
 const redactor = (...secrets: readonly (readonly [string, string])[]) =>
@@ -120,12 +120,12 @@ describe('keys in a text that comes in pieces', () => {
 
 describe('which values are known', () => {
   const known = (env: Record<string, string>, named: string[] = [], shown: string[] = []) =>
-    knownSecrets(env, named, shown).map(({name, value}) => `${name}=${value}`);
+    getKnownSecrets(env, named, shown).map(({name, value}) => `${name}=${value}`);
 
   it("are mini-cc's own keys, those that settings name, and variables that are named like keys", () => {
     const env = {ANTHROPIC_API_KEY: KEY, GLM: 'glm-key-1', FOO_API_KEY: 'foo-secret-1', EDITOR: 'vim-the-editor'};
     expect(known(env, ['GLM'])).toEqual([`ANTHROPIC_API_KEY=${KEY}`, 'GLM=glm-key-1', 'FOO_API_KEY=foo-secret-1']);
-    expect(new Redactor(knownSecrets({A_TOKEN: KEY, ANTHROPIC_API_KEY: KEY})).text(KEY)).toBe(
+    expect(new Redactor(getKnownSecrets({A_TOKEN: KEY, ANTHROPIC_API_KEY: KEY})).text(KEY)).toBe(
       '[redacted: ANTHROPIC_API_KEY]',
     );
   });
@@ -168,7 +168,7 @@ describe('which values are known', () => {
 });
 
 it('tells a mark that a text brings in from one that was there', () => {
-  expect(newMark('a', `KEY=${MARK}`)).toBe(MARK);
-  expect(newMark(`x ${MARK}`, `y ${MARK}`)).toBeUndefined();
-  expect(newMark('', 'plain [redacted] text')).toBeUndefined();
+  expect(findNewMark('a', `KEY=${MARK}`)).toBe(MARK);
+  expect(findNewMark(`x ${MARK}`, `y ${MARK}`)).toBeUndefined();
+  expect(findNewMark('', 'plain [redacted] text')).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {holdsSecret, isSecretName, passwordsIn} from '../../../src/core/secrets/known-secrets.ts';
+import {findPasswords, isSecretName, isSecretVariable} from '../../../src/core/secrets/known-secrets.ts';
 
 test.each([
   ...[
@@ -28,15 +28,15 @@ test.each([
 });
 
 test('a variable holds a secret by its name, or for a password in an address', () => {
-  expect(holdsSecret('GH_TOKEN', 'x')).toBe(true);
-  expect(holdsSecret('HTTPS_PROXY', 'http://me:hunter22@proxy:3128')).toBe(true);
-  expect(holdsSecret('HTTPS_PROXY', 'http://proxy:3128')).toBe(false);
-  expect(passwordsIn('postgres://me:hunter22@db/x, https://ghp_0123456789abcdefghij@github.com/x')).toEqual([
+  expect(isSecretVariable('GH_TOKEN', 'x')).toBe(true);
+  expect(isSecretVariable('HTTPS_PROXY', 'http://me:hunter22@proxy:3128')).toBe(true);
+  expect(isSecretVariable('HTTPS_PROXY', 'http://proxy:3128')).toBe(false);
+  expect(findPasswords('postgres://me:hunter22@db/x, https://ghp_0123456789abcdefghij@github.com/x')).toEqual([
     'hunter22',
     'ghp_0123456789abcdefghij',
   ]);
-  expect(passwordsIn('ssh://git@github.com/x?monkey')).toEqual([]);
-  expect(passwordsIn('https://host/x?api-version=1&api_key=k-123&sig=abc%2B&page=2#token=no')).toEqual([
+  expect(findPasswords('ssh://git@github.com/x?monkey')).toEqual([]);
+  expect(findPasswords('https://host/x?api-version=1&api_key=k-123&sig=abc%2B&page=2#token=no')).toEqual([
     'k-123',
     'abc%2B',
   ]);

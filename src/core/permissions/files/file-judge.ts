@@ -1,106 +1,107 @@
-/** Whether a file may be read or written. */
+/** Judges whether a call may read or write a file. */
 import path from 'node:path';
 import type {Verdict} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
-import {EDITS, readGrant, WORKTREE_EDITS, writeGrant} from '../grants.ts';
-import {exactly, ruleWords} from '../rules/rule-book.ts';
+import {EDITS, getReadGrant, getWriteGrant, WORKTREE_EDITS} from '../grants.ts';
+import {formatRule} from '../rules/rule.ts';
+import {toPathPattern} from '../rules/rule-book.ts';
 import {ALLOWED, deny} from '../verdict.ts';
-import {isAlwaysAsked, placeOf, rootsOf} from './file-zone.ts';
-import {homePath, resolveLinks} from './paths.ts';
+import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
+import {expandHome, resolveLinks} from './paths.ts';
 
-/** @param given as the call has it: absolute, relative to the agent's directory, or with `~`. */
+/**
+ * @param given the path of the call: absolute, relative to the agent's directory, or with `~`
+ * @throws as `resolveLinks`
+ */
 export function judgeRead(given: string, context: PermissionContext): Verdict {
-  const {workspace, rules, tool, neverAsks, mode, isGranted} = context;
+  const {workspace, rules, tool, neverAsks, mode, isGranted, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);
-  const targets = [path.resolve(workspace.cwd, homePath(given)), target];
-  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root);
-  if (denied) return deny(`${ruleWords(denied)} refuses to read ${target}`);
-  // Nothing is there, and much is tested with it.
+  const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
+  const denied = rules.findFileRule(tool, 'deny', targets, workspace.root);
+  if (denied) return deny(`${formatRule(denied)} refuses to read ${target}`);
+  // It is empty, and many commands name it.
   if (target === '/dev/null') return ALLOWED;
-  const place = placeOf(target, workspace, context.places);
-  if (place === 'own') return ALLOWED;
-  const isSecret = place === 'secret';
-  if (isSecret && neverAsks) return deny(`${target} is where keys are kept`);
-  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root);
-  if (asked && neverAsks) return deny(`${ruleWords(asked)} asks, and a read-only agent does not ask`);
-  const isOutside = place === 'outside';
-  if (isOutside && neverAsks) {
+  const zone = getFileZone(target, workspace, zonePaths);
+  if (zone === 'own') return ALLOWED;
+  if (zone === 'secret' && neverAsks) return deny(`${target} is where keys are kept`);
+  const asked = rules.findFileRule(tool, 'ask', targets, workspace.root);
+  if (asked && neverAsks) return deny(`${formatRule(asked)} asks, and a read-only agent does not ask`);
+  if (zone === 'outside' && neverAsks) {
     return deny(`${target} is outside the workspace, and a read-only agent does not ask`);
   }
   if (mode === 'bypassPermissions') return ALLOWED;
-  if (asked) return {verdict: 'ask', because: `reads ${target}: ${ruleWords(asked)}`, onlyOnce: true};
-  if (!isSecret && !isOutside) return ALLOWED;
-  if (isGranted(readGrant(given, workspace, context.places))) return ALLOWED;
-  if (isSecret) return {verdict: 'ask', because: `reads where keys are kept: ${target}`, onlyPerson: true};
-  if (rules.aboutFile(tool, 'allow', [target], workspace.root)) return ALLOWED;
-  return {verdict: 'ask', because: `reads outside the workspace: ${target}`, rule: readRuleFor(target)};
+  if (asked) return {verdict: 'ask', because: `reads ${target}: ${formatRule(asked)}`, onlyOnce: true};
+  if (zone === 'workspace') return ALLOWED;
+  if (isGranted(getReadGrant(given, workspace, zonePaths))) return ALLOWED;
+  if (zone === 'secret') return {verdict: 'ask', because: `reads where keys are kept: ${target}`, onlyPerson: true};
+  if (rules.findFileRule(tool, 'allow', [target], workspace.root)) return ALLOWED;
+  return {
+    verdict: 'ask',
+    because: `reads outside the workspace: ${target}`,
+    rule: `read_file(/${toPathPattern(target)})`,
+  };
 }
 
 /**
- * What of folders that may be searched is left out: files that a rule refuses or asks about, and keys.
- * @param searched as the call has them
- * @returns undefined where nothing is left out
+ * Which files a search through folders may read: not those that a rule denies or asks about, and no keys.
+ * @param searched the folders, as the call names them
+ * @returns undefined when the search may read all files
  */
-export function readFilter(
+export function createReadFilter(
   context: PermissionContext,
   searched: readonly string[],
 ): ((file: string) => boolean) | undefined {
-  const {workspace, rules, tool, mode, places} = context;
+  const {workspace, rules, tool, mode, zonePaths} = context;
   const folders = searched.map((given) => resolveLinks(given, workspace.cwd));
-  const hasKeys = places.secretPlaces.some((place) => isInside(place, [...rootsOf(workspace), ...folders]));
-  if (!hasKeys && !rules.refusesReading(tool)) return undefined;
+  const hasSecrets = zonePaths.secretPaths.some((each) => isInside(each, [...getRoots(workspace), ...folders]));
+  if (!hasSecrets && !rules.restrictsFiles(tool)) return undefined;
   const kinds = mode === 'bypassPermissions' ? (['deny'] as const) : (['deny', 'ask'] as const);
-  const isSecret = (target: string) => placeOf(target, workspace, places) === 'secret';
-  // Whoever may search where keys are kept was asked for just that.
+  const isSecret = (target: string) => getFileZone(target, workspace, zonePaths) === 'secret';
+  // A search that names a secret folder itself was asked about as that.
   const permitted = folders.filter(isSecret);
   return (file) => {
     const target = resolveLinks(file, workspace.cwd);
     if (mode !== 'bypassPermissions' && isSecret(target) && !isInside(target, permitted)) return false;
-    return !kinds.some((kind) => rules.aboutFile(tool, kind, [file, target], workspace.root));
+    return !kinds.some((kind) => rules.findFileRule(tool, kind, [file, target], workspace.root));
   };
 }
 
+/**
+ * @param given the path of the call: absolute, relative to the agent's directory, or with `~`
+ * @throws as `resolveLinks`
+ */
 export function judgeWrite(given: string, context: PermissionContext): Verdict {
-  const {workspace, confinement, rules, tool, mode, isGranted} = context;
+  const {workspace, confinement, rules, tool, mode, isGranted, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);
-  const targets = [path.resolve(workspace.cwd, homePath(given)), target];
-  // Also where a command writes it, whose tool is another.
-  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root) ?? rules.about(tool, 'deny')[0];
-  if (denied) return deny(`${ruleWords(denied)} refuses to write ${target}`);
+  const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
+  // Rules for the whole tool count here, too: a command that writes the file is a call of another tool.
+  const denied = rules.findFileRule(tool, 'deny', targets, workspace.root) ?? rules.getToolRules(tool, 'deny')[0];
+  if (denied) return deny(`${formatRule(denied)} refuses to write ${target}`);
   if (context.neverAsks) return deny('this agent is read-only');
   if (confinement === 'read-only') return deny('plan mode changes nothing');
-  if (confinement === 'worktree' && !isInside(target, rootsOf(workspace))) {
+  if (confinement === 'worktree' && !isInside(target, getRoots(workspace))) {
     return deny('it writes outside of its worktree');
   }
   if (mode === 'bypassPermissions') return ALLOWED;
-  const grant = writeGrant(given, workspace, context.places);
-  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root) ?? rules.about(tool, 'ask')[0];
-  if (asked) return {verdict: 'ask', because: `writes ${target}: ${ruleWords(asked)}`, onlyOnce: true};
+  const grant = getWriteGrant(given, workspace, zonePaths);
+  const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
+  if (asked) return {verdict: 'ask', because: `writes ${target}: ${formatRule(asked)}`, onlyOnce: true};
   if (isGranted(grant)) return ALLOWED;
-  if (isAlwaysAsked(target, workspace, context.places))
+  if (isAlwaysAsked(target, workspace, zonePaths))
     return {verdict: 'ask', because: `writes a protected file: ${target}`, onlyPerson: true};
-  const allowed = rules.aboutFile(tool, 'allow', [target], workspace.root);
+  const allowed = rules.findFileRule(tool, 'allow', [target], workspace.root);
   if (grant !== EDITS && grant !== WORKTREE_EDITS) {
     return allowed ? ALLOWED : {verdict: 'ask', because: `writes outside the workspace: ${target}`};
   }
-  if (mode === 'acceptEdits' || allowed || rules.about(tool, 'allow').length > 0) return ALLOWED;
-  const shown = path.relative(workspace.root, target);
-  return {
-    verdict: 'ask',
-    because: `writes ${shown.startsWith('..') ? target : shown}`,
-    ...ruleForEdits(target, workspace.root),
-  };
+  if (mode === 'acceptEdits' || allowed || rules.getToolRules(tool, 'allow').length > 0) return ALLOWED;
+  const relative = path.relative(workspace.root, target);
+  if (relative.startsWith('..')) return {verdict: 'ask', because: `writes ${target}`};
+  return {verdict: 'ask', because: `writes ${relative}`, rule: formatEditRule(relative)};
 }
 
-/** The folder of the file; of one at the top of the workspace, that file alone. */
-function ruleForEdits(target: string, root: string): {rule?: string} {
-  const relative = path.relative(root, target);
-  if (relative.startsWith('..')) return {};
+/** A rule for the folder of the file; for a file at the top of the workspace, for that file alone. */
+function formatEditRule(relative: string): string {
   const folder = path.dirname(relative);
-  return {rule: folder === '.' ? `edit_file(/${exactly(relative)})` : `edit_file(/${exactly(folder)}/**)`};
-}
-
-function readRuleFor(target: string): string {
-  return `read_file(/${exactly(target)})`;
+  return folder === '.' ? `edit_file(/${toPathPattern(relative)})` : `edit_file(/${toPathPattern(folder)}/**)`;
 }

@@ -1,75 +1,78 @@
-/** What a pattern of file names leads to, before bash expands it. */
+/** The files that bash finds for a pattern of file names, and all files below a folder: found before a command runs. */
 import {type Dirent, readdirSync} from 'node:fs';
-import {homedir} from 'node:os';
 import path from 'node:path';
 import {escapeRegExp} from '../rules/rule.ts';
+import {expandHome} from './paths.ts';
 
-/** Entries that are looked at; beyond that it is not known. */
-const MOST_ENTRIES = 20_000;
+/** So many entries of folders are looked at, at most. */
+const MAX_ENTRIES = 20_000;
 
 /**
- * The folders that are listed, and of what matches each link: a plain file lies where its folder does.
- * @param isEach plain files too, since rules are about them.
- * @returns undefined when there are too many, or one that could be taken for an option.
+ * What a command with this pattern may read: the folders that bash lists, and the links that match, which may lead
+ * elsewhere. A plain file lies in a folder of the result.
+ * @param cwd absolute: where the pattern is expanded
+ * @param withFiles also the plain files that match, for rules about files
+ * @returns undefined when the folders have too many entries, or when a name that matches begins with `-`, since a program
+ * could take it for an option
  */
-export function matchingPlaces(pattern: string, cwd: string, isEach: boolean): string[] | undefined {
-  const home = pattern.startsWith('~/') ? path.join(homedir(), pattern.slice(1)) : pattern;
-  const steps = home.split('/').filter((step) => step !== '');
-  let folders = [path.isAbsolute(home) ? '/' : cwd];
-  const places = new Set<string>();
-  let seen = 0;
+export function expandPattern(pattern: string, cwd: string, withFiles: boolean): string[] | undefined {
+  const full = expandHome(pattern);
+  const steps = full.split('/').filter((step) => step !== '');
+  let folders = [path.isAbsolute(full) ? '/' : cwd];
+  const found = new Set<string>();
+  let entryCount = 0;
   for (const [index, step] of steps.entries()) {
     const isLast = index === steps.length - 1;
     if (!/[*?[]/.test(step)) {
-      // No normal form: `..` behind a link leads elsewhere.
+      // Not normalized: `..` behind a link leads elsewhere.
       folders = folders.map((folder) => `${folder}/${step}`);
-      if (isLast) for (const folder of folders) places.add(folder);
+      if (isLast) for (const folder of folders) found.add(folder);
       continue;
     }
     const next: string[] = [];
     for (const folder of folders) {
-      places.add(folder);
-      for (const entry of entriesOf(folder)) {
-        seen += 1;
-        if (seen > MOST_ENTRIES) return undefined;
+      found.add(folder);
+      for (const entry of listEntries(folder)) {
+        entryCount += 1;
+        if (entryCount > MAX_ENTRIES) return undefined;
         if (!matchesStep(step, entry.name)) continue;
         if (entry.name.startsWith('-')) return undefined;
-        const place = `${folder}/${entry.name}`;
-        if (entry.isSymbolicLink() || (isLast && isEach)) places.add(place);
-        if (entry.isSymbolicLink() || entry.isDirectory()) next.push(place);
+        const target = `${folder}/${entry.name}`;
+        if (entry.isSymbolicLink() || (isLast && withFiles)) found.add(target);
+        if (entry.isSymbolicLink() || entry.isDirectory()) next.push(target);
       }
     }
     folders = next;
   }
-  return [...places];
+  return [...found];
 }
 
-/** Files below a folder, the nearest first, without those of version control; of very many, the first ones. */
-export function filesBelow(folder: string): string[] {
+/** Files below a folder, the nearest first, without `.git` and `node_modules`. Where there are very many, the first ones. */
+export function listFilesBelow(root: string): string[] {
   const files: string[] = [];
-  const folders = [folder];
-  let seen = 0;
-  for (let at = folders.shift(); at !== undefined && seen < MOST_ENTRIES; at = folders.shift()) {
-    for (const entry of entriesOf(at)) {
-      seen += 1;
-      const place = `${at}/${entry.name}`;
-      if (entry.isFile()) files.push(place);
-      else if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') folders.push(place);
+  const folders = [root];
+  let entryCount = 0;
+  for (let folder = folders.shift(); folder !== undefined && entryCount < MAX_ENTRIES; folder = folders.shift()) {
+    for (const entry of listEntries(folder)) {
+      entryCount += 1;
+      const target = `${folder}/${entry.name}`;
+      if (entry.isFile()) files.push(target);
+      else if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') folders.push(target);
     }
   }
   return files;
 }
 
-function entriesOf(folder: string): Dirent[] {
+function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, {withFileTypes: true});
   } catch {
-    // What cannot be listed matches nothing.
+    // Nothing matches in a folder that cannot be listed.
     return [];
   }
 }
 
-/** Rather too much: letters in brackets are any letter. */
+/** Rather too much: characters in brackets match any character. */
 function matchesStep(step: string, name: string): boolean {
   if (name.startsWith('.') && !/^[.[]/.test(step)) return false;
   const source = step

@@ -1,26 +1,27 @@
-/** Where a path really leads, and which places are special. */
+/** Where a path leads, with its links resolved. */
 import {lstatSync, readlinkSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {getErrorCode, MiniCcError} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
 
-/** Links beyond which a path goes round in circles, as in the kernel. */
-const MOST_LINKS = 40;
+/** As many links as the Linux kernel follows in one path. */
+const MAX_LINKS = 40;
 
 /**
- * Absolute, with links resolved, also one that leads to nothing yet: what a write would really make. Step by step like
- * the kernel: `..` behind a link leads up from where the link leads.
- * @throws MiniCcError `LINKS` for links that go round in circles; the file system's error for what cannot be looked at.
+ * The absolute path with links resolved: the file that a write would create or change, also behind a link to a file that
+ * does not exist yet. Step by step like the kernel: `..` behind a link leads up from where the link leads.
+ * @param target absolute, relative to `cwd`, or with `~`
+ * @throws MiniCcError `LINKS` for more than 40 links; the file system's error for a path that cannot be looked at
  */
 export function resolveLinks(target: string, cwd: string): string {
-  const full = homePath(target);
-  const steps = stepsOf(path.isAbsolute(full) ? full : `${cwd}/${full}`);
+  const full = expandHome(target);
+  const steps = splitSteps(path.isAbsolute(full) ? full : `${cwd}/${full}`);
   let at = '/';
   let links = 0;
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     if (isInside(at, ['/proc'])) {
-      // Its links lead elsewhere for every process that follows them.
+      // Links in /proc lead elsewhere for each process that follows them.
       at = `${at}/${step}`;
       continue;
     }
@@ -29,37 +30,37 @@ export function resolveLinks(target: string, cwd: string): string {
       continue;
     }
     const next = path.join(at, step);
-    const link = linkAt(next);
+    const link = readLink(next);
     if (link === undefined) {
       at = next;
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) throw new MiniCcError('LINKS', `${target}: too many links`);
-    steps.unshift(...stepsOf(link));
+    if (links > MAX_LINKS) throw new MiniCcError('LINKS', `${target}: too many links`);
+    steps.unshift(...splitSteps(link));
     if (path.isAbsolute(link)) at = '/';
   }
   return at;
 }
 
-/** With the home directory in place of a `~` at the beginning. */
-export function homePath(target: string): string {
+/** Replaces a `~` at the beginning by the home directory. */
+export function expandHome(target: string): string {
   return target === '~' || target.startsWith('~/') ? path.join(homedir(), target.slice(1)) : target;
 }
 
-function stepsOf(text: string): string[] {
+function splitSteps(text: string): string[] {
   return text.split('/').filter((step) => step !== '' && step !== '.');
 }
 
-const UNSEEN = new Set(['ENOTDIR', 'ENOENT', 'EACCES', 'EPERM']);
+const NO_LINK = new Set(['ENOTDIR', 'ENOENT', 'EACCES', 'EPERM']);
 
-/** Where the link leads; undefined for what is no link or not there. */
-function linkAt(place: string): string | undefined {
+/** Where the link leads; undefined for a path that is not a link, or does not exist. */
+function readLink(target: string): string | undefined {
   try {
-    return lstatSync(place, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(place) : undefined;
+    return lstatSync(target, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(target) : undefined;
   } catch (error) {
-    // Below a file there is nothing, and what may not be looked at may not be touched either.
-    if (UNSEEN.has(getErrorCode(error) ?? '')) return undefined;
+    // Nothing exists below a file; and a call cannot touch what this process may not look at either.
+    if (NO_LINK.has(getErrorCode(error) ?? '')) return undefined;
     throw error;
   }
 }

@@ -1,22 +1,27 @@
-/** Which commands a rule is about: `npm test` (that very command), `git log:*` (with more words), `npm run *`. */
-
-import {type CommandPart, type PartWord, parseCommand, plainText} from '../shell/command-parser.ts';
+/** Which commands a rule matches: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`. */
+import {type CommandPart, formatWords, type PartWord, parseCommand} from '../shell/command-parser.ts';
 import {NotProven} from '../shell/shell-words.ts';
 
-/** Whether a text is what stands in a rule's brackets. `x:*` and `x *` are `x` too; `\*` is a star, `\\` a backslash. */
-export function matchesCommand(about: string, text: string): boolean {
-  if (about === text) return true;
-  const [end, sign] = /(?<!\\)([:\s])\*$/.exec(about) ?? [];
-  const body = end === undefined ? about : about.slice(0, -end.length).trimEnd();
-  const pieces = body.split(/(?<!\\)\*/).map(unescaped);
+/**
+ * Whether a rule's pattern matches the text of a command. `*` matches any characters; `x:*` and `x *` match `x` alone,
+ * too. `\*` is a star, `\\` a backslash.
+ */
+export function matchesCommand(pattern: string, text: string): boolean {
+  if (pattern === text) return true;
+  const [end, sign] = /(?<!\\)([:\s])\*$/.exec(pattern) ?? [];
+  const body = end === undefined ? pattern : pattern.slice(0, -end.length).trimEnd();
+  const pieces = body.split(/(?<!\\)\*/).map(removeEscapes);
   if (matchesPieces(pieces, text)) return true;
   if (end === undefined) return false;
-  // `npm run test:*` is `npm run test:unit` too, as it reads; the first word names a program, and stays that one.
+  // `npm run test:*` matches `npm run test:unit` too. A pattern of one word names a program: `npm:*` is not `npm:x`.
   const separators = sign === ':' && body.includes(' ') ? [' ', ':'] : [' '];
   return separators.some((separator) => matchesPieces([...pieces.slice(0, -1), pieces.at(-1)! + separator, ''], text));
 }
 
-/** Pieces with any letters between them. By hand: a project's pattern of many stars would take a RegExp for ever. */
+/**
+ * Whether the text consists of the pieces, with any characters between them. Not a RegExp: one with many stars, from a
+ * project's settings, would take exponential time.
+ */
 function matchesPieces(pieces: readonly string[], text: string): boolean {
   const [first = '', ...others] = pieces;
   const last = others.pop();
@@ -31,37 +36,37 @@ function matchesPieces(pieces: readonly string[], text: string): boolean {
   return text.endsWith(last) && text.length - last.length >= at;
 }
 
-function unescaped(text: string): string {
+function removeEscapes(text: string): string {
   return text.replace(/\\([\\*])/g, '$1');
 }
 
-/** A rule's words for this very command. */
-export function exactCommand(command: string): string {
+/** The pattern of a rule that matches exactly this command. */
+export function toCommandPattern(command: string): string {
   return command.trim().replace(/[\\*]/g, '\\$&');
 }
 
-/** Run another command that stands in their own words, and change nothing of what it does. */
-const MERE_WRAPPERS: Readonly<Record<string, {option: RegExp; withValue: RegExp; words: number}>> = {
+/** Programs that run the command in their words and do not change what it does, with the words that may precede it. */
+const PLAIN_WRAPPERS: Readonly<Record<string, {option: RegExp; withValue: RegExp; operands: number}>> = {
   timeout: {
     option: /^(?:-v|--foreground|--preserve-status|--verbose|-[ks]\S+|--(?:kill-after|signal)=\S+)$/,
     withValue: /^-[ks]$/,
-    words: 1,
+    operands: 1,
   },
-  nice: {option: /^(?:-n-?\d+|-\d+|--adjustment=-?\d+)$/, withValue: /^-n$/, words: 0},
-  nohup: {option: /^$/, withValue: /^$/, words: 0},
-  stdbuf: {option: /^-[ioe][L0]$/, withValue: /^$/, words: 0},
+  nice: {option: /^(?:-n-?\d+|-\d+|--adjustment=-?\d+)$/, withValue: /^-n$/, operands: 0},
+  nohup: {option: /^$/, withValue: /^$/, operands: 0},
+  stdbuf: {option: /^-[ioe][L0]$/, withValue: /^$/, operands: 0},
 };
 
-/** What a rule that allows is held against: the part as written, and without wrappers that only start it. */
-export function textsToAllow({words}: CommandPart): string[] {
-  const texts = [plainText(words)];
-  for (let rest = unwrapped(words); rest !== undefined; rest = unwrapped(rest)) texts.push(plainText(rest));
+/** The texts that allow rules are matched against: the part as written, and without `timeout` and the like before it. */
+export function getTextsToAllow({words}: CommandPart): string[] {
+  const texts = [formatWords(words)];
+  for (let rest = removeWrapper(words); rest !== undefined; rest = removeWrapper(rest)) texts.push(formatWords(rest));
   return texts;
 }
 
-function unwrapped(words: readonly PartWord[]): readonly PartWord[] | undefined {
+function removeWrapper(words: readonly PartWord[]): readonly PartWord[] | undefined {
   const name = words[0]?.text ?? '';
-  const wrapper = Object.hasOwn(MERE_WRAPPERS, name) ? MERE_WRAPPERS[name] : undefined;
+  const wrapper = Object.hasOwn(PLAIN_WRAPPERS, name) ? PLAIN_WRAPPERS[name] : undefined;
   if (!wrapper) return undefined;
   let at = 1;
   for (;;) {
@@ -70,11 +75,11 @@ function unwrapped(words: readonly PartWord[]): readonly PartWord[] | undefined 
     else if (wrapper.option.test(text) && text !== '') at += 1;
     else break;
   }
-  const rest = words.slice(at + wrapper.words);
+  const rest = words.slice(at + wrapper.operands);
   return rest[0]?.text === undefined || rest[0].text.startsWith('-') ? undefined : rest;
 }
 
-/** Run what stands somewhere in their words. */
+/** Programs that run a command which begins at one of their words. */
 export const WRAPPERS: ReadonlySet<string> = new Set([
   ...['timeout', 'nice', 'nohup', 'stdbuf', 'time', 'env', 'sudo', 'doas', 'xargs', 'exec', 'command', 'builtin'],
   ...['setsid', 'ionice', 'chrt', 'taskset', 'watch', 'parallel', 'strace', 'ltrace', 'unshare', 'chroot', 'busybox'],
@@ -83,49 +88,56 @@ export const WRAPPERS: ReadonlySet<string> = new Set([
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish']);
 
 export interface Spellings {
-  /** All that a rule which forbids is held against. */
+  /** The texts that deny and ask rules are matched against. */
   readonly texts: readonly string[];
-  /** Some of what it runs is known only when it runs. */
-  readonly isUnsure: boolean;
+  /** Some of what the command runs is known only when it runs: there may be other spellings. */
+  readonly hasUnknown: boolean;
 }
 
-/** Generous: what a person forbids is not to be had by other quotes, a path, or another program that runs it. */
-export async function spellingsOf(part: CommandPart, depth = 0): Promise<Spellings> {
+/** How deep commands inside commands are read, as in `bash -c "bash -c …"`. */
+const MAX_DEPTH = 5;
+
+/**
+ * Every text by which a deny or ask rule could name this part. Rather too many: other quotes, a path before the program,
+ * or a program that runs it, must not lead around a rule.
+ */
+export async function getSpellings(part: CommandPart, depth = 0): Promise<Spellings> {
   const texts = new Set<string>();
-  const name = baseName(part.words[0]);
-  let isUnsure = name === undefined;
+  const name = getBaseName(part.words[0]);
+  let hasUnknown = name === undefined;
   const add = (words: readonly PartWord[]) => {
-    const program = baseName(words[0]);
+    const program = getBaseName(words[0]);
     for (const each of program === undefined ? [words] : [words, [{raw: program, text: program}, ...words.slice(1)]]) {
-      texts.add(plainText(each));
+      texts.add(formatWords(each));
       texts.add(each.map(({raw}) => raw).join(' '));
       texts.add(each.map(({raw, text}) => text ?? raw).join(' '));
     }
   };
   add(part.words);
-  for (const words of withoutOptions(part.words)) add(words);
+  for (const words of listWithoutOptions(part.words)) add(words);
   if (name !== undefined && WRAPPERS.has(name))
     part.words.forEach((_, at) => void (at > 0 && add(part.words.slice(at))));
-  for (const script of scriptsOf(part.words)) {
-    if (script === undefined || depth >= MOST_DEPTH) {
-      isUnsure = true;
+  for (const script of getScripts(part.words)) {
+    if (script === undefined || depth >= MAX_DEPTH) {
+      hasUnknown = true;
       continue;
     }
-    const inner = await readOrNothing(script);
-    if (!inner) isUnsure = true;
+    const inner = await parseOrUndefined(script);
+    if (!inner) hasUnknown = true;
     for (const each of inner?.parts ?? []) {
-      const spelt = await spellingsOf(each, depth + 1);
-      for (const text of spelt.texts) texts.add(text);
-      isUnsure ||= spelt.isUnsure;
+      const spellings = await getSpellings(each, depth + 1);
+      for (const text of spellings.texts) texts.add(text);
+      hasUnknown ||= spellings.hasUnknown;
     }
   }
-  return {texts: [...texts], isUnsure};
+  return {texts: [...texts], hasUnknown};
 }
 
-const MOST_DEPTH = 5;
-
-/** `git -C sub push` is `git push`: options that stand first left out, each also with the word behind it. */
-function withoutOptions([program, ...words]: readonly PartWord[]): PartWord[][] {
+/**
+ * The command without options directly behind the program: `git -C sub push` is also `git push`. Whether a word is the
+ * value of the option before it is not known here, so each option is left out alone and with the word behind it.
+ */
+function listWithoutOptions([program, ...words]: readonly PartWord[]): PartWord[][] {
   if (!program) return [];
   const isOption = (word: PartWord | undefined) => word?.raw.startsWith('-') ?? false;
   const found: PartWord[][] = [];
@@ -139,10 +151,10 @@ function withoutOptions([program, ...words]: readonly PartWord[]): PartWord[][] 
   return found.filter((each) => each.length > 1);
 }
 
-/** Commands given as a text: `bash -c …`, `eval …`. Undefined for one that is not known. */
-function scriptsOf(words: readonly PartWord[]): (string | undefined)[] {
+/** The commands that the words give as a text: `bash -c …`, `eval …`. Undefined for a text that is not known. */
+function getScripts(words: readonly PartWord[]): (string | undefined)[] {
   return words.flatMap((word, at) => {
-    const name = baseName(word);
+    const name = getBaseName(word);
     if (at === 0 && name === 'eval') {
       const rest = words.slice(1).map(({text}) => text);
       return rest.includes(undefined) ? [undefined] : [rest.join(' ')];
@@ -150,16 +162,16 @@ function scriptsOf(words: readonly PartWord[]): (string | undefined)[] {
     if (name === undefined || !SHELLS.has(name)) return [];
     const flag = words.findIndex(({text}, index) => index > at && /^-\w*c\w*$/.test(text ?? ''));
     if (flag >= 0) return [words[flag + 1]?.text];
-    // Without a file it reads what to do from its input.
+    // A shell without a file reads its commands from standard input.
     return at === 0 && words.slice(1).every(({raw}) => /^-\w/.test(raw)) ? [undefined] : [];
   });
 }
 
-function baseName(word: PartWord | undefined): string | undefined {
+function getBaseName(word: PartWord | undefined): string | undefined {
   return word?.text?.replace(/^.*\//s, '');
 }
 
-async function readOrNothing(script: string) {
+async function parseOrUndefined(script: string) {
   try {
     return await parseCommand(script);
   } catch (error) {

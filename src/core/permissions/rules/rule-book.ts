@@ -1,19 +1,22 @@
-/** All rules of a session, whoever wrote them. */
+/** All rules of a session, from settings, flags and answers, and which of them apply to a tool, a pattern or a file. */
 import {homedir} from 'node:os';
 import path from 'node:path';
 import ignore from 'ignore';
+import type {RuleKind} from '../../contract/permission.ts';
 import {MiniCcError} from '../../util/errors.ts';
-import {matchesHost, matchesName, type Rule, type RuleKind, readRule} from './rule.ts';
+import {createRule, matchesHost, matchesName, type Rule} from './rule.ts';
 
-/** Keeps rules for later sessions in the same project. */
+/** Saves rules for later sessions in the same project. */
 export interface RuleStore {
-  /** How its rules say where they come from. */
+  /** The source that its rules are shown with. */
   readonly source: string;
-  /** One that holds a key is not written to a file. */
-  mayHold(rule: string): boolean;
-  /** @throws MiniCcError when it cannot be written. */
+  /** False for a rule that contains a key: it is not written to a file. */
+  canSave(rule: string): boolean;
+  /** @throws MiniCcError when the rules cannot be written */
   add(rules: readonly string[]): Promise<void>;
 }
+
+type PatternRule = Rule & {readonly pattern: string};
 
 export class RuleBook {
   readonly #rules: Rule[];
@@ -26,102 +29,103 @@ export class RuleBook {
     this.#rules = [...rules];
   }
 
-  /** As people see them: in the order in which they were found. */
+  /** In the order in which they were found. */
   list(): readonly Rule[] {
     return this.#rules;
   }
 
-  /** The rule can be kept for later sessions. */
-  keeps(rule: string): boolean {
-    return this.store?.mayHold(rule) ?? false;
+  canSave(rule: string): boolean {
+    return this.store?.canSave(rule) ?? false;
   }
 
-  /** From now on these are allowed, also in later sessions. @throws MiniCcError when they cannot be written. */
-  async keep(texts: readonly string[]): Promise<void> {
-    if (!this.store) throw new MiniCcError('NO_RULE_STORE', 'There is no place to keep rules in');
-    const rules = texts.map((text) => ruleOf(text, 'allow', this.store!.source));
-    await this.store.add(texts);
-    const known = new Set(this.#rules.filter(({kind}) => kind === 'allow').map(({text}) => text));
-    this.#rules.push(...rules.filter(({text}) => !known.has(text)));
+  /**
+   * From now on this rule allows, also in later sessions.
+   * @throws MiniCcError `RULE` when the text is not a rule, `NO_RULE_STORE` when there is no store, and when the rule
+   * cannot be written
+   */
+  async save(text: string): Promise<void> {
+    if (!this.store) throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
+    const rule = createRule(text, 'allow', this.store.source);
+    await this.store.add([text]);
+    const isKnown = this.#rules.some((each) => each.kind === 'allow' && each.text === rule.text);
+    if (!isKnown) this.#rules.push(rule);
   }
 
-  /** The tool as such is forbidden: it need not even be offered. */
+  /** A rule denies every call of the tool, so models are not offered the tool. */
   forbids(tool: string): boolean {
-    return this.about(tool, 'deny').length > 0;
+    return this.getToolRules(tool, 'deny').length > 0;
   }
 
-  /** An allowing rule names this very host, not a pattern that happens to match. */
+  /** An allow rule names exactly this host, not a pattern with `*` that matches it. */
   namesHost(host: string): boolean {
-    const names = this.within(['web_fetch'], 'allow').filter(({about}) => !about.includes('*'));
-    return names.some(({about}) => matchesHost(about, host));
+    const rules = this.getPatternRules(['web_fetch'], 'allow').filter(({pattern}) => !pattern.includes('*'));
+    return rules.some(({pattern}) => matchesHost(pattern, host));
   }
 
-  /** The rules about a tool as such, or about one whose rules cover it. */
-  about(tool: string, kind: RuleKind): readonly Rule[] {
-    const names = COVERED_BY[tool] ?? [tool];
+  /** The rules without brackets that apply to the tool: its own, and those of tools that cover it. */
+  getToolRules(tool: string, kind: RuleKind): readonly Rule[] {
+    const names = getCoveringTools(tool);
     return this.#rules.filter(
-      (rule) => rule.kind === kind && rule.about === undefined && names.some((name) => matchesName(rule.tool, name)),
+      (rule) => rule.kind === kind && rule.pattern === undefined && names.some((name) => matchesName(rule.tool, name)),
     );
   }
 
-  /** The rules with something in brackets, of these tools. */
-  within(tools: readonly string[], kind: RuleKind): readonly (Rule & {readonly about: string})[] {
+  /** The rules of these tools that have a pattern in brackets. */
+  getPatternRules(tools: readonly string[], kind: RuleKind): readonly PatternRule[] {
     return this.#rules.filter(
-      (rule): rule is Rule & {readonly about: string} =>
-        rule.kind === kind && rule.about !== undefined && tools.includes(rule.tool),
+      (rule): rule is PatternRule => rule.kind === kind && rule.pattern !== undefined && tools.includes(rule.tool),
     );
   }
 
-  /** Some files are refused or asked about, so that each has to be looked at. */
-  refusesReading(tool: string): boolean {
-    const tools = COVERED_BY[tool] ?? [tool];
-    return this.within(tools, 'deny').length + this.within(tools, 'ask').length > 0;
+  /** Rules deny or ask about some files that the tool could touch, so each file has to be checked. */
+  restrictsFiles(tool: string): boolean {
+    const tools = getCoveringTools(tool);
+    return this.getPatternRules(tools, 'deny').length + this.getPatternRules(tools, 'ask').length > 0;
   }
 
-  /** @param targets absolute: as given, and where links lead. @param tool that touches the file. */
-  aboutFile(tool: string, kind: RuleKind, targets: readonly string[], root: string): Rule | undefined {
-    return this.within(COVERED_BY[tool] ?? [tool], kind).find(({about}) => this.#matcher(about, kind, root)(targets));
+  /**
+   * The first rule that matches a file.
+   * @param tool the tool that touches the file
+   * @param targets absolute: the path as it was given, and the path with links resolved
+   * @param root of the workspace, with links resolved
+   */
+  findFileRule(tool: string, kind: RuleKind, targets: readonly string[], root: string): Rule | undefined {
+    return this.getPatternRules(getCoveringTools(tool), kind).find(({pattern}) =>
+      this.#getMatcher(pattern, kind, root)(targets),
+    );
   }
 
-  /** Made once: a search may look at thousands of files. */
-  #matcher(about: string, kind: RuleKind, root: string): PathMatcher {
-    const id = JSON.stringify([about, kind, root]);
-    const known = this.#matchers.get(id) ?? pathMatcher(about, kind, root);
-    this.#matchers.set(id, known);
-    return known;
+  /** Matchers are created once: a search may check thousands of files. */
+  #getMatcher(pattern: string, kind: RuleKind, root: string): PathMatcher {
+    const id = JSON.stringify([pattern, kind, root]);
+    const matcher = this.#matchers.get(id) ?? createPathMatcher(pattern, kind, root);
+    this.#matchers.set(id, matcher);
+    return matcher;
   }
 }
 
-/** Rules for reading hold for all that reads, rules for editing for all that writes. */
+/** Rules for reading apply to all tools that read, rules for editing to all that write. */
 const COVERED_BY: Readonly<Record<string, readonly string[]>> = {
   grep: ['grep', 'read_file'],
   glob: ['glob', 'read_file'],
   write_file: ['write_file', 'edit_file'],
 };
 
-/** @throws MiniCcError `RULE` for a text that is no rule. */
-export function ruleOf(text: string, kind: RuleKind, source: string): Rule {
-  const read = readRule(text);
-  if ('wrong' in read) throw new MiniCcError('RULE', `${source}: ${read.wrong}`);
-  return {kind, text, source, ...read};
+function getCoveringTools(tool: string): readonly string[] {
+  return COVERED_BY[tool] ?? [tool];
 }
 
-/** A rule as reasons name it. */
-export function ruleWords({kind, text, source}: Rule): string {
-  return `the rule ${kind} ${text} (${source})`;
-}
-
-/** @param targets absolute: the path as it was given and where its links lead. */
+/** @param targets absolute: the path as it was given, and the path with links resolved */
 type PathMatcher = (targets: readonly string[]) => boolean;
 
 /**
- * `src/**`, `*.env`: from the workspace's root. `/x`: at the root. `//x`: absolute. `~/x`: in the home directory.
- * @param root of the workspace, with links resolved.
- * @returns for what is forbidden or asked, whether one of the targets matches, in any case of letters; for what is
- * allowed, whether all do, exactly.
+ * Patterns as in .gitignore. `src/**`, `*.env`: from the workspace's root. `/x`: at the root. `//x`: absolute. `~/x`: in
+ * the home directory.
+ * @returns for deny and ask rules, whether one of the targets matches, in any case of letters; for allow rules, whether
+ * all targets match, in exactly this case
  */
-function pathMatcher(about: string, kind: RuleKind, root: string): PathMatcher {
-  const {base, pattern} = placeOf(about, root);
+function createPathMatcher(rulePattern: string, kind: RuleKind, root: string): PathMatcher {
+  const {base, pattern} = splitPattern(rulePattern, root);
   const patterns = ignore({ignorecase: kind !== 'allow', allowRelativePaths: false}).add({pattern});
   const matches = (target: string) => {
     const relative = path.relative(base, target);
@@ -132,15 +136,16 @@ function pathMatcher(about: string, kind: RuleKind, root: string): PathMatcher {
   return (targets) => (kind === 'allow' ? targets.every(matches) : targets.some(matches));
 }
 
-function placeOf(about: string, root: string): {base: string; pattern: string} {
-  if (about.startsWith('//')) return {base: '/', pattern: about.slice(1)};
-  if (about === '~' || about.startsWith('~/')) return {base: homedir(), pattern: about.slice(1) || '/**'};
-  if (about.startsWith('./')) return {base: root, pattern: about.slice(1)};
-  if (about === '..' || about.startsWith('../')) return {base: '/', pattern: path.resolve(root, about)};
-  return {base: root, pattern: about};
+/** The folder from which a rule's pattern is matched, and the pattern relative to that folder. */
+function splitPattern(pattern: string, root: string): {base: string; pattern: string} {
+  if (pattern.startsWith('//')) return {base: '/', pattern: pattern.slice(1)};
+  if (pattern === '~' || pattern.startsWith('~/')) return {base: homedir(), pattern: pattern.slice(1) || '/**'};
+  if (pattern.startsWith('./')) return {base: root, pattern: pattern.slice(1)};
+  if (pattern === '..' || pattern.startsWith('../')) return {base: '/', pattern: path.resolve(root, pattern)};
+  return {base: root, pattern};
 }
 
-/** A pattern that matches this very path. */
-export function exactly(place: string): string {
-  return place.replace(/[\\*?[\]!# ]/g, '\\$&');
+/** A pattern that matches exactly this path. */
+export function toPathPattern(target: string): string {
+  return target.replace(/[\\*?[\]!# ]/g, '\\$&');
 }

@@ -1,7 +1,9 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
+
+import type {RuleKind} from '../../contract/permission.ts';
+import {MiniCcError} from '../../util/errors.ts';
 import {findNearest, TOOL_NAMES, toToolName} from '../../util/names.ts';
 
-export type RuleKind = 'allow' | 'ask' | 'deny';
 /** The strongest first. */
 export const RULE_KINDS: readonly RuleKind[] = ['deny', 'ask', 'allow'];
 
@@ -11,18 +13,48 @@ export interface Rule {
   readonly text: string;
   /** The name of a tool, or a pattern of names with `*`. */
   readonly tool: string;
-  /** What stands in its brackets; without it the rule is about the tool as such. */
-  readonly about?: string;
+  /** What the brackets contain; without brackets the rule applies to every call of the tool. */
+  readonly pattern?: string;
   /** Where it comes from: a file, a flag. */
   readonly source: string;
 }
 
-export type RuleReading =
-  | {readonly tool: string; readonly about?: string}
-  | {readonly wrong: string; readonly meant?: string};
+export type ParsedRule =
+  | {readonly tool: string; readonly pattern?: string}
+  | {readonly problem: string; readonly suggestion?: string};
 
-/** What may stand in the brackets behind a tool. */
-const ABOUT: Readonly<Record<string, 'command' | 'path' | 'domain' | 'agent'>> = {
+/** @returns the parts of the rule, or what is wrong with its text and what was probably meant */
+export function parseRule(text: string): ParsedRule {
+  const written = text.trim();
+  const [, name = '', brackets] = /^([^()]*?)\s*(\(.*)?$/s.exec(written) ?? [];
+  if (name === '') return {problem: `${JSON.stringify(text)} names no tool`};
+  if (brackets !== undefined && !brackets.endsWith(')')) {
+    return {
+      problem: `${JSON.stringify(text)} has no closing bracket`,
+      suggestion: JSON.stringify(`${written})`),
+    };
+  }
+  const tool = toToolName(name);
+  const pattern = brackets?.slice(1, -1).trim();
+  if (name.includes('*')) return parseNamePattern(name, pattern);
+  if (!TOOL_NAMES.includes(tool) && !/^mcp__\w/.test(tool)) {
+    const suggestion = findNearest(name, TOOL_NAMES);
+    return {problem: `there is no tool ${JSON.stringify(name)}`, ...(suggestion !== undefined && {suggestion})};
+  }
+  if (pattern === undefined || pattern === '*') return {tool};
+  if (pattern === '')
+    return {problem: `${JSON.stringify(text)}: nothing stands in its brackets`, suggestion: JSON.stringify(name)};
+  return findPatternProblem(tool, pattern) ?? {tool, pattern};
+}
+
+function parseNamePattern(name: string, pattern: string | undefined): ParsedRule {
+  if (pattern !== undefined) return {problem: `${JSON.stringify(name)}: a pattern of names takes nothing in brackets`};
+  const matches = TOOL_NAMES.some((tool) => matchesName(name, tool)) || name.startsWith('mcp__');
+  return matches ? {tool: name} : {problem: `there is no tool that ${JSON.stringify(name)} matches`};
+}
+
+/** What the brackets behind a tool may contain. */
+const PATTERN_KINDS: Readonly<Record<string, 'command' | 'path' | 'domain' | 'agent'>> = {
   bash: 'command',
   read_file: 'path',
   grep: 'path',
@@ -33,60 +65,28 @@ const ABOUT: Readonly<Record<string, 'command' | 'path' | 'domain' | 'agent'>> =
   Task: 'agent',
 };
 
-/** @returns what the text says, or what is wrong with it. */
-export function readRule(text: string): RuleReading {
-  const written = text.trim();
-  const [, name = '', brackets] = /^([^()]*?)\s*(\(.*)?$/s.exec(written) ?? [];
-  if (name === '') return {wrong: `${JSON.stringify(text)} names no tool`};
-  if (brackets !== undefined && !brackets.endsWith(')')) {
-    return {wrong: `${JSON.stringify(text)} has no closing bracket`, meant: JSON.stringify(`${written})`)};
-  }
-  const tool = toToolName(name);
-  const about = brackets?.slice(1, -1).trim();
-  if (name.includes('*')) return readPattern(name, about);
-  if (!isKnown(tool)) {
-    const near = findNearest(name, TOOL_NAMES);
-    return {wrong: `there is no tool ${JSON.stringify(name)}`, ...(near === undefined ? {} : {meant: near})};
-  }
-  if (about === undefined || about === '*') return {tool};
-  if (about === '')
-    return {wrong: `${JSON.stringify(text)}: nothing stands in its brackets`, meant: JSON.stringify(name)};
-  const wrong = wrongAbout(tool, about);
-  return wrong ?? {tool, about};
-}
-
-function readPattern(name: string, about: string | undefined): RuleReading {
-  if (about !== undefined) return {wrong: `${JSON.stringify(name)}: a pattern of names takes nothing in brackets`};
-  const matches = TOOL_NAMES.some((tool) => matchesName(name, tool)) || name.startsWith('mcp__');
-  return matches ? {tool: name} : {wrong: `there is no tool that ${JSON.stringify(name)} matches`};
-}
-
-function isKnown(tool: string): boolean {
-  return TOOL_NAMES.includes(tool) || /^mcp__\w/.test(tool);
-}
-
-function wrongAbout(tool: string, about: string): {wrong: string; meant?: string} | undefined {
-  switch (ABOUT[tool]) {
+function findPatternProblem(tool: string, pattern: string): {problem: string; suggestion?: string} | undefined {
+  switch (PATTERN_KINDS[tool]) {
     case 'command':
-      if (about !== ':*') return undefined;
-      return {wrong: `${tool}(:*): nothing stands before :*`, meant: tool};
+      if (pattern !== ':*') return undefined;
+      return {problem: `${tool}(:*): nothing stands before :*`, suggestion: tool};
     case 'path':
-      if (!about.startsWith('!')) return undefined;
-      return {wrong: `${tool}(${about}): a pattern that begins with ! matches nothing by itself`};
+      if (!pattern.startsWith('!')) return undefined;
+      return {problem: `${tool}(${pattern}): a pattern that begins with ! matches nothing by itself`};
     case 'domain': {
-      const [, domain] = /^domain:\s*(\S+)$/.exec(about) ?? [];
+      const [, domain] = /^domain:\s*(\S+)$/.exec(pattern) ?? [];
       if (domain !== undefined && isDomain(domain)) return undefined;
-      const host = /^(?:\w+:\/+)?([^/\s:]+)/.exec(about)?.[1];
+      const host = /^(?:\w+:\/+)?([^/\s:]+)/.exec(pattern)?.[1];
       return {
-        wrong: `${tool}(${about}): it takes the name of a host`,
-        ...(host === undefined || domain !== undefined ? {} : {meant: `${tool}(domain:${host})`}),
+        problem: `${tool}(${pattern}): it takes the name of a host`,
+        ...(host !== undefined && domain === undefined && {suggestion: `${tool}(domain:${host})`}),
       };
     }
     case 'agent':
-      if (/^[\w*-]+$/.test(about)) return undefined;
-      return {wrong: `${tool}(${about}): it takes the name of an agent`};
+      if (/^[\w*-]+$/.test(pattern)) return undefined;
+      return {problem: `${tool}(${pattern}): it takes the name of an agent`};
     default:
-      return {wrong: `${tool} takes nothing in brackets`, meant: tool};
+      return {problem: `${tool} takes nothing in brackets`, suggestion: tool};
   }
 }
 
@@ -95,7 +95,19 @@ function isDomain(text: string): boolean {
   return /^(?:\*|(?:\*\.)?[\w-]+(?:\.[\w-]+)*)$/.test(text);
 }
 
-/** `*` stands for any letters. */
+/** @throws MiniCcError `RULE` when the text is not a rule */
+export function createRule(text: string, kind: RuleKind, source: string): Rule {
+  const parsed = parseRule(text);
+  if ('problem' in parsed) throw new MiniCcError('RULE', `${source}: ${parsed.problem}`);
+  return {kind, text, source, ...parsed};
+}
+
+/** The rule as the reasons of decisions name it. */
+export function formatRule({kind, text, source}: Rule): string {
+  return `the rule ${kind} ${text} (${source})`;
+}
+
+/** Whether a pattern of names matches; `*` matches any characters. */
 export function matchesName(pattern: string, name: string): boolean {
   return new RegExp(`^${pattern.split('*').map(escapeRegExp).join('.*')}$`, 's').test(name);
 }
@@ -104,18 +116,18 @@ export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** The rule for this very host. */
-export function hostRule(host: string): string {
+/** The rule for exactly this host. */
+export function formatHostRule(host: string): string {
   return `web_fetch(domain:${host.includes(':') ? `[${host}]` : host})`;
 }
 
-/** `domain:example.com` is that host alone; `domain:*.example.com` the hosts below it. @param host without brackets */
-export function matchesHost(about: string, host: string): boolean {
-  const written = about.replace(/^domain:\s*/, '').toLowerCase();
-  // The one spelling of an address, which has many.
+/** `domain:example.com` matches that host alone; `domain:*.example.com` the hosts below it. @param host without brackets */
+export function matchesHost(pattern: string, host: string): boolean {
+  const written = pattern.replace(/^domain:\s*/, '').toLowerCase();
+  // An IPv6 address has many spellings; URL gives the normal one.
   const domain = written.startsWith('[') ? URL.parse(`http://${written}/`)?.hostname.slice(1, -1) : written;
   if (domain === undefined) return false;
-  const plain = host.toLowerCase().replace(/\.$/, '');
   if (domain === '*') return true;
-  return domain.startsWith('*.') ? plain.endsWith(domain.slice(1)) : plain === domain;
+  const normalHost = host.toLowerCase().replace(/\.$/, '');
+  return domain.startsWith('*.') ? normalHost.endsWith(domain.slice(1)) : normalHost === domain;
 }

@@ -5,44 +5,43 @@ import type {Attempt, Attempts, Verdict} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
-import {filesBelow, matchingPlaces} from '../files/file-patterns.ts';
-import {isAlwaysAsked, placeOf, rootsOf} from '../files/file-zone.ts';
+import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
+import {getFileZone, getRoots, isAlwaysAsked} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/paths.ts';
-import {runGrant} from '../grants.ts';
-import {exactCommand, matchesCommand, spellingsOf, textsToAllow} from '../rules/command-rule.ts';
-import {ruleWords} from '../rules/rule-book.ts';
-import {ALLOWED, combineVerdicts, deny} from '../verdict.ts';
+import {getRunGrant} from '../grants.ts';
+import {getSpellings, getTextsToAllow, matchesCommand, toCommandPattern} from '../rules/command-rule.ts';
+import {formatRule} from '../rules/rule.ts';
+import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {type ParsedCommand, parseCommand} from './command-parser.ts';
 import {CommandWalk, type PermitsPart} from './command-walk.ts';
-import {isCleanPath, programsNamed} from './reading-environment.ts';
-import {START} from './shell-state.ts';
+import {findNamedPrograms, isPathOutside} from './reading-environment.ts';
 import {NotProven} from './shell-words.ts';
 
-type Run = Extract<Access, {kind: 'run'}>;
-type Refused = Exclude<Verdict, {verdict: 'allow'}>;
+type RunAccess = Extract<Access, {kind: 'run'}>;
 /** `proven`: it only reads, in the environment for reading; it runs there without a sandbox and a checkpoint. */
 type CommandVerdict = Verdict & {readonly proven?: boolean};
 
 /**
- * Where the agent's commands run here. `proven-only`: there is no sandbox, so a command that is proven to only read
+ * How the agent's commands run here. `proven-only`: there is no sandbox, so only a command that is proven to only read
  * runs, plainly. `refused`: no command runs.
  */
-type Place = Attempt['launch'] | 'proven-only' | 'refused';
+type LaunchMode = Attempt['launch'] | 'proven-only' | 'refused';
 
-export async function judgeRun({command, unconfined = false}: Run, context: PermissionContext): Promise<Verdict> {
+export async function judgeRun(access: RunAccess, context: PermissionContext): Promise<Verdict> {
   const {confinement} = context;
-  // Without confinement the sandbox need not be tried.
+  const {unconfined = false} = access;
+  // Without confinement, the check for a sandbox is not needed: it takes time.
   const isAvailable = confinement !== 'none' && (await context.sandboxAvailable());
-  const place = getPlace(confinement, isAvailable, unconfined);
-  const read = new CommandReading(command);
-  const {proven = false, ...verdict} = await judge(read, place, unconfined, context);
+  const mode = getLaunchMode(confinement, isAvailable, unconfined);
+  const command = new CommandReading(access.command);
+  const {proven = false, ...verdict} = await judge(command, mode, unconfined, context);
   if (verdict.verdict === 'deny') return verdict;
-  return {...verdict, attempts: proven ? [READING] : await planAttempts(read, place, unconfined, context)};
+  return {...verdict, attempts: proven ? [READING] : await planAttempts(command, mode, unconfined, context)};
 }
 
 const READING: Attempt = {launch: 'plain', checkpoint: false, environment: 'reading'};
 
-function getPlace(confinement: Confinement, isAvailable: boolean, unconfined: boolean): Place {
+function getLaunchMode(confinement: Confinement, isAvailable: boolean, unconfined: boolean): LaunchMode {
   switch (confinement) {
     case 'none':
       return 'plain';
@@ -57,283 +56,283 @@ function getPlace(confinement: Confinement, isAvailable: boolean, unconfined: bo
 }
 
 async function judge(
-  read: CommandReading,
-  place: Place,
+  command: CommandReading,
+  launchMode: LaunchMode,
   unconfined: boolean,
   context: PermissionContext,
 ): Promise<CommandVerdict> {
   const {confinement, neverAsks, mode} = context;
-  const ruled = await judgeByRules(read, context);
+  const ruled = await judgeByRules(command, context);
   if (ruled?.verdict === 'deny') return ruled;
   if (ruled && neverAsks) return deny(`${ruled.because}, and a read-only agent does not ask`);
-  if (place === 'refused')
+  if (launchMode === 'refused')
     return deny(
       'the settings say sandbox: required, and it does not work here (mini-cc doctor says why). Nothing was run',
     );
-  if (place === 'proven-only') {
-    const verdict = await judgeWithoutSandbox(read, context);
+  if (launchMode === 'proven-only') {
+    const verdict = await judgeWithoutSandbox(command, context);
     return verdict.verdict === 'deny' || !ruled ? verdict : {...ruled, proven: true};
   }
   if (mode === 'bypassPermissions') return {...ALLOWED, because: 'the mode bypassPermissions allows it'};
   if (ruled) return ruled;
-  if (place === 'read-only') return ALLOWED;
-  // Also where no sandbox is used: a call that asks for less confinement is not allowed by what allows the command.
-  if (place === 'plain' && unconfined) {
+  if (launchMode === 'read-only') return ALLOWED;
+  // Also where no sandbox is used: a rule that allows the command does not allow it to run with less confinement.
+  if (launchMode === 'plain' && unconfined) {
     return {verdict: 'ask', because: 'runs a command outside of the sandbox', onlyOnce: true, onlyPerson: true};
   }
-  if (place === 'workspace-write' && confinement === 'workspace-write') return ALLOWED;
-  if (context.isGranted(runGrant(read.command))) return {...ALLOWED, because: 'it was allowed for this session'};
-  const verdict = await judgeParts(read, context);
-  return verdict.verdict === 'deny' ? verdict : ((await judgeProtectedWrites(read, context)) ?? verdict);
+  if (launchMode === 'workspace-write' && confinement === 'workspace-write') return ALLOWED;
+  if (context.isGranted(getRunGrant(command.text))) return {...ALLOWED, because: 'it was allowed for this session'};
+  const verdict = await judgeParts(command, context);
+  return verdict.verdict === 'deny' ? verdict : ((await judgeProtectedWrites(command, context)) ?? verdict);
 }
 
 /**
- * How an allowed command runs. What looks like reading and is not harmless for certain is tried in the read-only
- * sandbox first, and outside, with a checkpoint, only where confinement got in its way.
+ * How an allowed command runs. A command that seems to only read, but not for certain, is tried in the read-only sandbox
+ * first, and outside, with a checkpoint, only when confinement got in its way.
  */
 async function planAttempts(
-  read: CommandReading,
-  place: Place,
+  command: CommandReading,
+  mode: LaunchMode,
   unconfined: boolean,
   context: PermissionContext,
 ): Promise<Attempts> {
-  if (place === 'read-only') return [{launch: 'read-only', checkpoint: false}];
-  const launch = place === 'workspace-write' ? place : 'plain';
-  // Nothing of a worktree is in the workspace yet.
+  if (mode === 'read-only') return [{launch: 'read-only', checkpoint: false}];
+  const launch = mode === 'workspace-write' ? mode : 'plain';
+  // The workspace has no changes of a worktree yet, so there is nothing to save.
   if (context.confinement === 'worktree') return [{launch, checkpoint: false}];
-  const reading = await getReading(read, context);
-  if (reading === 'certain') return [{launch, checkpoint: false}];
+  const certainty = await getReadingCertainty(command, context);
+  if (certainty === 'certain') return [{launch, checkpoint: false}];
   const checkpointed: Attempt = {launch, checkpoint: true};
-  if (reading === 'none' || launch !== 'plain' || unconfined) return [checkpointed];
+  if (certainty === 'none' || launch !== 'plain' || unconfined) return [checkpointed];
   return (await context.sandboxAvailable()) ? [{launch: 'read-only', checkpoint: false}, checkpointed] : [checkpointed];
 }
 
 /**
- * How sure it is that the command only reads in the environment of the agent: `certain`, `likely` by its words, where
- * settings of a repository or files that a pattern matches may make it do more, or `none`.
+ * How certain it is that the command only reads in the environment of the agent. `likely`: by its words it only reads, but
+ * settings of a repository or files that match a pattern may make it do more.
  */
-async function getReading(read: CommandReading, context: PermissionContext): Promise<'certain' | 'likely' | 'none'> {
-  let walk: CommandWalk;
+async function getReadingCertainty(
+  command: CommandReading,
+  context: PermissionContext,
+): Promise<'certain' | 'likely' | 'none'> {
+  const walk = await unlessNotProven(() => command.walk(() => false));
+  if (walk instanceof NotProven || !walk.ran || walk.writes.size > 0) return 'none';
+  const result = await unlessNotProven(async () => {
+    expandPatterns(walk, context);
+    checkRepositories(walk, context, true);
+  });
+  return result instanceof NotProven ? 'likely' : 'certain';
+}
+
+async function unlessNotProven<T>(work: () => Promise<T>): Promise<T | NotProven> {
   try {
-    walk = await read.walk(() => false);
+    return await work();
   } catch (error) {
-    if (error instanceof NotProven) return 'none';
-    throw error;
-  }
-  if (!walk.ran || walk.writes.size > 0) return 'none';
-  try {
-    assertNamesNoPrograms(walk, context, true);
-    return 'certain';
-  } catch (error) {
-    if (error instanceof NotProven) return 'likely';
+    if (error instanceof NotProven) return error;
     throw error;
   }
 }
 
-/** A command, parsed once, when that is first needed. */
+/** A command that is parsed once, when it is first needed. */
 class CommandReading {
   #parsed: Promise<ParsedCommand | NotProven> | undefined;
 
-  constructor(readonly command: string) {}
+  constructor(readonly text: string) {}
 
-  /** @returns why it cannot be parsed, where that is so. */
-  async parts(): Promise<ParsedCommand | NotProven> {
-    this.#parsed ??= parseCommand(this.command).catch((error: unknown) => {
-      if (error instanceof NotProven) return error;
-      throw error;
-    });
+  /** @returns the reason if it cannot be parsed */
+  async parse(): Promise<ParsedCommand | NotProven> {
+    this.#parsed ??= unlessNotProven(() => parseCommand(this.text));
     return this.#parsed;
   }
 
-  /** @throws NotProven where a part is neither proven nor permitted. */
+  /** @throws NotProven when a part is neither proven to only read nor permitted */
   async walk(permits: PermitsPart, isTolerant = false): Promise<CommandWalk> {
-    const parsed = await this.parts();
+    const parsed = await this.parse();
     if (parsed instanceof NotProven) throw parsed;
     const walk = new CommandWalk(permits, isTolerant);
-    walk.list(parsed.shell.script, START);
+    walk.walk(parsed.script);
     return walk;
   }
 }
 
-/** A rule that refuses or asks about some part of it, or about a file that the command line names. */
-async function judgeByRules(read: CommandReading, context: PermissionContext): Promise<Refused | undefined> {
+/** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
+async function judgeByRules(command: CommandReading, context: PermissionContext): Promise<Restriction | undefined> {
   const {rules, mode, neverAsks} = context;
-  const [denies, asks] = [rules.within(['bash'], 'deny'), rules.within(['bash'], 'ask')];
+  const [denies, asks] = [rules.getPatternRules(['bash'], 'deny'), rules.getPatternRules(['bash'], 'ask')];
   if (denies.length + asks.length > 0) {
-    const {texts, doubt} = await getSpellings(read);
-    const denied = denies.find((rule) => texts.some((text) => matchesCommand(rule.about, text)));
-    if (denied) return {verdict: 'deny', because: `${ruleWords(denied)} refuses it`};
-    const mustAsk = mode !== 'bypassPermissions' && !neverAsks;
+    const {texts, doubt} = await getAllSpellings(command);
+    const denied = denies.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
+    if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
+    const mayAsk = mode !== 'bypassPermissions' && !neverAsks;
     if (doubt !== undefined && denies.length > 0) {
-      const because = `${doubt}, so whether a rule refuses it cannot be told`;
-      return mustAsk
+      const because = `${doubt}, so it is not known whether a rule refuses it`;
+      return mayAsk
         ? {verdict: 'ask', because, onlyOnce: true}
         : {verdict: 'deny', because: `${because}: write it plainly`};
     }
-    const asked = asks.find((rule) => texts.some((text) => matchesCommand(rule.about, text)));
-    if (asked) return {verdict: 'ask', because: `runs a command: ${ruleWords(asked)}`, onlyOnce: true};
+    const asked = asks.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
+    if (asked) return {verdict: 'ask', because: `runs a command: ${formatRule(asked)}`, onlyOnce: true};
   }
-  return judgeVisibleFiles(read, context);
+  return judgeVisibleFiles(command, context);
 }
 
-/** All spellings of all its parts, and why there may be more. */
-async function getSpellings(read: CommandReading): Promise<{texts: readonly string[]; doubt?: string}> {
-  const parts = await read.parts();
-  const whole = read.command.trim();
-  if (parts instanceof NotProven) return {texts: [whole], doubt: `the command is not understood (${parts.message})`};
-  const spellings = await Promise.all(parts.parts.map((part) => spellingsOf(part)));
+/** All spellings of all parts of the command, and why there may be others. */
+async function getAllSpellings(command: CommandReading): Promise<{texts: readonly string[]; doubt?: string}> {
+  const parsed = await command.parse();
+  const whole = command.text.trim();
+  if (parsed instanceof NotProven) return {texts: [whole], doubt: `the command is not understood (${parsed.message})`};
+  const spellings = await Promise.all(parsed.parts.map((part) => getSpellings(part)));
   const texts = [whole, ...spellings.flatMap((each) => each.texts)];
-  return spellings.some(({isUnsure}) => isUnsure) ? {texts, doubt: 'a part of it is known only when it runs'} : {texts};
+  const hasUnknown = spellings.some((each) => each.hasUnknown);
+  return hasUnknown ? {texts, doubt: 'a part of it is known only when it runs'} : {texts};
 }
 
-/** Rules about files hold for what the command line shows to be read and written; the rest they cannot see. */
-async function judgeVisibleFiles(read: CommandReading, context: PermissionContext): Promise<Refused | undefined> {
+/** Judges the files that the command line shows to be read or written by the rules about files. */
+async function judgeVisibleFiles(
+  command: CommandReading,
+  context: PermissionContext,
+): Promise<Restriction | undefined> {
   const {rules} = context;
   const tools = ['read_file', 'edit_file'];
-  if (rules.within(tools, 'deny').length + rules.within(tools, 'ask').length === 0) return undefined;
-  const walk = await walkTolerantly(read);
-  if (!walk) return undefined;
+  if (rules.getPatternRules(tools, 'deny').length + rules.getPatternRules(tools, 'ask').length === 0) return undefined;
+  const walk = await unlessNotProven(() => command.walk(() => false, true));
+  // A command that is not understood was judged as that.
+  if (walk instanceof NotProven) return undefined;
   const {cwd} = context.workspace;
-  const matching = [...walk.globs].flatMap((pattern) => matchingPlaces(pattern, cwd, true) ?? []);
-  const found = [...walk.searches].flatMap((place) => filesBelow(resolveLinks(place, cwd)));
+  const matching = [...walk.globs].flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
+  const found = [...walk.searches].flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
   const verdict = combineVerdicts([
-    ...[...walk.reads, ...matching, ...found].map((place) => judgeByFileRules('read_file', place, context)),
-    ...[...walk.writes, ...walk.programWrites].map((place) => judgeByFileRules('edit_file', place, context)),
+    ...[...walk.reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, context)),
+    ...[...walk.writes, ...walk.programWrites].map((target) => judgeByFileRules('edit_file', target, context)),
   ]);
   return verdict.verdict === 'allow' ? undefined : verdict;
 }
 
-/** Undefined for a command that is not understood: it was judged as that. */
-async function walkTolerantly(read: CommandReading): Promise<CommandWalk | undefined> {
-  try {
-    return await read.walk(() => false, true);
-  } catch (error) {
-    if (error instanceof NotProven) return undefined;
-    throw error;
-  }
-}
-
 function judgeByFileRules(tool: string, given: string, {rules, workspace}: PermissionContext): Verdict {
-  const targets = [resolveLinks(given, workspace.cwd)];
-  const denied = rules.aboutFile(tool, 'deny', targets, workspace.root);
-  if (denied) return deny(`${ruleWords(denied)} refuses ${targets[0]}`);
-  const asked = rules.aboutFile(tool, 'ask', targets, workspace.root);
+  const target = resolveLinks(given, workspace.cwd);
+  const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
+  if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
+  const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);
   return asked
-    ? {verdict: 'ask', because: `runs a command on ${targets[0]}: ${ruleWords(asked)}`, onlyOnce: true}
+    ? {verdict: 'ask', because: `runs a command on ${target}: ${formatRule(asked)}`, onlyOnce: true}
     : ALLOWED;
 }
 
-/** There is no sandbox: only what is proven to read runs. */
-async function judgeWithoutSandbox(read: CommandReading, context: PermissionContext): Promise<CommandVerdict> {
-  const verdict = await judgeProven(read, context);
-  if (typeof verdict !== 'string') return verdict;
-  const who = context.confinement === 'read-only' ? 'a read-only agent' : 'an agent in a worktree';
+/** Without a sandbox, only commands that are proven to only read run. */
+async function judgeWithoutSandbox(command: CommandReading, context: PermissionContext): Promise<CommandVerdict> {
+  const verdict = await unlessNotProven(() => judgeProven(command, context));
+  if (!(verdict instanceof NotProven)) return verdict;
+  const agent = context.confinement === 'read-only' ? 'a read-only agent' : 'an agent in a worktree';
   return deny(
-    `${verdict}; without a sandbox ${who} runs only commands that are proven to only read (mini-cc doctor says how to get one)`,
+    `${verdict.message}; without a sandbox ${agent} runs only commands that are proven to only read (mini-cc doctor says how to get one)`,
   );
 }
 
-/** @returns in a few words why it is not proven, or the verdict on the places that it reads. */
-async function judgeProven(read: CommandReading, context: PermissionContext): Promise<CommandVerdict | string> {
-  try {
-    const walk = await read.walk(() => false);
-    if (walk.writes.size > 0) return 'it writes to a file';
-    const verdict = judgeWalk(walk, {...context, tool: 'read_file'});
-    return verdict.verdict === 'deny' ? verdict : {...verdict, proven: true};
-  } catch (error) {
-    if (error instanceof NotProven) return error.message;
-    throw error;
-  }
+/** The verdict on the files that the command reads. @throws NotProven when it may do more than read */
+async function judgeProven(command: CommandReading, context: PermissionContext): Promise<CommandVerdict> {
+  const walk = await command.walk(() => false);
+  if (walk.writes.size > 0) throw new NotProven('it writes to a file');
+  const verdict = judgeWalk(walk, {...context, tool: 'read_file'}, false);
+  return verdict.verdict === 'deny' ? verdict : {...verdict, proven: true};
 }
 
-/** Each part has to be allowed by a rule, or proven to only read. */
-async function judgeParts(read: CommandReading, context: PermissionContext): Promise<CommandVerdict> {
-  const {rules, workspace} = context;
-  const {command} = read;
-  const ask: Verdict = {verdict: 'ask', because: 'runs a command', rule: `bash(${exactCommand(command)})`};
-  const allows = rules.within(['bash'], 'allow');
-  const whole = command.trim();
-  const [byTool] = rules.about('bash', 'allow');
-  const byText = allows.find((rule) => rule.about === exactCommand(whole));
-  if (byTool || byText) return {...ALLOWED, because: `${ruleWords((byTool ?? byText)!)} allows it`};
-  const parts = await read.parts();
-  if (parts instanceof NotProven) return ask;
+/** Judges by allow rules: each part must be allowed by a rule, or proven to only read. */
+async function judgeParts(command: CommandReading, context: PermissionContext): Promise<CommandVerdict> {
+  const {rules} = context;
+  const pattern = toCommandPattern(command.text);
+  const ask: Verdict = {verdict: 'ask', because: 'runs a command', rule: `bash(${pattern})`};
+  const allows = rules.getPatternRules(['bash'], 'allow');
+  const allowed = rules.getToolRules('bash', 'allow')[0] ?? allows.find((rule) => rule.pattern === pattern);
+  if (allowed) return {...ALLOWED, because: `${formatRule(allowed)} allows it`};
+  const parsed = await command.parse();
+  if (parsed instanceof NotProven) return ask;
   const permitted = new Set(
-    parts.parts
-      .filter((part) => textsToAllow(part).some((text) => allows.some((rule) => matchesCommand(rule.about, text))))
+    parsed.parts
+      .filter((part) => getTextsToAllow(part).some((text) => allows.some((rule) => matchesCommand(rule.pattern, text))))
       .map(({node}) => node),
   );
-  try {
-    const walk = await read.walk((node) => permitted.has(node));
-    const isPlain = walk.byRule || walk.writes.size > 0;
-    // The environment for reading keeps programs of the project away; that of the agent does not.
-    if (isPlain && walk.readsByProgram && !isCleanPath(workspace.env.PATH ?? '', rootsOf(workspace))) return ask;
-    const verdict = judgeWalk(walk, context, isPlain);
-    if (verdict.verdict === 'deny') return verdict;
-    if (verdict.verdict === 'allow') return {...verdict, proven: !isPlain};
-    return {...verdict, because: `runs a command that ${verdict.because}`, proven: !isPlain};
-  } catch (error) {
-    if (error instanceof NotProven) return ask;
-    throw error;
-  }
+  const verdict = await unlessNotProven(() => judgePermittedParts(command, (node) => permitted.has(node), context));
+  return verdict instanceof NotProven ? ask : verdict;
 }
 
-/** A write of a protected file that the command line shows is asked about each time, whatever allows the command. */
+/** @throws NotProven when a part is neither permitted nor proven to only read */
+async function judgePermittedParts(
+  command: CommandReading,
+  permits: PermitsPart,
+  context: PermissionContext,
+): Promise<CommandVerdict> {
+  const {workspace} = context;
+  const walk = await command.walk(permits);
+  const proven = !walk.byRule && walk.writes.size === 0;
+  // The environment for reading does not run programs of the project. That of the agent may.
+  if (!proven && walk.readsByProgram && !isPathOutside(workspace.env.PATH ?? '', getRoots(workspace))) {
+    throw new NotProven('a folder of PATH lies in the workspace');
+  }
+  const verdict = judgeWalk(walk, context, !proven);
+  if (verdict.verdict === 'deny') return verdict;
+  if (verdict.verdict === 'allow') return {...verdict, proven};
+  return {...verdict, because: `runs a command that ${verdict.because}`, proven};
+}
+
+/** A command that writes a protected file, as its words show, is asked about each time, whatever allows it. */
 async function judgeProtectedWrites(
-  read: CommandReading,
-  {workspace, places}: PermissionContext,
+  command: CommandReading,
+  {workspace, zonePaths}: PermissionContext,
 ): Promise<Verdict | undefined> {
-  const walk = await walkTolerantly(read);
-  const found = [...(walk?.writes ?? []), ...(walk?.programWrites ?? [])]
-    .map((place) => resolveLinks(place, workspace.cwd))
-    .find((target) => isAlwaysAsked(target, workspace, places));
+  const walk = await unlessNotProven(() => command.walk(() => false, true));
+  if (walk instanceof NotProven) return undefined;
+  const found = [...walk.writes, ...walk.programWrites]
+    .map((given) => resolveLinks(given, workspace.cwd))
+    .find((target) => isAlwaysAsked(target, workspace, zonePaths));
   return found === undefined
     ? undefined
     : {verdict: 'ask', because: `runs a command that writes a protected file: ${found}`, onlyPerson: true};
 }
 
-/** The places that it reads and writes, each judged like that of a tool. @param isPlain it gets the agent's environment */
-function judgeWalk(walk: CommandWalk, context: PermissionContext, isPlain = false): Verdict {
+/**
+ * The verdict on what the command reads and writes: each file is judged like that of a tool.
+ * @param inAgentEnvironment it runs in the environment of the agent, not in the one for reading
+ * @throws NotProven as `expandPatterns` and `checkRepositories`
+ */
+function judgeWalk(walk: CommandWalk, context: PermissionContext, inAgentEnvironment: boolean): Verdict {
   const reading: PermissionContext = {...context, tool: 'read_file'};
   const writing: PermissionContext = {...context, tool: 'edit_file'};
-  const matching = assertNamesNoPrograms(walk, context, isPlain);
+  const matching = expandPatterns(walk, context);
+  checkRepositories(walk, context, inAgentEnvironment);
   return combineVerdicts([
-    ...[...walk.reads].map((place) =>
-      walk.searches.has(place) ? judgeSearched(place, reading) : judgeRead(place, reading),
-    ),
-    ...matching.map((place) => judgeSearched(place, reading)),
-    ...[...walk.writes].map((place) => judgeWrite(place, writing)),
+    ...[...walk.reads].map((each) => (walk.searches.has(each) ? judgeSearch(each, reading) : judgeRead(each, reading))),
+    ...matching.map((each) => judgeSearch(each, reading)),
+    ...[...walk.writes].map((each) => judgeWrite(each, writing)),
   ]);
 }
 
-/**
- * Neither a file that a pattern matches, nor the settings of a repository make it run a program.
- * @param isPlain it gets the agent's environment, not the one for reading
- * @returns the places that its patterns match. @throws NotProven
- */
-function assertNamesNoPrograms(walk: CommandWalk, context: PermissionContext, isPlain: boolean): string[] {
-  const {workspace, rules} = context;
-  const matching = [...walk.globs].flatMap((pattern) => {
-    const places = matchingPlaces(pattern, workspace.cwd, rules.refusesReading('read_file'));
-    if (!places) throw new NotProven(`${pattern} matches more than plain files`);
-    return places;
+/** What the command's patterns match. @throws NotProven when a program may take a name that matches for an option */
+function expandPatterns(walk: CommandWalk, {workspace, rules}: PermissionContext): string[] {
+  return [...walk.globs].flatMap((pattern) => {
+    const targets = expandPattern(pattern, workspace.cwd, rules.restrictsFiles('read_file'));
+    if (!targets) throw new NotProven(`${pattern} matches more than plain files`);
+    return targets;
   });
-  for (const folder of walk.repositories) {
-    const found = programsNamed(resolveLinks(folder, workspace.cwd), isPlain);
-    if (found !== undefined) throw new NotProven(`git may run programs: ${found}`);
-  }
-  return matching;
 }
 
-/** A command may look into all that lies below a folder. */
-function judgeSearched(given: string, context: PermissionContext): Verdict {
+/** @throws NotProven when the settings of a repository name programs that git would run */
+function checkRepositories(walk: CommandWalk, {workspace}: PermissionContext, inAgentEnvironment: boolean): void {
+  for (const folder of walk.repositories) {
+    const found = findNamedPrograms(resolveLinks(folder, workspace.cwd), inAgentEnvironment);
+    if (found !== undefined) throw new NotProven(`git may run programs: ${found}`);
+  }
+}
+
+/** Judges a search below a folder: like reading it, and it is asked about when keys lie below the folder. */
+function judgeSearch(given: string, context: PermissionContext): Verdict {
   const verdict = judgeRead(given, context);
   if (verdict.verdict !== 'allow' || context.mode === 'bypassPermissions') return verdict;
-  const {workspace, places} = context;
+  const {workspace, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);
-  // A place of keys, and a folder of mini-cc's own, were judged as that.
-  if (!['workspace', 'outside'].includes(placeOf(target, workspace, places))) return verdict;
-  const below = places.secretPlaces.find((place) => place !== target && isInside(place, [target]) && existsSync(place));
+  const zone = getFileZone(target, workspace, zonePaths);
+  // A search inside a secret folder, or in a folder of mini-cc, was judged as that.
+  if (zone === 'secret' || zone === 'own') return verdict;
+  const below = zonePaths.secretPaths.find((each) => each !== target && isInside(each, [target]) && existsSync(each));
   if (below === undefined) return verdict;
   return context.neverAsks
     ? deny(`${below} is where keys are kept`)

@@ -1,8 +1,8 @@
 /**
- * Walks through a command as bash would run it: what each part reads and writes, and where. Whoever is not known to only
- * read has to be permitted by a rule; what is not understood is an error.
+ * Walks through a parsed command as bash would run it, and collects what each part reads and writes, and in which
+ * directory. A part that is not known to only read must be permitted by a rule; what is not understood is an error.
  */
-import path from 'node:path';
+import {basename, join} from 'node:path';
 import type {
   Command,
   CommandNode,
@@ -18,314 +18,331 @@ import type {
   Word,
 } from 'unbash';
 import {WRAPPERS} from '../rules/command-rule.ts';
-import {pathOf, type Reading, readAll} from './program-options.ts';
-import {isBuiltIn, readerOf} from './read-only-programs.ts';
-import {readTest} from './read-only-scripts.ts';
+import {addPaths, type Reading, toPath} from './program-options.ts';
+import {getReader, isBuiltIn} from './read-only-programs.ts';
+import {readTestExpression} from './read-only-scripts.ts';
 import {
-  type After,
   CHANGES_THE_SHELL,
   checkAssignment,
-  either,
+  type Directories,
   goesDownAndUp,
-  type Places,
+  joinPath,
+  mergeOutcome,
+  type Outcome,
+  START,
   stay,
-  under,
   union,
 } from './shell-state.ts';
 import {NotProven, readText, readWord, type ShellWord} from './shell-words.ts';
 
-/** A part runs by this, whatever it does. */
+/** A rule permits this part: it may do more than read. */
 export type PermitsPart = (part: Command) => boolean;
 
+/** Paths and patterns are relative to where the command starts; `~` is the home directory, `..` is not resolved. */
 export class CommandWalk {
   readonly reads = new Set<string>();
+  /** Patterns of file names: all files that match are read. */
   readonly globs = new Set<string>();
+  /** Where git looks for a repository, whose settings may name programs to run. */
   readonly repositories = new Set<string>();
-  /** Those of `reads` below which it looks into files. */
+  /** Those of `reads` below which the command looks into files. */
   readonly searches = new Set<string>();
   /** Files that redirections write. */
   readonly writes = new Set<string>();
-  /** Files that programs are seen to write which a rule permits, or which are not known to only read. */
+  /** Files that programs write, by their words. Only of programs that a rule permits, or that may do more than read. */
   readonly programWrites = new Set<string>();
-  /** Some part was permitted by a rule, not by what is known of it. */
+  /** Some part was permitted by a rule, not by what is known of its program. */
   byRule = false;
-  /** Some part is a program that is known to only read. */
+  /** Some part is a program outside of bash that is known to only read. */
   readsByProgram = false;
+  /** There is something to run. */
   ran = false;
-  /** In a loop or a branch `cd` would need to be followed round and round. */
+  /** False in loops and branches: where a `cd` there leads is not followed. */
   #mayMove = true;
+  /** False once some part may have changed what words mean to the shell. */
   #isShellKnown = true;
 
   /**
-   * @param permits such a part is not looked into.
-   * @param isTolerant goes on where something is not known to only read, and takes its words for files that are read.
+   * @param permits a part that it permits is not checked
+   * @param isTolerant goes on behind a part that is not known to only read; its words count as files that it reads
    */
   constructor(
     private readonly permits: PermitsPart = () => false,
     private readonly isTolerant = false,
   ) {}
 
-  list(list: CompoundList | ParsedScript, places: Places): Places {
-    return list.commands.reduce((now, statement) => either(this.#statement(statement, now)), places);
+  /**
+   * @returns where the shell may be afterwards
+   * @throws NotProven for a part that is neither permitted nor known to only read, or that is not understood
+   */
+  walk(list: CompoundList | ParsedScript, directories: Directories = START): Directories {
+    return list.commands.reduce((now, statement) => mergeOutcome(this.#walkStatement(statement, now)), directories);
   }
 
-  #statement(statement: Statement, places: Places): After {
+  #walkStatement(statement: Statement, directories: Directories): Outcome {
     if (statement.background && !this.isTolerant) throw new NotProven('it goes on in the background');
     const {command} = statement;
-    if (command.type !== 'AndOr') return this.#pipeline(command, places);
+    if (command.type !== 'AndOr') return this.#walkPipeline(command, directories);
     const [first, ...rest] = command.commands;
-    if (!first) throw new NotProven('it holds no command');
-    let after = this.#pipeline(first, places);
+    if (!first) throw new NotProven('it contains no command');
+    let before = this.#walkPipeline(first, directories);
     for (const [index, next] of rest.entries()) {
       const isAnd = command.operators[index] === '&&';
-      const then = this.#pipeline(next, isAnd ? after.succeeded : after.failed);
-      after = isAnd
-        ? {succeeded: then.succeeded, failed: union(after.failed, then.failed)}
-        : {succeeded: union(after.succeeded, then.succeeded), failed: then.failed};
+      const then = this.#walkPipeline(next, isAnd ? before.succeeded : before.failed);
+      before = isAnd
+        ? {succeeded: then.succeeded, failed: union(before.failed, then.failed)}
+        : {succeeded: union(before.succeeded, then.succeeded), failed: then.failed};
     }
-    return after;
+    return before;
   }
 
-  #pipeline(node: PipelineNode, places: Places): After {
-    if (node.type !== 'Pipeline') return this.#command(node, places);
-    const negated = node.prefixes.filter(({type}) => type === 'Negation').length % 2 === 1;
+  #walkPipeline(node: PipelineNode, directories: Directories): Outcome {
+    if (node.type !== 'Pipeline') return this.#walkCommand(node, directories);
+    const isNegated = node.prefixes.filter(({type}) => type === 'Negation').length % 2 === 1;
     if (node.commands.length === 1) {
-      const {succeeded, failed} = this.#command(node.commands[0]!, places);
-      return negated ? {succeeded: failed, failed: succeeded} : {succeeded, failed};
+      const {succeeded, failed} = this.#walkCommand(node.commands[0]!, directories);
+      return isNegated ? {succeeded: failed, failed: succeeded} : {succeeded, failed};
     }
-    // Each in a shell of its own.
-    for (const command of node.commands) this.#command(command, places);
-    return stay(places);
+    // Each command of a pipeline runs in a shell of its own.
+    for (const command of node.commands) this.#walkCommand(command, directories);
+    return stay(directories);
   }
 
-  #command(node: CommandNode, places: Places): After {
-    if (node.type === 'Command') return this.#simple(node, places);
+  #walkCommand(node: CommandNode, directories: Directories): Outcome {
+    if (node.type === 'Command') return this.#walkSimple(node, directories);
     if (node.type === 'Redirected') {
-      this.#redirects(node.redirects, places);
-      return this.#compound(node.command, places);
+      this.#addRedirections(node.redirects, directories);
+      return this.#walkCompound(node.command, directories);
     }
-    if (node.type === 'Function' || node.type === 'Coproc') return this.#defined(node, places);
-    return this.#compound(node, places);
+    if (node.type === 'Function' || node.type === 'Coproc') return this.#walkDefinition(node, directories);
+    return this.#walkCompound(node, directories);
   }
 
-  #compound(node: CompoundCommand, places: Places): After {
+  #walkCompound(node: CompoundCommand, directories: Directories): Outcome {
     switch (node.type) {
       case 'Subshell':
-        this.list(node.body, places);
-        return stay(places);
+        this.walk(node.body, directories);
+        return stay(directories);
       case 'BraceGroup':
-        return stay(this.list(node.body, places));
+        return stay(this.walk(node.body, directories));
       case 'If':
-        return this.#inPlace(places, () => {
+        return this.#walkWithoutMoves(directories, () => {
           for (const {clause, then} of [node, ...node.elif]) {
-            this.list(clause, places);
-            this.list(then, places);
+            this.walk(clause, directories);
+            this.walk(then, directories);
           }
-          if (node.else) this.list(node.else, places);
+          if (node.else) this.walk(node.else, directories);
         });
       case 'For':
-        // Its variable is set, and some variables of bash change what it runs.
+        // The loop sets its variable, and some variables of bash change what it runs. Those have upper case names.
         if (!/^[a-z]\w{0,15}$/.test(node.name.text)) throw new NotProven('it sets a variable');
-        return this.#inPlace(places, () => {
-          this.#words(node.wordlist ?? [], places);
-          this.list(node.body, places);
+        return this.#walkWithoutMoves(directories, () => {
+          this.#expand(node.wordlist ?? [], directories);
+          this.walk(node.body, directories);
         });
       case 'TestCommand':
         this.ran = true;
-        this.#note(
-          readTest(node.expression, (word) => this.#words([word], places)),
-          places,
+        this.#addReading(
+          readTestExpression(node.expression, (word) => this.#expand([word], directories)),
+          directories,
         );
-        return stay(places);
+        return stay(directories);
       default:
-        if (this.isTolerant && 'body' in node && typeof node.body === 'object') this.list(node.body, places);
+        if (this.isTolerant && 'body' in node && typeof node.body === 'object') this.walk(node.body, directories);
         else throw new NotProven(`a ${node.type} is not understood`);
-        return stay(places);
+        return stay(directories);
     }
   }
 
-  #defined({body}: FunctionNode | Coproc, places: Places): After {
+  #walkDefinition({body}: FunctionNode | Coproc, directories: Directories): Outcome {
     if (!this.isTolerant) throw new NotProven('it defines what it runs');
-    if (body.type === 'CompoundList') return stay(this.list(body, places));
-    return this.#command(body, places);
+    if (body.type === 'CompoundList') return stay(this.walk(body, directories));
+    return this.#walkCommand(body, directories);
   }
 
-  #inPlace(places: Places, walk: () => void): After {
+  #walkWithoutMoves(directories: Directories, walk: () => void): Outcome {
     const before = this.#mayMove;
     this.#mayMove = false;
     walk();
     this.#mayMove = before;
-    return stay(places);
+    return stay(directories);
   }
 
-  #simple(node: Command, places: Places): After {
+  #walkSimple(node: Command, directories: Directories): Outcome {
     const isPermitted = node.name !== undefined && this.permits(node);
     for (const each of node.prefix) {
       if (each.type === 'Assignment' && !this.isTolerant) checkAssignment(each, isPermitted);
     }
-    this.#redirects(node.redirects, places);
+    this.#addRedirections(node.redirects, directories);
     if (!node.name) {
-      // `< file`, which `$(< file)` makes a way to read it.
-      if (node.redirects.length === 0) throw new NotProven('it holds no command');
+      // `< file` alone reads it where it stands in `$(< file)`.
+      if (node.redirects.length === 0) throw new NotProven('it contains no command');
       this.ran = true;
-      return stay(places);
+      return stay(directories);
     }
-    if (isPermitted) return this.#permitted(node, node.name, places);
+    if (isPermitted) return this.#walkPermitted(node, node.name, directories);
     const args = node.args.flatMap((arg) => {
       if (arg.type === 'Word') return [arg];
       if (this.isTolerant) return [];
       throw new NotProven('it sets a variable');
     });
-    const [program, ...words] = this.#words([node.name, ...args], places);
+    const [program, ...words] = this.#expand([node.name, ...args], directories);
     this.ran = true;
     try {
-      return this.#reads(program, words, places);
+      return this.#walkReader(program, words, directories);
     } catch (error) {
       if (!(error instanceof NotProven) || !this.isTolerant) throw error;
       const reading: Reading = {paths: [], globs: []};
-      readAll(words, reading);
-      this.#note(reading, places);
-      if (program?.kind === 'text') this.#noteWrites(program.text, words, places);
-      return stay(places);
+      addPaths(words, reading);
+      this.#addReading(reading, directories);
+      if (program?.kind === 'text') this.#addProgramWrites(program.text, words, directories);
+      return stay(directories);
     }
   }
 
-  #reads(program: ShellWord | undefined, words: readonly ShellWord[], places: Places): After {
+  /** A program that must be known to only read. */
+  #walkReader(program: ShellWord | undefined, words: readonly ShellWord[], directories: Directories): Outcome {
     if (program?.kind !== 'text' || program.home) throw new NotProven('what it runs is known only when it runs');
-    if (program.text === 'cd') return this.#move(words, places);
+    if (program.text === 'cd') return this.#move(words, directories);
     const name = program.text.replace(/^\/(?:usr\/)?bin\/(?=[^/]+$)/, '');
-    const read = readerOf(name);
+    const read = getReader(name);
     if (!this.#isShellKnown) throw new NotProven(`${name} runs in a shell that was changed before`);
     if (!read) throw new NotProven(`${name} is not known to only read`);
-    const {repositories, searches, ...reading} = this.#named(name, () => read(words));
+    const {repositories, searches, ...reading} = nameInErrors(name, () => read(words));
     this.readsByProgram ||= !isBuiltIn(name);
-    this.#note(reading, places);
-    if (searches) for (const path of reading.paths) for (const place of places) this.searches.add(under(place, path));
-    for (const folder of repositories) for (const place of places) this.repositories.add(under(place, folder));
-    return stay(places);
+    this.#addReading(reading, directories);
+    if (searches) addAll(this.searches, directories, reading.paths);
+    addAll(this.repositories, directories, repositories);
+    return stay(directories);
   }
 
-  #permitted(node: Command, name: Word, places: Places): After {
-    const words = node.args.flatMap((arg) => (arg.type === 'Word' ? [arg] : []));
-    if (words.length < node.args.length) this.#isShellKnown = false;
-    const [program, ...rest] = this.#words([name, ...words], places);
+  /** A command that a rule permits. */
+  #walkPermitted(node: Command, name: Word, directories: Directories): Outcome {
+    const args = node.args.flatMap((arg) => (arg.type === 'Word' ? [arg] : []));
+    if (args.length < node.args.length) this.#isShellKnown = false;
+    const [program, ...words] = this.#expand([name, ...args], directories);
     if (program?.kind !== 'text') throw new NotProven('what it runs is known only when it runs');
     this.ran = true;
     this.byRule = true;
-    if (program.text === 'cd') throw new NotProven('cd: where to is not followed by a rule');
+    if (program.text === 'cd') throw new NotProven('cd: a rule does not say where it leads');
     if (CHANGES_THE_SHELL.has(program.text)) this.#isShellKnown = false;
-    this.#noteWrites(program.text, rest, places);
-    return stay(places);
+    this.#addProgramWrites(program.text, words, directories);
+    return stay(directories);
   }
 
-  #named<T>(program: string, work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (error instanceof NotProven) throw new NotProven(`${program}: ${error.message}`, {cause: error});
-      throw error;
-    }
-  }
-
-  /** `cd` goes by the names it went through, `cat` by what is there: after a link the two would part. */
-  #move(words: readonly ShellWord[], places: Places): After {
+  /** Behind a link `..` means one directory to `cd` and another to programs, so such a move is not followed. */
+  #move(words: readonly ShellWord[], directories: Directories): Outcome {
     const [word, ...more] = words;
     if (word?.kind !== 'text' || more.length > 0 || /^-|^$/.test(word.text))
-      throw new NotProven('cd: where to is not plain');
+      throw new NotProven('cd: where it leads is not plain');
     if (!this.#mayMove) throw new NotProven('cd: it moves in a loop or a branch');
-    const to = pathOf(word);
-    if (places.some((place) => goesDownAndUp(under(place, to)))) throw new NotProven('cd: it goes down and up again');
-    this.#note({paths: [to], globs: []}, places);
-    const moved = [...new Set(places.map((place) => under(place, to)))];
-    return {succeeded: moved, failed: places};
+    const target = toPath(word);
+    const moved = [...new Set(directories.map((directory) => joinPath(directory, target)))];
+    if (moved.some(goesDownAndUp)) throw new NotProven('cd: it goes down and up again');
+    this.#addReading({paths: [target], globs: []}, directories);
+    return {succeeded: moved, failed: directories};
   }
 
-  #redirects(redirects: readonly Redirection[], places: Places): void {
-    for (const redirect of redirects) {
-      if (redirect.descriptor?.type === 'FileDescriptorVariable') throw new NotProven('it sets a variable');
-      const descriptor = redirect.descriptor?.value ?? 0;
-      // Others belong to whoever started it.
+  #addRedirections(redirections: readonly Redirection[], directories: Directories): void {
+    for (const redirection of redirections) {
+      if (redirection.descriptor?.type === 'FileDescriptorVariable') throw new NotProven('it sets a variable');
+      const descriptor = redirection.descriptor?.value ?? 0;
+      // Other descriptors belong to the process that started the shell.
       if (descriptor > 2) throw new NotProven('it uses a descriptor of its own');
-      if (redirect.type === 'HereDoc') {
-        this.#hereDoc(redirect, places);
+      if (redirection.type === 'HereDoc') {
+        this.#walkHereDoc(redirection, directories);
         continue;
       }
-      if (!redirect.target) throw new NotProven('it was not understood');
-      const words = this.#words([redirect.target], places);
-      if (redirect.type === 'HereString') continue;
+      if (!redirection.target) throw new NotProven('it was not understood');
+      const words = this.#expand([redirection.target], directories);
+      if (redirection.type === 'HereString') continue;
       const [target, ...more] = words;
       if (target?.kind !== 'text' || more.length > 0) throw new NotProven('where it is redirected to is not plain');
-      this.#redirect(redirect.operator, target, places);
+      this.#addRedirection(redirection.operator, target, directories);
     }
   }
 
-  #redirect(operator: string, target: ShellWord & {kind: 'text'}, places: Places): void {
+  #addRedirection(operator: string, target: ShellWord & {kind: 'text'}, directories: Directories): void {
     const {text} = target;
     if (operator === '>&' || operator === '<&') {
       if (!/^(?:[012]|-)$/.test(text)) throw new NotProven('where it is redirected to is not plain');
     } else if (operator === '<') {
-      // No files: bash opens connections by these names.
+      // These names are no files: bash opens network connections by them.
       if (/\/dev\/+(?:tcp|udp)\//.test(text)) throw new NotProven('it reaches the network');
-      this.#note({paths: [pathOf(target)], globs: []}, places);
+      this.#addReading({paths: [toPath(target)], globs: []}, directories);
     } else if (!/^(?:>|>>|&>|&>>|>\|)$/.test(operator) || /\/dev\/+(?:tcp|udp)\//.test(text)) {
       throw new NotProven('where it is redirected to is not plain');
     } else if (text !== '/dev/null') {
-      for (const place of places) this.writes.add(under(place, pathOf(target)));
+      addAll(this.writes, directories, [toPath(target)]);
     }
   }
 
-  /** A text of its own, in which substitutions run unless its end is quoted. */
-  #hereDoc({body, closing}: HereDoc, places: Places): void {
+  /** Substitutions run in the text of a here-document, unless the word that ends it is quoted. */
+  #walkHereDoc({body, closing}: HereDoc, directories: Directories): void {
     if (!closing) throw new NotProven('its text does not end');
-    for (const script of readText(body.parts ?? [])) this.list(script, places);
+    for (const script of readText(body.parts ?? [])) this.walk(script, directories);
   }
 
-  /** Words once they are expanded; what runs in their substitutions is walked too. */
-  #words(words: readonly Word[], places: Places): ShellWord[] {
+  /** Expands words as bash would, and walks through the scripts of their substitutions. */
+  #expand(words: readonly Word[], directories: Directories): ShellWord[] {
     return words.flatMap((word) => {
       const read = readWord(word);
-      for (const script of read.scripts) this.list(script, places);
+      for (const script of read.scripts) this.walk(script, directories);
       return read.words;
     });
   }
 
-  #noteWrites(program: string, words: readonly ShellWord[], places: Places): void {
-    const files = visibleWrites(program, words);
-    for (const place of places) for (const file of files) this.programWrites.add(under(place, file));
+  #addProgramWrites(program: string, words: readonly ShellWord[], directories: Directories): void {
+    addAll(this.programWrites, directories, findProgramWrites(program, words));
   }
 
-  #note({paths, globs}: Reading, places: Places): void {
-    for (const place of places) {
-      for (const path of paths) this.reads.add(under(place, path));
-      for (const glob of globs) this.globs.add(under(place, glob));
-    }
+  #addReading({paths, globs}: Reading, directories: Directories): void {
+    addAll(this.reads, directories, paths);
+    addAll(this.globs, directories, globs);
   }
 }
 
-/** Change each file that they are given. */
-const EACH = new Set(['rm', 'rmdir', 'unlink', 'shred', 'touch', 'truncate', 'tee', 'chmod', 'chown', 'chgrp']);
-/** Write to the last one, or into it. */
-const INTO = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
+function addAll(found: Set<string>, directories: Directories, paths: readonly string[]): void {
+  for (const directory of directories) for (const path of paths) found.add(joinPath(directory, path));
+}
 
-const WRITERS = new Set([...EACH, ...INTO, 'sed', 'perl', 'dd']);
+function nameInErrors<T>(program: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NotProven) throw new NotProven(`${program}: ${error.message}`, {cause: error});
+    throw error;
+  }
+}
 
-/** @param words without the program's name. @returns paths as the words have them; rather one too many. */
-function visibleWrites(program: string, words: readonly ShellWord[]): string[] {
-  const name = path.basename(program);
+/** These programs change each file that they are given. */
+const WRITES_EACH = new Set(['rm', 'rmdir', 'unlink', 'shred', 'touch', 'truncate', 'tee', 'chmod', 'chown', 'chgrp']);
+/** These programs write to the last file that they are given, or into that folder. */
+const WRITES_LAST = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
+
+const WRITERS = new Set([...WRITES_EACH, ...WRITES_LAST, 'sed', 'perl', 'dd']);
+
+/**
+ * The files that the words of a program show it to change. They are protected whatever allows the command.
+ * @param words without the program's name
+ * @returns paths as the words name them; rather one too many
+ */
+function findProgramWrites(program: string, words: readonly ShellWord[]): string[] {
+  const name = basename(program);
   if (WRAPPERS.has(name)) {
-    const at = words.findIndex((word) => word.kind === 'text' && WRITERS.has(path.basename(word.text)));
+    const at = words.findIndex((word) => word.kind === 'text' && WRITERS.has(basename(word.text)));
     const writer = words[at];
-    return writer?.kind === 'text' ? visibleWrites(writer.text, words.slice(at + 1)) : [];
+    return writer?.kind === 'text' ? findProgramWrites(writer.text, words.slice(at + 1)) : [];
   }
   const texts = words.flatMap((word) => (word.kind === 'text' ? [word] : []));
   const options = texts.map(({text}) => text).filter((text) => text.startsWith('-'));
-  const files = texts.filter(({text}) => !text.startsWith('-')).map(pathOf);
-  const has = (pattern: RegExp) => options.some((option) => pattern.test(option));
-  if (EACH.has(name) || (/^(?:sed|perl)$/.test(name) && has(/^-\w*i|^--in-place/))) return files;
+  const files = texts.filter(({text}) => !text.startsWith('-')).map(toPath);
+  const hasOption = (pattern: RegExp) => options.some((option) => pattern.test(option));
+  if (WRITES_EACH.has(name) || (/^(?:sed|perl)$/.test(name) && hasOption(/^-\w*i|^--in-place/))) return files;
   if (name === 'dd') return files.flatMap((file) => (file.startsWith('of=') ? [file.slice('of='.length)] : []));
-  if (!INTO.has(name)) return [];
+  if (!WRITES_LAST.has(name)) return [];
   const named = options.flatMap((option) => /^--target-directory=(.+)$/s.exec(option)?.[1] ?? []);
-  const targets = [...named, ...(has(/^-\w*t$/) ? files : files.slice(-1))];
-  const into = targets.flatMap((target) => files.map((file) => path.join(target, path.basename(file))));
+  const targets = [...named, ...(hasOption(/^-\w*t$/) ? files : files.slice(-1))];
+  const into = targets.flatMap((target) => files.map((file) => join(target, basename(file))));
   return [...targets, ...into, ...(name === 'mv' ? files : [])];
 }

@@ -1,31 +1,39 @@
-/** The options of programs that only read: a closed list for each, so that one which is not known is never let through. */
+/**
+ * The options of programs that only read. Each program has a closed list: a command with an option that is not in the list
+ * is not proven to only read.
+ */
 import {NotProven, type ShellWord} from './shell-words.ts';
 
-/** What a program reads, as it names it. Paths are those of the words: relative, or with `~/` for the home directory. */
+/** What a program reads. Paths are as its words name them: absolute, relative, or with `~/` for the home directory. */
 export interface Reading {
   readonly paths: string[];
-  /** Patterns: every file that matches is read. */
+  /** Patterns of file names: all files that match are read. */
   readonly globs: string[];
 }
 
 /** What one command reads. */
 export interface ProgramReading extends Reading {
-  /** Git looks for its repository from there: its settings may name programs to run. */
+  /** Directories from which git looks for its repository, whose settings may name programs to run. */
   readonly repositories: string[];
-  /** It shows what lies in files below the folders that it is given. */
+  /** It looks into files below the folders among `paths`. */
   readonly searches?: boolean;
 }
 
-/** @param words without the program's name. @throws NotProven when it may do more than read. */
+export function createReading(): ProgramReading {
+  return {paths: [], globs: [], repositories: []};
+}
+
+/** @param words without the program's name. @throws NotProven when the program may do more than read */
 export type Reader = (words: readonly ShellWord[]) => ProgramReading;
 
-/** The words of a command, sorted. */
+/** The words of a command, sorted into options, values and operands. */
 export interface Sorted {
-  /** Options as written, without values; `-ab` is `-a` and `-b`. */
+  /** As written, without values; `-ab` is `-a` and `-b`. */
   readonly options: ReadonlySet<string>;
   readonly operands: readonly ShellWord[];
-  /** The texts that options were given, also attached ones. */
+  /** The values of options that take a text, also those attached as in `--since=yesterday`. */
   readonly values: readonly string[];
+  /** The values of options that take a path. */
   readonly reading: Reading;
 }
 
@@ -35,12 +43,12 @@ interface Found {
   readonly reading: Reading;
 }
 
-/** What follows an option: nothing, a text, a path, two texts, a text and a path, or a text only behind `=`. */
+/** What an option takes: nothing, a text, a path, two texts, a text and a path, or a text that only `=` attaches. */
 type Value = '' | ':' | '@' | '::' | ':@' | '?';
 
 const TOKEN = /^(--?)([^:@?]+?)(::|:@|:|@|\?)?$/;
 
-/** Options of a program, e.g. `-abc -n: -f@ --all --lines: --color? -#`. `-#` is a number, as in `head -5`. */
+/** The options of a program, e.g. `-abc -n: -f@ --all --lines: --color? -#`. `-#` is a number, as in `head -5`. */
 export class Options {
   readonly #values = new Map<string, Value>();
   readonly #numbers: boolean;
@@ -55,7 +63,7 @@ export class Options {
     }
   }
 
-  /** @throws NotProven for an option that is not in the list, and for words that could turn into one. */
+  /** @throws NotProven for an option that is not in the list, and for words that may expand to an option */
   sort(words: readonly ShellWord[]): Sorted {
     const found: Found = {options: new Set(), values: [], reading: {paths: [], globs: []}};
     const operands: ShellWord[] = [];
@@ -65,7 +73,7 @@ export class Options {
       if (word.kind === 'unknown') throw new NotProven('one of its words is known only when it runs');
       const text = word.kind === 'stream' ? '' : word.text;
       if (word.kind === 'glob' && !onlyOperands && this.#isTextOption(text)) continue;
-      // A file that is named like an option is found where the pattern is judged.
+      // Files that match a pattern and are named like an option are found when the pattern is expanded.
       if (word.kind === 'glob' && !onlyOperands && text.startsWith('-')) {
         throw new NotProven(`${text} is an option with a pattern`);
       }
@@ -74,39 +82,39 @@ export class Options {
       } else if (text === '--') {
         onlyOperands = true;
       } else {
-        at += this.#take(text, words.slice(at + 1), found);
+        at += this.#addOption(text, words.slice(at + 1), found);
       }
     }
     return {...found, operands};
   }
 
-  /** `--include=*.ts` stays that option, whatever files are named like it. */
+  /** `--include=*.ts` remains that option: a file that matches is named `--include=…`, too. */
   #isTextOption(text: string): boolean {
     const value = this.#values.get(/^--[a-z-]+(?==)/.exec(text)?.[0] ?? '');
     return value === ':' || value === '?';
   }
 
-  /** @returns how many of the words that follow belong to the option. */
-  #take(text: string, next: readonly ShellWord[], found: Found): number {
+  /** @returns how many of the words behind the option are its values */
+  #addOption(text: string, next: readonly ShellWord[], found: Found): number {
     if (this.#numbers && /^-\d+$/.test(text)) return 0;
     if (text.startsWith('--')) {
       const [, name = '', attached] = /^(--[^=]+)(?:=([\s\S]*))?$/.exec(text) ?? [];
-      return this.#note(name, attached, next, found);
+      return this.#addNamed(name, attached, next, found);
     }
     for (let at = 1; at < text.length; at++) {
       const name = `-${text[at]}`;
       const rest = text.slice(at + 1);
       const value = this.#values.get(name);
       if (value === '' || value === undefined) {
-        this.#note(name, undefined, next, found);
+        this.#addNamed(name, undefined, next, found);
         continue;
       }
-      return this.#note(name, rest === '' ? undefined : rest, next, found);
+      return this.#addNamed(name, rest === '' ? undefined : rest, next, found);
     }
     return 0;
   }
 
-  #note(name: string, attached: string | undefined, next: readonly ShellWord[], found: Found): number {
+  #addNamed(name: string, attached: string | undefined, next: readonly ShellWord[], found: Found): number {
     const value = this.#values.get(name);
     if (value === undefined) throw new NotProven(`its option ${name} is not known to only read`);
     found.options.add(name);
@@ -116,37 +124,37 @@ export class Options {
     }
     if (value === '?') return 0;
     const kinds = [...value];
-    // An attached value is never expanded: its `~` is a letter.
+    // Bash does not expand an attached value: its `~` is an ordinary character.
     const given = attached === undefined ? [] : [{text: attached, home: false}];
-    const taken = kinds.slice(given.length).map((_, index) => textOf(next[index], name));
+    const taken = kinds.slice(given.length).map((_, index) => getText(next[index], name));
     for (const [index, value] of [...given, ...taken].entries()) {
       if (kinds[index] !== '@') found.values.push(value.text);
-      else if (value.text !== '-') found.reading.paths.push(pathOf(value));
+      else if (value.text !== '-') found.reading.paths.push(toPath(value));
     }
     return taken.length;
   }
 }
 
-function textOf(word: ShellWord | undefined, option: string) {
+function getText(word: ShellWord | undefined, option: string) {
   if (word?.kind !== 'text') throw new NotProven(`what its option ${option} is given is not known`);
   return word;
 }
 
-/** The path that a word names, so that a `~` means what it means to bash. */
-export function pathOf({text, home}: {readonly text: string; readonly home: boolean}): string {
+/** The path that a word names. Where bash takes `~` for an ordinary character, the path begins with `./`. */
+export function toPath({text, home}: {readonly text: string; readonly home: boolean}): string {
   return !home && text.startsWith('~') ? `./${text}` : text;
 }
 
-/** Counts words as paths that are read; `-` is standard input. */
-export function readAll(words: readonly ShellWord[], reading: Reading): void {
+/** Adds words to the paths that are read; `-` is standard input. */
+export function addPaths(words: readonly ShellWord[], reading: Reading): void {
   for (const word of words) {
-    if (word.kind === 'text' && word.text !== '-') reading.paths.push(pathOf(word));
-    if (word.kind === 'glob') reading.globs.push(pathOf(word));
+    if (word.kind === 'text' && word.text !== '-') reading.paths.push(toPath(word));
+    if (word.kind === 'glob') reading.globs.push(toPath(word));
   }
 }
 
-/** @throws NotProven unless all words are known before they run, and no pattern. */
-export function textsOf(words: readonly ShellWord[]): string[] {
+/** @throws NotProven for words that are patterns or known only when they run */
+export function getTexts(words: readonly ShellWord[]): string[] {
   return words.map((word) => {
     if (word.kind === 'text') return word.text;
     throw new NotProven('one of its words is known only when it runs');

@@ -1,9 +1,18 @@
 /**
- * What git does when it only reads. Which programs the settings of a repository would have it run is looked at where it
- * is permitted, see `git-settings.ts`; the environment of a proven command turns off the rest.
+ * The git commands that only read. Settings of a repository can make them run programs: the environment for reading turns
+ * off some of these settings, and `findNamedPrograms` of `reading-environment.ts` looks for the others.
  */
 
-import {Options, type ProgramReading, pathOf, type Reader, readAll, textsOf} from './program-options.ts';
+import {
+  addPaths,
+  createReading,
+  getTexts,
+  Options,
+  type ProgramReading,
+  type Reader,
+  toPath,
+} from './program-options.ts';
+import {joinPath} from './shell-state.ts';
 import {NotProven, type ShellWord} from './shell-words.ts';
 
 const DIFF = `-pusawbBMCDRzW0 -U: -S: -G: -O@ -l: -# --patch --no-patch --stat? --shortstat --numstat --name-only --name-status
@@ -24,13 +33,13 @@ const LOG = `${DIFF} -n: -L: -iEFgP -r --oneline --graph --max-count: --skip: --
   --ancestry-path? --source --walk-reflogs --no-notes --children --parents --not --mailmap --use-mailmap
   --encoding: --show-pulls --dense --sparse --count --name-only --full-diff --log-size --no-color --show-linear-break?`;
 
-interface Listing {
+interface GitCommand {
   readonly options: string;
-  /** Words beside its options would make or change something, unless one of these options is there. */
+  /** Operands would create or change something, unless the command has one of these options. */
   readonly onlyWith?: readonly string[];
 }
 
-const LISTS: Readonly<Record<string, Listing>> = {
+const COMMANDS: Readonly<Record<string, GitCommand>> = {
   status: {
     options:
       '-sbvz -u? --short --branch --porcelain? --long --verbose --untracked-files? --ignored? --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --column? --no-column',
@@ -90,8 +99,8 @@ const LISTS: Readonly<Record<string, Listing>> = {
   version: {options: '--build-options', onlyWith: []},
 };
 
-/** Two words: the first says what the second one does. */
-const SUBLISTS: Readonly<Record<string, Readonly<Record<string, Listing>>>> = {
+/** Commands with a command of their own behind them, `''` for none. */
+const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, GitCommand>>>> = {
   remote: {
     '': {options: '-v --verbose', onlyWith: []},
     'get-url': {options: '--push --all'},
@@ -102,77 +111,72 @@ const SUBLISTS: Readonly<Record<string, Readonly<Record<string, Listing>>>> = {
 };
 
 const GLOBAL = new Set(['--no-pager', '-P', '--no-optional-locks', '--literal-pathspecs', '--no-replace-objects']);
-/** Formats that have signatures looked at by a program. */
+/** With these formats git runs a program that checks signatures. */
 const RUNS_PROGRAMS = /%G|%\(\s*(?:signature)/;
 
-/** @throws NotProven for what is not known to only read. */
+/** @throws NotProven for a command or option that is not known to only read */
 export const readGit: Reader = (words) => {
   let at = 0;
-  let base = '';
+  let base = '.';
   for (; at < words.length; at++) {
     const word = words[at]!;
     if (word.kind !== 'text') throw new NotProven('what git does is known only when it runs');
     if (word.text === '-C') {
-      const place = words[++at];
-      if (place?.kind !== 'text') throw new NotProven('where git works is known only when it runs');
-      base = joined(base, pathOf(place));
+      const folder = words[++at];
+      if (folder?.kind !== 'text') throw new NotProven('where git works is known only when it runs');
+      base = joinPath(base, toPath(folder));
     } else if (!GLOBAL.has(word.text)) break;
   }
   const [command, ...rest] = words.slice(at);
   if (command?.kind !== 'text') throw new NotProven('what git does is known only when it runs');
-  if (command.text === '--version') return {paths: [], globs: [], repositories: []};
-  const reading = command.text === 'config' ? readConfig(rest) : list(command.text, rest);
-  const moved = (path: string) => joined(base, path);
+  if (command.text === '--version') return createReading();
+  const reading = command.text === 'config' ? readConfig(rest) : readCommand(command.text, rest);
+  const toFull = (path: string) => joinPath(base, path);
   return {
-    paths: [...reading.paths.map(moved), moved('.')],
-    globs: reading.globs.map(moved),
-    repositories: [moved('.')],
+    paths: [...reading.paths.map(toFull), toFull('.')],
+    globs: reading.globs.map(toFull),
+    repositories: [toFull('.')],
     searches: command.text === 'grep',
   };
 };
 
-function list(command: string, words: readonly ShellWord[]): ProgramReading {
-  let listing = Object.hasOwn(LISTS, command) ? LISTS[command] : undefined;
+function readCommand(command: string, words: readonly ShellWord[]): ProgramReading {
+  let known = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
   let rest = words;
-  if (Object.hasOwn(SUBLISTS, command)) {
+  if (Object.hasOwn(SUBCOMMANDS, command)) {
     const [first] = words;
     const name = first?.kind === 'text' && !first.text.startsWith('-') ? first.text : '';
-    const sublists = SUBLISTS[command]!;
-    listing = Object.hasOwn(sublists, name) ? sublists[name] : undefined;
+    const subcommands = SUBCOMMANDS[command]!;
+    known = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
     rest = name === '' ? words : words.slice(1);
   }
-  if (!listing) throw new NotProven(`git ${command} is not known to only read`);
+  if (!known) throw new NotProven(`git ${command} is not known to only read`);
   if (rest.some((word) => 'text' in word && RUNS_PROGRAMS.test(word.text))) {
-    throw new NotProven('it has signatures looked at by another program');
+    throw new NotProven('it lets another program check signatures');
   }
   if (rest.some((word) => word.kind === 'glob' && word.text.startsWith('-')))
     throw new NotProven('an option is a pattern');
-  const {options, operands, values, reading} = new Options(listing.options).sort(rest);
-  const {onlyWith} = listing;
+  const {options, operands, values, reading} = new Options(known.options).sort(rest);
+  const {onlyWith} = known;
   if (onlyWith && operands.length > 0 && !onlyWith.some((name) => options.has(name))) {
     throw new NotProven(`git ${command} with a name may change something`);
   }
-  readAll(operands, reading);
-  // What this table takes for an option's value, an older git may take for a path.
+  addPaths(operands, reading);
+  // An older git may not know an option of this table, and take its value for a path.
   reading.paths.push(...values);
   return {...reading, repositories: []};
 }
 
-/** A name without a dot would be a subcommand of its own. */
+/** A name without a dot would be a subcommand. */
 const CONFIG_KEY = /^\w[\w-]*\.[\w.-]+$/;
 
-/** One value by its key: all of them could hold keys of servers. */
+/** One value by its key. The list of all values could contain secret keys. */
 function readConfig(words: readonly ShellWord[]): ProgramReading {
-  const texts = textsOf(words).filter((text) => text !== '--local');
+  const texts = getTexts(words).filter((text) => text !== '--local');
   const [how = '', ...rest] = texts;
   const [key = '', ...more] = how === '--get' || how === '--get-all' ? rest : texts;
   if (!CONFIG_KEY.test(key) || more.length > 0) {
     throw new NotProven('git config may write, and may show keys');
   }
-  return {paths: [], globs: [], repositories: []};
-}
-
-function joined(base: string, path: string): string {
-  if (base === '' || /^(?:\/|~)/.test(path)) return path;
-  return path === '.' ? base : `${base}/${path}`;
+  return createReading();
 }

@@ -1,14 +1,19 @@
-/** Programs whose words are small languages of their own: only the part of each that reads is understood here. */
+/** Programs whose words are small languages: of each language only the part that reads is understood here. */
 
 import type {TestExpression, Word} from 'unbash';
-import {Options, type ProgramReading, pathOf, type Reader, type Reading, readAll, textsOf} from './program-options.ts';
+import {
+  addPaths,
+  createReading,
+  getTexts,
+  Options,
+  type ProgramReading,
+  type Reader,
+  type Reading,
+  toPath,
+} from './program-options.ts';
 import {NotProven, type ShellWord} from './shell-words.ts';
 
-function nothing(): ProgramReading {
-  return {paths: [], globs: [], repositories: []};
-}
-
-/** Tests and actions of `find` that read. `:` takes a text, `@` a path. Links are not followed without -L. */
+/** Tests and actions of `find` that only read. `:` takes a text, `@` a path. Without -L it follows no links. */
 const FIND = new Map(
   `-name: -iname: -path: -ipath: -wholename: -iwholename: -lname: -ilname: -regex: -iregex: -regextype: -type: -xtype:
   -size: -mtime: -mmin: -atime: -amin: -ctime: -cmin: -newer@ -anewer@ -cnewer@ -newermt: -samefile@ -maxdepth: -mindepth:
@@ -18,15 +23,15 @@ const FIND = new Map(
     .map((token) => [token.replace(/[:@]$/, ''), token.at(-1)] as const),
 );
 
-export const checkFind: Reader = (words) => {
-  const reading = nothing();
+export const readFind: Reader = (words) => {
+  const reading = createReading();
   const known = words[0]?.kind === 'text' && words[0].text === '-P' ? words.slice(1) : words;
-  const begins = known.findIndex((word) => word.kind === 'text' && /^(?:-|[(!,)]$)/.test(word.text));
-  const places = begins < 0 ? known : known.slice(0, begins);
-  if (places.some((word) => word.kind !== 'text')) throw new NotProven('where it looks is known only when it runs');
-  readAll(places, reading);
-  if (places.length === 0) reading.paths.push('.');
-  const rest = begins < 0 ? [] : known.slice(begins);
+  const expressionStart = known.findIndex((word) => word.kind === 'text' && /^(?:-|[(!,)]$)/.test(word.text));
+  const folders = expressionStart < 0 ? known : known.slice(0, expressionStart);
+  if (folders.some((word) => word.kind !== 'text')) throw new NotProven('where it looks is known only when it runs');
+  addPaths(folders, reading);
+  if (folders.length === 0) reading.paths.push('.');
+  const rest = expressionStart < 0 ? [] : known.slice(expressionStart);
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at]!;
     if (word.kind !== 'text') throw new NotProven('one of its words is known only when it runs');
@@ -36,7 +41,7 @@ export const checkFind: Reader = (words) => {
     if (value !== ':' && value !== '@') continue;
     const next = rest[++at];
     if (next?.kind !== 'text') throw new NotProven(`what ${word.text} is given is not known`);
-    if (value === '@') reading.paths.push(pathOf(next));
+    if (value === '@') reading.paths.push(toPath(next));
   }
   return reading;
 };
@@ -44,11 +49,11 @@ export const checkFind: Reader = (words) => {
 const SED_OPTIONS = new Options(
   '-nErsuz -e: --quiet --silent --regexp-extended --separate --null-data --help --version',
 );
-/** One character of a pattern between slashes; in brackets nothing that could end it for one sed and not for another. */
+/** One character of a pattern between slashes. Brackets contain nothing that ends the pattern for some seds only. */
 const PIECE = String.raw`(?:\[[^\]/|#,\\\n]+\]|\\[^\n]|(?!\1)[^[\\\n])`;
 const ADDRESS = String.raw`(?:\d+|\$|/(?:\[[^\]/|#,\\\n]+\]|\\[^\n]|[^/[\\\n])+/)`;
 const RANGE = String.raw`(?:${ADDRESS}(?: *, *(?:${ADDRESS}|\+\d+))?)? *!? *`;
-/** Prints, drops lines, counts, ends, or replaces what it prints. */
+/** A command that prints, deletes lines from the output, counts, quits, or replaces in the output. */
 const SED_COMMAND = new RegExp(String.raw`^ *${RANGE}(?:[pdq=]|s([/|#,])${PIECE}*\1${PIECE}*\1[gpiI\d]*) *(?:;|$)`);
 
 function isPrinting(script: string): boolean {
@@ -62,12 +67,12 @@ function isPrinting(script: string): boolean {
   return true;
 }
 
-export const checkSed: Reader = (words) => {
+export const readSed: Reader = (words) => {
   const {options, operands, values, reading} = SED_OPTIONS.sort(words);
-  const given = options.has('-e');
-  const scripts = given ? values : textsOf(operands.slice(0, 1));
+  const hasScript = options.has('-e');
+  const scripts = hasScript ? values : getTexts(operands.slice(0, 1));
   if (scripts.length === 0 || !scripts.every(isPrinting)) throw new NotProven('its script may do more than print');
-  readAll(given ? operands : operands.slice(1), reading);
+  addPaths(hasScript ? operands : operands.slice(1), reading);
   return {...reading, repositories: []};
 };
 
@@ -75,60 +80,61 @@ const DATE_OPTIONS = new Options(
   '-uRI -d: --date: --utc --iso-8601? --rfc-3339: --rfc-email -r@ --reference@ --help --version',
 );
 
-export const checkDate: Reader = (words) => {
+export const readDate: Reader = (words) => {
   const {operands, reading} = DATE_OPTIONS.sort(words);
-  if (!textsOf(operands).every((text) => text.startsWith('+'))) throw new NotProven('it may set the clock');
+  if (!getTexts(operands).every((text) => text.startsWith('+'))) throw new NotProven('it may set the clock');
   return {...reading, repositories: []};
 };
 
-/** `%n` writes into a variable whose name is a word, and a name may hold code. */
+/** Not `%n`: it writes into the variable that a word names, and such a name may contain code. */
 const PLAIN_FORMAT = /^(?:[^%]|%%|%[-+ #0]*\d*(?:\.\d+)?[sbqdiouxXeEfFgGc])*$/;
 
-export const checkPrintf: Reader = ([format, ...rest]) => {
+export const readPrintf: Reader = ([format, ...rest]) => {
   const words = format?.kind === 'text' && format.text === '--' ? rest : format ? [format] : [];
   const [text] = words;
   if (text?.kind !== 'text' || text.text.startsWith('-') || !PLAIN_FORMAT.test(text.text)) {
     throw new NotProven('its format may do more than print');
   }
-  return nothing();
+  return createReading();
 };
 
-const ABOUT_FILES = /^-[abcdefghknprstuwxGLNOS]$/;
-const ABOUT_TEXTS = /^-[nz]$/;
-const BETWEEN = /^(?:=|==|!=|<|>|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef|-a|-o|!|\(|\))$/;
+const FILE_TESTS = /^-[abcdefghknprstuwxGLNOS]$/;
+const TEXT_TESTS = /^-[nz]$/;
+const OPERATORS = /^(?:=|==|!=|<|>|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef|-a|-o|!|\(|\))$/;
 
-/** `-v` and `-R` look up a variable by a name that may hold code. */
-export function checkTest(words: readonly ShellWord[]): ProgramReading {
-  const reading = nothing();
-  textsOf(words);
+/** `test` and `[`. Not `-v` and `-R`: they look up a variable by a name that may contain code. */
+export function readTest(words: readonly ShellWord[]): ProgramReading {
+  const reading = createReading();
+  getTexts(words);
   for (const word of words) {
     const text = word.kind === 'text' ? word.text : '';
-    if (BETWEEN.test(text) || ABOUT_TEXTS.test(text) || ABOUT_FILES.test(text)) continue;
+    if (OPERATORS.test(text) || TEXT_TESTS.test(text) || FILE_TESTS.test(text)) continue;
     if (text.startsWith('-') && !/^-\d+$/.test(text)) throw new NotProven(`${text} is not known to only read`);
-    readAll([word], reading);
+    addPaths([word], reading);
   }
   return reading;
 }
 
 /**
- * `[[ … ]]`: words beside `-eq` and the like are evaluated as arithmetic, which may run code.
- * @param expand walks through what runs within the word, too. @throws NotProven for what may do more than read
+ * `[[ … ]]`. Not `-eq` and the like: bash evaluates the words beside them as arithmetic, which may run code.
+ * @param expand expands a word and walks through its substitutions
+ * @throws NotProven for a test that may do more than read
  */
-export function readTest(expression: TestExpression, expand: (word: Word) => readonly ShellWord[]): Reading {
+export function readTestExpression(expression: TestExpression, expand: (word: Word) => readonly ShellWord[]): Reading {
   switch (expression.type) {
     case 'TestUnary': {
       const operand = expand(expression.operand);
       if (operand.length !== 1) throw new NotProven('[[: it was not understood');
-      return checkTest([{kind: 'text', text: expression.operator, home: false}, ...operand]);
+      return readTest([{kind: 'text', text: expression.operator, home: false}, ...operand]);
     }
     case 'TestBinary':
       return readComparison(expression.operator, expression.left, expression.right, expand);
     case 'TestLogical':
-      return joined(expression.operands.map((operand) => readTest(operand, expand)));
+      return mergeReadings(expression.operands.map((operand) => readTestExpression(operand, expand)));
     case 'TestNot':
-      return readTest(expression.operand, expand);
+      return readTestExpression(expression.operand, expand);
     case 'TestGroup':
-      return readTest(expression.expression, expand);
+      return readTestExpression(expression.expression, expand);
   }
 }
 
@@ -144,21 +150,21 @@ function readComparison(
   if (operator !== '=~') words.push(...expand(right));
   else if (/[$`\\]/.test(right.text)) throw new NotProven('[[: it may run code');
   if (operator.startsWith('-')) {
-    textsOf(words);
-    readAll(words, reading);
+    getTexts(words);
+    addPaths(words, reading);
   }
   return reading;
 }
 
-function joined(readings: readonly Reading[]): Reading {
+function mergeReadings(readings: readonly Reading[]): Reading {
   return {paths: readings.flatMap(({paths}) => paths), globs: readings.flatMap(({globs}) => globs)};
 }
 
-/** A program that runs code, but for these very words. */
-export function onlyFor(...known: readonly string[]): Reader {
+/** For a program that may run anything, except where its only word is one of `known`. */
+export function createExactReader(...known: readonly string[]): Reader {
   return (words) => {
-    const [text = '', ...more] = textsOf(words);
-    if (known.includes(text) && more.length === 0) return nothing();
+    const [text = '', ...more] = getTexts(words);
+    if (known.includes(text) && more.length === 0) return createReading();
     throw new NotProven('it may run anything');
   };
 }

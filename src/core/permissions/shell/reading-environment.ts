@@ -1,19 +1,19 @@
 /**
- * The environment of commands that run because they are proven to only read: what would make the same words do more is
- * not in it. The proof holds only there.
+ * The environment for reading: commands that are proven to only read run in it. It does not contain what would make the
+ * same words do more; the proof holds only there. What it cannot turn off is looked for in the settings of a repository.
  */
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Workspace} from '../../contract/access.ts';
 import {isInside} from '../../util/paths.ts';
-import {rootsOf} from '../files/file-zone.ts';
+import {getRoots} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/paths.ts';
 
-/** Others can change what bash, git, ripgrep or a library does, by settings, hooks or code that they name. */
-const KEPT =
+/** Other variables can name settings, hooks or code that change what bash, git, ripgrep or a library does. */
+const KEPT_VARIABLES =
   /^(?:HOME|USER|LOGNAME|SHELL|TERM|COLORTERM|NO_COLOR|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|NODE_ENV|CI)$/;
 
-/** Settings of a repository that have git run programs, write, or look into other repositories. */
+/** Values for settings by which a repository makes git run programs, write, or read other repositories. */
 const GIT_SETTINGS: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', ''],
   ['core.hooksPath', '/dev/null'],
@@ -23,22 +23,25 @@ const GIT_SETTINGS: readonly (readonly [string, string])[] = [
   ['diff.submodule', 'short'],
   ['status.submoduleSummary', 'false'],
   ['submodule.recurse', 'false'],
-  // A folder that looks like a repository of its own must not be taken for one: its settings came with the project.
+  // A project may contain a folder that looks like a bare repository: git must not use that folder's settings.
   ['safe.bareRepository', 'explicit'],
 ];
 
-/** @param env what the commands of that workspace have otherwise. */
-export function provenEnvironment(env: Readonly<Record<string, string>>, workspace: Workspace): Record<string, string> {
-  // A project could bring its own `ls`.
-  const folders = foldersOf(env.PATH ?? '').filter((folder) => isApart(folder, rootsOf(workspace)));
+/** @param env the environment of the workspace's other commands */
+export function createReadingEnvironment(
+  env: Readonly<Record<string, string>>,
+  workspace: Workspace,
+): Record<string, string> {
+  // A project could bring a program `ls` of its own.
+  const folders = splitPath(env.PATH ?? '').filter((folder) => isOutside(folder, getRoots(workspace)));
   return {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => KEPT.test(name))),
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => KEPT_VARIABLES.test(name))),
     PATH: folders.join(':') || '/usr/bin:/bin',
     PWD: workspace.cwd,
     GIT_OPTIONAL_LOCKS: '0',
     GIT_PAGER: 'cat',
     GIT_TERMINAL_PROMPT: '0',
-    // Objects that are missing are not fetched.
+    // Git does not fetch objects that are missing.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
@@ -51,20 +54,20 @@ export function provenEnvironment(env: Readonly<Record<string, string>>, workspa
   };
 }
 
-/** No program comes from one of the roots, or from wherever the command runs. */
-export function isCleanPath(variable: string, roots: readonly string[]): boolean {
-  return foldersOf(variable).every((folder) => isApart(folder, roots));
+/** Whether no folder of this PATH lies in one of the roots, or depends on the current directory. */
+export function isPathOutside(variable: string, roots: readonly string[]): boolean {
+  return splitPath(variable).every((folder) => isOutside(folder, roots));
 }
 
-function foldersOf(variable: string): string[] {
+function splitPath(variable: string): string[] {
   return variable.split(':');
 }
 
-function isApart(folder: string, roots: readonly string[]): boolean {
+function isOutside(folder: string, roots: readonly string[]): boolean {
   return path.isAbsolute(folder) && !isInside(resolveLinks(folder, '/'), roots);
 }
 
-/** Each means a program, a place outside, or another file with more of them, wherever it stands. */
+/** Settings that name a program, a folder elsewhere, or another file of settings, whatever their section. */
 const NAMES_PROGRAMS = [
   'external',
   'command',
@@ -77,58 +80,60 @@ const NAMES_PROGRAMS = [
   'worktree',
   'alternaterefscommand',
 ];
-/** These the environment of proven commands turns off, see `reading-environment.ts`. */
+/** Settings that name programs, but which the environment for reading turns off. */
 const TURNED_OFF = ['fsmonitor', 'hookspath', 'pager', 'sshcommand', 'askpass', 'helper', 'vcs', 'uploadpack'];
 const INCLUDES = /\[\s*include(?:if)?\b/i;
 /** What `git lfs install --local` writes. */
 const LARGE_FILES = /^[ \t]*(?:clean|smudge|process)[ \t]*=[ \t]*git-lfs [\w-]+(?: --skip)?(?: -- %f)?[ \t]*$/gim;
 
-/** Bytes. A larger one was not written by git. */
-const MOST_BYTES = 1024 * 1024;
+/** Git does not write a larger file of settings. */
+const MAX_SETTINGS_BYTES = 1024 * 1024;
 
 /**
- * @param folder absolute, with links resolved, in which git is started.
- * @param isPlain git gets the user's environment, not that of proven commands.
- * @returns what is found, in a few words; undefined when git runs nothing by them.
+ * Whether the settings of a repository name programs that git may run while it only reads.
+ * @param folder absolute, with links resolved: where git is started
+ * @param inAgentEnvironment git runs in the environment of the agent, not in the one for reading
+ * @returns what was found, in a few words; undefined when git runs no program because of the settings
  */
-export function programsNamed(folder: string, isPlain: boolean): string | undefined {
-  const found = repositoryOf(folder);
-  if (found === undefined) return undefined;
-  const names = isPlain ? [...NAMES_PROGRAMS, ...TURNED_OFF] : NAMES_PROGRAMS;
-  // A name of a setting stands at the beginning of a line or behind its section; nothing in it can be escaped.
+export function findNamedPrograms(folder: string, inAgentEnvironment: boolean): string | undefined {
+  const repository = findRepository(folder);
+  if (repository === undefined) return undefined;
+  const names = inAgentEnvironment ? [...NAMES_PROGRAMS, ...TURNED_OFF] : NAMES_PROGRAMS;
+  // The name of a setting is at the beginning of a line or directly behind its section. Git knows no escapes in it.
   const pattern = new RegExp(`(?:^|[\\n\\]])[ \\t]*(${names.join('|')})[ \\t]*(?:=|[#;\\r\\n]|$)`, 'i');
   try {
-    for (const file of settingsOf(found)) {
-      if (statSync(file).size > MOST_BYTES) return `${file} is too large to be read`;
+    for (const file of findSettingsFiles(repository)) {
+      if (statSync(file).size > MAX_SETTINGS_BYTES) return `${file} is too large to be read`;
       const text = readFileSync(file, 'utf8').replace(LARGE_FILES, '');
       const name = INCLUDES.test(text) ? 'include' : pattern.exec(text)?.[1];
       if (name !== undefined) return `${file} sets ${name}`;
     }
   } catch {
-    return `the settings of ${found} cannot be read`;
+    return `the settings of ${repository} cannot be read`;
   }
-  return isPlain && existsSync(path.join(found, 'modules')) ? `${found} has submodules` : undefined;
+  if (!inAgentEnvironment) return undefined;
+  return existsSync(path.join(repository, 'modules')) ? `${repository} has submodules` : undefined;
 }
 
-/** Upwards from the folder, as git looks for it. */
-function repositoryOf(folder: string): string | undefined {
+/** The nearest repository, from the folder upwards, as git looks for it. */
+function findRepository(folder: string): string | undefined {
   for (let at = folder; ; at = path.dirname(at)) {
     const named = path.join(at, '.git');
-    if (existsSync(named)) return statSync(named).isDirectory() ? named : pointedTo(named, at);
+    if (existsSync(named)) return statSync(named).isDirectory() ? named : readPointer(named, at);
     if (existsSync(path.join(at, 'HEAD')) && existsSync(path.join(at, 'objects'))) return at;
     if (path.dirname(at) === at) return undefined;
   }
 }
 
-/** A file `.git` says where the repository is. */
-function pointedTo(file: string, folder: string): string {
-  const [, where = ''] = /^gitdir:\s*(.*?)\s*$/s.exec(readFileSync(file, 'utf8').slice(0, 10_000)) ?? [];
-  return path.resolve(folder, where);
+/** A file `.git` contains the path of the repository. */
+function readPointer(file: string, folder: string): string {
+  const [, target = ''] = /^gitdir:\s*(.*?)\s*$/s.exec(readFileSync(file, 'utf8').slice(0, 10_000)) ?? [];
+  return path.resolve(folder, target);
 }
 
-function settingsOf(repository: string): string[] {
-  const shared = path.join(repository, 'commondir');
-  const common = existsSync(shared) ? path.resolve(repository, readFileSync(shared, 'utf8').trim()) : repository;
+function findSettingsFiles(repository: string): string[] {
+  const pointer = path.join(repository, 'commondir');
+  const common = existsSync(pointer) ? path.resolve(repository, readFileSync(pointer, 'utf8').trim()) : repository;
   return [
     path.join(common, 'config'),
     path.join(common, 'config.worktree'),

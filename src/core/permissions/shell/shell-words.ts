@@ -1,34 +1,34 @@
-/** What a word of a command will be once bash has expanded it, as far as that is known before it runs. */
+/** What bash makes of a word of a command when it expands it, as far as that is known before the command runs. */
 import type {ArithmeticExpression, DoubleQuotedChild, ParsedScript, Word, WordPart} from 'unbash';
 
-/** Why a command is not understood, or not proven to read only. Ends with no dot. */
+/** Why a command is not understood, or is not proven to only read. The message has no dot at its end. */
 export class NotProven extends Error {
   override name = 'NotProven';
 }
 
 export type ShellWord =
-  /** This very text. `home`: it begins with a `~` that stands for the home directory. */
+  /** Exactly this text. `home`: it begins with a `~` that bash replaces by the home directory. */
   | {readonly kind: 'text'; readonly text: string; readonly home: boolean}
-  /** The names of files that match; a pattern that matches nothing stays as it is. */
+  /** The names of the files that match this pattern; a pattern that matches no file stays as it is. */
   | {readonly kind: 'glob'; readonly text: string; readonly home: boolean}
-  /** What another command prints, as a file to read. */
+  /** A file from which the output of another command is read: `<(ls)`. */
   | {readonly kind: 'stream'}
-  /** Known only when it runs; any number of words. */
+  /** Any number of words, known only when the command runs. */
   | {readonly kind: 'unknown'};
 
 export interface ReadWord {
-  /** More than one for braces. */
+  /** Several for braces: `{a,b}`. */
   readonly words: readonly ShellWord[];
-  /** Of its substitutions; they run when the word is expanded. */
+  /** The scripts of its substitutions: they run when bash expands the word. */
   readonly scripts: readonly ParsedScript[];
 }
 
-/** Braces may multiply. */
-const MOST_WORDS = 64;
-/** Expanding such a one may run code of its own: indirection, assignment, indices, prompts. */
+/** Several braces in one word multiply the words. */
+const MAX_WORDS = 64;
+/** Parameters of other forms may run code when bash expands them: indirection, assignment, indices, prompts. */
 const PLAIN_PARAMETER = /^\$(?:\w+|[?#$!*@-]|\{(?:\w+|[?#$!*@-])\})$/;
 
-/** @throws NotProven for an expansion that does more than it shows. */
+/** @throws NotProven for an expansion that may do more than its text shows */
 export function readWord(word: Word): ReadWord {
   const scripts: ParsedScript[] = [];
   const [only] = word.parts ?? [];
@@ -37,66 +37,67 @@ export function readWord(word: Word): ReadWord {
     return {words: [{kind: 'stream'}], scripts: [only.script]};
   }
   if (!word.parts) {
-    checkBare(word.text, word.text);
+    checkBare(word.text);
     return {words: [{kind: 'text', text: word.value, home: isHome(word.text, word.text)}], scripts};
   }
-  let states: readonly Growing[] = [{text: '', glob: false, unknown: false}];
+  let states: readonly Expansion[] = [toKnown('')];
   const hasGlob = word.parts.some(({type}) => type === 'Glob');
   for (const part of word.parts) {
-    const grown = readPart(part, scripts);
-    if (hasGlob && part.type !== 'Glob' && grown.some(({text}) => /[*?[\\]/.test(text))) {
-      throw new NotProven(`${word.text} is a pattern with quoted signs of a pattern`);
+    const expansions = readPart(part, scripts);
+    if (hasGlob && part.type !== 'Glob' && expansions.some(({text}) => /[*?[\\]/.test(text))) {
+      throw new NotProven(`${word.text} is a pattern with quoted pattern characters`);
     }
-    states = states.flatMap((state) => grown.map((more) => join(state, more)));
-    if (states.length > MOST_WORDS) throw new NotProven('its braces make too many words');
+    states = states.flatMap((state) => expansions.map((more) => join(state, more)));
+    if (states.length > MAX_WORDS) throw new NotProven('its braces make too many words');
   }
   const first = word.parts[0];
   const home = first?.type === 'Literal' && isHome(first.text, word.text);
-  return {words: states.map((state) => finished(state, home)), scripts};
+  return {words: states.map((state) => toShellWord(state, home)), scripts};
 }
 
-/** The scripts that run within the text of a here-document. @throws NotProven as `readWord` does */
+/** The scripts of the substitutions in the text of a here-document. @throws NotProven as `readWord` does */
 export function readText(parts: readonly WordPart[]): ParsedScript[] {
   const scripts: ParsedScript[] = [];
   for (const part of parts) if (part.type !== 'Literal') readPart(part, scripts);
   return scripts;
 }
 
-interface Growing {
+/** What a part of a word expands to. */
+interface Expansion {
   readonly text: string;
   readonly glob: boolean;
   readonly unknown: boolean;
 }
 
-function join(a: Growing, b: Growing): Growing {
+function join(a: Expansion, b: Expansion): Expansion {
   return {text: a.text + b.text, glob: a.glob || b.glob, unknown: a.unknown || b.unknown};
 }
 
-function finished({text, glob, unknown}: Growing, home: boolean): ShellWord {
+function toShellWord({text, glob, unknown}: Expansion, home: boolean): ShellWord {
   if (unknown) return {kind: 'unknown'};
   return {kind: glob ? 'glob' : 'text', text, home};
 }
 
-function readPart(part: WordPart, scripts: ParsedScript[]): readonly Growing[] {
+function readPart(part: WordPart, scripts: ParsedScript[]): readonly Expansion[] {
   switch (part.type) {
     case 'Literal':
-      checkBare(part.text, part.text);
-      return [known(part.value)];
+      checkBare(part.text);
+      return [toKnown(part.value)];
     case 'SingleQuoted':
-      return [known(part.value)];
+      return [toKnown(part.value)];
     case 'AnsiCQuoted':
-      // Bytes that are no ASCII, and an end before the end, may be read otherwise by bash.
+      // Bash may read bytes outside of ASCII differently, and it ends such a text at a NUL byte.
       if (!/^[ -~\n\t]*$/.test(part.value) || /\\(?:0|x00|u0+\b|c)/i.test(part.text)) {
-        throw new NotProven(`${part.text} hides what it is`);
+        throw new NotProven(`${part.text} hides its text`);
       }
-      return [known(part.value)];
+      return [toKnown(part.value)];
     case 'DoubleQuoted':
-      return [part.parts.map((child) => readQuoted(child, scripts)).reduce(join, known(''))];
+      return [part.parts.map((child) => readQuoted(child, scripts)).reduce(join, toKnown(''))];
     case 'Glob':
       if (!/^(?:[*?]|\[[\w!^:.-]+\])$/.test(part.text)) throw new NotProven(`${part.text} is an unusual pattern`);
       return [{text: part.text, glob: true, unknown: false}];
     case 'BraceExpansion':
-      return braced(part.text).map(known);
+      return readBraces(part.text).map(toKnown);
     case 'ExtendedGlob':
     case 'LocaleString':
     case 'ProcessSubstitution':
@@ -106,10 +107,10 @@ function readPart(part: WordPart, scripts: ParsedScript[]): readonly Growing[] {
   }
 }
 
-function readQuoted(part: DoubleQuotedChild, scripts: ParsedScript[]): Growing {
+function readQuoted(part: DoubleQuotedChild, scripts: ParsedScript[]): Expansion {
   switch (part.type) {
     case 'Literal':
-      return known(part.value);
+      return toKnown(part.value);
     case 'CommandExpansion':
       if (!part.script || part.text.startsWith('${')) throw new NotProven(`${part.text} was not understood`);
       scripts.push(part.script);
@@ -123,13 +124,13 @@ function readQuoted(part: DoubleQuotedChild, scripts: ParsedScript[]): Growing {
   }
 }
 
-const UNKNOWN: Growing = {text: '', glob: false, unknown: true};
+const UNKNOWN: Expansion = {text: '', glob: false, unknown: true};
 
-function known(text: string): Growing {
+function toKnown(text: string): Expansion {
   return {text, glob: false, unknown: false};
 }
 
-/** Names in an expression are evaluated like code of their own; numbers are not. */
+/** Bash evaluates the values of names in an expression, too, and these may contain code. Numbers are safe. */
 function isPlainNumber(expression: ArithmeticExpression): boolean {
   switch (expression.type) {
     case 'ArithmeticBinary':
@@ -145,24 +146,24 @@ function isPlainNumber(expression: ArithmeticExpression): boolean {
   }
 }
 
-/** `{a,b}` of plain words. @throws NotProven for other braces. */
-function braced(text: string): string[] {
+/** `{a,b}` of plain words. @throws NotProven for other braces */
+function readBraces(text: string): string[] {
   if (!/^\{[\w./@+-]+(?:,[\w./@+-]+)+\}$/.test(text)) throw new NotProven(`${text}: only plain braces are understood`);
   return text.slice(1, -1).split(',');
 }
 
-/** Signs that mean something without quotes, where the parser took them for letters. */
-function checkBare(text: string, shown: string): void {
+/** @throws NotProven for characters that have a meaning without quotes, but which the parser took for plain text */
+function checkBare(text: string): void {
   const bare = text.replace(/\\[\s\S]/g, '');
   const opensBracket = bare.includes('[') && bare !== '[';
   const makesWords = /\{[^}]*(?:,|\.\.)/.test(bare);
   if (opensBracket || makesWords || /[`*?<>|&;()"'\s]|\$(?!$)/.test(bare))
-    throw new NotProven(`${shown} was not understood`);
+    throw new NotProven(`${text} was not understood`);
 }
 
-/** @throws NotProven for `~name`, `~+` and the like. */
+/** @throws NotProven for `~name`, `~+` and the like */
 function isHome(firstText: string, whole: string): boolean {
   if (!firstText.startsWith('~')) return false;
   if (whole === '~' || firstText.startsWith('~/')) return true;
-  throw new NotProven(`${whole}: whose home that is, is known only when it runs`);
+  throw new NotProven(`${whole}: which directory ~ means here is known only when it runs`);
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/access.ts';
 import {matchesCommand} from '../../../../src/core/permissions/rules/command-rule.ts';
-import {readRule} from '../../../../src/core/permissions/rules/rule.ts';
+import {parseRule} from '../../../../src/core/permissions/rules/rule.ts';
 import {type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
@@ -13,38 +13,38 @@ describe('the text of a rule', () => {
     ['bash', {tool: 'bash'}],
     [' Bash ', {tool: 'bash'}],
     ['bash(*)', {tool: 'bash'}],
-    ['Bash(npm run test:*)', {tool: 'bash', about: 'npm run test:*'}],
-    ['bash(echo (a))', {tool: 'bash', about: 'echo (a)'}],
-    ['Edit(src/**)', {tool: 'edit_file', about: 'src/**'}],
-    ['str_replace_editor(a)', {tool: 'edit_file', about: 'a'}],
-    ['Read(//etc/**)', {tool: 'read_file', about: '//etc/**'}],
-    ['WebFetch(domain:*.example.com)', {tool: 'web_fetch', about: 'domain:*.example.com'}],
-    ['Agent(reviewer)', {tool: 'Task', about: 'reviewer'}],
+    ['Bash(npm run test:*)', {tool: 'bash', pattern: 'npm run test:*'}],
+    ['bash(echo (a))', {tool: 'bash', pattern: 'echo (a)'}],
+    ['Edit(src/**)', {tool: 'edit_file', pattern: 'src/**'}],
+    ['str_replace_editor(a)', {tool: 'edit_file', pattern: 'a'}],
+    ['Read(//etc/**)', {tool: 'read_file', pattern: '//etc/**'}],
+    ['WebFetch(domain:*.example.com)', {tool: 'web_fetch', pattern: 'domain:*.example.com'}],
+    ['Agent(reviewer)', {tool: 'Task', pattern: 'reviewer'}],
     ['Task', {tool: 'Task'}],
     ['*', {tool: '*'}],
     ['mcp__github__*', {tool: 'mcp__github__*'}],
   ])('%j says %j', (text, expected) => {
-    expect(readRule(text)).toEqual(expected);
+    expect(parseRule(text)).toEqual(expected);
   });
 
   it.each([
-    ['bsh', {wrong: 'there is no tool "bsh"', meant: 'bash'}],
-    ['bash(npm test', {wrong: '"bash(npm test" has no closing bracket', meant: '"bash(npm test)"'}],
-    ['bash()', {wrong: '"bash()": nothing stands in its brackets', meant: '"bash"'}],
-    ['bash(:*)', {wrong: 'bash(:*): nothing stands before :*', meant: 'bash'}],
-    ['(npm test)', {wrong: '"(npm test)" names no tool'}],
-    ['', {wrong: '"" names no tool'}],
-    ['web_fetch(https://example.com/x)', {meant: 'web_fetch(domain:example.com)'}],
-    ['web_fetch(domain:[::1]/x)', {wrong: 'web_fetch(domain:[::1]/x): it takes the name of a host'}],
-    ['web_fetch(domain:[1])', {wrong: 'web_fetch(domain:[1]): it takes the name of a host'}],
-    ['web_fetch(domain:a b)', {wrong: 'web_fetch(domain:a b): it takes the name of a host'}],
-    ['edit_file(!src)', {wrong: 'edit_file(!src): a pattern that begins with ! matches nothing by itself'}],
-    ['Task(my reviewer)', {wrong: 'Task(my reviewer): it takes the name of an agent'}],
-    ['todo_write(x)', {wrong: 'todo_write takes nothing in brackets', meant: 'todo_write'}],
-    ['x*', {wrong: 'there is no tool that "x*" matches'}],
-    ['*(a)', {wrong: '"*": a pattern of names takes nothing in brackets'}],
-  ])('%j is wrong: %j', (text, expected) => {
-    expect(readRule(text)).toMatchObject(expected);
+    ['bsh', {problem: 'there is no tool "bsh"', suggestion: 'bash'}],
+    ['bash(npm test', {problem: '"bash(npm test" has no closing bracket', suggestion: '"bash(npm test)"'}],
+    ['bash()', {problem: '"bash()": nothing stands in its brackets', suggestion: '"bash"'}],
+    ['bash(:*)', {problem: 'bash(:*): nothing stands before :*', suggestion: 'bash'}],
+    ['(npm test)', {problem: '"(npm test)" names no tool'}],
+    ['', {problem: '"" names no tool'}],
+    ['web_fetch(https://example.com/x)', {suggestion: 'web_fetch(domain:example.com)'}],
+    ['web_fetch(domain:[::1]/x)', {problem: 'web_fetch(domain:[::1]/x): it takes the name of a host'}],
+    ['web_fetch(domain:[1])', {problem: 'web_fetch(domain:[1]): it takes the name of a host'}],
+    ['web_fetch(domain:a b)', {problem: 'web_fetch(domain:a b): it takes the name of a host'}],
+    ['edit_file(!src)', {problem: 'edit_file(!src): a pattern that begins with ! matches nothing by itself'}],
+    ['Task(my reviewer)', {problem: 'Task(my reviewer): it takes the name of an agent'}],
+    ['todo_write(x)', {problem: 'todo_write takes nothing in brackets', suggestion: 'todo_write'}],
+    ['x*', {problem: 'there is no tool that "x*" matches'}],
+    ['*(a)', {problem: '"*": a pattern of names takes nothing in brackets'}],
+  ])('%j has a problem: %j', (text, expected) => {
+    expect(parseRule(text)).toMatchObject(expected);
   });
 });
 

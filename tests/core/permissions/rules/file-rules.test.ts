@@ -61,8 +61,8 @@ describe('a rule about files', () => {
 
   it('leaves out of a search what it refuses or asks about, and keys', () => {
     const standing = {sandboxAvailable: async () => true};
-    const filter = (rules: Rules, mode: 'default' | 'bypassPermissions' = 'default', secretPlaces: string[] = []) =>
-      policyOf({rules, mode, secretPlaces}).readFilter(searching('.'), workspace, standing);
+    const filter = (rules: Rules, mode: 'default' | 'bypassPermissions' = 'default', secretPaths: string[] = []) =>
+      policyOf({rules, mode, secretPaths}).createReadFilter(searching('.'), workspace, standing);
     expect(filter({})).toBeUndefined();
     const rules = {deny: ['read_file(*.pem)'], ask: ['grep(drafts/**)']};
     const seen = (mode: 'default' | 'bypassPermissions') =>
@@ -93,10 +93,10 @@ describe('a rule about files', () => {
   it('leaves keys out of a search outside the workspace too, unless they are what is searched', () => {
     const standing = {sandboxAvailable: async () => true};
     const keys = path.join(outside, 'keys');
-    const policy = policyOf({secretPlaces: [keys]});
+    const policy = policyOf({secretPaths: [keys]});
     const seen = (folder: string) =>
       [path.join(keys, 'id'), path.join(outside, 'secret')].filter(
-        (file) => policy.readFilter(searching(folder), workspace, standing)?.(file) ?? true,
+        (file) => policy.createReadFilter(searching(folder), workspace, standing)?.(file) ?? true,
       );
     expect(seen(outside)).toEqual([path.join(outside, 'secret')]);
     expect(seen(keys)).toEqual([path.join(keys, 'id'), path.join(outside, 'secret')]);
