@@ -1,6 +1,6 @@
 /** All agents: built in, from `--agents`, from the project and from the user; which of them hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
-import type {Claim, Trusts} from '../core/contract/trust.ts';
+import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {FieldPositions, ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';

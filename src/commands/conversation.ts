@@ -1,7 +1,6 @@
 /** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
 
-import type {RewindPoint, RewindScope} from '../core/contract/requests.ts';
-import type {Command, CommandContext, CommandResult} from '../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult, RewindPoint, RewindScope} from '../core/contract/session.ts';
 import {toOneLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 

@@ -1,9 +1,8 @@
 /** `/subagents` and its alias `/tasks`: what the runs of this session do, and a hand on them. */
 
-import type {Message} from '../core/contract/messages.ts';
-import type {RunDetails} from '../core/contract/requests.ts';
+import type {Message} from '../core/contract/model.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
-import type {Command, CommandContext, CommandResult} from '../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult, RunDetails} from '../core/contract/session.ts';
 import type {TranscriptEntry} from '../core/contract/transcript.ts';
 import {getSessionKey} from '../core/runs/announcement.ts';
 import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progress-line.ts';

@@ -1,8 +1,7 @@
 /** What a session may do by its command line and settings: permission rules and the sandbox. */
 import {homedir} from 'node:os';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
-import type {Confinement} from '../core/contract/access.ts';
-import type {RuleKind} from '../core/contract/permission.ts';
+import type {Confinement, RuleKind} from '../core/contract/permission.ts';
 import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';

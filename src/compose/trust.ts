@@ -7,7 +7,7 @@ import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type TrustState} from '../config/trust.ts';
 import type {Question} from '../core/contract/events.ts';
-import type {Claim} from '../core/contract/trust.ts';
+import type {Claim} from '../core/contract/permission.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import {readSettings, type SessionOptions} from './options.ts';

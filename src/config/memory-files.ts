@@ -4,7 +4,7 @@
  */
 import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Claim, Trusts} from '../core/contract/trust.ts';
+import type {Claim, Trusts} from '../core/contract/permission.ts';
 
 /** Longer files are cut: every request costs their tokens. */
 const MAX_CHARS = 40_000;

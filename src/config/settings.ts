@@ -1,7 +1,7 @@
 /** Reads the settings files as layers, checks them, merges them and freezes the result. */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
-import type {Claim, Trusts} from '../core/contract/trust.ts';
+import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {formatProblem} from '../core/util/problem.ts';

@@ -1,7 +1,7 @@
 /** What the system prompt says about the place where a session works. Read once, so that the prompt stays the same. */
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Trusts} from '../core/contract/trust.ts';
+import type {Trusts} from '../core/contract/permission.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {memoryFiles} from './memory-files.ts';
 

@@ -8,7 +8,7 @@ import {chmodSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
-import type {Claim, Trusts} from '../core/contract/trust.ts';
+import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList} from '../core/util/problem.ts';

@@ -14,11 +14,9 @@
  */
 
 import type {AgentEventBody} from './contract/events.ts';
-import type {Clock, Limits} from './contract/limits.ts';
-import type {ToolSpec, ToolUse} from './contract/messages.ts';
-import type {ModelProgress, ModelReply} from './contract/model.ts';
+import type {ModelProgress, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
-import type {RunResult} from './contract/run-result.ts';
+import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {type Caller, refuseCalls, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';

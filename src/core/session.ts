@@ -3,8 +3,7 @@
  * passed on to the part that does it: `submit` to turns and commands, `request` to requests, `answer` to questions.
  */
 import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
-import type {Request, RequestAnswer, RequestName, Requests} from './contract/requests.ts';
-import type {Prompt, Session, SubmitResult} from './contract/session.ts';
+import type {Prompt, Request, RequestAnswer, RequestName, Requests, Session, SubmitResult} from './contract/session.ts';
 import {getDescriptions} from './runs/run-record.ts';
 import {CommandRunner} from './session/commands.ts';
 import type {SessionParts} from './session/parts.ts';

@@ -10,9 +10,8 @@
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import type {AgentDefinition} from './agent-types.ts';
 import type {Emit} from './contract/events.ts';
-import type {RunLimits} from './contract/limits.ts';
 import type {Model} from './contract/model.ts';
-import type {RunResult} from './contract/run-result.ts';
+import type {RunLimits, RunResult} from './contract/results.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
 import {createPermit} from './permissions/decision.ts';

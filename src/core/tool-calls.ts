@@ -9,14 +9,11 @@
  * Every call gets exactly one result, in the order of the calls, also on errors, refusals and abort.
  */
 import {z} from 'zod';
-import type {Access, Workspace} from './contract/access.ts';
 import type {Emit} from './contract/events.ts';
-import type {ToolResultBlock, ToolUse} from './contract/messages.ts';
-import type {Model} from './contract/model.ts';
-import type {AllowedCall, CallDecision, Permit, PermitRequest} from './contract/permission.ts';
-import type {ToolRecord} from './contract/run-result.ts';
+import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
+import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
+import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
 import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
-import type {OutputStore, ToolResult} from './contract/tool-result.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {askModel} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';

@@ -2,8 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {z} from 'zod';
 import {type AgentRun, runAgent} from '../core/agent-loop.ts';
-import type {AssistantBlock} from '../core/contract/messages.ts';
-import type {Model} from '../core/contract/model.ts';
+import type {AssistantBlock, Model} from '../core/contract/model.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import {checkTools} from '../core/session/requests.ts';
 import {createMainRun} from '../core/session/turns.ts';

@@ -1,8 +1,7 @@
 /** A model behind a server that speaks the Anthropic Messages API. */
 
 import Anthropic from '@anthropic-ai/sdk';
-import type {Message, StreamEvent} from '../core/contract/messages.ts';
-import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
+import type {Message, Model, ModelProgress, ModelReply, ModelRequest, StreamEvent} from '../core/contract/model.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {toModelError} from './model-errors.ts';

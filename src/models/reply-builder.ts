@@ -4,8 +4,7 @@
  * Here such a call stays in the reply and is named in `garbledInputs`.
  */
 
-import type {AssistantBlock, StopReason, StreamEvent, Usage} from '../core/contract/messages.ts';
-import type {ModelReply} from '../core/contract/model.ts';
+import type {AssistantBlock, ModelReply, StopReason, StreamEvent, Usage} from '../core/contract/model.ts';
 import {ModelError} from '../core/util/errors.ts';
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};

@@ -1,5 +1,5 @@
 /** Reads the messages: the request to work on, and the results of the calls made for it so far. */
-import type {Message, UserBlock} from '../core/contract/messages.ts';
+import type {Message, UserBlock} from '../core/contract/model.ts';
 import {getText} from '../core/util/messages.ts';
 import {toFields} from './messages-api.ts';
 import {getCallKey, isChange, type Observation} from './skill.ts';

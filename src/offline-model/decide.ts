@@ -1,6 +1,6 @@
 /** Decides the next assistant message from the request alone: the same request gives the same bytes. */
 import {createHash} from 'node:crypto';
-import type {AssistantBlock} from '../core/contract/messages.ts';
+import type {AssistantBlock} from '../core/contract/model.ts';
 import {readConversation} from './conversation.ts';
 import type {OfflineRequest, Reply} from './messages-api.ts';
 import {isCannot, OFFLINE_NOTICE, paragraphs} from './report.ts';

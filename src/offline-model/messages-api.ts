@@ -1,5 +1,5 @@
 /** The Messages API as far as the offline model speaks it: requests in; replies out, as JSON or server-sent events. */
-import type {AssistantBlock, Message, StopReason, StreamEvent, ToolSpec} from '../core/contract/messages.ts';
+import type {AssistantBlock, Message, StopReason, StreamEvent, ToolSpec} from '../core/contract/model.ts';
 
 export interface OfflineRequest {
   readonly model: string;

@@ -2,7 +2,7 @@
  * Creates calls for the tools of this request. Where a tool is missing, bash takes its place if it can.
  * Each method returns undefined when no tool can do it.
  */
-import type {ToolSpec} from '../core/contract/messages.ts';
+import type {ToolSpec} from '../core/contract/model.ts';
 import {toFields} from './messages-api.ts';
 
 /** One tool call, before it has an id. */

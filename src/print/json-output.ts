@@ -1,8 +1,8 @@
 /** The objects of `--output-format json` and `stream-json`, in Claude Code's shapes. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
-import type {Usage} from '../core/contract/messages.ts';
-import type {RunResult} from '../core/contract/run-result.ts';
+import type {Usage} from '../core/contract/model.ts';
+import type {RunResult} from '../core/contract/results.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';

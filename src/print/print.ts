@@ -1,6 +1,6 @@
 /** Print mode: one answer. Standard output gets the answer alone; standard error gets progress, warnings and errors. */
 import {OFFLINE_CANNOT} from '../core/contract/model.ts';
-import type {RunResult} from '../core/contract/run-result.ts';
+import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {showControls} from '../core/util/text.ts';

@@ -1,7 +1,7 @@
 /** Keeps the agent's list of todos, which the user sees. */
 import {z} from 'zod';
+import type {Todo} from '../core/contract/results.ts';
 import type {Tool} from '../core/contract/tool.ts';
-import type {Todo} from '../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../core/util/tool-output.ts';
 import description from './todo-write.md';
 

@@ -2,7 +2,7 @@ import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import type {CatalogOptions} from '../../src/agents/catalog.ts';
-import type {Claim} from '../../src/core/contract/trust.ts';
+import type {Claim} from '../../src/core/contract/permission.ts';
 import {formatProblem} from '../../src/core/util/problem.ts';
 import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
 

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
-import type {Message} from '../../src/core/contract/messages.ts';
+import type {Message} from '../../src/core/contract/model.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';

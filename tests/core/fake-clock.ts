@@ -1,5 +1,5 @@
 /** Time that stands still until a test moves it. */
-import type {Clock} from '../../src/core/contract/limits.ts';
+import type {Clock} from '../../src/core/contract/results.ts';
 
 export class FakeClock implements Clock {
   #now = 0;

@@ -3,7 +3,7 @@ import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {Workspace} from '../../src/core/contract/access.ts';
+import type {Workspace} from '../../src/core/contract/permission.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import type {BroughtBack, Worktree, Worktrees} from '../../src/core/contract/worktree.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';

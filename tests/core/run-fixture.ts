@@ -2,14 +2,12 @@
 
 import {z} from 'zod';
 import type {AgentRun} from '../../src/core/agent-loop.ts';
-import type {Access} from '../../src/core/contract/access.ts';
 import {NO_CHECKPOINTS} from '../../src/core/contract/checkpoints.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
-import type {Message, ToolResultBlock} from '../../src/core/contract/messages.ts';
-import type {Model} from '../../src/core/contract/model.ts';
-import type {AllowedCall} from '../../src/core/contract/permission.ts';
+import type {Message, Model, ToolResultBlock} from '../../src/core/contract/model.ts';
+import type {Access, AllowedCall} from '../../src/core/contract/permission.ts';
+import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
-import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import type {TranscriptEntry} from '../../src/core/contract/transcript.ts';
 import {createPermit, type PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';

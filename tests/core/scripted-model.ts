@@ -1,7 +1,13 @@
 /** A model that plays a script: the only thing that tests play. */
 
-import type {AssistantBlock, StopReason} from '../../src/core/contract/messages.ts';
-import type {Model, ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
+import type {
+  AssistantBlock,
+  Model,
+  ModelProgress,
+  ModelReply,
+  ModelRequest,
+  StopReason,
+} from '../../src/core/contract/model.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 

@@ -1,8 +1,8 @@
 /** From what a tool returns to what the model, the screen and the receipt get. */
 import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
+import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
-import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';

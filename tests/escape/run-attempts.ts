@@ -1,8 +1,8 @@
 /** Lets an agent try all attempts, in a real run with a scripted model, permissions, bash and the sandbox. */
 import {setTimeout as delay} from 'node:timers/promises';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {Confinement} from '../../src/core/contract/access.ts';
 import type {PermissionMode} from '../../src/core/contract/events.ts';
+import type {Confinement} from '../../src/core/contract/permission.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';

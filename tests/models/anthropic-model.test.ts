@@ -1,6 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import type {Message} from '../../src/core/contract/messages.ts';
-import type {ModelRequest} from '../../src/core/contract/model.ts';
+import type {Message, ModelRequest} from '../../src/core/contract/model.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import type {ModelSettings} from '../../src/models/anthropic-model.ts';
 import {

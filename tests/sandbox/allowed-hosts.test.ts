@@ -3,7 +3,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import type {Workspace} from '../../src/core/contract/access.ts';
+import type {Workspace} from '../../src/core/contract/permission.ts';
 import {isAllowed} from '../../src/sandbox/allowed-hosts.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';

@@ -14,10 +14,10 @@ import {
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import type {Workspace} from '../../src/core/contract/access.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
+import type {Workspace} from '../../src/core/contract/permission.ts';
+import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
-import type {ToolResult} from '../../src/core/contract/tool-result.ts';
 import {resolveLinks} from '../../src/core/permissions/files/paths.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';

@@ -1,8 +1,7 @@
 /** Fake session: the test emits its events, and calls of its verbs are recorded. */
 
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
-import type {Request, RequestAnswer, RequestName} from '../../src/core/contract/requests.ts';
-import type {Session, SubmitResult} from '../../src/core/contract/session.ts';
+import type {Request, RequestAnswer, RequestName, Session, SubmitResult} from '../../src/core/contract/session.ts';
 import {getText, NO_USAGE} from '../../src/core/util/messages.ts';
 
 export const INFO: SessionInfo = {

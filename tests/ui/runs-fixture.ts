@@ -1,6 +1,6 @@
 /** Runs of subagents and their events, for tests. */
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
-import type {Outcome} from '../../src/core/contract/run-result.ts';
+import type {Outcome} from '../../src/core/contract/results.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {EMPTY_TAIL} from '../../src/ui/state/run-tail.ts';
 import type {SubagentRun} from '../../src/ui/state/ui-state.ts';

@@ -3,10 +3,9 @@
  * What must last is in the transcript before it is emitted. Nothing waits for a listener.
  */
 
-import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './messages.ts';
-import type {Outcome} from './run-result.ts';
+import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './model.ts';
+import type {Outcome, ToolDisplay} from './results.ts';
 import type {RunState} from './runs.ts';
-import type {ToolDisplay} from './tool-result.ts';
 import type {Announcement, RestoredMessage} from './transcript.ts';
 
 export interface EventBase {

@@ -1,9 +1,7 @@
 /** A subagent's run as the registry, the screen and the commands know it. Its messages are on disk, not here. */
 
-import type {NamedLimits} from './limits.ts';
-import type {Message, Usage} from './messages.ts';
-import type {Outcome, RunResult} from './run-result.ts';
-import type {OutputStore} from './tool-result.ts';
+import type {Message, Usage} from './model.ts';
+import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
 import type {Journal, TranscriptEntry} from './transcript.ts';
 import type {Isolation} from './worktree.ts';
 

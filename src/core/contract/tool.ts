@@ -1,10 +1,9 @@
 /** What a tool is. Checking of input, permission, cutting and errors are done once, in `tool-calls.ts`. */
 import type {ZodType} from 'zod';
-import type {Access, Workspace} from './access.ts';
 import type {Emit} from './events.ts';
-import type {Usage} from './messages.ts';
-import type {Attempt} from './permission.ts';
-import type {OutputStore, ToolResult} from './tool-result.ts';
+import type {Usage} from './model.ts';
+import type {Access, Attempt, Workspace} from './permission.ts';
+import type {OutputStore, ToolResult} from './results.ts';
 
 /** The agent that calls, as a tool sees it. */
 export interface ToolContext {

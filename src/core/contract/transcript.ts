@@ -1,7 +1,7 @@
 /** The lines of a transcript, and where they are written. */
-import type {NamedLimits} from './limits.ts';
-import type {Message, Usage} from './messages.ts';
-import type {Outcome} from './run-result.ts';
+
+import type {Message, Usage} from './model.ts';
+import type {NamedLimits, Outcome} from './results.ts';
 import type {Isolation} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */

@@ -1,6 +1,7 @@
 /** The context in which one access is judged: the agent that asks, and the rules, modes and paths that count for it. */
-import type {Confinement, Workspace} from '../contract/access.ts';
+
 import type {PermissionMode} from '../contract/events.ts';
+import type {Confinement, Workspace} from '../contract/permission.ts';
 import type {ZonePaths} from './files/file-zone.ts';
 import type {RuleBook} from './rules/rule-book.ts';
 

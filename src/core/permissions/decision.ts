@@ -5,9 +5,9 @@
  */
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
-import type {Access, Workspace} from '../contract/access.ts';
 import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {
+  Access,
   Attempts,
   BeforeCall,
   CallDecision,
@@ -15,6 +15,7 @@ import type {
   Permit,
   PermitRequest,
   Verdict,
+  Workspace,
 } from '../contract/permission.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import type {AgentPermissions} from './context.ts';

@@ -1,7 +1,7 @@
 /** What one answer "yes for this session" covers: this command, all edits inside the workspace, reading this folder, … */
 import {statSync} from 'node:fs';
 import path from 'node:path';
-import type {Access, Workspace} from '../contract/access.ts';
+import type {Access, Workspace} from '../contract/permission.ts';
 import {isInside} from '../util/paths.ts';
 import {getFileZone, getRoots, isAlwaysAsked, type ZonePaths} from './files/file-zone.ts';
 import {resolveLinks} from './files/paths.ts';

@@ -1,7 +1,7 @@
 /** What agents may do without a question, what is asked about, and what is refused: by modes, rules and grants. */
-import type {Access, Confinement, Workspace} from '../contract/access.ts';
+
 import type {PermissionMode} from '../contract/events.ts';
-import type {PermitRequest, Verdict} from '../contract/permission.ts';
+import type {Access, Confinement, PermitRequest, Verdict, Workspace} from '../contract/permission.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';

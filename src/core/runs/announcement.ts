@@ -1,8 +1,8 @@
 /** The announcement of a background run that has ended: what the main agent reads and what the screen shows. */
 
 import type {AgentEventBody} from '../contract/events.ts';
-import type {Usage} from '../contract/messages.ts';
-import type {Outcome} from '../contract/run-result.ts';
+import type {Usage} from '../contract/model.ts';
+import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';

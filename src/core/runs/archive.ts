@@ -4,7 +4,7 @@
  */
 
 import type {Emitters} from '../contract/events.ts';
-import type {Clock} from '../contract/limits.ts';
+import type {Clock} from '../contract/results.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import type {RunRegistry} from './registry.ts';

@@ -1,5 +1,5 @@
 /** Default limits of runs: by the kind of agent, and in the `graded` profile by the size of the task. */
-import type {Limits, NamedLimits, RunLimits} from '../contract/limits.ts';
+import type {Limits, NamedLimits, RunLimits} from '../contract/results.ts';
 
 export type LimitProfile = 'standard' | 'graded';
 

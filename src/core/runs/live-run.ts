@@ -1,6 +1,6 @@
 /** A run that waits for a slot or is at work, for those who stop it, write to it, detach it or wait for it. */
 
-import type {Clock} from '../contract/limits.ts';
+import type {Clock} from '../contract/results.ts';
 import type {OpenRun, SubagentResult} from '../contract/runs.ts';
 import type {History} from '../turn/history.ts';
 import {Inbox} from '../turn/inbox.ts';

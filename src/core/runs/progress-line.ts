@@ -1,5 +1,5 @@
 /** The progress lines of subagents, the same in the REPL and on print mode's standard error. */
-import type {Outcome} from '../contract/run-result.ts';
+import type {Outcome} from '../contract/results.ts';
 import {showControls, toOneLine} from '../util/text.ts';
 
 export interface ProgressState {

@@ -1,10 +1,9 @@
 /** The receipt of a run, made by the runtime from what it saw, never from the model's text; and the report with it. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Usage} from '../contract/messages.ts';
-import type {Outcome, RunResult} from '../contract/run-result.ts';
+import type {Usage} from '../contract/model.ts';
+import type {Outcome, RunResult, ToolFacts} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
-import type {ToolFacts} from '../contract/tool-result.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
 import {formatFileName} from '../util/paths.ts';
 import {formatDuration} from './progress-line.ts';

@@ -1,6 +1,6 @@
 /** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
 import {randomUUID} from 'node:crypto';
-import type {Outcome} from '../contract/run-result.ts';
+import type {Outcome} from '../contract/results.ts';
 import type {OpenRun, RunHeader, RunRecord, RunState, RunStore} from '../contract/runs.ts';
 import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';

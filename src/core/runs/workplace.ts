@@ -1,10 +1,10 @@
 /** Where a run works: in the workspace itself, or in a worktree of its own whose changes come back at its end. */
 
 import type {AgentDefinition} from '../agent-types.ts';
-import type {Confinement, Workspace} from '../contract/access.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
-import type {RunResult} from '../contract/run-result.ts';
+import type {Confinement, Workspace} from '../contract/permission.ts';
+import type {RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Isolation, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';

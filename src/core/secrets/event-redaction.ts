@@ -3,7 +3,7 @@
  * a key: that waits for the next piece or the end of its block, whatever else is told meanwhile.
  */
 import type {AgentEventBody} from '../contract/events.ts';
-import type {StreamEvent} from '../contract/messages.ts';
+import type {StreamEvent} from '../contract/model.ts';
 import {RedactingStream, type Redactor} from './redaction.ts';
 
 type DeltaEvent = Extract<StreamEvent, {type: 'content_block_delta'}>;

@@ -2,11 +2,10 @@
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
 import type {PermissionMode, SessionInfo} from '../contract/events.ts';
-import type {Limits} from '../contract/limits.ts';
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState} from '../contract/permission.ts';
-import type {RestoredFiles, RewindPoint, RunDiff} from '../contract/requests.ts';
-import type {Command} from '../contract/session.ts';
+import type {Limits} from '../contract/results.ts';
+import type {Command, RestoredFiles, RewindPoint, RunDiff} from '../contract/session.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {PendingAnnouncement} from '../runs/announcement.ts';

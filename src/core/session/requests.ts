@@ -1,7 +1,7 @@
 /** What the session answers to each request: the one table behind slash commands and control requests. */
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
-import type {Requests, RestoredFiles} from '../contract/requests.ts';
+import type {Requests, RestoredFiles} from '../contract/session.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';

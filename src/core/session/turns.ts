@@ -5,10 +5,9 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, appendDelivered, runAgent} from '../agent-loop.ts';
 import type {Emit} from '../contract/events.ts';
-import type {PromptContent} from '../contract/messages.ts';
-import type {Stopped} from '../contract/requests.ts';
-import type {RunResult} from '../contract/run-result.ts';
-import type {Prompt, SubmitResult} from '../contract/session.ts';
+import type {PromptContent} from '../contract/model.ts';
+import type {RunResult} from '../contract/results.ts';
+import type {Prompt, Stopped, SubmitResult} from '../contract/session.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {createInternalError, formatReason, RunAborted} from '../turn/run-ending.ts';

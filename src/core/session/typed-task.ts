@@ -1,8 +1,8 @@
 /** `Task(agent): …` typed by a person: the call that the model would make, without a turn of the model around it. */
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
-import type {ToolUse} from '../contract/messages.ts';
-import type {RunResult} from '../contract/run-result.ts';
+import type {ToolUse} from '../contract/model.ts';
+import type {RunResult} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {runToolCalls} from '../tool-calls.ts';
 import {getText, NO_USAGE} from '../util/messages.ts';

@@ -2,8 +2,7 @@
  * What a session does where no person can type more: its one prompt is done when all background runs have ended, and all
  * turns that their announcements began. Its limits cover all of that together.
  */
-import type {Limits} from '../contract/limits.ts';
-import type {RunResult} from '../contract/run-result.ts';
+import type {Limits, RunResult} from '../contract/results.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import {formatTimeout, getTotals, joinTurns, RunAborted} from '../turn/run-ending.ts';
 import {systemClock} from '../turn/run-limits.ts';

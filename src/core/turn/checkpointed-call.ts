@@ -3,8 +3,8 @@
  * files, only these are saved; for a command, the whole workspace.
  */
 import type {Checkpoints} from '../contract/checkpoints.ts';
+import type {ToolResult} from '../contract/results.ts';
 import type {FileLedger} from '../contract/tool.ts';
-import type {ToolResult} from '../contract/tool-result.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {errorResult} from '../util/tool-output.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import {randomUUID} from 'node:crypto';
-import type {Message, PromptContent, ToolResultBlock, ToolUse} from '../contract/messages.ts';
+import type {Message, PromptContent, ToolResultBlock, ToolUse} from '../contract/model.ts';
 import type {Announcement, Journal, ReplyFacts, RunEnd, TranscriptEntry} from '../contract/transcript.ts';
 import {toUserMessage} from '../util/messages.ts';
 

@@ -2,7 +2,7 @@
  * Messages that wait for an agent: what a person sends during a turn, and announcements of background runs that ended.
  * They are delivered at one place, the top of a turn.
  */
-import type {PromptContent} from '../contract/messages.ts';
+import type {PromptContent} from '../contract/model.ts';
 import type {Announcement} from '../contract/transcript.ts';
 
 export interface QueuedMessage {

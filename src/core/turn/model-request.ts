@@ -1,8 +1,7 @@
 /** What requests to a model are made of: the specifications of tools, and questions outside of a conversation. */
 
 import {type ZodType, z} from 'zod';
-import type {ToolSpec} from '../contract/messages.ts';
-import type {Model, ModelReply, ModelRequest} from '../contract/model.ts';
+import type {Model, ModelReply, ModelRequest, ToolSpec} from '../contract/model.ts';
 import type {Tool} from '../contract/tool.ts';
 import {getText} from '../util/messages.ts';
 

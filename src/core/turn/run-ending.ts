@@ -1,6 +1,6 @@
 /** Why a run was aborted, how it ended as text for people, and sums of results. */
 
-import type {RunResult, RunTotals} from '../contract/run-result.ts';
+import type {RunResult, RunTotals} from '../contract/results.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 

@@ -1,6 +1,7 @@
 /** The limits of a run while it is at work: wall time and tokens. Turns are counted by the agent loop itself. */
-import type {Clock, Limits} from '../contract/limits.ts';
-import type {Usage} from '../contract/messages.ts';
+
+import type {Usage} from '../contract/model.ts';
+import type {Clock, Limits} from '../contract/results.ts';
 import type {BudgetShare, TokenBudget} from '../contract/tool.ts';
 
 /** The limits of the main agent. Those of subagents are in `limit-profiles.ts`. */

@@ -1,8 +1,7 @@
 /** Counts what a run used and keeps its last answer. The result of the run is made from this. */
-import type {Clock} from '../contract/limits.ts';
-import type {Usage} from '../contract/messages.ts';
-import type {ModelReply} from '../contract/model.ts';
-import type {RunResult, RunTotals, ToolRecord} from '../contract/run-result.ts';
+
+import type {ModelReply, Usage} from '../contract/model.ts';
+import type {Clock, RunResult, RunTotals, ToolRecord} from '../contract/results.ts';
 import {addUsage, getText, NO_USAGE} from '../util/messages.ts';
 
 /** How a run ended, without the totals. */

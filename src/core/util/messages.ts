@@ -1,5 +1,5 @@
 /** Messages and their text, and sums of token usage. */
-import type {Message, PromptContent, Usage} from '../contract/messages.ts';
+import type {Message, PromptContent, Usage} from '../contract/model.ts';
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,

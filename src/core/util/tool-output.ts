@@ -1,5 +1,5 @@
 /** Results of tools, and the cutting of long output: the model reads head and tail, a file has the whole. */
-import type {ToolResult} from '../contract/tool-result.ts';
+import type {ToolResult} from '../contract/results.ts';
 
 export function textResult(text: string, more: Omit<ToolResult, 'content'> = {}): ToolResult {
   return {content: text, ...more};

@@ -3,8 +3,7 @@
  * commands of tools start; nothing is judged here.
  */
 import type {Duplex} from 'node:stream';
-import type {Confinement, Workspace} from '../../core/contract/access.ts';
-import type {Attempt} from '../../core/contract/permission.ts';
+import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {createReadingEnvironment} from '../../core/permissions/shell/reading-environment.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {confinedEnvironment} from '../environment.ts';

@@ -1,6 +1,6 @@
 /** Shows what agents changed, in the format of `git diff`, and undoes it. */
 import path from 'node:path';
-import type {CheckpointGaps, RestoredFiles} from '../../core/contract/requests.ts';
+import type {CheckpointGaps, RestoredFiles} from '../../core/contract/session.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
 import {byAgent, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';

@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
-import type {RestoredFiles} from '../../core/contract/requests.ts';
+import type {RestoredFiles} from '../../core/contract/session.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';

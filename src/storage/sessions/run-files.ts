@@ -1,8 +1,8 @@
 /** The runs of one session: their transcripts on disk, and what can be read back from them. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
+import type {OutputStore} from '../../core/contract/results.ts';
 import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/contract/runs.ts';
-import type {OutputStore} from '../../core/contract/tool-result.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';

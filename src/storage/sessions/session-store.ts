@@ -1,7 +1,7 @@
 /** Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, beside it subagents and cut outputs. */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
-import type {OutputStore} from '../../core/contract/tool-result.ts';
+import type {OutputStore} from '../../core/contract/results.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
 import {RedactingStream, Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';

@@ -9,9 +9,9 @@
 import {closeSync, existsSync, fsync, fsyncSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import type {AssistantBlock, Message} from '../../core/contract/messages.ts';
-import type {RewindPoint} from '../../core/contract/requests.ts';
-import type {Outcome} from '../../core/contract/run-result.ts';
+import type {AssistantBlock, Message} from '../../core/contract/model.ts';
+import type {Outcome} from '../../core/contract/results.ts';
+import type {RewindPoint} from '../../core/contract/session.ts';
 import {
   type Journal,
   type RestoredMessage,

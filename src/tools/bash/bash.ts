@@ -1,9 +1,9 @@
 /** Runs a command in bash, in the directory in which the agent's last command ended. */
 import {stat} from 'node:fs/promises';
 import {z} from 'zod';
-import type {Workspace} from '../../core/contract/access.ts';
+import type {Workspace} from '../../core/contract/permission.ts';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/planned-features.ts';

@@ -1,6 +1,6 @@
 /** Captures what a command prints in limited memory: all of a short output, else its head and tail and a file with all. */
 import {stripVTControlCharacters} from 'node:util';
-import type {OutputFile} from '../../core/contract/tool-result.ts';
+import type {OutputFile} from '../../core/contract/results.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {joinCut} from '../../core/util/tool-output.ts';
 

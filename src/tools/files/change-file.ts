@@ -2,9 +2,9 @@
 import {mkdir, readFile, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import type {Access, Workspace} from '../../core/contract/access.ts';
+import type {Access, Workspace} from '../../core/contract/permission.ts';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';

@@ -1,9 +1,9 @@
 /** Replaces strings in a file that the agent has read. */
 import {readFileSync} from 'node:fs';
 import {z} from 'zod';
-import type {Workspace} from '../../core/contract/access.ts';
+import type {Workspace} from '../../core/contract/permission.ts';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
 import description from './edit-file.md';

@@ -4,7 +4,7 @@ import {readdir, readlink, realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import leven from 'leven';
-import type {Workspace} from '../../core/contract/access.ts';
+import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 

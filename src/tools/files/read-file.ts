@@ -1,8 +1,8 @@
 /** Shows a file to the model: text with line numbers, images as images. */
 import {access, constants, open, readFile, realpath, stat} from 'node:fs/promises';
 import {z} from 'zod';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';

@@ -1,8 +1,8 @@
 /** Writes a whole file: a new one, or one that the agent has read. */
 import {readFileSync} from 'node:fs';
 import {z} from 'zod';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
 import {splitLines} from './numbered-lines.ts';

@@ -2,8 +2,8 @@
 import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {z} from 'zod';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';

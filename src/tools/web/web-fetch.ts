@@ -1,7 +1,7 @@
 /** Fetches one web page. Permission is asked for its host. */
 import {z} from 'zod';
+import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
-import type {ToolResult} from '../../core/contract/tool-result.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {parseWebAddress, refusePrivateName} from './web-address.ts';
 import description from './web-fetch.md';

@@ -1,5 +1,5 @@
 import {Box, Text} from 'ink';
-import type {Todo} from '../../core/contract/tool-result.ts';
+import type {Todo} from '../../core/contract/results.ts';
 import {firstRows} from '../text/live-rows.ts';
 import {keyed} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';

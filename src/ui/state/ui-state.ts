@@ -1,7 +1,6 @@
 /** What the screen shows, as data. `store.ts` makes it from events, components draw it. */
 import type {Question, SessionInfo} from '../../core/contract/events.ts';
-import type {Outcome} from '../../core/contract/run-result.ts';
-import type {Todo, ToolDisplay} from '../../core/contract/tool-result.ts';
+import type {Outcome, Todo, ToolDisplay} from '../../core/contract/results.ts';
 import type {ProgressState} from '../../core/runs/progress-line.ts';
 import {EMPTY_STREAM, type StreamState} from '../text/stream-blocks.ts';
 import type {RunTail} from './run-tail.ts';

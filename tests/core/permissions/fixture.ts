@@ -2,9 +2,8 @@
 import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {BeforeCall, Denial, RuleKind} from '../../../src/core/contract/permission.ts';
+import type {Access, BeforeCall, Denial, RuleKind, Workspace} from '../../../src/core/contract/permission.ts';
 import type {AgentPermissions} from '../../../src/core/permissions/context.ts';
 import {createPermit, type PermitAgent} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';

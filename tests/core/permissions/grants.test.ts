@@ -2,7 +2,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Access} from '../../../src/core/contract/access.ts';
+import type {Access} from '../../../src/core/contract/permission.ts';
 import {outside, policyOf, workspace} from './fixture.ts';
 
 mkdirSync(path.join(outside, 'logs'));

@@ -1,8 +1,7 @@
 /** Questions that wait while the mode changes: each is settled as the new mode says, or waits on. */
 import {describe, expect, it} from 'vitest';
-import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {Denial} from '../../../src/core/contract/permission.ts';
+import type {Access, Denial, Workspace} from '../../../src/core/contract/permission.ts';
 import {createPermit} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';

@@ -1,8 +1,8 @@
 import {mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Access, Workspace} from '../../../src/core/contract/access.ts';
 import type {PermissionMode} from '../../../src/core/contract/events.ts';
+import type {Access, Workspace} from '../../../src/core/contract/permission.ts';
 import {decide, outside, policyOf, root, run, verdict, workspace} from './fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};

@@ -2,7 +2,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
-import type {AssistantBlock} from '../../../src/core/contract/messages.ts';
+import type {AssistantBlock} from '../../../src/core/contract/model.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';

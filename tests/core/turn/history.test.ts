@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import type {Message} from '../../../src/core/contract/messages.ts';
+import type {Message} from '../../../src/core/contract/model.ts';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
 import {History} from '../../../src/core/turn/history.ts';
 

@@ -1,6 +1,6 @@
 /** The zone in which a file lies, and the files that are protected in every zone. */
 import {realpathSync} from 'node:fs';
-import type {Workspace} from '../../contract/access.ts';
+import type {Workspace} from '../../contract/permission.ts';
 import {WORKTREES} from '../../contract/worktree.ts';
 import {isInside} from '../../util/paths.ts';
 

@@ -1,7 +1,6 @@
 /** Judges a command, once: whether it may run, and how. By rules, part by part; by what is proven of it; by its sandbox. */
 import {existsSync} from 'node:fs';
-import type {Access, Confinement} from '../../contract/access.ts';
-import type {Attempt, Attempts, Verdict} from '../../contract/permission.ts';
+import type {Access, Attempt, Attempts, Confinement, Verdict} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';

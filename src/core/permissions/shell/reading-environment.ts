@@ -4,7 +4,7 @@
  */
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Workspace} from '../../contract/access.ts';
+import type {Workspace} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
 import {getRoots} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/paths.ts';

@@ -1,7 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Workspace} from '../../../../src/core/contract/access.ts';
+import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {matchesCommand} from '../../../../src/core/permissions/rules/command-rule.ts';
 import {parseRule} from '../../../../src/core/permissions/rules/rule.ts';
 import {type Rules, root, run, workspace} from '../fixture.ts';

@@ -1,7 +1,7 @@
 import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Access, Workspace} from '../../../../src/core/contract/access.ts';
+import type {Access, Workspace} from '../../../../src/core/contract/permission.ts';
 import {decide, outside, policyOf, type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
