@@ -6,8 +6,6 @@ import {setImmediate as nextTick} from 'node:timers/promises';
 import {decide, estimateTokens} from './decide.ts';
 import {BadRequest, createEvents, createMessage, frame, parseRequest, type Reply} from './messages-api.ts';
 
-export {CANNOT_PREFIX} from './report.ts';
-
 /** An answer depends on its request alone, so one `fetch` can serve any number of agents. */
 export function createOfflineFetch(): typeof fetch {
   return async (input, init) => {

@@ -8,9 +8,6 @@ import type {Observation} from './skill.ts';
 export const OFFLINE_NOTICE =
   '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 
-/** An answer that begins with this did not do what was asked. Print mode exits with 1 then. */
-export const CANNOT_PREFIX = OFFLINE_CANNOT;
-
 export const HOW_TO_SET_UP = [
   'To set up a real model: `export ANTHROPIC_API_KEY=…`, or point it at a server that speaks the Messages API,',
   'e.g. Ollama: `export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_MODEL=qwen3`.',
@@ -18,17 +15,17 @@ export const HOW_TO_SET_UP = [
 
 /** An answer for what needs a language model: the reason, what was found that may help, and how to set up a model. */
 export function cannot(reason: string, found = ''): string {
-  return paragraphs(`${CANNOT_PREFIX} ${reason}`, found, HOW_TO_SET_UP);
+  return paragraphs(`${OFFLINE_CANNOT} ${reason}`, found, HOW_TO_SET_UP);
 }
 
 /** Like `cannot`, for what a language model could not do either: the file does not exist, a tool failed. */
 export function notDone(reason: string, found = ''): string {
   // The message of a tool may end in a question: "Did you mean a.ts?"
-  return paragraphs(`${CANNOT_PREFIX} ${reason.replace(/([?!])\.$/, '$1')}`, found);
+  return paragraphs(`${OFFLINE_CANNOT} ${reason.replace(/([?!])\.$/, '$1')}`, found);
 }
 
 export function isCannot(text: string): boolean {
-  return text.startsWith(CANNOT_PREFIX);
+  return text.startsWith(OFFLINE_CANNOT);
 }
 
 /** Why a call failed, in one line without a full stop. Empty when the tool gave no message. */

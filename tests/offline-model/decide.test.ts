@@ -2,7 +2,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {beforeAll, describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../src/offline-model/fetch.ts';
+import {OFFLINE_CANNOT} from '../../src/core/contract/model.ts';
 import {client, converse} from './converse.ts';
 import {project} from './project.ts';
 import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';
@@ -12,7 +12,7 @@ describe('what the offline model cannot do', () => {
     'says so first: %s',
     async (prompt) => {
       const {text} = await converse(prompt, {root: project(), tools: MAIN_TOOLS});
-      expect(text.startsWith(CANNOT_PREFIX)).toBe(true);
+      expect(text.startsWith(OFFLINE_CANNOT)).toBe(true);
       expect(text).toContain('ANTHROPIC_API_KEY');
     },
   );

@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
+import {OFFLINE_CANNOT} from '../../../src/core/contract/model.ts';
 import {client, converse} from '../converse.ts';
 import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
 
@@ -23,7 +23,7 @@ describe('running', () => {
   });
 
   it('says so when there is no bash', async () => {
-    expect((await at(folder({}), 'run ls', PART_TOOLS)).text.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect((await at(folder({}), 'run ls', PART_TOOLS)).text.startsWith(OFFLINE_CANNOT)).toBe(true);
   });
 });
 
@@ -41,7 +41,7 @@ describe('fetching', () => {
 
   it('says so when there is no web_fetch, and fetches nothing when the request asks for more', async () => {
     const answer = (await at(folder({}), `fetch ${url}`)).text;
-    expect(answer.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect(answer.startsWith(OFFLINE_CANNOT)).toBe(true);
     expect(answer).toContain('no web_fetch');
     const {replies} = await at(folder({}), `fetch ${url} and install it`, [...MAIN_TOOLS, 'web_fetch']);
     expect(JSON.stringify(replies)).not.toContain('web_fetch');
@@ -65,7 +65,7 @@ describe('creating', () => {
 
   it('does not change an existing file, unless the request says overwrite', async () => {
     const root = folder({'a.txt': 'old'});
-    expect((await at(root, 'create a.txt with "new"')).text.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect((await at(root, 'create a.txt with "new"')).text.startsWith(OFFLINE_CANNOT)).toBe(true);
     expect(text(root, 'a.txt')).toBe('old');
     await at(root, 'overwrite a.txt with "new"');
     expect(text(root, 'a.txt')).toBe('new');
@@ -73,7 +73,7 @@ describe('creating', () => {
 
   it('writes nothing when the content is only described', async () => {
     const root = folder({});
-    expect((await at(root, 'create server.ts with a web server')).text.startsWith(CANNOT_PREFIX)).toBe(true);
+    expect((await at(root, 'create server.ts with a web server')).text.startsWith(OFFLINE_CANNOT)).toBe(true);
     expect(existsSync(join(root, 'server.ts'))).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 /** Answers about projects in several languages are true, and failures are at the start of a line. */
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
+import {OFFLINE_CANNOT} from '../../../src/core/contract/model.ts';
 import {type ConverseOptions, converse} from '../converse.ts';
 import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
 
@@ -34,7 +34,7 @@ const rust = folder(RUST);
 const go = folder(GO);
 const answer = async (root: string, prompt: string, more: Partial<ConverseOptions> = {}) =>
   (await converse(prompt, {root, tools: MAIN_TOOLS, ...more})).text;
-const saysCannot = (text: string) => text.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
+const saysCannot = (text: string) => text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT));
 
 describe('what could not be done', () => {
   it.each([

@@ -2,13 +2,13 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {CANNOT_PREFIX} from '../../../src/offline-model/fetch.ts';
+import {OFFLINE_CANNOT} from '../../../src/core/contract/model.ts';
 import {converse} from '../converse.ts';
 import {folder, MAIN_TOOLS} from '../simple-tools.ts';
 
 const at = (root: string, prompt: string) => converse(prompt, {root, tools: MAIN_TOOLS});
 const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
-const saysCannot = (answer: string) => answer.split('\n').some((line) => line.startsWith(CANNOT_PREFIX));
+const saysCannot = (answer: string) => answer.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT));
 
 describe('a name that ends with a word like "to"', () => {
   it.each([
