@@ -1,6 +1,6 @@
 /**
- * Takes keys out of all that front ends see. Text that streams in is told as it comes, but for an end that could become
- * a key: that waits for the next piece or the end of its block, whatever else is told meanwhile.
+ * Replaces keys in all events before front ends see them. Streamed text is published as it comes, except an end that may
+ * become a key: that waits for the next piece or the end of its block. Other events do not wait for it.
  */
 import type {AgentEventBody} from '../contract/events.ts';
 import type {StreamEvent} from '../contract/model.ts';
@@ -9,29 +9,29 @@ import {RedactingStream, type Redactor} from './redaction.ts';
 type DeltaEvent = Extract<StreamEvent, {type: 'content_block_delta'}>;
 type TextKind = 'text_delta' | 'thinking_delta';
 
-/** Fields of raw deltas that hold a piece of text. */
+/** The fields of raw deltas that contain a piece of text. */
 const PIECES = {text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json'} as const;
 
-/** A raw block under way. `last` is its newest delta, the shape for what was held. */
+/** A raw block that is being streamed. `last` is its newest delta: text that waited is published in that form. */
 interface RawBlock {
   readonly stream: RedactingStream;
   last: DeltaEvent;
 }
 
-/** What one agent's model is writing. */
-class Writing {
+/** The reply that one agent's model is writing. */
+class StreamedReply {
   readonly #texts = new Map<TextKind, RedactingStream>();
   readonly #raw = new Map<number, RawBlock>();
 
   constructor(private readonly redactor: Redactor) {}
 
   text(kind: TextKind, text: string): AgentEventBody[] {
-    // Blocks come one after the other: where the other kind begins, this one's is over.
-    const over = this.#endTexts(kind);
+    // Blocks come one after the other: when one kind of text begins, the other kind has ended.
+    const rest = this.#endTexts(kind);
     const stream = this.#texts.get(kind) ?? new RedactingStream(this.redactor);
     this.#texts.set(kind, stream);
     const shown = stream.push(text);
-    return shown === '' ? over : [...over, {type: kind, text: shown}];
+    return shown === '' ? rest : [...rest, {type: kind, text: shown}];
   }
 
   raw(event: StreamEvent): AgentEventBody[] {
@@ -41,25 +41,26 @@ class Writing {
         const block = this.#raw.get(event.index) ?? {stream: new RedactingStream(this.redactor), last: event};
         block.last = event;
         this.#raw.set(event.index, block);
-        return rawPiece(event, block.stream.push(piece));
+        return createDelta(event, block.stream.push(piece));
       }
     }
-    const told: AgentEventBody = {type: 'stream', event: this.redactor.values(event)};
-    if (event.type !== 'content_block_stop') return [told];
+    const redacted: AgentEventBody = {type: 'stream', event: this.redactor.values(event)};
+    if (event.type !== 'content_block_stop') return [redacted];
     const block = this.#raw.get(event.index);
     this.#raw.delete(event.index);
-    return block ? [...rawPiece(block.last, block.stream.end()), told] : [told];
+    return block ? [...createDelta(block.last, block.stream.end()), redacted] : [redacted];
   }
 
-  /** The reply is over. */
+  /** Call at the end of the reply. @returns the text that waited */
   end(): AgentEventBody[] {
     this.#raw.clear();
     return this.#endTexts();
   }
 
-  #endTexts(but?: TextKind): AgentEventBody[] {
+  /** Ends the texts of all kinds except one. */
+  #endTexts(except?: TextKind): AgentEventBody[] {
     return [...this.#texts].flatMap(([kind, stream]) => {
-      if (kind === but) return [];
+      if (kind === except) return [];
       this.#texts.delete(kind);
       const rest = stream.end();
       return rest === '' ? [] : [{type: kind, text: rest}];
@@ -68,40 +69,40 @@ class Writing {
 }
 
 export class EventRedaction {
-  readonly #writing = new Map<string, Writing>();
+  readonly #replies = new Map<string, StreamedReply>();
 
   constructor(private readonly redactor: Redactor) {}
 
-  /** What is told instead of this event: mostly one, none while its text is held back. */
+  /** @returns the events to publish instead of this one: usually one, none while its text waits */
   redact(agentId: string, body: AgentEventBody): readonly AgentEventBody[] {
     if (this.redactor.isEmpty) return [body];
     switch (body.type) {
       case 'text_delta':
       case 'thinking_delta':
-        return this.#of(agentId).text(body.type, body.text);
+        return this.#getReply(agentId).text(body.type, body.text);
       case 'stream':
-        return this.#of(agentId).raw(body.event);
+        return this.#getReply(agentId).raw(body.event);
       default: {
-        const told = this.redactor.values(body);
-        return endsReply(body) ? [...this.#end(agentId), told] : [told];
+        const redacted = this.redactor.values(body);
+        return isReplyEnd(body) ? [...this.#end(agentId), redacted] : [redacted];
       }
     }
   }
 
-  #of(agentId: string): Writing {
-    const writing = this.#writing.get(agentId) ?? new Writing(this.redactor);
-    this.#writing.set(agentId, writing);
-    return writing;
+  #getReply(agentId: string): StreamedReply {
+    const reply = this.#replies.get(agentId) ?? new StreamedReply(this.redactor);
+    this.#replies.set(agentId, reply);
+    return reply;
   }
 
   #end(agentId: string): AgentEventBody[] {
-    const rest = this.#writing.get(agentId)?.end() ?? [];
-    this.#writing.delete(agentId);
+    const rest = this.#replies.get(agentId)?.end() ?? [];
+    this.#replies.delete(agentId);
     return rest;
   }
 }
 
-function endsReply(body: AgentEventBody): boolean {
+function isReplyEnd(body: AgentEventBody): boolean {
   if (body.type === 'message') return body.role === 'assistant';
   return body.type === 'retry' || body.type === 'run_end';
 }
@@ -119,8 +120,8 @@ function getPiece({delta}: DeltaEvent): string | undefined {
   }
 }
 
-/** The same delta with this text. */
-function rawPiece(like: DeltaEvent, text: string): AgentEventBody[] {
+/** The same delta with another text; none for an empty text. */
+function createDelta(like: DeltaEvent, text: string): AgentEventBody[] {
   if (text === '') return [];
   const field = PIECES[like.delta.type as keyof typeof PIECES];
   return [{type: 'stream', event: {...like, delta: {...like.delta, [field]: text}} as DeltaEvent}];

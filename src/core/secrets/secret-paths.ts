@@ -1,4 +1,4 @@
-/** Where keys live: hidden from confined commands, and never read without a question. */
+/** The files and folders that contain keys: hidden from confined commands, and never read without a question. */
 import path from 'node:path';
 
 const KEYS = [
@@ -12,7 +12,7 @@ const KEYS = [
   '.netrc',
   '.git-credentials',
   '.npmrc',
-  // Not named in the documentation one by one, and of the same kind.
+  // The documentation does not name the following ones, but they contain keys, too.
   '.config/gh',
   '.config/git/credentials',
   '.cargo/credentials.toml',
@@ -32,7 +32,7 @@ const BROWSER_PROFILES = [
   '.var/app/org.mozilla.firefox',
 ];
 
-/** Absolute. @param miniCcHome sessions and settings of mini-cc */
+/** @param miniCcHome the folder with sessions and settings of mini-cc. @returns absolute paths */
 export function getSecretPaths(home: string, miniCcHome: string): string[] {
-  return [...[...KEYS, ...BROWSER_PROFILES].map((place) => path.resolve(home, place)), path.resolve(miniCcHome)];
+  return [...[...KEYS, ...BROWSER_PROFILES].map((each) => path.resolve(home, each)), path.resolve(miniCcHome)];
 }

@@ -25,10 +25,10 @@ import {
   CHANGES_THE_SHELL,
   checkAssignment,
   type Directories,
+  type DirectoriesAfter,
   goesDownAndUp,
   joinPath,
-  mergeOutcome,
-  type Outcome,
+  mergeDirectories,
   START,
   stay,
   union,
@@ -76,10 +76,10 @@ export class CommandWalk {
    * @throws NotProven for a part that is neither permitted nor known to only read, or that is not understood
    */
   walk(list: CompoundList | ParsedScript, directories: Directories = START): Directories {
-    return list.commands.reduce((now, statement) => mergeOutcome(this.#walkStatement(statement, now)), directories);
+    return list.commands.reduce((now, statement) => mergeDirectories(this.#walkStatement(statement, now)), directories);
   }
 
-  #walkStatement(statement: Statement, directories: Directories): Outcome {
+  #walkStatement(statement: Statement, directories: Directories): DirectoriesAfter {
     if (statement.background && !this.isTolerant) throw new NotProven('it goes on in the background');
     const {command} = statement;
     if (command.type !== 'AndOr') return this.#walkPipeline(command, directories);
@@ -96,7 +96,7 @@ export class CommandWalk {
     return before;
   }
 
-  #walkPipeline(node: PipelineNode, directories: Directories): Outcome {
+  #walkPipeline(node: PipelineNode, directories: Directories): DirectoriesAfter {
     if (node.type !== 'Pipeline') return this.#walkCommand(node, directories);
     const isNegated = node.prefixes.filter(({type}) => type === 'Negation').length % 2 === 1;
     if (node.commands.length === 1) {
@@ -108,7 +108,7 @@ export class CommandWalk {
     return stay(directories);
   }
 
-  #walkCommand(node: CommandNode, directories: Directories): Outcome {
+  #walkCommand(node: CommandNode, directories: Directories): DirectoriesAfter {
     if (node.type === 'Command') return this.#walkSimple(node, directories);
     if (node.type === 'Redirected') {
       this.#addRedirections(node.redirects, directories);
@@ -118,7 +118,7 @@ export class CommandWalk {
     return this.#walkCompound(node, directories);
   }
 
-  #walkCompound(node: CompoundCommand, directories: Directories): Outcome {
+  #walkCompound(node: CompoundCommand, directories: Directories): DirectoriesAfter {
     switch (node.type) {
       case 'Subshell':
         this.walk(node.body, directories);
@@ -154,13 +154,13 @@ export class CommandWalk {
     }
   }
 
-  #walkDefinition({body}: FunctionNode | Coproc, directories: Directories): Outcome {
+  #walkDefinition({body}: FunctionNode | Coproc, directories: Directories): DirectoriesAfter {
     if (!this.isTolerant) throw new NotProven('it defines what it runs');
     if (body.type === 'CompoundList') return stay(this.walk(body, directories));
     return this.#walkCommand(body, directories);
   }
 
-  #walkWithoutMoves(directories: Directories, walk: () => void): Outcome {
+  #walkWithoutMoves(directories: Directories, walk: () => void): DirectoriesAfter {
     const before = this.#mayMove;
     this.#mayMove = false;
     walk();
@@ -168,7 +168,7 @@ export class CommandWalk {
     return stay(directories);
   }
 
-  #walkSimple(node: Command, directories: Directories): Outcome {
+  #walkSimple(node: Command, directories: Directories): DirectoriesAfter {
     const isPermitted = node.name !== undefined && this.permits(node);
     for (const each of node.prefix) {
       if (each.type === 'Assignment' && !this.isTolerant) checkAssignment(each, isPermitted);
@@ -201,7 +201,7 @@ export class CommandWalk {
   }
 
   /** A program that must be known to only read. */
-  #walkReader(program: ShellWord | undefined, words: readonly ShellWord[], directories: Directories): Outcome {
+  #walkReader(program: ShellWord | undefined, words: readonly ShellWord[], directories: Directories): DirectoriesAfter {
     if (program?.kind !== 'text' || program.home) throw new NotProven('what it runs is known only when it runs');
     if (program.text === 'cd') return this.#move(words, directories);
     const name = program.text.replace(/^\/(?:usr\/)?bin\/(?=[^/]+$)/, '');
@@ -217,7 +217,7 @@ export class CommandWalk {
   }
 
   /** A command that a rule permits. */
-  #walkPermitted(node: Command, name: Word, directories: Directories): Outcome {
+  #walkPermitted(node: Command, name: Word, directories: Directories): DirectoriesAfter {
     const args = node.args.flatMap((arg) => (arg.type === 'Word' ? [arg] : []));
     if (args.length < node.args.length) this.#isShellKnown = false;
     const [program, ...words] = this.#expand([name, ...args], directories);
@@ -231,7 +231,7 @@ export class CommandWalk {
   }
 
   /** Behind a link `..` means one directory to `cd` and another to programs, so such a move is not followed. */
-  #move(words: readonly ShellWord[], directories: Directories): Outcome {
+  #move(words: readonly ShellWord[], directories: Directories): DirectoriesAfter {
     const [word, ...more] = words;
     if (word?.kind !== 'text' || more.length > 0 || /^-|^$/.test(word.text))
       throw new NotProven('cd: where it leads is not plain');

@@ -37,7 +37,7 @@ export interface Sorted {
   readonly reading: Reading;
 }
 
-interface Found {
+interface FoundOptions {
   readonly options: Set<string>;
   readonly values: string[];
   readonly reading: Reading;
@@ -65,7 +65,7 @@ export class Options {
 
   /** @throws NotProven for an option that is not in the list, and for words that may expand to an option */
   sort(words: readonly ShellWord[]): Sorted {
-    const found: Found = {options: new Set(), values: [], reading: {paths: [], globs: []}};
+    const found: FoundOptions = {options: new Set(), values: [], reading: {paths: [], globs: []}};
     const operands: ShellWord[] = [];
     let onlyOperands = false;
     for (let at = 0; at < words.length; at++) {
@@ -95,7 +95,7 @@ export class Options {
   }
 
   /** @returns how many of the words behind the option are its values */
-  #addOption(text: string, next: readonly ShellWord[], found: Found): number {
+  #addOption(text: string, next: readonly ShellWord[], found: FoundOptions): number {
     if (this.#numbers && /^-\d+$/.test(text)) return 0;
     if (text.startsWith('--')) {
       const [, name = '', attached] = /^(--[^=]+)(?:=([\s\S]*))?$/.exec(text) ?? [];
@@ -114,7 +114,7 @@ export class Options {
     return 0;
   }
 
-  #addNamed(name: string, attached: string | undefined, next: readonly ShellWord[], found: Found): number {
+  #addNamed(name: string, attached: string | undefined, next: readonly ShellWord[], found: FoundOptions): number {
     const value = this.#values.get(name);
     if (value === undefined) throw new NotProven(`its option ${name} is not known to only read`);
     found.options.add(name);

@@ -12,17 +12,17 @@ export const START: Directories = ['.'];
 const MAX_DIRECTORIES = 8;
 
 /** Where the shell may be after a command that succeeded, and after one that failed. */
-export interface Outcome {
+export interface DirectoriesAfter {
   readonly succeeded: Directories;
   readonly failed: Directories;
 }
 
-export function stay(directories: Directories): Outcome {
+export function stay(directories: Directories): DirectoriesAfter {
   return {succeeded: directories, failed: directories};
 }
 
 /** @throws NotProven when there are too many to follow */
-export function mergeOutcome({succeeded, failed}: Outcome): Directories {
+export function mergeDirectories({succeeded, failed}: DirectoriesAfter): Directories {
   return union(succeeded, failed);
 }
 
