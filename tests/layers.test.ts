@@ -78,7 +78,7 @@ interface Import {
 
 const sources = filesIn('src').filter((file) => /(?<!\.d)\.tsx?$/.test(file));
 const programs = new Map(sources.map((file) => [file, parse(file)]));
-const imports = sources.flatMap(importsOf);
+const imports = sources.flatMap(getImports);
 const relative = imports
   .filter(({target}) => target.startsWith('.'))
   .map((each) => ({...each, to: path.relative(root, path.resolve(root, path.dirname(each.file), each.target))}))
@@ -86,20 +86,20 @@ const relative = imports
   .filter(({to}) => to !== 'package.json' && !to.startsWith('.mini-cc/agents/'));
 
 test('every source lies in a folder of a layer', () => {
-  const unknown = sources.filter((file) => layerOf(file, LAYERS, 1) < 0 || (isCore(file) && coreLayerOf(file) < 0));
+  const unknown = sources.filter((file) => findLayer(file, LAYERS, 1) < 0 || (isCore(file) && findCoreLayer(file) < 0));
   expect(unknown).toEqual([]);
 });
 
 test('a folder imports only from the layers below it', () => {
   const wrong = relative.filter(({file, to}) => {
     const [from, target] = [file.split('/')[1], to.split('/')[1]];
-    return !to.startsWith('src/') || (from !== target && layerOf(file, LAYERS, 1) <= layerOf(to, LAYERS, 1));
+    return !to.startsWith('src/') || (from !== target && findLayer(file, LAYERS, 1) <= findLayer(to, LAYERS, 1));
   });
   expect(wrong.map(describeImport)).toEqual([]);
 });
 
 test('inside core, a folder imports only from the layers below it, types counted', () => {
-  const wrong = relative.filter(({file, to}) => isCore(file) && isCore(to) && coreLayerOf(file) < coreLayerOf(to));
+  const wrong = relative.filter(({file, to}) => isCore(file) && isCore(to) && findCoreLayer(file) < findCoreLayer(to));
   expect(wrong.map(describeImport)).toEqual([]);
 });
 
@@ -139,7 +139,7 @@ test('core loads neither the SDK nor a screen', () => {
 });
 
 test(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
-  const long = sources.flatMap((file) => functionsOf(file).filter(({lines}) => lines > MAX_FUNCTION_LINES));
+  const long = sources.flatMap((file) => getFunctions(file).filter(({lines}) => lines > MAX_FUNCTION_LINES));
   expect(withoutExceptions(long.map(({name, lines}) => ({name, size: `${lines} lines`})))).toEqual([]);
 });
 
@@ -147,7 +147,7 @@ test(`files have at most ${MAX_FILE_LINES} lines`, () => {
   const long = ['src', 'tests', 'bench', 'scripts', 'examples']
     .flatMap(filesIn)
     .filter((file) => /\.(?:tsx?|mjs|mts)$/.test(file))
-    .map((file) => ({name: file, lines: linesOf(file)}))
+    .map((file) => ({name: file, lines: countLines(file)}))
     .filter(({lines}) => lines > MAX_FILE_LINES);
   expect(withoutExceptions(long.map(({name, lines}) => ({name, size: `${lines} lines`})))).toEqual([]);
 });
@@ -160,7 +160,7 @@ test(`folders have at most ${MAX_FOLDER_FILES} sources`, () => {
 });
 
 test(`at most a quarter of the files has under ${SMALL_FILE_LINES} lines`, () => {
-  const small = sources.filter((file) => linesOf(file) < SMALL_FILE_LINES);
+  const small = sources.filter((file) => countLines(file) < SMALL_FILE_LINES);
   expect(small.length).toBeLessThanOrEqual(sources.length / 4);
 });
 
@@ -168,7 +168,7 @@ test('the exceptions are about what is there and too large', () => {
   const names = new Set([
     ...sources,
     ...sources.map(path.dirname),
-    ...sources.flatMap(functionsOf).map(({name}) => name),
+    ...sources.flatMap(getFunctions).map(({name}) => name),
   ]);
   expect(Object.keys(EXCEPTIONS).filter((name) => !names.has(name))).toEqual([]);
 });
@@ -192,7 +192,7 @@ function read(file: string): string {
   return readFileSync(path.join(root, file), 'utf8');
 }
 
-function linesOf(file: string): number {
+function countLines(file: string): number {
   return read(file).trimEnd().split('\n').length;
 }
 
@@ -201,23 +201,23 @@ function parse(file: string): Node {
 }
 
 /** The node and all below it. */
-function* nodesOf(node: Node): Generator<Node> {
+function* walkNodes(node: Node): Generator<Node> {
   yield node;
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? value : [value]) {
-      if (typeof child === 'object' && child !== null && typeof child.type === 'string') yield* nodesOf(child);
+      if (typeof child === 'object' && child !== null && typeof child.type === 'string') yield* walkNodes(child);
     }
   }
 }
 
 /** Static and dynamic imports and re-exports. */
-function importsOf(file: string): Import[] {
+function getImports(file: string): Import[] {
   const found: Import[] = [];
   const add = (source: unknown, typeOnly: boolean) => {
     const target = (source as {value?: unknown} | null)?.value;
     if (typeof target === 'string') found.push({file, target, typeOnly});
   };
-  for (const node of nodesOf(programs.get(file)!)) {
+  for (const node of walkNodes(programs.get(file)!)) {
     const {type, source, specifiers = []} = node as Node & {specifiers?: {importKind?: string; exportKind?: string}[]};
     const kinds = specifiers.map(({importKind, exportKind}) => importKind ?? exportKind);
     const isType = node.importKind === 'type' || node.exportKind === 'type';
@@ -230,7 +230,7 @@ function importsOf(file: string): Import[] {
   return found;
 }
 
-function functionsOf(file: string): {name: string; lines: number}[] {
+function getFunctions(file: string): {name: string; lines: number}[] {
   const text = read(file);
   const found: {name: string; lines: number}[] = [];
   const visit = (node: Node, name: string): void => {
@@ -248,7 +248,7 @@ function functionsOf(file: string): {name: string; lines: number}[] {
   return found;
 }
 
-function layerOf(file: string, layers: readonly (readonly string[])[], depth: number): number {
+function findLayer(file: string, layers: readonly (readonly string[])[], depth: number): number {
   return layers.findIndex((names) => names.includes(file.split('/')[depth]!));
 }
 
@@ -256,8 +256,8 @@ function isCore(file: string): boolean {
   return file.startsWith('src/core/');
 }
 
-function coreLayerOf(file: string): number {
-  return layerOf(file, CORE_LAYERS, 2);
+function findCoreLayer(file: string): number {
+  return findLayer(file, CORE_LAYERS, 2);
 }
 
 function describeImport({file, target}: Import): string {

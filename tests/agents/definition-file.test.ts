@@ -10,7 +10,7 @@ async function file(content: string | Uint8Array) {
   return workspace.write(workspace.project, 'x.json', content);
 }
 
-const problemOf = (name: string, lossy = false) => readDefinitionFile(name, {lossy}).problems[0];
+const getProblem = (name: string, lossy = false) => readDefinitionFile(name, {lossy}).problems[0];
 
 test('a byte order mark is not part of the text', async () => {
   expect(readDefinitionFile(await file('\uFEFF{}'), {lossy: false})).toEqual({text: '{}', problems: []});
@@ -19,7 +19,7 @@ test('a byte order mark is not part of the text', async () => {
 test('a file of one megabyte is read, a larger one is not', async () => {
   expect(readDefinitionFile(await file('x'.repeat(1024 * 1024)), {lossy: false}).problems).toEqual([]);
   const large = await file('x'.repeat(1.5 * 1024 * 1024));
-  expect(problemOf(large)).toMatchObject({
+  expect(getProblem(large)).toMatchObject({
     rule: 'too-large',
     message: 'has 1.5 MB: a definition may have at most 1 MB',
   });
@@ -27,12 +27,12 @@ test('a file of one megabyte is read, a larger one is not', async () => {
 
 test('bytes that are not UTF-8 are reported with line and column', async () => {
   const name = await file(Buffer.concat([Buffer.from('{\n "\uFFFD é'), Buffer.from([0xe9, 0x22]), Buffer.from('}')]));
-  expect(problemOf(name)).toMatchObject({severity: 'error', rule: 'encoding', line: 2, column: 6});
+  expect(getProblem(name)).toMatchObject({severity: 'error', rule: 'encoding', line: 2, column: 6});
   expect(readDefinitionFile(name, {lossy: true})).toMatchObject({
     text: '{\n "\uFFFD é\uFFFD"}',
     problems: [{severity: 'warning', line: 2, column: 6}],
   });
-  expect(problemOf(await file(Buffer.from('\uFEFF{}', 'utf16le')))?.message).toBe('is UTF-16: save it as UTF-8');
+  expect(getProblem(await file(Buffer.from('\uFEFF{}', 'utf16le')))?.message).toBe('is UTF-16: save it as UTF-8');
 });
 
 test('the problem says what the path is: a folder, a pipe, a broken or circular link, or a missing file', async () => {
@@ -43,7 +43,7 @@ test('the problem says what the path is: a folder, a pipe, a broken or circular 
   await symlink('nowhere', at('broken.json'));
   await symlink('loop.json', at('loop.json'));
   const messages = ['folder.json', 'pipe.json', 'broken.json', 'loop.json', 'absent.json'].map(
-    (name) => problemOf(at(name))?.message,
+    (name) => getProblem(at(name))?.message,
   );
   expect(messages).toEqual([
     'is a folder, not a file',
@@ -65,5 +65,5 @@ test('a file without read permission is reported', async () => {
   await chmod(name, 0o000);
   const root = process.getuid?.() === 0;
   // Root may read everything.
-  expect(problemOf(name)?.message).toBe(root ? undefined : 'cannot be read: permission denied');
+  expect(getProblem(name)?.message).toBe(root ? undefined : 'cannot be read: permission denied');
 });

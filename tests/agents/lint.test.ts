@@ -10,7 +10,7 @@ function lintLines({agents, others}: LintResult): string[] {
 }
 
 /** The findings about one agent of the project. */
-async function rulesOf(fields: Record<string, unknown>) {
+async function getLintRules(fields: Record<string, unknown>) {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'helper.json', json(good('helper', fields)));
   const {agents} = lintAgents(readCatalog(workspace.options), TOOLS);
@@ -83,17 +83,17 @@ test.each([
   ['Explains compiler errors', false],
   ['Code review agent with read-only access, focusing on code quality', false],
 ])('the description %j is too vague: %s', async (description, vague) => {
-  expect(await rulesOf({description})).toEqual(vague ? ['vague-description'] : []);
+  expect(await getLintRules({description})).toEqual(vague ? ['vague-description'] : []);
 });
 
 test('a long description, which costs tokens in every request, is a warning', async () => {
-  expect(await rulesOf({description: `Explains compiler errors. ${'Example of such an error. '.repeat(90)}`})).toEqual([
-    'long-description',
-  ]);
+  expect(
+    await getLintRules({description: `Explains compiler errors. ${'Example of such an error. '.repeat(90)}`}),
+  ).toEqual(['long-description']);
 });
 
 test('a prompt that is too short is a warning', async () => {
-  expect(await rulesOf({prompt: 'Review code.'})).toEqual(['short-prompt']);
+  expect(await getLintRules({prompt: 'Review code.'})).toEqual(['short-prompt']);
 });
 
 test.each([
@@ -108,13 +108,13 @@ test.each([
   ['Report which tests to add.', false],
   ['Write a short summary.', false],
 ])('in a read-only agent, %j promises writing: %s', async (text, promises) => {
-  expect(await rulesOf(prompt(text))).toEqual(promises ? ['promises-writing'] : []);
+  expect(await getLintRules(prompt(text))).toEqual(promises ? ['promises-writing'] : []);
 });
 
 test('a prompt that runs commands is a warning when the agent has no bash', async () => {
-  expect(await rulesOf({tools: ['read_file'], ...prompt('Run the tests.')})).toEqual(['promises-running']);
-  expect(await rulesOf({tools: ['read_file'], ...prompt('Look at git log.')})).toEqual(['promises-running']);
-  expect(await rulesOf({tools: ['read_file'], ...prompt('Never run the tests.')})).toEqual([]);
+  expect(await getLintRules({tools: ['read_file'], ...prompt('Run the tests.')})).toEqual(['promises-running']);
+  expect(await getLintRules({tools: ['read_file'], ...prompt('Look at git log.')})).toEqual(['promises-running']);
+  expect(await getLintRules({tools: ['read_file'], ...prompt('Never run the tests.')})).toEqual([]);
 });
 
 test.each([
@@ -124,8 +124,8 @@ test.each([
   ['Do not change files that nobody asked about.', false],
   ['Never edit code outside of the task.', false],
 ])('in an agent that may write, %j suggests readOnly: %s', async (text, forbids) => {
-  expect(await rulesOf({...allTools, ...prompt(text)})).toEqual(forbids ? ['forbids-writing'] : []);
-  expect(await rulesOf(prompt(text))).toEqual([]);
+  expect(await getLintRules({...allTools, ...prompt(text)})).toEqual(forbids ? ['forbids-writing'] : []);
+  expect(await getLintRules(prompt(text))).toEqual([]);
 });
 
 test('lint warns when the prompt of an agent for Claude says read-only, but its Bash may write', async () => {
@@ -143,12 +143,12 @@ test('lint warns when the prompt of an agent for Claude says read-only, but its 
 });
 
 test('a prompt that mentions a tool which the agent lacks is a warning', async () => {
-  expect(await rulesOf(prompt('Change lines with edit_file.'))).toEqual(['missing-tool']);
-  expect(await rulesOf(prompt('Look it up with WebSearch, else mcp__docs__find.'))).toEqual([
+  expect(await getLintRules(prompt('Change lines with edit_file.'))).toEqual(['missing-tool']);
+  expect(await getLintRules(prompt('Look it up with WebSearch, else mcp__docs__find.'))).toEqual([
     'missing-tool',
     'missing-tool',
   ]);
-  expect(await rulesOf({...allTools, ...prompt('Use edit_file for changes.')})).toEqual([]);
+  expect(await getLintRules({...allTools, ...prompt('Use edit_file for changes.')})).toEqual([]);
 });
 
 test('lint lists hidden and broken files with their findings', async () => {

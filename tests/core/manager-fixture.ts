@@ -66,7 +66,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
       },
       writeLog: new WriteLog(),
       checkpoints: NO_CHECKPOINTS,
-      permits: permitsOf(undefined, () => undefined),
+      permits: createPermitDeps(undefined, () => undefined),
       clock: systemClock,
       rawStream: false,
       limits: {profile: 'standard', agents: {}},
@@ -99,7 +99,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
 }
 
 /** The default mode without rules. @param questions undefined: nobody can be asked */
-export function permitsOf(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
+export function createPermitDeps(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
   const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   return {policy, questions, onDenied, sandboxAvailable: async () => true};
 }

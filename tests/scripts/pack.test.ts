@@ -64,7 +64,7 @@ function writeProgram(name: string, text: string): string {
   return name;
 }
 
-function sizeOf(place: string): number {
+function getSize(place: string): number {
   return readdirSync(place, {withFileTypes: true, recursive: true})
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size, 0);
@@ -102,7 +102,7 @@ describe('the packed file', () => {
     const modules = path.join(program, 'node_modules');
     expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['@vscode', 'mini-cc']);
     expect(readdirSync(path.join(modules, '@vscode'))).toHaveLength(2);
-    expect(sizeOf(modules)).toBeLessThan(12 * MB);
+    expect(getSize(modules)).toBeLessThan(12 * MB);
   });
 });
 

@@ -7,7 +7,7 @@ import type {Denial} from '../../../src/core/contract/permission.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
-import {managerFixture, permitsOf, until} from '../manager-fixture.ts';
+import {createPermitDeps, managerFixture, until} from '../manager-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 /** How many calls each agent makes in its one reply. */
@@ -33,7 +33,7 @@ function eightAgents() {
   const made = managerFixture({
     tools: [work as Tool],
     maxConcurrent: CALLS.length,
-    runs: {permits: permitsOf(questions, (denial) => void denials.push(denial))},
+    runs: {permits: createPermitDeps(questions, (denial) => void denials.push(denial))},
   });
   const stops = CALLS.map(() => new AbortController());
   const models = CALLS.map((count, agent) => {
@@ -65,16 +65,16 @@ function endsIn(events: readonly AgentEvent[]): Map<string, string[]> {
   return ends;
 }
 
-const jobOf = ({detail}: Question) => /job-\d-\d/.exec(detail)?.[0] ?? detail;
-const agentOf = (question: Question) => Number(/job-(\d)/.exec(question.detail)?.[1]);
+const getJob = ({detail}: Question) => /job-\d-\d/.exec(detail)?.[0] ?? detail;
+const getAgentNumber = (question: Question) => Number(/job-(\d)/.exec(question.detail)?.[1]);
 
 describe('twenty questions from eight agents at once', () => {
   it('are all asked, each with the agent whose call it is', async () => {
     const {asked, runs, manager, events} = eightAgents();
     await until(() => asked().length === TWENTY);
     for (const {agentId, question} of asked()) {
-      expect(question.agent).toBe(`[code] task ${agentOf(question)}`);
-      expect(manager.get(agentId)?.description).toBe(`task ${agentOf(question)}`);
+      expect(question.agent).toBe(`[code] task ${getAgentNumber(question)}`);
+      expect(manager.get(agentId)?.description).toBe(`task ${getAgentNumber(question)}`);
     }
     expect(new Set(asked().map(({question}) => question.id)).size).toBe(TWENTY);
     await manager.stopAll();
@@ -90,8 +90,8 @@ describe('twenty questions from eight agents at once', () => {
     // From the last to the first, and each twice: a second answer counts for nothing.
     for (const [index, {question}] of asked().toReversed().entries()) {
       const choice = answers[index % answers.length]!;
-      given.set(jobOf(question), choice);
-      questions.answer(question.id, choice === 'no' ? {choice, note: `not ${jobOf(question)}`} : {choice});
+      given.set(getJob(question), choice);
+      questions.answer(question.id, choice === 'no' ? {choice, note: `not ${getJob(question)}`} : {choice});
       questions.answer(question.id, {choice: 'yes'});
     }
     await Promise.all(runs);
@@ -103,7 +103,7 @@ describe('twenty questions from eight agents at once', () => {
         .map(([job]) => `[code] task ${job[4]} toolu_${job[4]}_${job[6]}`)
         .toSorted(),
     );
-    for (const {question} of asked()) expect(endsIn(events).get(question.id)).toEqual([given.get(jobOf(question))]);
+    for (const {question} of asked()) expect(endsIn(events).get(question.id)).toEqual([given.get(getJob(question))]);
     // Every call has its own result, and the word that went with a no is that call's.
     for (const [agent, model] of models.entries()) {
       const results = JSON.stringify(model.requests[1]?.messages.at(-1));
@@ -117,7 +117,7 @@ describe('twenty questions from eight agents at once', () => {
   it('end with their agent alone when one is stopped in the midst', async () => {
     const {asked, questions, ran, runs, manager, events} = eightAgents();
     await until(() => asked().length === TWENTY);
-    const first = asked().filter(({question}) => agentOf(question) === 0);
+    const first = asked().filter(({question}) => getAgentNumber(question) === 0);
     questions.answer(first[0]!.question.id, {choice: 'yes'});
     await until(() => ran.length === 1);
     await manager.stop(first[0]!.agentId);

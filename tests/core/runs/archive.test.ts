@@ -48,7 +48,7 @@ describe('the archive', () => {
 });
 
 describe('wall time by the clock', () => {
-  it('ends a run at 100 %, whatever its model does; the time in the queue does not count', async () => {
+  it('ends a run at 100 %, also while its model does not answer; the time in the queue does not count', async () => {
     const clock = new FakeClock();
     const {spawn, manager} = managerFixture({runs: {clock}, maxConcurrent: 1});
     const first = spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 30});

@@ -12,7 +12,7 @@ const looking: Line = calls(call('look', {}));
 /** Each reply of the scripted model counts 15 tokens. */
 const endless = () => new ScriptedModel((request) => (request.mayCallTools ? looking : say('what I have')));
 
-describe('limits that somebody named', () => {
+describe('limits of a Task call, a definition or the settings', () => {
   const task = {prompt: 'implement login'};
   const settings = {profile: 'graded' as const, agents: {}};
 
@@ -45,7 +45,7 @@ describe('limits that somebody named', () => {
     expect(later.manager.get(runId)?.limits).toEqual({maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
   });
 
-  it('timeout_seconds 0 = none, whatever the profile says', () => {
+  it('timeout_seconds 0 means no limit in every profile', () => {
     expect(getLimits(settings, {name: 'explore'}, {...task, timeoutSeconds: 0}).timeoutSeconds).toBe(0);
   });
 

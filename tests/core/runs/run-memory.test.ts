@@ -10,7 +10,7 @@ import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 const WARM_UP = 50;
 const RUNS = 300;
-const MOST_BYTES = 20 * 1024;
+const MAX_BYTES = 20 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -39,7 +39,7 @@ describe('the memory of a session', () => {
     await all(WARM_UP, WARM_UP + RUNS);
     const grown = (heap() - before) / RUNS;
     process.stdout.write(`heap for each ended run: ${(grown / 1024).toFixed(1)} KB\n`);
-    expect(grown).toBeLessThan(MOST_BYTES);
+    expect(grown).toBeLessThan(MAX_BYTES);
     expect(manager.list()).toHaveLength(WARM_UP + RUNS);
   });
 

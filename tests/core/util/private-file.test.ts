@@ -5,14 +5,14 @@ import {expect, it} from 'vitest';
 import {appendPrivateFile, createPrivateFolder} from '../../../src/core/util/private-file.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-private-'));
-const modeOf = (file: string) => statSync(file).mode & 0o777;
+const getMode = (file: string) => statSync(file).mode & 0o777;
 
 it('makes files and folders that the user alone can read', () => {
   const file = path.join(folder(), 'deep', 'er', 'history.jsonl');
   appendPrivateFile(file, 'one\n');
   appendPrivateFile(file, 'two\n');
   expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n');
-  expect([file, path.dirname(file), path.dirname(path.dirname(file))].map(modeOf)).toEqual([0o600, 0o700, 0o700]);
+  expect([file, path.dirname(file), path.dirname(path.dirname(file))].map(getMode)).toEqual([0o600, 0o700, 0o700]);
 });
 
 it('narrows those that were open to others', () => {
@@ -20,10 +20,10 @@ it('narrows those that were open to others', () => {
   writeFileSync(file, 'old\n');
   chmodSync(file, 0o666);
   appendPrivateFile(file, 'new\n');
-  expect(modeOf(file)).toBe(0o600);
+  expect(getMode(file)).toBe(0o600);
   const wide = path.join(folder(), 'wide');
   mkdirSync(wide);
   chmodSync(wide, 0o777);
   createPrivateFolder(wide);
-  expect(modeOf(wide)).toBe(0o700);
+  expect(getMode(wide)).toBe(0o700);
 });
