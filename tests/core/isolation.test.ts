@@ -20,7 +20,7 @@ async function played(brought: BroughtBack | Error, change: Partial<Worktree> = 
   writeFileSync(path.join(top, 'a.ts'), 'one\ntwo\nthree\n');
   const asked: string[] = [];
   const tree: Worktree = {
-    ...{top, root: top, seen: ['/objects'], notes: []},
+    ...{top, root: top, gitObjects: ['/objects'], notes: []},
     inWorkspace: (file) => (file.startsWith(top) ? root + file.slice(top.length) : undefined),
     bringBack: async () => {
       asked.push('bringBack');

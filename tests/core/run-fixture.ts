@@ -2,7 +2,6 @@
 
 import {z} from 'zod';
 import type {AgentRun} from '../../src/core/agent-loop.ts';
-import {NO_CHECKPOINTS} from '../../src/core/contract/checkpoints.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Message, Model, ToolResultBlock} from '../../src/core/contract/model.ts';
 import type {Access, AllowedCall} from '../../src/core/contract/permission.ts';
@@ -12,6 +11,7 @@ import type {TranscriptEntry} from '../../src/core/contract/transcript.ts';
 import {createPermit, type PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
+import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {History} from '../../src/core/turn/history.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';

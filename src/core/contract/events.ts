@@ -1,6 +1,6 @@
 /**
- * Progress goes one way: core emits, front ends listen. Events are plain JSON, flat, tagged by agent.
- * What must last is in the transcript before it is emitted. Nothing waits for a listener.
+ * Events report progress one way: core emits, front ends listen. They are plain JSON, flat, and name their agent. What
+ * must last is in the transcript before its event is emitted. Nothing waits for a listener.
  */
 
 import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './model.ts';
@@ -20,7 +20,7 @@ export interface EventBase {
 
 export interface RunStart {
   readonly type: 'run_start';
-  /** Agent name: `main`, `explore`, … */
+  /** The agent's name: `main`, `explore`, … */
   readonly agent: string;
   readonly description: string;
   /** The Task call that dispatched it, if a model did. */
@@ -31,18 +31,18 @@ export interface RunStart {
   /** It runs in the background; its end is announced. */
   readonly background?: boolean;
   readonly label?: string;
-  /** Above 1 for a run that goes on after its end: the same agentId starts again. */
+  /** Above 1 when an ended run continues: the same agentId starts again. */
   readonly round?: number;
 }
 
 export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
-  /** Each change of a subagent's state; `removed` when its transcript is archived. */
+  /** A subagent's state changed; `removed`: its transcript was archived. */
   | {readonly type: 'run_state'; readonly state: RunState}
-  /** It was sent to the background while it was at work. */
+  /** The run was sent to the background while it was at work. */
   | {readonly type: 'run_background'}
-  /** Of the main agent: how a background run ended. Its message is in the history by then, or waits for the next prompt. */
+  /** A background run ended. The message for the main agent waits in its inbox. */
   | ({readonly type: 'announcement'} & Announcement)
   | {readonly type: 'text_delta'; readonly text: string}
   | {readonly type: 'thinking_delta'; readonly text: string}
@@ -73,26 +73,26 @@ export type AgentEventBody =
   | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
   | {readonly type: 'queued_prompt_delivered'; readonly id: string}
-  /** The person took it back: a front end has its content by the answer to `take_back`. */
+  /** The person took it back. The answer to the request `take_back` has its content. */
   | {readonly type: 'queued_prompt_taken_back'; readonly id: string}
-  /** It was stopped before it was taken up; `text` is what was lost. */
+  /** It was removed by a stop before it was delivered. `text` is what it said. */
   | {readonly type: 'queued_prompt_dropped'; readonly id: string; readonly text: string}
   | {
       readonly type: 'notice';
       readonly level: 'info' | 'warning' | 'error';
       readonly text: string;
-      /** The text is a unified diff, with lines around it. */
+      /** The text contains a unified diff, with other lines around it. */
       readonly isDiff?: boolean;
     }
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
   | {readonly type: 'session'; readonly info: SessionInfo}
   | {readonly type: 'cleared'}
-  /** The conversation is as it was before an earlier prompt. */
+  /** The conversation was taken back to before an earlier prompt. */
   | {readonly type: 'rewound'}
   | {
       readonly type: 'run_end';
       readonly outcome: Outcome;
-      /** Why, in a few words, where the outcome is no success. */
+      /** Why the run did not succeed, in a few words. */
       readonly reason?: string;
       readonly tools: number;
       readonly durationMs: number;
@@ -101,32 +101,32 @@ export type AgentEventBody =
 
 export type AgentEvent = EventBase & AgentEventBody;
 
-/** Emits for one agent: the session adds who, when and the count. */
+/** Emits events of one agent. The session adds `EventBase`. */
 export type Emit = (event: AgentEventBody) => void;
 
-/** Gives each agent its `Emit`; the session's event bus is one. */
+/** Creates the `Emit` of each agent. The session's event bus implements it. */
 export interface Emitters {
   /** @param parent the agent that dispatched this one */
   emitFor(agentId: string, parent?: string): Emit;
 }
 
-/** A question to the person. The digit chooses; nothing is chosen beforehand. */
+/** A question to the person. The person chooses by digit; no option is chosen beforehand. */
 export interface Question {
   readonly id: string;
   /** Who asks: `main`, `[explore] look around`, or `mini-cc` for a command. */
   readonly agent: string;
-  /** What it wants to do or know, in one line. */
+  /** What the agent wants to do or know, in one line. */
   readonly title: string;
   /** The whole command or diff. */
   readonly detail: string;
   readonly detailType: 'command' | 'diff' | 'text';
-  /** None: a line of text is asked for, and comes as the answer's `note`. */
+  /** Empty: the person types a line of text, which is the answer's `note`. */
   readonly options: readonly QuestionOption[];
-  /** What Esc means. */
+  /** What Esc does, for the person to read. */
   readonly escape: string;
-  /** What Enter means while nothing is marked; without it, nothing. */
+  /** What Enter does while no option is marked, for the person to read. Absent: nothing. */
   readonly enter?: string;
-  /** Instead of a question: the front end opens `$EDITOR` on this file and answers `text` when it was left. */
+  /** The front end opens `$EDITOR` on this file instead of asking, and answers `text` when the editor was closed. */
   readonly editor?: {readonly file: string};
 }
 
@@ -134,21 +134,21 @@ export interface QuestionOption {
   readonly digit: number;
   readonly choice: string;
   readonly label: string;
-  /** A word may go with it. */
+  /** The person may add a text, which is the answer's `note`. */
   readonly takesNote?: boolean;
 }
 
 export interface Answer {
-  /** One of the options, `escape`, or `text` where a line was asked for. */
+  /** The `choice` of an option, `escape`, or `text` for a typed line. */
   readonly choice: string;
   readonly note?: string;
-  /** Of a question about a tool call: the input that the call is to have instead. It is decided anew, once. */
+  /** For a question about a tool call: the input that replaces the call's own. The call is then decided anew, once. */
   readonly input?: unknown;
-  /** Of the choice `always`: the rule to keep, instead of the one that the question named. */
+  /** With the choice `always`: the rule to save, in place of the one that the question named. */
   readonly rule?: string;
 }
 
-/** What a front end shows of a session, and print mode's `init` object. */
+/** What front ends show of a session. Print mode's `init` object is made from it. */
 export interface SessionInfo {
   readonly sessionId: string;
   readonly cwd: string;
@@ -159,11 +159,11 @@ export interface SessionInfo {
   readonly agents: readonly string[];
   readonly commands: readonly {readonly name: string; readonly description: string}[];
   readonly transcript: string;
-  /** One line each, for the user: settings that were ignored and the like. */
+  /** One line each, for the user, e.g. about settings that were ignored. */
   readonly warnings: readonly string[];
-  /** What was said before, of a session that goes on. */
+  /** The conversation so far, when the session was restored. */
   readonly restored: readonly RestoredMessage[];
-  /** Descriptions of that session's runs, by their ids: announcements of earlier versions have none. */
+  /** Descriptions of the restored session's runs by run id, since announcements of earlier versions have none. */
   readonly runDescriptions: Readonly<Record<string, string>>;
 }
 

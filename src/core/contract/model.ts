@@ -1,4 +1,4 @@
-/** The conversation as the Messages API writes it, and what the loop needs of a model. Types only: the SDK is not loaded. */
+/** Messages in the format of the Messages API, and what the agent loop needs of a model. The SDK is not loaded here. */
 import type {Anthropic} from '@anthropic-ai/sdk';
 
 export type Message = Anthropic.MessageParam;
@@ -13,7 +13,7 @@ export type StopReason = Anthropic.StopReason;
 /** One raw event of the model's stream, as `--include-partial-messages` prints it. */
 export type StreamEvent = Anthropic.RawMessageStreamEvent;
 
-/** Tokens of one model call or the sum over several. All counts are tokens. */
+/** Tokens of one model call, or of several together. */
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -21,19 +21,21 @@ export interface Usage {
   readonly cache_creation_input_tokens: number;
 }
 
-/** The offline model begins a line of its answer so when it cannot do what was asked: print mode then exits 1. */
+/** Begins a line of the offline model's answer when it cannot do what was asked. Print mode then exits with code 1. */
 export const OFFLINE_CANNOT = 'I cannot do this offline:';
 
 export interface ModelRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly messages: readonly Message[];
-  /** False in the reporting turn: the tools stay in the request (its bytes stay cached) but may not be called. */
+  /**
+   * False when the run must report: the tools stay in the request, which keeps its cached bytes, but may not be called.
+   */
   readonly mayCallTools: boolean;
-  /** At most so many tokens in the reply; absent: as the model is set. */
+  /** The most tokens that the reply may have; absent: the model's own setting. */
   readonly maxOutputTokens?: number;
   readonly signal: AbortSignal;
-  /** JSON Schema that the answer must match. */
+  /** A JSON Schema that the answer must match. */
   readonly answerSchema?: Readonly<Record<string, unknown>>;
 }
 
@@ -48,25 +50,25 @@ export interface ModelReply {
   readonly garbledInputs: ReadonlyMap<string, string>;
 }
 
-/** What a call says while it is under way. */
+/** What a model call reports while it runs. */
 export type ModelProgress =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly text: string}
   | {readonly type: 'raw'; readonly event: StreamEvent}
-  /** What this attempt has used so far, should it not come to its end. */
+  /** What this attempt has used so far: counted if it fails. */
   | {readonly type: 'usage'; readonly usage: Usage; readonly model: string}
-  /** The call is asked again: what was streamed so far no longer counts. */
+  /** The call is tried again: what was streamed so far no longer counts. */
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number};
 
 export interface Model {
-  /** As shown and as sent, e.g. `claude-sonnet-5-5`, `ollama/qwen3`, `offline`. */
+  /** The name as it is shown, e.g. `claude-sonnet-5-5`, `ollama/qwen3`, `offline`. */
   readonly name: string;
-  /** The built-in rule-based model. */
+  /** It is the built-in rule-based model. */
   readonly offline: boolean;
   /** The model's server runs on this machine. */
   readonly local: boolean;
   /**
-   * One reply, retried as the settings say.
+   * Makes one call and retries it as the settings say.
    * @throws ModelError when the call failed for good; the signal's reason when aborted.
    */
   reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply>;

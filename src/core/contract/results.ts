@@ -3,12 +3,12 @@ import type {ToolResultBlock, Usage} from './model.ts';
 
 export type Outcome = 'success' | 'error' | 'timeout' | 'limit' | 'stopped' | 'unknown';
 
-/** One tool call as the runtime saw it; receipts are made from these. */
+/** One tool call as the runtime saw it. Receipts are made from these. */
 export interface ToolRecord {
   readonly tool: string;
   readonly isError: boolean;
   readonly facts: ToolFacts;
-  /** What the tool itself asked of a model. */
+  /** Tokens of the model calls that the tool itself made. */
   readonly used?: readonly {readonly usage: Usage; readonly model: string}[];
 }
 
@@ -22,7 +22,7 @@ export interface RunTotals {
   readonly turns: number;
   readonly tools: readonly ToolRecord[];
   readonly durationMs: number;
-  /** Time within model calls. */
+  /** Time in model calls. */
   readonly modelMs: number;
 }
 
@@ -30,7 +30,7 @@ export type RunResult = RunTotals &
   (
     | {readonly outcome: 'success'}
     | {readonly outcome: 'limit'; readonly limit: string}
-    /** `timeout` names which time was over, in words. */
+    /** `timeout` is a text that says which time was used up. */
     | {readonly outcome: 'timeout'; readonly timeout: string}
     | {readonly outcome: 'stopped'}
     | {readonly outcome: 'error'; readonly error: string; readonly code: string}
@@ -39,11 +39,11 @@ export type RunResult = RunTotals &
 export interface ToolResult {
   readonly content: ToolResultBlock['content'];
   readonly isError?: boolean;
-  /** What a person sees beside the tool's line; the model never reads it. */
+  /** What a person sees besides the tool's line. The model never reads it. */
   readonly display?: ToolDisplay;
-  /** The sandbox kept a command from doing something: another attempt, with less confinement, may succeed. */
+  /** The sandbox prevented something that a command tried: an attempt with less confinement may succeed. */
   readonly confinementHit?: boolean;
-  /** What the runtime knows for the receipt. */
+  /** What the runtime saw, for the receipt. */
   readonly facts?: ToolFacts;
 }
 
@@ -55,9 +55,9 @@ export type ToolDisplay =
 export interface ToolFacts {
   readonly read?: readonly string[];
   readonly changed?: readonly string[];
-  /** Those of them that another agent may have changed. */
+  /** The changed files that another agent may have changed. */
   readonly shared?: readonly string[];
-  /** Why the files that it changed are not in `changed`. */
+  /** Why it is not known which files the call changed. */
   readonly uncounted?: string;
   readonly exitCode?: number;
 }
@@ -67,9 +67,9 @@ export interface Todo {
   readonly status: 'pending' | 'in_progress' | 'completed';
 }
 
-/** Keeps whole outputs; `storage/` puts them beside the transcript. */
+/** Saves whole outputs. `storage/` puts them beside the transcript. */
 export interface OutputStore {
-  /** Opens the file for this call. The same call id gives the same path. */
+  /** Opens the file for the output of a call. The same call id gives the same path. */
   open(callId: string): OutputFile;
 }
 
@@ -82,7 +82,7 @@ export interface OutputFile {
 export interface Limits {
   /** Model calls. */
   readonly maxTurns: number;
-  /** Wall time in seconds, without the time that waits for a person; 0 = none. */
+  /** Wall time in seconds, without the time of waiting for a person; 0 = none. */
   readonly timeoutSeconds: number;
 }
 
@@ -96,9 +96,9 @@ export interface NamedLimits {
 
 export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens'>;
 
-/** Time as limits see it: milliseconds that never jump, and timers. A test passes its own. */
+/** A monotonic clock in milliseconds, with timers. Tests pass their own. */
 export interface Clock {
   now(): number;
-  /** @param idle it must not keep a program alive that has nothing else to do. @returns the way to cancel it. */
+  /** @param idle the timer does not keep the process alive. @returns a function that cancels the timer. */
   setTimer(callback: () => void, ms: number, idle?: boolean): () => void;
 }

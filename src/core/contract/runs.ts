@@ -1,4 +1,4 @@
-/** A subagent's run as the registry, the screen and the commands know it. Its messages are on disk, not here. */
+/** Runs of subagents as the registry, the screen and the commands know them. Their messages are only on disk. */
 
 import type {Message, Usage} from './model.ts';
 import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
@@ -9,7 +9,7 @@ import type {Isolation} from './worktree.ts';
 export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped' | 'removed';
 export type Cleanup = 'keep' | 'delete';
 
-/** What is known of a run when it is dispatched; the first line of its transcript holds it. */
+/** What is known of a run when it is dispatched. It is in the first line of the run's transcript. */
 export interface RunHeader {
   readonly runId: string;
   readonly agent: string;
@@ -50,7 +50,7 @@ export interface RunRecord extends RunHeader {
   readonly usage: Usage;
   /** 1, plus one for each message that made it continue after its end. */
   readonly round: number;
-  /** Of a background run that has ended: is its end in the main agent's history? */
+  /** Of an ended background run: whether its announcement is in the main agent's history. `skipped`: it had none. */
   readonly announcement?: 'waiting' | 'delivered' | 'skipped';
   /** It was read from disk and has not worked in this process. */
   readonly restored: boolean;
@@ -84,7 +84,9 @@ export interface OpenRun {
   close(): Promise<void>;
 }
 
-/** Opens the transcript of a run, and finds it again; `storage/` implements it. All calls are about the current session. */
+/**
+ * Opens the transcript of a run, and finds it again; `storage/` implements it. All calls are about the current session.
+ */
 export interface RunStore {
   readonly sessionId: string;
   create(header: RunHeader): OpenRun;
@@ -92,18 +94,18 @@ export interface RunStore {
   reopen(runId: string): OpenRun & {readonly messages: readonly Message[]};
   /** All runs of the session, oldest first. */
   list(): readonly StoredRun[];
-  /** The lines of one run, archived or not. */
+  /** The lines of a run's transcript, archived or not. */
   read(runId: string): readonly TranscriptEntry[];
-  /** Renames its transcript. @returns where it is now. */
+  /** Renames the run's transcript. @returns its new path. */
   archive(runId: string): string;
 }
 
-/** Made by the runtime from what it saw, never from the model's words. */
+/** What a run did, as the runtime saw it, never as the model says. */
 export interface Receipt {
   readonly line: string;
   readonly filesRead: readonly string[];
   readonly filesChanged: readonly string[];
-  /** No tool was called: nothing supports the answer. */
+  /** No tool was called, so nothing supports the answer. */
   readonly unverified: boolean;
 }
 
@@ -112,6 +114,6 @@ export interface SubagentResult {
   readonly transcript: string;
   readonly result: RunResult;
   readonly receipt: Receipt;
-  /** What the dispatching model reads. */
+  /** What the model that dispatched the run reads. */
   readonly report: string;
 }

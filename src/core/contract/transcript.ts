@@ -1,4 +1,4 @@
-/** The lines of a transcript, and where they are written. */
+/** The lines of a transcript, and the journal that writes them. */
 
 import type {Message, Usage} from './model.ts';
 import type {NamedLimits, Outcome} from './results.ts';
@@ -7,10 +7,10 @@ import type {Isolation} from './worktree.ts';
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
 
-/** How a background run ended, as the main agent and the screen are told. In the history once for each end of a run. */
+/** How a background run ended. It is in the main agent's history once for each end of the run. */
 export interface Announcement {
   readonly runId: string;
-  /** 1, or how often the run has gone on after its end. */
+  /** 1, and one more each time that the run continued after its end. */
   readonly round: number;
   readonly agent: string;
   /** Absent in transcripts of earlier versions. */
@@ -25,7 +25,7 @@ export interface Announcement {
 /** A message of a conversation that is continued. */
 export interface RestoredMessage {
   readonly message: Message;
-  /** The message is this announcement. */
+  /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
 }
 
@@ -38,7 +38,7 @@ export type TranscriptEntry =
       readonly agent: string;
       readonly cwd: string;
       readonly at: string;
-      /** Of a subagent's run: the session that dispatched it, its task, and how it was dispatched. */
+      /** From here on only of a subagent's run: the session that dispatched it, and its `RunHeader`. */
       readonly parent?: string;
       readonly description?: string;
       readonly model?: string;
@@ -57,22 +57,22 @@ export type TranscriptEntry =
       readonly message: Message;
       /** A person wrote it: the conversation can be taken back to before it. */
       readonly prompt?: true;
-      /** The message tells the end of a background run. */
+      /** Present when the message is an announcement. */
       readonly announcement?: Announcement;
-      /** Of a reply: who answered, and what it cost. */
+      /** From here on only of a reply: see `ReplyFacts`. */
       readonly model?: string;
       readonly usage?: Usage;
       readonly stopReason?: string | null;
     }
   /** A run was sent to the background while it was at work. */
   | {readonly type: 'background'; readonly at: string}
-  /** A run that had ended goes on, in the background; `round` counts from 1. */
+  /** An ended run continues in the background; `round` counts from 1. */
   | {readonly type: 'resumed'; readonly at: string; readonly round: number}
-  /** The message with this uuid and what came after it, up to here, count no more. */
+  /** The message with the uuid `to`, and all messages between it and this line, no longer count. */
   | {readonly type: 'rewind'; readonly at: string; readonly to: string}
   | ({readonly type: 'end'; readonly at: string} & RunEnd);
 
-/** How a run ended: all that its announcement needs, so that a crash right after it loses nothing. */
+/** How a run ended, with all that its announcement needs: a crash right after this line loses nothing. */
 export interface RunEnd {
   readonly outcome: Outcome;
   readonly reason?: string;
@@ -80,19 +80,20 @@ export interface RunEnd {
   /** The final answer, or what there was. */
   readonly text?: string;
   readonly durationMs?: number;
-  /** Tool calls that ended, over all rounds. */
+  /** Tool calls that ended, in all rounds. */
   readonly tools?: number;
-  /** Over all rounds. */
+  /** In all rounds. */
   readonly usage?: Usage;
   readonly background?: boolean;
   readonly round?: number;
 }
 
-/** Where lines go; `storage/` appends them to a file. Writing is synchronous: a returned call is on disk. */
+/** Appends lines to a transcript. `storage/` implements it. Synchronous: when `append` returns, the line is on disk. */
 export interface Journal {
   append(entry: TranscriptEntry): void;
 }
 
+/** Which model gave a reply, and what it cost. */
 export interface ReplyFacts {
   readonly model: string;
   readonly usage: Usage;

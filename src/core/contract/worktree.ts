@@ -1,27 +1,27 @@
-/** A git worktree of a run's own, as the core sees it; `storage/worktrees/` makes it. */
+/** Git worktrees for runs. `storage/worktrees/` implements them. */
 
-/** `worktree`: a run works in a copy of the workspace, and what it changed comes back at its end. */
+/** `worktree`: the run works in a copy of the workspace, and its changes are brought back when it ends. */
 export type Isolation = 'none' | 'worktree';
 
 /** The folder of a session that holds the worktrees of its runs. */
 export const WORKTREES = 'worktrees';
 
-/** Whose changes they are. */
+/** The run that the worktree belongs to. */
 export interface WorktreeOwner {
   readonly agentId: string;
-  /** As messages name it: `[code] refactor auth`. */
+  /** Its name in messages: `[code] refactor auth`. */
   readonly label: string;
 }
 
 /** All paths are absolute, with links resolved. */
 export interface Worktree {
-  /** The top of the copied repository: nothing above it may be written. */
+  /** The top folder of the copied repository. Nothing outside of it may be written. */
   readonly top: string;
   /** The session's folder within it: below `top` where mini-cc was started in a subdirectory. */
   readonly root: string;
-  /** What its git borrows from, to be read only. */
-  readonly seen: readonly string[];
-  /** Lines for a person: what of the workspace is not there, beside what git ignores. */
+  /** Git's object folders outside of the tree, which its git must be able to read. */
+  readonly gitObjects: readonly string[];
+  /** Lines for a person: what was not copied from the workspace, besides what git ignores. */
   readonly notes: readonly string[];
   /** The file of the workspace of which this file in the tree is a copy; undefined for a file that lies elsewhere. */
   inWorkspace(file: string): string | undefined;
@@ -34,22 +34,22 @@ export interface Worktree {
   bringBack(written: readonly string[]): Promise<BroughtBack>;
   /** Removes the tree in the background. Call it only after `bringBack`. */
   discard(): void;
-  /** The tree stays as it is: the next mini-cc keeps its changes as a patch. */
+  /** Leaves the tree as it is. The next start of mini-cc saves its changes as a patch. */
   abandon(): void;
 }
 
 export interface BroughtBack {
-  /** Files of the workspace that were changed, made or removed, absolute. */
+  /** Files of the workspace that were changed, created or deleted, absolute. */
   readonly applied: readonly string[];
-  /** Lines about what came back in another way. */
+  /** Lines for a person about changes that were brought back in another way, or not. */
   readonly notes: readonly string[];
   readonly kept?: KeptChanges;
 }
 
-/** Changes that are in no file of the workspace. */
+/** Changes that could not be applied to the workspace and were saved as a patch. */
 export interface KeptChanges {
   readonly patch: string;
-  /** In a few words, for the receipt: `conflict in a.ts`. */
+  /** The reason in a few words, for the receipt: `conflict in a.ts`. */
   readonly why: string;
   /** For the person who applies the patch: what stands in the way of each file, and the command to use. */
   readonly explanation: string;
@@ -57,8 +57,9 @@ export interface KeptChanges {
 
 export interface Worktrees {
   /**
-   * A tree with the workspace's files as they are now, uncommitted and untracked ones too; ignored ones are left out.
-   * @throws MiniCcError `WORKTREE` when there can be none, and the reason of the signal when it was aborted.
+   * Creates a tree with the files of the workspace as they are now, also uncommitted and untracked ones, but not
+   * ignored ones.
+   * @throws MiniCcError `WORKTREE` when no tree can be made; the signal's reason when aborted.
    */
   open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree>;
   /** Resolves when all discarded trees are removed. Never rejects. */

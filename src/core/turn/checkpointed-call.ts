@@ -137,3 +137,10 @@ export async function withAbortGrace<T>(
     signal.removeEventListener('abort', listener);
   }
 }
+
+/** Saves nothing, and says so in its results. */
+export const NO_CHECKPOINTS: Checkpoints = {
+  beforeWrite: async () => undefined,
+  afterWrite: async () => undefined,
+  around: async (_by, work) => ({value: await work(), changed: [], uncounted: 'no checkpoints are kept here'}),
+};

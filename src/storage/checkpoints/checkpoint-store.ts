@@ -1,6 +1,7 @@
 /** The checkpoints of the session that is open now: `/clear` starts a new session. */
 import path from 'node:path';
-import {type Checkpoints, NO_CHECKPOINTS, type Observed, type Writer} from '../../core/contract/checkpoints.ts';
+import type {CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
+import {NO_CHECKPOINTS} from '../../core/turn/checkpointed-call.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
@@ -43,7 +44,7 @@ export class CheckpointStore implements Checkpoints {
     return this.#usable().afterWrite(this.#redactLabel(by), file);
   }
 
-  async around<T>(by: Writer, work: () => Promise<T>): Promise<Observed<T>> {
+  async around<T>(by: Writer, work: () => Promise<T>): Promise<CheckpointedWork<T>> {
     return this.#usable().around(this.#redactLabel(by), work);
   }
 

@@ -4,7 +4,7 @@
  */
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
-import type {Checkpoints, Observed, Writer} from '../../core/contract/checkpoints.ts';
+import type {CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {findShared} from './changes.ts';
 import {BlobStore, Contents} from './contents.ts';
@@ -109,7 +109,7 @@ export class SessionCheckpoints implements Checkpoints {
     }
   }
 
-  async around<T>(by: Writer, work: () => Promise<T>): Promise<Observed<T>> {
+  async around<T>(by: Writer, work: () => Promise<T>): Promise<CheckpointedWork<T>> {
     const command = await this.#lock.runExclusive(() => this.#beginCommand(by));
     if (typeof command === 'string') return {value: await work(), changed: [], uncounted: command};
     let value: T;

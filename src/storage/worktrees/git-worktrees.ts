@@ -69,7 +69,7 @@ export class GitWorktrees implements Worktrees {
       return {
         top,
         root: path.join(top, repository.prefix),
-        seen: repository.objects,
+        gitObjects: repository.objects,
         notes: recovered === undefined ? notes : [recovered, ...notes],
         inWorkspace: (file) => mapPath(file, top, repository.top),
         bringBack: (written) =>
