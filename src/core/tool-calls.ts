@@ -194,7 +194,7 @@ async function decideCall(
   if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
   const again = prepareCall({...call, input: decision.input}, caller);
   if (isResult(again)) return again;
-  const changed = {...createRequest(call, again, caller), changed: {approved: decision.approved}};
+  const changed = {...createRequest(call, again, caller), changed: decision.opinion};
   return toDecided(again, changed, await caller.permit(changed, signal));
 }
 

@@ -75,21 +75,23 @@ describe('a call whose input a hook or an answer changed', () => {
     const {run} = fixture(model, [tool('look', (_, value) => textResult(`looked at ${value}`))], {
       permit: async (request) => {
         decided.push(request);
-        return request.changed ? ALLOWED_CALL : {verdict: 'changed', input: {value: 'second'}, approved: true};
+        return request.changed
+          ? ALLOWED_CALL
+          : {verdict: 'changed', input: {value: 'second'}, opinion: {by: 'person', says: 'allow'}};
       },
     });
     await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'looked at second'});
     expect(decided.map(({input, changed}) => ({input, changed}))).toEqual([
       {input: {value: 'first'}, changed: undefined},
-      {input: {value: 'second'}, changed: {approved: true}},
+      {input: {value: 'second'}, changed: {by: 'person', says: 'allow'} as const},
     ]);
   });
 
   it('is an error of its input when the changed one is not valid', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
     const {run} = fixture(model, [tool('look')], {
-      permit: async () => ({verdict: 'changed', input: {value: 7}, approved: true}),
+      permit: async () => ({verdict: 'changed', input: {value: 7}, opinion: {by: 'person', says: 'allow'}}),
     });
     await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({

@@ -178,7 +178,7 @@ describe('an allowed call', () => {
   it('does not run when its input is changed a second time', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
     const {run} = fixture(model, [tool('look')], {
-      permit: async () => ({verdict: 'changed', input: {value: 'again'}, approved: true}),
+      permit: async () => ({verdict: 'changed', input: {value: 'again'}, opinion: {by: 'person', says: 'allow'}}),
     });
     await runAgent(run);
     expect(resultsIn(run.history.messages[2])).toMatchObject([

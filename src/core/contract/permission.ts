@@ -58,11 +58,14 @@ export interface PermitRequest {
   readonly input: unknown;
   readonly title: string;
   readonly accesses: readonly Access[];
-  /**
-   * A hook or an answer changed the input: the call is decided anew, once. `approved`: the same hook or answer allowed
-   * the call, too.
-   */
-  readonly changed?: {readonly approved: boolean};
+  /** A hook or an answer changed the input: the call is decided anew, once. What was said with the change still counts. */
+  readonly changed?: CallOpinion;
+}
+
+/** What a hook or a person said about a call. */
+export interface CallOpinion {
+  readonly by: 'hook' | 'person';
+  readonly says?: 'allow' | 'ask';
 }
 
 /** One way to run a call. */
@@ -101,7 +104,7 @@ export type CallDecision =
   /** `message` is for the model. */
   | {readonly verdict: 'deny'; readonly because: string; readonly message: string}
   /** A hook or an answer changed the input: the call is prepared and decided anew. */
-  | {readonly verdict: 'changed'; readonly input: unknown; readonly approved: boolean};
+  | {readonly verdict: 'changed'; readonly input: unknown; readonly opinion: CallOpinion};
 
 export type AllowedCall = Extract<CallDecision, {verdict: 'allow'}>;
 

@@ -8,9 +8,11 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {
   Access,
+  AllowedCall,
   Attempts,
   BeforeCall,
   CallDecision,
+  CallOpinion,
   Denial,
   Permit,
   PermitRequest,
@@ -64,36 +66,41 @@ class Decider {
   ) {}
 
   async decide(request: PermitRequest, signal: AbortSignal): Promise<CallDecision> {
-    let hooked: Verdict['verdict'] | undefined;
+    let opinion = request.changed;
     for (let round = 1; ; round += 1) {
-      const places = getPlaces(request.accesses, this.workspace);
-      const judged = await this.#judge(request);
+      const targets = getTargets(request.accesses, this.workspace);
+      const {judged, changes} = await this.#judge(request);
       if (judged.verdict === 'deny') return this.#deny(request, judged.because);
       if (round === 1) {
         const hook = await this.#askHooks(request, signal);
         if (hook?.verdict === 'changed') return hook;
         if (hook?.verdict === 'deny') return this.#deny(request, hook.because);
-        hooked = hook?.verdict;
+        if (hook) opinion = {by: 'hook', says: hook.verdict};
+        if (this.deps.policy.changes !== changes) continue;
       }
-      const verdict = applyApproval(judged, hooked, request.changed?.approved);
-      if (verdict.verdict === 'allow') return this.#allow(request, verdict, places);
-      const answer = await this.#ask(request, verdict, signal);
+      const verdict = applyOpinion(judged, opinion);
+      if (verdict.verdict === 'allow') return this.#allow(request, verdict, targets);
+      const answer = await this.#ask(request, verdict, signal, opinion);
       if (answer === 'again') continue;
       if ('verdict' in answer) return answer;
-      if (answer.input !== undefined && !request.changed) {
-        return {verdict: 'changed', input: answer.input, approved: true};
+      // With the question still open, the mode or the rules may have changed: they may refuse the call now, or confine it.
+      const now = this.deps.policy.changes === changes ? judged : (await this.#judge(request)).judged;
+      if (now.verdict === 'deny') return this.#deny(request, now.because);
+      await this.#keepAnswer(request, verdict, answer);
+      if (answer.input !== undefined) {
+        return {verdict: 'changed', input: answer.input, opinion: {by: 'person', says: 'allow'}};
       }
-      return this.#allow(request, {...verdict, because: 'the user allowed it'}, places);
+      return this.#allow(request, {...now, because: 'the user allowed it'}, targets);
     }
   }
 
   /** Judges again when the rules or the mode changed meanwhile. */
-  async #judge(request: PermitRequest): Promise<Verdict> {
+  async #judge(request: PermitRequest): Promise<{judged: Verdict; changes: number}> {
     const {policy} = this.deps;
     for (;;) {
       const {changes} = policy;
-      const verdict = await policy.judge(request, this.workspace, this.agent);
-      if (policy.changes === changes) return verdict;
+      const judged = await policy.judge(request, this.workspace, this.agent);
+      if (policy.changes === changes) return {judged, changes};
     }
   }
 
@@ -107,7 +114,10 @@ class Decider {
     const asked = answers.find(({decision}) => decision === 'ask');
     const allowed = answers.find(({decision}) => decision === 'allow');
     const changed = answers.find(({input}) => input !== undefined);
-    if (changed) return {verdict: 'changed', input: changed.input, approved: !asked && allowed !== undefined};
+    if (changed) {
+      const says = asked ? 'ask' : allowed && 'allow';
+      return {verdict: 'changed', input: changed.input, opinion: {by: 'hook', ...(says && {says})}};
+    }
     if (asked) return {verdict: 'ask', because: asked.because ?? 'a hook asks'};
     return allowed && {verdict: 'allow', because: allowed.because ?? 'a hook allows it'};
   }
@@ -117,6 +127,7 @@ class Decider {
     request: PermitRequest,
     verdict: Extract<Verdict, {verdict: 'ask'}>,
     signal: AbortSignal,
+    opinion: CallOpinion | undefined,
   ): Promise<Answer | CallDecision | 'again'> {
     const {policy, questions} = this.deps;
     if (!questions) {
@@ -126,7 +137,10 @@ class Decider {
         `Permission denied: ${request.tool} ${verdict.because}, and nobody can be asked here. It was not run.`,
       );
     }
-    const stillNeeded = async () => (await policy.judge(request, this.workspace, this.agent)).verdict === 'ask';
+    const stillNeeded = async () => {
+      const now = await policy.judge(request, this.workspace, this.agent);
+      return now.verdict !== 'deny' && applyOpinion(now, opinion).verdict === 'ask';
+    };
     const question = this.#createQuestion(request, verdict);
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
     if (answer === 'withdrawn') {
@@ -136,24 +150,28 @@ class Decider {
     if (answer.choice === 'no' || answer.choice === 'escape') {
       return this.#deny(request, 'refused by the user', formatRefusal(answer));
     }
-    if (answer.choice === 'session') policy.grant(request, this.workspace);
-    if (answer.choice === 'always') await this.#saveRule(answer.rule ?? verdict.rule);
-    if (answer.choice !== 'yes') void questions.recheck();
     return answer;
+  }
+
+  /** What was offered for later calls was about the input that was shown: it is not kept for an input that the answer changed. */
+  async #keepAnswer(request: PermitRequest, {rule}: Extract<Verdict, {verdict: 'ask'}>, answer: Answer): Promise<void> {
+    const {policy, questions} = this.deps;
+    const isChanged = answer.input !== undefined;
+    if (answer.choice === 'session' && !isChanged) policy.grant(request, this.workspace);
+    if (answer.choice === 'always') await this.#saveRule(answer.rule ?? (isChanged ? undefined : rule));
+    if (answer.choice !== 'yes') void questions?.recheck();
   }
 
   #allow(
     request: PermitRequest,
     {because = 'the rules allow it', attempts}: {readonly because?: string; readonly attempts?: Attempts},
-    places: readonly string[],
+    targets: Targets,
   ): CallDecision {
-    const writing = request.accesses.filter(({kind}) => kind === 'write');
     const mayRead = this.deps.policy.createReadFilter(request, this.workspace, this.agent);
     return {
       verdict: 'allow',
       because,
-      places,
-      writes: [...new Set(getPlaces(writing, this.workspace))],
+      ...targets,
       ...(mayRead && {mayRead}),
       attempts: attempts ?? planFileAttempts(request.accesses, this.workspace),
     };
@@ -197,25 +215,33 @@ class Decider {
   }
 }
 
-/** Applies what a hook or an earlier answer said about a call that rules and mode do not refuse. */
-function applyApproval(
+/** Applies what was said about a call that rules and mode do not refuse. A hook allows nothing that only a person may. */
+function applyOpinion(
   verdict: Exclude<Verdict, {verdict: 'deny'}>,
-  hooked: Verdict['verdict'] | undefined,
-  approved = false,
+  {by, says}: Partial<CallOpinion> = {},
 ): Exclude<Verdict, {verdict: 'deny'}> {
-  if (hooked === 'ask' && verdict.verdict === 'allow' && !approved) {
+  if (says === 'ask' && verdict.verdict === 'allow') {
     return {...verdict, verdict: 'ask', because: 'is asked about by a hook', onlyOnce: true};
   }
-  if (verdict.verdict === 'allow') return verdict;
-  const isApproved = approved || (hooked === 'allow' && !verdict.onlyPerson);
-  if (!isApproved) return verdict;
+  if (verdict.verdict === 'allow' || says !== 'allow') return verdict;
+  if (by === 'hook' && verdict.onlyPerson) return verdict;
   const {attempts} = verdict;
   return {verdict: 'allow', because: 'a hook or an answer allowed it', ...(attempts && {attempts})};
 }
 
+type Targets = Pick<AllowedCall, 'places' | 'writes'>;
+
 /** The files that the call names, with links resolved now. When it runs, it may touch no others. */
-function getPlaces(accesses: readonly Access[], {cwd}: Workspace): string[] {
-  return accesses.flatMap((access) => ('path' in access ? [resolveLinks(access.path, cwd)] : []));
+function getTargets(accesses: readonly Access[], {cwd}: Workspace): Targets {
+  const places: string[] = [];
+  const writes = new Set<string>();
+  for (const access of accesses) {
+    if (!('path' in access)) continue;
+    const place = resolveLinks(access.path, cwd);
+    places.push(place);
+    if (access.kind === 'write') writes.add(place);
+  }
+  return {places, writes: [...writes]};
 }
 
 /** For a call that starts no command. A checkpoint saves the files that it writes, but not in a worktree: that is a copy. */

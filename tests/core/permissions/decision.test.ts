@@ -180,15 +180,61 @@ describe('a decision', () => {
     const first = permit(request, never);
     await until(() => asked(events).length === 1);
     questions.answer(asked(events)[0]!.id, {choice: 'yes', input: {command: 'npm run lint'}});
-    expect(await first).toEqual({verdict: 'changed', input: {command: 'npm run lint'}, approved: true});
+    expect(await first).toEqual({
+      verdict: 'changed',
+      input: {command: 'npm run lint'},
+      opinion: {by: 'person', says: 'allow'},
+    });
     const lint = {...request, accesses: [{kind: 'run', command: 'npm run lint'}] as const};
-    expect(await permit({...lint, changed: {approved: true}}, never)).toMatchObject({verdict: 'allow'});
+    expect(await permit({...lint, changed: {by: 'person', says: 'allow'} as const}, never)).toMatchObject({
+      verdict: 'allow',
+    });
     expect(asked(events)).toHaveLength(1);
+  });
+
+  it('goes back when the person changes an input that a hook changed before', async () => {
+    const {permit, events, questions} = permitFixture();
+    const answer = permit({...request, changed: {by: 'hook'}}, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'yes', input: {command: 'ls'}});
+    expect(await answer).toMatchObject({verdict: 'changed', input: {command: 'ls'}});
+  });
+
+  it('keeps nothing about the input that was shown when the answer changes it', async () => {
+    const kept: string[] = [];
+    const store = {
+      source: 'the store',
+      canSave: () => true,
+      add: async (rules: readonly string[]) => void kept.push(...rules),
+    };
+    const {permit, events, questions, policy} = permitFixture({store});
+    for (const choice of ['session', 'always'] as const) {
+      const answer = permit(request, never);
+      await until(() => asked(events).length === 1);
+      questions.answer(asked(events)[0]!.id, {choice, input: {command: 'npm run lint'}});
+      expect(await answer).toMatchObject({verdict: 'changed'});
+      events.length = 0;
+    }
+    expect(kept).toEqual([]);
+    expect(policy.granted).toEqual([]);
+  });
+
+  it('runs as the mode says at the time of the answer, not of the question', async () => {
+    const {permit, events, questions, policy} = permitFixture();
+    const answer = permit(request, never);
+    await until(() => asked(events).length === 1);
+    policy.mode = 'plan';
+    questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+    expect(await answer).toMatchObject({verdict: 'allow', attempts: [{launch: 'read-only', checkpoint: false}]});
   });
 
   it('refuses what an answer changed where a rule refuses that', async () => {
     const {permit} = permitFixture({rules: {deny: ['bash(rm:*)']}});
-    const changed = {...request, accesses: [{kind: 'run', command: 'rm -rf x'}] as const, changed: {approved: true}};
+    const changed = {
+      ...request,
+      accesses: [{kind: 'run', command: 'rm -rf x'}] as const,
+      changed: {by: 'person', says: 'allow'} as const,
+    };
     expect(await permit(changed, never)).toMatchObject({verdict: 'deny'});
   });
 
@@ -241,9 +287,58 @@ describe('a decision', () => {
       });
     });
 
+    it('is asked about when one asks and changes the input too', async () => {
+      const changing = {decision: 'ask', input: {command: 'ls'}} as const;
+      const {permit, denials} = hooked(changing, {mode: 'bypassPermissions'});
+      const first = await permit(request, never);
+      expect(first).toMatchObject({verdict: 'changed', input: {command: 'ls'}});
+      const changed = first.verdict === 'changed' ? first.opinion : undefined;
+      const again = {...request, accesses: [{kind: 'run', command: 'ls'}] as const, ...(changed && {changed})};
+      expect(await permit(again, never)).toMatchObject({verdict: 'deny'});
+      expect(denials).toMatchObject([{reason: 'is asked about by a hook'}]);
+    });
+
+    it('writes no protected file when one allows it and changes the input', async () => {
+      const {permit} = hooked({});
+      const write = {
+        ...request,
+        tool: 'write_file',
+        accesses: [{kind: 'write', path: '.git/hooks/pre-commit'}] as const,
+      };
+      const byHook = {...write, changed: {by: 'hook', says: 'allow'} as const};
+      expect(await permit(byHook, never)).toMatchObject({verdict: 'deny'});
+      const byPerson = {...write, changed: {by: 'person', says: 'allow'} as const};
+      expect(await permit(byPerson, never)).toMatchObject({verdict: 'allow'});
+    });
+
+    it('is judged as the mode says that was chosen while a hook looked at it', async () => {
+      const {permit, policy} = permitFixture({
+        mode: 'bypassPermissions',
+        interactive: false,
+        beforeCall: [
+          async () => {
+            policy.mode = 'plan';
+            return {};
+          },
+        ],
+      });
+      expect(await permit(request, never)).toMatchObject({verdict: 'allow', attempts: [{launch: 'read-only'}]});
+    });
+
+    it('stays one question when the mode changes', async () => {
+      const {permit, policy, questions, events} = hooked({decision: 'ask'}, {interactive: true});
+      const answer = permit(request, never);
+      await until(() => asked(events).length === 1);
+      policy.mode = 'bypassPermissions';
+      await questions.recheck();
+      questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+      expect(await answer).toMatchObject({verdict: 'allow'});
+      expect(asked(events)).toHaveLength(1);
+    });
+
     it('goes back with the input that one changed', async () => {
       const {permit} = hooked({input: {command: 'ls'}});
-      expect(await permit(request, never)).toEqual({verdict: 'changed', input: {command: 'ls'}, approved: false});
+      expect(await permit(request, never)).toEqual({verdict: 'changed', input: {command: 'ls'}, opinion: {by: 'hook'}});
     });
   });
 });
