@@ -12,7 +12,7 @@ export function takenBy(pid: number): Taken {
   const all = [pid, ...descendants(pid)];
   return {
     residentMb: sum(all.map(residentKb)) / 1024,
-    ticks: sum(all.map((each) => sum(statOf(each).slice(11, 13).map(Number)))),
+    ticks: sum(all.map((each) => sum(readStat(each).slice(11, 13).map(Number)))),
     processes: all.length,
   };
 }
@@ -21,7 +21,7 @@ function descendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const parent = Number(statOf(Number(name))[1]);
+    const parent = Number(readStat(Number(name))[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
   const below = (of: number): number[] => (children.get(of) ?? []).flatMap((child) => [child, ...below(child)]);
@@ -29,7 +29,7 @@ function descendants(pid: number): number[] {
 }
 
 /** The fields of /proc/PID/stat from the third on, since the second may hold spaces; none when the process is gone. */
-function statOf(pid: number): string[] {
+function readStat(pid: number): string[] {
   const text = readProc(pid, 'stat');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }

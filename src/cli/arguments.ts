@@ -256,11 +256,11 @@ function getFolder(dir: string | undefined, base: () => string): string {
 function splitRules(value: string): string[] {
   let depth = 0;
   const rules = [''];
-  for (const letter of value) {
-    if (letter === '(') depth += 1;
-    if (letter === ')') depth -= 1;
-    if (depth <= 0 && /[\s,]/.test(letter)) rules.push('');
-    else rules.push(rules.pop() + letter);
+  for (const character of value) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth <= 0 && /[\s,]/.test(character)) rules.push('');
+    else rules.push(rules.pop() + character);
   }
   return rules.filter((rule) => rule !== '');
 }

@@ -65,7 +65,7 @@ export class SubagentManager {
     return dispatched;
   }
 
-  /** Dispatches one task and waits for its end, whatever else runs. Never rejects: a failure is an outcome. */
+  /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */
   async spawn(request: SpawnRequest): Promise<SubagentResult> {
     return this.#start(request).ended;
   }
@@ -171,7 +171,7 @@ export class SubagentManager {
 
   /** When a run will be archived; undefined while it is at work, when it is archived, and when it never will be. */
   archiveTime(record: RunRecord): Date | undefined {
-    return this.#archive.timeOf(record);
+    return this.#archive.getTime(record);
   }
 
   /** The announcement with this id is in the main agent's history. */

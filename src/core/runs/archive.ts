@@ -45,7 +45,7 @@ export class RunArchive {
   }
 
   /** When the run will be archived. Undefined while it is at work, once it is archived, and when it never will be. */
-  timeOf(record: RunRecord): Date | undefined {
+  getTime(record: RunRecord): Date | undefined {
     if (!hasEnded(record) || record.state === 'removed') return undefined;
     const due = this.#dueIn(Date.now() - record.endedAt!);
     return due === undefined ? undefined : new Date(Date.now() + due);

@@ -110,7 +110,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
         Object.entries(deps.workspace.env).filter(([name]) => !MAIN_CHECKOUT_VARIABLES.has(name)),
       ),
     },
-    promptContext: {...deps.promptContext, cwd: tree.root, worktreeOf: root},
+    promptContext: {...deps.promptContext, cwd: tree.root, worktreeSource: root},
     leave: (result) => leaveTree(result, tree, occupant, deps),
   };
 }

@@ -61,7 +61,7 @@ export function findPasswords(value: string): readonly string[] {
 
 /**
  * The values to redact.
- * @param named further variables that contain keys of mini-cc, whatever their names: `apiKeyEnv` of settings
+ * @param named further variables that contain keys of mini-cc, with any name: `apiKeyEnv` of settings
  * @param shown texts that must stay readable, such as the working directory: a value that is part of one of them is
  * redacted only if it is a key of mini-cc
  */

@@ -9,7 +9,7 @@ export interface SystemPromptContext {
   /** For example `2026-11-20`: without a time, so that the prompt keeps its bytes for the server's prompt cache. */
   readonly date: string;
   /** Of a run in a worktree: the workspace that the worktree is a copy of. */
-  readonly worktreeOf?: string;
+  readonly worktreeSource?: string;
   /** The current branch, or undefined outside git. */
   readonly gitBranch?: string;
   /** Contents of AGENTS.md and the like, nearest last. */
@@ -25,7 +25,7 @@ export function createSystemPrompt(prompt: string, context: SystemPromptContext)
     `Platform: ${context.platform}. Date: ${context.date}.`,
     context.gitBranch === undefined ? 'No git repository.' : `Git branch: ${context.gitBranch}.`,
   ];
-  if (context.worktreeOf !== undefined) lines.push(describeWorktree(context.worktreeOf));
+  if (context.worktreeSource !== undefined) lines.push(describeWorktree(context.worktreeSource));
   const parts = [prompt.trim(), lines.join('\n')];
   for (const {path, text} of context.memory) parts.push(`# From ${path}\n\n${text.trim()}`);
   if (context.appended) parts.push(context.appended.trim());

@@ -1,4 +1,4 @@
-/** Files with conversations: only the user can read them, whatever the umask is and whatever mode they had before. */
+/** Files with conversations: only the user can read them, with every umask, also where an existing file was open to others. */
 import {appendFileSync, chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync} from 'node:fs';
 import path from 'node:path';
 

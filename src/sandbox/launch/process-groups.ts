@@ -19,7 +19,7 @@ export class ProcessGroups {
   readonly #groups = new Map<number, () => void>();
   readonly #reaper = new Reaper();
   readonly #onExit = (): void => {
-    for (const pid of this.#groups.keys()) signalAll(pid, treeOf(pid, processTable()), 'SIGKILL');
+    for (const pid of this.#groups.keys()) signalAll(pid, listProcessTree(pid, processTable()), 'SIGKILL');
   };
 
   /** Counts the group as at work. One `exit` listener serves all groups, and only while there are some. */
@@ -50,13 +50,13 @@ export class ProcessGroups {
    * Resolves when they are gone, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
-    const asked = treeOf(pid, processTable());
+    const asked = listProcessTree(pid, processTable());
     signalAll(pid, asked, 'SIGTERM');
-    await endOf(asked, TERM_MS);
+    await waitForEnd(asked, TERM_MS);
     // What was started meanwhile dies with the rest: the group's id stays taken while any of it is there.
-    const killed = [...asked.filter(isRunning), ...treeOf(pid, processTable())];
+    const killed = [...asked.filter(isRunning), ...listProcessTree(pid, processTable())];
     signalAll(pid, killed, 'SIGKILL');
-    await endOf(killed, KILL_MS);
+    await waitForEnd(killed, KILL_MS);
     if (!isThere(-pid)) this.#remove(pid);
   }
 
@@ -73,7 +73,7 @@ export class ProcessGroups {
 }
 
 /** Waits until none of them runs any more, at most `limitMs`. */
-async function endOf(pids: readonly number[], limitMs: number): Promise<void> {
+async function waitForEnd(pids: readonly number[], limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;
   while (pids.some(isRunning) && performance.now() < until) await delay(POLL_MS);
 }
@@ -86,8 +86,8 @@ interface ProcessRow {
   readonly isRunning: boolean;
 }
 
-/** Members of the group that `leader` leads, and all processes below it, whatever their group. */
-function treeOf(leader: number, table: readonly ProcessRow[]): number[] {
+/** Members of the group that `leader` leads, and all processes below it, of every group. */
+function listProcessTree(leader: number, table: readonly ProcessRow[]): number[] {
   const found = new Set<number>();
   const queue = [leader, ...table.filter(({group}) => group === leader).map(({pid}) => pid)];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -101,7 +101,7 @@ function treeOf(leader: number, table: readonly ProcessRow[]): number[] {
 /** All processes. Synchronous: it must work while mini-cc exits. */
 function processTable(): ProcessRow[] {
   if (process.platform === 'linux') {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (rowOf(Number(name)) ?? []) : []));
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcessRow(Number(name)) ?? []) : []));
   }
   const table = runProgramSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=']);
   return [...table.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)/gm)].map(([, pid, parent, group, state]) => ({
@@ -111,7 +111,7 @@ function processTable(): ProcessRow[] {
 }
 
 /** Linux only. Undefined for a process that is gone. */
-function rowOf(pid: number): ProcessRow | undefined {
+function readProcessRow(pid: number): ProcessRow | undefined {
   try {
     // `pid (name) state ppid pgrp …`, where the name may hold spaces and parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -123,7 +123,7 @@ function rowOf(pid: number): ProcessRow | undefined {
 }
 
 function isRunning(pid: number): boolean {
-  return process.platform === 'linux' ? rowOf(pid)?.isRunning === true : isThere(pid);
+  return process.platform === 'linux' ? readProcessRow(pid)?.isRunning === true : isThere(pid);
 }
 
 function signalAll(leader: number, tree: readonly number[], signal: NodeJS.Signals): void {

@@ -88,7 +88,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     reported += text;
     if (reported.includes('\n')) saidCwd();
   });
-  const exited = exitOf(child);
+  const exited = waitForExit(child);
   const {cut, release} = cutOff(run);
   const ended = await Promise.race([exited.then(() => 'itself' as const), cut]);
   release();
@@ -145,7 +145,7 @@ function listen(stream: Readable & {unref?: () => void}, onText: (text: string) 
   };
 }
 
-function exitOf(child: ChildProcess): Promise<{code: number | null; signal: NodeJS.Signals | null}> {
+function waitForExit(child: ChildProcess): Promise<{code: number | null; signal: NodeJS.Signals | null}> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal})));
 }
 

@@ -25,7 +25,7 @@ export function parseWebAddress(text: string): WebAddress {
   return {url, host};
 }
 
-/** Names that belong to this machine or a private network, whatever address they resolve to. */
+/** Names that belong to this machine or a private network. They are refused without looking at their addresses. */
 const LOCAL_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa|test)$|^[^.:]+$/;
 

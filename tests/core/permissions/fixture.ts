@@ -44,7 +44,7 @@ export interface DecideOptions {
   readonly sandbox?: boolean;
 }
 
-export function policyOf({mode = 'default', rules = {}, secretPaths = []}: DecideOptions): PermissionPolicy {
+export function createPolicy({mode = 'default', rules = {}, secretPaths = []}: DecideOptions): PermissionPolicy {
   return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths});
 }
 
@@ -60,7 +60,7 @@ const TOOLS = {
 export async function decide(access: Access, options: DecideOptions = {}) {
   const {sandbox = true, standing = {}, tool = TOOLS[access.kind]} = options;
   const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
-  return policyOf(options).judge(request, options.in ?? workspace, {
+  return createPolicy(options).judge(request, options.in ?? workspace, {
     sandboxAvailable: async () => sandbox,
     ...standing,
   });

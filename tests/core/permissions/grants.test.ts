@@ -3,7 +3,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Access} from '../../../src/core/contract/permission.ts';
-import {outside, policyOf, workspace} from './fixture.ts';
+import {createPolicy, outside, workspace} from './fixture.ts';
 
 mkdirSync(path.join(outside, 'logs'));
 writeFileSync(path.join(outside, '.netrc'), '');
@@ -17,7 +17,7 @@ function requestFor(access: Access, tool: string) {
 }
 
 describe('a yes for this session', () => {
-  const policy = () => policyOf({secretPaths: [keys]});
+  const policy = () => createPolicy({secretPaths: [keys]});
 
   it('to a file covers the folder that it lies in, but no keys there', async () => {
     const here = policy();

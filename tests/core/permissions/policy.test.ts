@@ -3,7 +3,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {PermissionMode} from '../../../src/core/contract/events.ts';
 import type {Access, Workspace} from '../../../src/core/contract/permission.ts';
-import {decide, outside, policyOf, root, run, verdict, workspace} from './fixture.ts';
+import {createPolicy, decide, outside, root, run, verdict, workspace} from './fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 const held: Workspace = {...workspace, confinement: 'workspace-write'};
@@ -228,9 +228,9 @@ describe('plan mode', () => {
     expect(await run('ls', {mode, sandbox: false})).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect((await run('make', {mode, in: held})).verdict).toBe('allow');
     expect((await decide({kind: 'write', path: 'a'}, {mode, rules: {allow: ['edit_file']}})).verdict).toBe('deny');
-    expect(policyOf({mode}).getConfinement('none')).toBe('read-only');
-    expect(policyOf({mode}).getConfinement('worktree')).toBe('read-only');
-    expect(policyOf({}).getConfinement('worktree')).toBe('worktree');
+    expect(createPolicy({mode}).getConfinement('none')).toBe('read-only');
+    expect(createPolicy({mode}).getConfinement('worktree')).toBe('read-only');
+    expect(createPolicy({}).getConfinement('worktree')).toBe('worktree');
   });
 
   it('asks the person where a read-only agent would be refused', async () => {
@@ -252,7 +252,7 @@ describe("an agent's own mode", () => {
     ['bypassPermissions', 'plan', 'plan'],
     ['acceptEdits', undefined, 'acceptEdits'],
   ] as const)('in a session in %s, of %s, is %s', (session, own, counts) => {
-    expect(policyOf({mode: session}).getAgentMode(own)).toBe(counts);
+    expect(createPolicy({mode: session}).getAgentMode(own)).toBe(counts);
   });
 
   it('is what its calls are judged by', async () => {

@@ -273,7 +273,7 @@ async function judgePermittedParts(
   return {...verdict, because: `runs a command that ${verdict.because}`, proven};
 }
 
-/** A command that writes a protected file, as its words show, is asked about each time, whatever allows it. */
+/** A command whose words show that it writes a protected file is asked about each time, also where a rule allows it. */
 async function judgeProtectedWrites(
   command: CommandReading,
   {workspace, zonePaths}: PermissionContext,

@@ -323,7 +323,7 @@ const WRITES_LAST = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
 const WRITERS = new Set([...WRITES_EACH, ...WRITES_LAST, 'sed', 'perl', 'dd']);
 
 /**
- * The files that the words of a program show it to change. They are protected whatever allows the command.
+ * The files that the words of a program show it to change. They are protected also where a rule allows the command.
  * @param words without the program's name
  * @returns paths as the words name them; rather one too many
  */

@@ -67,7 +67,7 @@ function isOutside(folder: string, roots: readonly string[]): boolean {
   return path.isAbsolute(folder) && !isInside(resolveLinks(folder, '/'), roots);
 }
 
-/** Settings that name a program, a folder elsewhere, or another file of settings, whatever their section. */
+/** Settings that name a program, a folder elsewhere, or another file of settings; in every section. */
 const NAMES_PROGRAMS = [
   'external',
   'command',

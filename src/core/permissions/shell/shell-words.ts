@@ -156,8 +156,8 @@ function readBraces(text: string): string[] {
 function checkBare(text: string): void {
   const bare = text.replace(/\\[\s\S]/g, '');
   const opensBracket = bare.includes('[') && bare !== '[';
-  const makesWords = /\{[^}]*(?:,|\.\.)/.test(bare);
-  if (opensBracket || makesWords || /[`*?<>|&;()"'\s]|\$(?!$)/.test(bare))
+  const expandsBraces = /\{[^}]*(?:,|\.\.)/.test(bare);
+  if (opensBracket || expandsBraces || /[`*?<>|&;()"'\s]|\$(?!$)/.test(bare))
     throw new NotProven(`${text} was not understood`);
 }
 

@@ -2,7 +2,7 @@ import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Access, Workspace} from '../../../../src/core/contract/permission.ts';
-import {decide, outside, policyOf, type Rules, root, run, workspace} from '../fixture.ts';
+import {createPolicy, decide, outside, type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 
@@ -62,7 +62,7 @@ describe('a rule about files', () => {
   it('leaves out of a search what it refuses or asks about, and keys', () => {
     const standing = {sandboxAvailable: async () => true};
     const filter = (rules: Rules, mode: 'default' | 'bypassPermissions' = 'default', secretPaths: string[] = []) =>
-      policyOf({rules, mode, secretPaths}).createReadFilter(searching('.'), workspace, standing);
+      createPolicy({rules, mode, secretPaths}).createReadFilter(searching('.'), workspace, standing);
     expect(filter({})).toBeUndefined();
     const rules = {deny: ['read_file(*.pem)'], ask: ['grep(drafts/**)']};
     const seen = (mode: 'default' | 'bypassPermissions') =>
@@ -93,7 +93,7 @@ describe('a rule about files', () => {
   it('leaves keys out of a search outside the workspace too, unless they are what is searched', () => {
     const standing = {sandboxAvailable: async () => true};
     const keys = path.join(outside, 'keys');
-    const policy = policyOf({secretPaths: [keys]});
+    const policy = createPolicy({secretPaths: [keys]});
     const seen = (folder: string) =>
       [path.join(keys, 'id'), path.join(outside, 'secret')].filter(
         (file) => policy.createReadFilter(searching(folder), workspace, standing)?.(file) ?? true,
