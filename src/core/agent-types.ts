@@ -1,4 +1,4 @@
-/** What an agent is, and the three that are built in. A new one is one entry in `AGENT_TYPES`. */
+/** What an agent definition is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
 import type {Isolation} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
@@ -8,26 +8,26 @@ import {findTypo} from './util/names.ts';
 
 export interface AgentDefinition {
   readonly name: string;
-  /** When to choose it: the main model reads this. */
+  /** When to choose the agent, for the main model. */
   readonly description: string;
-  /** Tool names, or `*` for all base tools. Task is never among them. */
+  /** Names of tools, or `*` for all base tools. A subagent never gets the Task tools. */
   readonly tools: '*' | readonly string[];
   /** Its system prompt. */
   readonly prompt: string;
   /** The sandbox confines its bash, and nothing it calls may write. */
   readonly readOnly: boolean;
   readonly model?: string;
-  /** Model calls, 1 to 400. */
+  /** Model calls of a run, 1 to 400. */
   readonly maxTurns?: number;
   /** Seconds of wall time; 0 = none. */
   readonly timeoutSeconds?: number;
-  /** Tokens in and out of a run, cache included. */
+  /** Tokens of a run, in and out, including the cache. */
   readonly maxTokens?: number;
   /** `worktree`: each run works in its own worktree. A Task call cannot lift that. */
   readonly isolation?: Isolation;
   /** Its runs go on in the background, unless the Task call says otherwise. */
   readonly background?: boolean;
-  /** What it may do unasked, instead of what the session's mode says. */
+  /** The permission mode of its runs, in place of the session's. */
   readonly permissionMode?: PermissionMode;
   /** Its colour on the screen. Default: chosen by its name. */
   readonly color?: string;
@@ -57,7 +57,7 @@ export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
   },
 };
 
-/** The agent with some of its tools only. @param offered tools that an agent with `*` has. */
+/** The agent with only those of its tools. @param offered the tools of an agent with `*`. */
 export function restrictTools(
   agent: AgentDefinition,
   only: readonly string[],
@@ -67,7 +67,7 @@ export function restrictTools(
   return {...agent, tools: has.filter((tool) => only.includes(tool))};
 }
 
-/** The agents that can be dispatched now. Read anew for each Task. */
+/** The agents that can be dispatched. Each call returns the definitions as they are now. */
 export interface AgentCatalog {
   list(): readonly AgentDefinition[];
   get(name: string): AgentDefinition | undefined;
@@ -78,14 +78,17 @@ export const builtInAgents: AgentCatalog = {
   get: (name) => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
 };
 
-/** What a dispatch of an agent that is not there is told. @param name `sent` without what surrounds it. */
+/**
+ * The error text for an unknown agent.
+ * @param sent the name as it was sent. @param name the name after its repair, without quotes and tags.
+ */
 export function formatUnknownAgent(sent: string, name: string, agents: readonly string[]): string {
-  const near = findTypo(name, agents);
-  const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
-  return `Invalid agent_type: "${sent}".${meant} Valid types: ${agents.join(', ')}`;
+  const meant = findTypo(name, agents);
+  const suggestion = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  return `Invalid agent_type: "${sent}".${suggestion} Valid types: ${agents.join(', ')}`;
 }
 
-/** `subagents.allowAgents`: only those named can be dispatched; `*` stands for all. */
+/** Applies `subagents.allowAgents`: only these agents can be dispatched. @param allowed names; `*` allows all. */
 export function restrictCatalog(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {
   const isAllowed = (name: string) => allowed.includes('*') || allowed.includes(name);
   return {

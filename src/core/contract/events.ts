@@ -8,7 +8,7 @@ import type {Outcome, ToolDisplay} from './results.ts';
 import type {RunState} from './runs.ts';
 import type {Announcement, RestoredMessage} from './transcript.ts';
 
-export interface EventBase {
+interface EventBase {
   readonly agentId: string;
   /** The agent that dispatched this one; absent for the main agent. */
   readonly parent?: string;

@@ -15,7 +15,7 @@ export interface QueuedMessage {
   readonly startsTurn: boolean;
 }
 
-export interface InboxWatcher {
+interface InboxWatcher {
   /** A message was queued. */
   queued?(message: QueuedMessage): void;
   /** A message was taken out to be delivered: the caller appends it to the history before it does anything else. */

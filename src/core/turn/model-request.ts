@@ -5,7 +5,7 @@ import type {Model, ModelReply, ModelRequest, ToolSpec} from '../contract/model.
 import type {Tool} from '../contract/tool.ts';
 import {getText} from '../util/messages.ts';
 
-export interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
+interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
   readonly prompt: string;
 }
 

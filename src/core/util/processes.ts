@@ -6,7 +6,7 @@
 import {type ChildProcess, execFileSync} from 'node:child_process';
 import type {Result} from 'execa';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly cwd?: string | undefined;
   /** The whole environment. Default: that of mini-cc. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -31,7 +31,7 @@ export interface ProcessEnd {
   readonly message: string;
 }
 
-export interface ProgramOptions extends ProcessOptions {
+interface ProgramOptions extends ProcessOptions {
   /** Written to standard input. Default: empty. */
   readonly input?: string | Uint8Array | undefined;
   /** What the program can read from the descriptors 3, 4, …; `undefined` leaves that descriptor closed. */
@@ -40,7 +40,7 @@ export interface ProgramOptions extends ProcessOptions {
   readonly maxBytes?: number | undefined;
 }
 
-export interface ProgramResult extends ProcessEnd {
+interface ProgramResult extends ProcessEnd {
   /** Bytes, since file names and patches need not be UTF-8. */
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -67,7 +67,7 @@ export async function runProgram(
   return {...toProcessEnd(result), stdout: toBuffer(result.stdout), stderr: toBuffer(result.stderr).toString()};
 }
 
-export interface StartOptions extends ProcessOptions {
+interface StartOptions extends ProcessOptions {
   /** For the descriptors 0, 1, 2, … */
   readonly stdio: readonly ('pipe' | 'ignore' | 'inherit')[];
   /** Gives it a process group of its own, as `detached` does, and ends the whole group with it. */
@@ -77,7 +77,7 @@ export interface StartOptions extends ProcessOptions {
   readonly endsWithMiniCc?: boolean;
 }
 
-export interface StartedProcess {
+interface StartedProcess {
   /** Undefined when it could not be started; `end` says why. */
   readonly pid: number | undefined;
   /** Node's own handle, for its streams, its `exit` event and `unref`. */
