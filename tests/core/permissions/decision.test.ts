@@ -27,13 +27,13 @@ describe('a decision', () => {
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
     const [question] = asked(events);
-    expect(question).toMatchObject({agent: '[code] mend it', detail: 'npm test', detailType: 'command'});
+    expect(question).toMatchObject({agent: '[code] fix it', detail: 'npm test', detailType: 'command'});
     expect(question?.options.map((option) => option.choice)).toEqual(['yes', 'session', 'no']);
     questions.answer(question!.id, {choice: 'yes'});
     expect(await answer).toMatchObject({verdict: 'allow'});
   });
 
-  it('does not ask again for the same command after a yes for this session, but for another', async () => {
+  it('does not ask again about the same command after "yes for this session", but asks about another one', async () => {
     const {permit, events, questions} = permitFixture();
     const first = permit(request, never);
     await until(() => asked(events).length === 1);
@@ -44,7 +44,7 @@ describe('a decision', () => {
     await until(() => asked(events).length === 2);
   });
 
-  it('asks once for what one yes for this session covers, also of questions that wait already', async () => {
+  it('ends the other questions that an answer "yes for this session" covers', async () => {
     const {permit, events, questions} = permitFixture();
     const [first, second] = [permit(request, never), permit(request, never)];
     await until(() => asked(events).length === 2);
@@ -54,7 +54,7 @@ describe('a decision', () => {
     expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(2);
   });
 
-  it('offers to keep a rule for good, unless a key would be kept with it', async () => {
+  it('offers to save a rule, unless the rule would contain a key', async () => {
     const key = 'sk-canary-0123456789';
     const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-rules-'));
     const store = new SavedRules(folder, folder, new Redactor([{name: 'SOME_KEY', value: key}]));
@@ -67,16 +67,16 @@ describe('a decision', () => {
     expect(offered).toEqual([true, false]);
   });
 
-  it("gives the user's word to the model with a no, and notes the denial", async () => {
+  it("passes the user's note with a no to the model, and notes the denial", async () => {
     const {permit, events, questions, denials} = permitFixture();
     const answer = permit(request, never);
     await until(() => asked(events).length === 1);
     questions.answer(asked(events)[0]!.id, {choice: 'no', note: 'use pnpm'});
     expect(await answer).toMatchObject({verdict: 'deny', message: expect.stringContaining('use pnpm')});
-    expect(denials).toMatchObject([{agent: '[code] mend it', tool: 'bash', input: {command: 'npm test'}}]);
+    expect(denials).toMatchObject([{agent: '[code] fix it', tool: 'bash', input: {command: 'npm test'}}]);
   });
 
-  it('withdraws the question when the run is stopped; a later answer counts for nothing', async () => {
+  it('withdraws the question when the run is stopped; a later answer has no effect', async () => {
     const {permit, events, questions} = permitFixture();
     const stop = new AbortController();
     const answer = permit(request, stop.signal);
@@ -88,7 +88,7 @@ describe('a decision', () => {
     expect(events.filter((event) => event.type === 'ask_end')).toHaveLength(1);
   });
 
-  it('refuses what it would ask where nobody can be asked', async () => {
+  it('refuses a call that needs a question in a session without a person', async () => {
     const {permit, denials} = permitFixture({interactive: false});
     expect(await permit(request, never)).toMatchObject({
       verdict: 'deny',
@@ -97,7 +97,7 @@ describe('a decision', () => {
     expect(denials).toHaveLength(1);
   });
 
-  it('keeps a rule for later sessions where it can, and says before which one', async () => {
+  it('saves a rule for later sessions, and shows the rule in the question', async () => {
     const kept: string[] = [];
     const store = {
       source: 'the store',
@@ -123,7 +123,7 @@ describe('a decision', () => {
     expect(await permit(request, never)).toMatchObject({verdict: 'allow'});
   });
 
-  it('still permits this call when its rule cannot be written, and says so', async () => {
+  it('still allows this call when its rule cannot be written, and says so', async () => {
     const store = {source: 'the store', canSave: () => true, add: () => Promise.reject(new Error('the disk is full'))};
     const {permit, events, questions, policy} = permitFixture({store});
     const answer = permit(request, never);
@@ -134,7 +134,7 @@ describe('a decision', () => {
     expect(policy.rules.list()).toEqual([]);
   });
 
-  it('offers nothing for good, and no session, for what is asked each time', async () => {
+  it('offers no rule, and no yes for the session, for a call that is asked about each time', async () => {
     const store = {source: 'the store', canSave: () => true, add: async () => undefined};
     const {permit, events} = permitFixture({store, rules: {ask: ['bash(npm:*)']}});
     void permit(request, never);
@@ -158,7 +158,7 @@ describe('a decision', () => {
     });
   });
 
-  it('tries what looks like reading in the sandbox first, where the command is allowed anyway, and outside with a checkpoint', async () => {
+  it('tries an allowed command that seems to only read in the sandbox first, then outside with a checkpoint', async () => {
     const {permit} = permitFixture({mode: 'bypassPermissions'});
     const attempts = async (command: string, more: {unconfined?: true} = {}) => {
       const decision = await permit({...request, accesses: [{kind: 'run', command, ...more}]}, never);
@@ -166,7 +166,7 @@ describe('a decision', () => {
     };
     const outside = {launch: 'plain', checkpoint: true};
     expect(await attempts('cat a.ts')).toEqual([{launch: 'plain', checkpoint: false}]);
-    // The name of a file could be an option.
+    // The pattern matches a file whose name is an option of rg.
     writeFileSync(path.join(root, '--pre=sh'), '');
     onTestFinished(() => rmSync(path.join(root, '--pre=sh')));
     expect(await attempts('rg x *')).toEqual([{launch: 'read-only', checkpoint: false}, outside]);
@@ -175,7 +175,7 @@ describe('a decision', () => {
     expect(await attempts('cat a.ts > b.ts')).toEqual([outside]);
   });
 
-  it('goes back with the input that the person changed, and is allowed without another question', async () => {
+  it('returns the input that the person changed, and then allows it without another question', async () => {
     const {permit, events, questions} = permitFixture();
     const first = permit(request, never);
     await until(() => asked(events).length === 1);
@@ -228,7 +228,7 @@ describe('a decision', () => {
     expect(await answer).toMatchObject({verdict: 'allow', attempts: [{launch: 'read-only', checkpoint: false}]});
   });
 
-  it('refuses what an answer changed where a rule refuses that', async () => {
+  it('refuses an input that an answer changed when a rule denies it', async () => {
     const {permit} = permitFixture({rules: {deny: ['bash(rm:*)']}});
     const changed = {
       ...request,
@@ -238,7 +238,7 @@ describe('a decision', () => {
     expect(await permit(changed, never)).toMatchObject({verdict: 'deny'});
   });
 
-  it('keeps the rule that comes with the answer instead of the one that was offered', async () => {
+  it('saves the rule that comes with the answer, not the one that was offered', async () => {
     const kept: string[] = [];
     const store = {
       source: 'the store',
@@ -257,7 +257,7 @@ describe('a decision', () => {
     const hooked = (answer: Awaited<ReturnType<BeforeCall>>, options: Parameters<typeof permitFixture>[0] = {}) =>
       permitFixture({interactive: false, ...options, beforeCall: [async () => answer]});
 
-    it('is denied by one of them, with its reason', async () => {
+    it('is a denial by one of them, with its reason', async () => {
       const {permit, denials} = hooked({decision: 'deny', because: 'not on Fridays'}, {mode: 'bypassPermissions'});
       expect(await permit(request, never)).toMatchObject({
         verdict: 'deny',
@@ -266,7 +266,7 @@ describe('a decision', () => {
       expect(denials).toMatchObject([{reason: 'not on Fridays'}]);
     });
 
-    it('needs no question when one allows it, but a deny rule and a protected file stand', async () => {
+    it('needs no question when one allows the call, except for deny rules and protected files', async () => {
       const allow = {decision: 'allow'} as const;
       expect(await hooked(allow).permit(request, never)).toMatchObject({verdict: 'allow'});
       const {permit} = hooked(allow, {rules: {deny: ['bash(npm:*)']}});
@@ -279,7 +279,7 @@ describe('a decision', () => {
       expect(await hooked(allow).permit(hook, never)).toMatchObject({verdict: 'deny'});
     });
 
-    it('is asked about when one asks, also where the mode would allow it', async () => {
+    it('needs a question when one asks, also when the mode would allow the call', async () => {
       const {permit} = hooked({decision: 'ask'}, {mode: 'bypassPermissions'});
       expect(await permit(request, never)).toMatchObject({
         verdict: 'deny',
@@ -336,7 +336,7 @@ describe('a decision', () => {
       expect(asked(events)).toHaveLength(1);
     });
 
-    it('goes back with the input that one changed', async () => {
+    it('returns the input that one changed', async () => {
       const {permit} = hooked({input: {command: 'ls'}});
       expect(await permit(request, never)).toEqual({verdict: 'changed', input: {command: 'ls'}, opinion: {by: 'hook'}});
     });

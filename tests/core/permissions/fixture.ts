@@ -1,4 +1,4 @@
-/** A workspace on disk with links in it, a folder outside, and what is decided about calls there. */
+/** A workspace on disk with links in it, a folder outside, and helpers that judge and decide on calls there. */
 import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -38,9 +38,9 @@ export interface DecideOptions {
   readonly rules?: Rules;
   readonly tool?: string;
   readonly in?: Workspace;
-  readonly standing?: Partial<AgentPermissions>;
+  readonly agent?: Partial<AgentPermissions>;
   readonly secretPaths?: readonly string[];
-  /** Commands can be held. */
+  /** Whether a sandbox works here; default: true. */
   readonly sandbox?: boolean;
 }
 
@@ -58,11 +58,11 @@ const TOOLS = {
 };
 
 export async function decide(access: Access, options: DecideOptions = {}) {
-  const {sandbox = true, standing = {}, tool = TOOLS[access.kind]} = options;
+  const {sandbox = true, agent = {}, tool = TOOLS[access.kind]} = options;
   const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
   return createPolicy(options).judge(request, options.in ?? workspace, {
     sandboxAvailable: async () => sandbox,
-    ...standing,
+    ...agent,
   });
 }
 
@@ -70,7 +70,7 @@ export async function verdict(mode: PermissionMode, access: Access, options: Dec
   return (await decide(access, {mode, tool: 'a_tool', ...options})).verdict;
 }
 
-/** Of a bash command. */
+/** The verdict on a bash command. */
 export async function run(command: string, options: DecideOptions & {readonly unconfined?: boolean} = {}) {
   return decide({kind: 'run', command, ...(options.unconfined && {unconfined: true})}, options);
 }
@@ -100,6 +100,6 @@ export function permitFixture({
     beforeCall,
   };
   const emit = (event: AgentEventBody) => void events.push(event);
-  const permit = createPermit(deps, '[code] mend it', options.in ?? workspace, emit, agent);
+  const permit = createPermit(deps, '[code] fix it', options.in ?? workspace, emit, agent);
   return {permit, events, denials, questions, policy};
 }

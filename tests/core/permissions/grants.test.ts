@@ -1,4 +1,4 @@
-/** What a yes for this session covers, and what it does not. */
+/** What the answer "yes for this session" covers, and what it does not. */
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -8,7 +8,7 @@ import {createPolicy, outside, workspace} from './fixture.ts';
 mkdirSync(path.join(outside, 'logs'));
 writeFileSync(path.join(outside, '.netrc'), '');
 const keys = path.join(outside, '.netrc');
-const standing = {sandboxAvailable: async () => true};
+const agent = {sandboxAvailable: async () => true};
 
 const reading = (place: string, tool = 'read_file') => requestFor({kind: 'read', path: place}, tool);
 
@@ -16,31 +16,31 @@ function requestFor(access: Access, tool: string) {
   return {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
 }
 
-describe('a yes for this session', () => {
+describe('the answer "yes for this session"', () => {
   const policy = () => createPolicy({secretPaths: [keys]});
 
-  it('to a file covers the folder that it lies in, but no keys there', async () => {
+  it('for a file covers the folder of the file, but no keys in it', async () => {
     const here = policy();
     const note = reading(path.join(outside, 'note'));
     expect(here.describeGrant(note, workspace)).toBe(`yes, reading in ${outside} for this session`);
     here.grant(note, workspace);
-    const verdictOn = async (place: string) => (await here.judge(reading(place), workspace, standing)).verdict;
+    const verdictOn = async (place: string) => (await here.judge(reading(place), workspace, agent)).verdict;
     expect(await verdictOn(path.join(outside, 'other'))).toBe('allow');
     expect(await verdictOn(keys)).toBe('ask');
     here.grant(reading(keys), workspace);
     expect(await verdictOn(keys)).toBe('allow');
   });
 
-  it('to a search covers the folder that is searched, not the one above', async () => {
+  it('for a search covers the folder that is searched, not the one above', async () => {
     const here = policy();
     const search = reading(path.join(outside, 'logs'), 'grep');
     expect(here.describeGrant(search, workspace)).toBe(`yes, reading in ${outside}/logs for this session`);
     here.grant(search, workspace);
-    expect((await here.judge(search, workspace, standing)).verdict).toBe('allow');
-    expect((await here.judge(reading(path.join(outside, 'note')), workspace, standing)).verdict).toBe('ask');
+    expect((await here.judge(search, workspace, agent)).verdict).toBe('allow');
+    expect((await here.judge(reading(path.join(outside, 'note')), workspace, agent)).verdict).toBe('ask');
   });
 
-  it('to a protected file says that it is this file alone', () => {
+  it('for a protected file says that it covers this file alone', () => {
     const write = requestFor({kind: 'write', path: '.git/config'}, 'write_file');
     expect(policy().describeGrant(write, workspace)).toBe('yes, writing this file for this session');
   });

@@ -1,4 +1,4 @@
-/** Questions that wait while the mode changes: each is settled as the new mode says, or waits on. */
+/** Questions that are open while the mode changes: the new mode settles each of them, or it stays open. */
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
 import type {Access, Denial, Workspace} from '../../../src/core/contract/permission.ts';
@@ -19,7 +19,7 @@ function asking() {
   const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   const onDenied = (denial: Denial) => void denials.push(denial);
   const deps = {policy, questions, onDenied, sandboxAvailable: async () => true};
-  const permit = createPermit(deps, '[code] mend it', workspace, (event) => void events.push(event));
+  const permit = createPermit(deps, '[code] fix it', workspace, (event) => void events.push(event));
   return {
     events,
     denials,
@@ -38,7 +38,7 @@ function asking() {
 }
 
 describe('a change of the mode', () => {
-  it('permits what the new mode permits, and leaves the other questions open', async () => {
+  it('allows what the new mode allows, and leaves the other questions open', async () => {
     const {ask, turnTo, open, questions} = asking();
     const edit = ask(EDIT);
     const run = ask(RUN);
@@ -61,7 +61,7 @@ describe('a change of the mode', () => {
     expect(denials).toHaveLength(1);
   });
 
-  it('lets all that waits pass in bypassPermissions; each question ends once', async () => {
+  it('to bypassPermissions allows all calls that wait; each question ends once', async () => {
     const {ask, turnTo, events, open} = asking();
     const waiting = [ask(EDIT), ask(RUN), ask({kind: 'fetch', host: 'example.com', url: 'https://example.com/'})];
     await until(() => open().length === 3);
@@ -71,7 +71,7 @@ describe('a change of the mode', () => {
     expect(ends).toEqual(['settled', 'settled', 'settled']);
   });
 
-  it('counts also for what is just being judged: no question of the old mode is asked', async () => {
+  it('counts for a call that is being judged: it asks no question of the old mode', async () => {
     const {ask, turnTo, events} = asking();
     const edit = ask(EDIT);
     await turnTo('acceptEdits');

@@ -6,14 +6,14 @@ import type {Access, Workspace} from '../../../src/core/contract/permission.ts';
 import {createPolicy, decide, outside, root, run, verdict, workspace} from './fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
-const held: Workspace = {...workspace, confinement: 'workspace-write'};
-const tree: Workspace = {...workspace, confinement: 'worktree'};
+const workspaceWrite: Workspace = {...workspace, confinement: 'workspace-write'};
+const worktree: Workspace = {...workspace, confinement: 'worktree'};
 const FETCH: Access = {kind: 'fetch', host: 'example.com', url: 'https://example.com/'};
 
 const READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
 
 describe('permissions', () => {
-  it('lets reading inside the workspace pass and asks outside it, also through a link', async () => {
+  it('allow reading inside the workspace and ask outside of it, also behind a link', async () => {
     expect(await verdict('default', {kind: 'read', path: 'a.ts'})).toBe('allow');
     expect(await verdict('default', {kind: 'read', path: '../outside/secret'})).toBe('ask');
     expect(await verdict('default', {kind: 'read', path: 'link/secret'})).toBe('ask');
@@ -22,7 +22,7 @@ describe('permissions', () => {
     expect(await verdict('default', {kind: 'read', path: '../outside/secret'}, {in: wide})).toBe('allow');
   });
 
-  it('asks before it reads where keys are kept, also inside the workspace, and refuses it to a read-only agent', async () => {
+  it('ask before keys are read, also inside the workspace, and refuse it to a read-only agent', async () => {
     const secretPaths = [path.join(root, '.ssh')];
     for (const file of ['.ssh/id_rsa', '.SSH/id_rsa', './a/../.ssh']) {
       const access = {kind: 'read', path: file} as const;
@@ -37,11 +37,11 @@ describe('permissions', () => {
     expect(await verdict('default', access, {secretPaths: byLink, in: wide})).toBe('ask');
   });
 
-  it('asks before it writes or runs, by mode', async () => {
+  it('ask before an agent writes or runs a command, by mode', async () => {
     expect(await verdict('default', {kind: 'write', path: 'a.ts'})).toBe('ask');
     expect(await verdict('acceptEdits', {kind: 'write', path: 'a.ts'})).toBe('allow');
     expect(await verdict('acceptEdits', {kind: 'write', path: 'link/a.ts'})).toBe('ask');
-    // What such a link leads to would be made by the write.
+    // The write would create the file that such a link leads to.
     expect(await verdict('acceptEdits', {kind: 'write', path: 'dangling'})).toBe('ask');
     expect(await verdict('acceptEdits', {kind: 'write', path: 'link/new/folder/a.ts'})).toBe('ask');
     await expect(verdict('acceptEdits', {kind: 'write', path: 'circle'})).rejects.toThrow('too many links');
@@ -53,7 +53,7 @@ describe('permissions', () => {
     expect(await verdict('bypassPermissions', {kind: 'run', command: 'rm -rf x'})).toBe('allow');
   });
 
-  it('lets a command pass that is proven to only read, inside the workspace', async () => {
+  it('allow a command that is proven to only read inside the workspace', async () => {
     expect(await run('git log --oneline | head -3')).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect(await run('cat a.ts')).toMatchObject({verdict: 'allow', attempts: [READING]});
     expect((await run('cat /etc/passwd')).verdict).toBe('ask');
@@ -61,7 +61,7 @@ describe('permissions', () => {
     expect((await run('cat link/secret')).verdict).toBe('ask');
     expect((await run('cat link/../outside/secret')).verdict).toBe('ask');
     expect((await run('cat link*')).verdict).toBe('ask');
-    // Its own directory is another for each process.
+    // In /proc/self each process finds another directory.
     for (const place of ['/proc/self/cwd/a.ts', '/proc/self/cwd/../work/a.ts', '/dev/stdin', '/proc/self/environ']) {
       expect((await run(`cat ${place}`)).verdict, place).toBe('ask');
     }
@@ -74,7 +74,7 @@ describe('permissions', () => {
     expect((await run('ls > ../x', {mode: 'acceptEdits'})).verdict).toBe('ask');
   });
 
-  it('asks where a pattern matches a file that is named like an option', async () => {
+  it('ask when a pattern matches a file that is named like an option', async () => {
     mkdirSync(path.join(root, 'names'), {recursive: true});
     writeFileSync(path.join(root, 'names/a.ts'), '');
     for (const command of ['cd names && sort *', 'cat names/*', 'grep -c x names/*.ts']) {
@@ -90,7 +90,7 @@ describe('permissions', () => {
     expect((await run('cd names; sort --output=*')).verdict).toBe('ask');
   });
 
-  it('asks for a command that searches through a folder in which keys are kept', async () => {
+  it('ask about a command that searches through a folder with keys in it', async () => {
     mkdirSync(path.join(root, '.keys'), {recursive: true});
     const secretPaths = [path.join(root, '.keys')];
     expect((await run('grep -r x .', {secretPaths})).verdict).toBe('ask');
@@ -99,7 +99,7 @@ describe('permissions', () => {
     rmSync(path.join(root, '.keys'), {recursive: true});
   });
 
-  it('asks so outside the workspace too, where a rule lets it read', async () => {
+  it('ask about it outside the workspace, too, where a rule allows reading', async () => {
     const keys = path.join(outside, 'keys');
     mkdirSync(keys, {recursive: true});
     const options = {rules: {allow: [`read_file(/${path.dirname(outside)}/**)`]}, secretPaths: [keys]};
@@ -111,7 +111,7 @@ describe('permissions', () => {
     }
   });
 
-  it('asks for a git command where the settings of the repository name a program', async () => {
+  it('ask about a git command when the settings of the repository name a program', async () => {
     const repository = path.join(root, 'repository');
     mkdirSync(path.join(repository, '.git/objects'), {recursive: true});
     writeFileSync(path.join(repository, '.git/HEAD'), 'ref: refs/heads/main\n');
@@ -143,12 +143,12 @@ describe('permissions', () => {
       '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n[core]\n\tfsmonitor = ./x\n',
     );
     expect((await run('git status', inside)).verdict).toBe('allow');
-    // By a rule the rest runs in the user's own environment, where such a setting counts.
+    // A rule allows the second part, so both run in the environment of the agent, in which git uses that setting.
     const rules = {allow: ['bash(npm test)']};
     expect((await run('git status && npm test', {...inside, rules})).verdict).toBe('ask');
   });
 
-  it('always asks for protected files, whatever is allowed', async () => {
+  it('always ask about protected files, whichever rules allow them', async () => {
     const protectedFiles = [
       ...['.git/config', '.mini-cc/agents/x.json', '.claude/settings.json', 'sub/.bashrc', '.git', 'a/.GIT/hooks/x'],
       ...[
@@ -170,7 +170,7 @@ describe('permissions', () => {
     expect((await run('echo x > .git/config', {rules: {allow: ['bash']}})).verdict).toBe('ask');
   });
 
-  it('never asks for a read-only agent: it refuses what it may not do', async () => {
+  it('never ask for a read-only agent: they refuse what is not allowed', async () => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
       expect(await verdict(mode, {kind: 'write', path: 'a.ts'}, {in: confined})).toBe('deny');
       expect(await verdict(mode, {kind: 'read', path: '/etc/passwd'}, {in: confined})).toBe('deny');
@@ -180,8 +180,8 @@ describe('permissions', () => {
   });
 });
 
-describe('what holds a command', () => {
-  it('is for a read-only agent the sandbox, and without one the proof', async () => {
+describe('the confinement of a command', () => {
+  it('of a read-only agent is the sandbox; without one it must be proven to only read', async () => {
     expect((await run('make', {in: confined})).verdict).toBe('allow');
     expect(await run('make', {in: confined, sandbox: false})).toMatchObject({
       verdict: 'deny',
@@ -192,8 +192,8 @@ describe('what holds a command', () => {
     expect((await run('cat /etc/passwd', {in: confined, sandbox: false})).verdict).toBe('deny');
   });
 
-  it('spares a question where the workspace alone can be written, but not outside of the sandbox', async () => {
-    const asks = {in: held, rules: {ask: ['bash(git push:*)'], deny: ['bash(rm:*)'], allow: ['bash']}};
+  it('to the workspace replaces the question, but not for a command outside of the sandbox', async () => {
+    const asks = {in: workspaceWrite, rules: {ask: ['bash(git push:*)'], deny: ['bash(rm:*)'], allow: ['bash']}};
     expect((await run('make', asks)).verdict).toBe('allow');
     expect((await run('git push', asks)).verdict).toBe('ask');
     expect((await run('make && rm x', asks)).verdict).toBe('deny');
@@ -206,37 +206,37 @@ describe('what holds a command', () => {
     expect((await run('ls', {...off, in: confined})).verdict).toBe('allow');
   });
 
-  it('asks as usual in a worktree, whose files alone can be written, in every mode', async () => {
+  it('to a worktree refuses writes elsewhere in every mode, and asks as usual', async () => {
     const modes: PermissionMode[] = ['default', 'acceptEdits', 'bypassPermissions'];
     for (const mode of modes) {
-      const options = {in: tree, rules: {allow: ['edit_file(//**)', 'edit_file']}};
+      const options = {in: worktree, rules: {allow: ['edit_file(//**)', 'edit_file']}};
       expect(await verdict(mode, {kind: 'write', path: path.join(outside, 'a')}, options)).toBe('deny');
       expect(await verdict(mode, {kind: 'write', path: 'link/a'}, options)).toBe('deny');
-      expect((await run('make', {in: tree, mode, sandbox: false})).verdict).toBe('deny');
-      expect((await run('ls', {in: tree, mode, sandbox: false})).verdict).toBe('allow');
+      expect((await run('make', {in: worktree, mode, sandbox: false})).verdict).toBe('deny');
+      expect((await run('ls', {in: worktree, mode, sandbox: false})).verdict).toBe('allow');
     }
-    expect((await run('make', {in: tree})).verdict).toBe('ask');
-    expect((await run('make', {in: tree, rules: {allow: ['bash(make)']}})).verdict).toBe('allow');
+    expect((await run('make', {in: worktree})).verdict).toBe('ask');
+    expect((await run('make', {in: worktree, rules: {allow: ['bash(make)']}})).verdict).toBe('allow');
   });
 });
 
 describe('plan mode', () => {
-  it('holds everybody: nothing is written or fetched, and commands run as those of a read-only agent', async () => {
+  it('confines all agents: they write and fetch nothing, and their commands run as those of a read-only agent', async () => {
     const mode = 'plan';
     expect((await run('make', {mode})).verdict).toBe('allow');
     expect((await run('make', {mode, sandbox: false})).verdict).toBe('deny');
     expect(await run('ls', {mode, sandbox: false})).toMatchObject({verdict: 'allow', attempts: [READING]});
-    expect((await run('make', {mode, in: held})).verdict).toBe('allow');
+    expect((await run('make', {mode, in: workspaceWrite})).verdict).toBe('allow');
     expect((await decide({kind: 'write', path: 'a'}, {mode, rules: {allow: ['edit_file']}})).verdict).toBe('deny');
     expect(createPolicy({mode}).getConfinement('none')).toBe('read-only');
     expect(createPolicy({mode}).getConfinement('worktree')).toBe('read-only');
     expect(createPolicy({}).getConfinement('worktree')).toBe('worktree');
   });
 
-  it('asks the person where a read-only agent would be refused', async () => {
+  it('asks the person about what a read-only agent may not do', async () => {
     const access = {kind: 'read', path: '/etc/passwd'} as const;
     expect((await decide(access, {mode: 'plan'})).verdict).toBe('ask');
-    expect((await decide(access, {mode: 'plan', standing: {readOnly: true}})).verdict).toBe('deny');
+    expect((await decide(access, {mode: 'plan', agent: {readOnly: true}})).verdict).toBe('deny');
   });
 });
 
@@ -255,10 +255,10 @@ describe("an agent's own mode", () => {
     expect(createPolicy({mode: session}).getAgentMode(own)).toBe(counts);
   });
 
-  it('is what its calls are judged by', async () => {
+  it('counts when its calls are judged', async () => {
     const edit = {kind: 'write', path: 'a.ts'} as const;
-    expect((await decide(edit, {standing: {mode: 'acceptEdits'}})).verdict).toBe('allow');
-    expect((await decide(edit, {mode: 'acceptEdits', standing: {mode: 'default'}})).verdict).toBe('ask');
-    expect((await decide(edit, {mode: 'bypassPermissions', standing: {mode: 'plan'}})).verdict).toBe('deny');
+    expect((await decide(edit, {agent: {mode: 'acceptEdits'}})).verdict).toBe('allow');
+    expect((await decide(edit, {mode: 'acceptEdits', agent: {mode: 'default'}})).verdict).toBe('ask');
+    expect((await decide(edit, {mode: 'bypassPermissions', agent: {mode: 'plan'}})).verdict).toBe('deny');
   });
 });

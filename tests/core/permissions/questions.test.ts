@@ -1,4 +1,4 @@
-/** Twenty questions from eight agents at once: each is asked with its agent and ended once, and nothing runs unasked. */
+/** Twenty questions from eight agents at once: each names its agent and ends once, and no call runs without its answer. */
 import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
@@ -66,15 +66,15 @@ function endsIn(events: readonly AgentEvent[]): Map<string, string[]> {
 }
 
 const getJob = ({detail}: Question) => /job-\d-\d/.exec(detail)?.[0] ?? detail;
-const getAgentNumber = (question: Question) => Number(/job-(\d)/.exec(question.detail)?.[1]);
+const getAgentIndex = (question: Question) => Number(/job-(\d)/.exec(question.detail)?.[1]);
 
 describe('twenty questions from eight agents at once', () => {
   it('are all asked, each with the agent whose call it is', async () => {
     const {asked, runs, manager, events} = eightAgents();
     await until(() => asked().length === TWENTY);
     for (const {agentId, question} of asked()) {
-      expect(question.agent).toBe(`[code] task ${getAgentNumber(question)}`);
-      expect(manager.get(agentId)?.description).toBe(`task ${getAgentNumber(question)}`);
+      expect(question.agent).toBe(`[code] task ${getAgentIndex(question)}`);
+      expect(manager.get(agentId)?.description).toBe(`task ${getAgentIndex(question)}`);
     }
     expect(new Set(asked().map(({question}) => question.id)).size).toBe(TWENTY);
     await manager.stopAll();
@@ -82,12 +82,12 @@ describe('twenty questions from eight agents at once', () => {
     expect([...endsIn(events).values()]).toEqual(Array.from({length: TWENTY}, () => ['withdrawn']));
   });
 
-  it('are each ended once by what was answered, and only what was permitted runs', async () => {
+  it('end once each, by the first answer, and only allowed calls run', async () => {
     const {asked, questions, ran, denials, runs, models, events} = eightAgents();
     await until(() => asked().length === TWENTY);
     const answers = ['yes', 'session', 'no'];
     const given = new Map<string, string>();
-    // From the last to the first, and each twice: a second answer counts for nothing.
+    // From the last to the first, and each twice: a second answer has no effect.
     for (const [index, {question}] of asked().toReversed().entries()) {
       const choice = answers[index % answers.length]!;
       given.set(getJob(question), choice);
@@ -104,7 +104,7 @@ describe('twenty questions from eight agents at once', () => {
         .toSorted(),
     );
     for (const {question} of asked()) expect(endsIn(events).get(question.id)).toEqual([given.get(getJob(question))]);
-    // Every call has its own result, and the word that went with a no is that call's.
+    // Each call has its own result, and the note that came with a no is in the result of that call.
     for (const [agent, model] of models.entries()) {
       const results = JSON.stringify(model.requests[1]?.messages.at(-1));
       for (let index = 0; index < CALLS[agent]!; index++) {
@@ -114,10 +114,10 @@ describe('twenty questions from eight agents at once', () => {
     }
   });
 
-  it('end with their agent alone when one is stopped in the midst', async () => {
+  it('of one agent end when it is stopped, and the others stay open', async () => {
     const {asked, questions, ran, runs, manager, events} = eightAgents();
     await until(() => asked().length === TWENTY);
-    const first = asked().filter(({question}) => getAgentNumber(question) === 0);
+    const first = asked().filter(({question}) => getAgentIndex(question) === 0);
     questions.answer(first[0]!.question.id, {choice: 'yes'});
     await until(() => ran.length === 1);
     await manager.stop(first[0]!.agentId);
@@ -129,7 +129,7 @@ describe('twenty questions from eight agents at once', () => {
     expect([...ends.values()].every((answers) => answers.length === 1)).toBe(true);
   });
 
-  it('count for nothing during a stop of all: what was not permitted by then never runs, and nothing hangs', async () => {
+  it('end when all agents are stopped: later answers have no effect, and no call hangs', async () => {
     const {asked, questions, ran, runs, manager, events} = eightAgents();
     await until(() => asked().length === TWENTY);
     const ofFive = asked().filter(({question}) => /job-[0-4]-0/.test(question.detail));

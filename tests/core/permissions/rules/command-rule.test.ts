@@ -3,50 +3,9 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {matchesCommand} from '../../../../src/core/permissions/rules/command-rule.ts';
-import {parseRule} from '../../../../src/core/permissions/rules/rule.ts';
 import {type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
-
-describe('the text of a rule', () => {
-  it.each([
-    ['bash', {tool: 'bash'}],
-    [' Bash ', {tool: 'bash'}],
-    ['bash(*)', {tool: 'bash'}],
-    ['Bash(npm run test:*)', {tool: 'bash', pattern: 'npm run test:*'}],
-    ['bash(echo (a))', {tool: 'bash', pattern: 'echo (a)'}],
-    ['Edit(src/**)', {tool: 'edit_file', pattern: 'src/**'}],
-    ['str_replace_editor(a)', {tool: 'edit_file', pattern: 'a'}],
-    ['Read(//etc/**)', {tool: 'read_file', pattern: '//etc/**'}],
-    ['WebFetch(domain:*.example.com)', {tool: 'web_fetch', pattern: 'domain:*.example.com'}],
-    ['Agent(reviewer)', {tool: 'Task', pattern: 'reviewer'}],
-    ['Task', {tool: 'Task'}],
-    ['*', {tool: '*'}],
-    ['mcp__github__*', {tool: 'mcp__github__*'}],
-  ])('%j says %j', (text, expected) => {
-    expect(parseRule(text)).toEqual(expected);
-  });
-
-  it.each([
-    ['bsh', {problem: 'there is no tool "bsh"', suggestion: 'bash'}],
-    ['bash(npm test', {problem: '"bash(npm test" has no closing bracket', suggestion: '"bash(npm test)"'}],
-    ['bash()', {problem: '"bash()": nothing stands in its brackets', suggestion: '"bash"'}],
-    ['bash(:*)', {problem: 'bash(:*): nothing stands before :*', suggestion: 'bash'}],
-    ['(npm test)', {problem: '"(npm test)" names no tool'}],
-    ['', {problem: '"" names no tool'}],
-    ['web_fetch(https://example.com/x)', {suggestion: 'web_fetch(domain:example.com)'}],
-    ['web_fetch(domain:[::1]/x)', {problem: 'web_fetch(domain:[::1]/x): it takes the name of a host'}],
-    ['web_fetch(domain:[1])', {problem: 'web_fetch(domain:[1]): it takes the name of a host'}],
-    ['web_fetch(domain:a b)', {problem: 'web_fetch(domain:a b): it takes the name of a host'}],
-    ['edit_file(!src)', {problem: 'edit_file(!src): a pattern that begins with ! matches nothing by itself'}],
-    ['Task(my reviewer)', {problem: 'Task(my reviewer): it takes the name of an agent'}],
-    ['todo_write(x)', {problem: 'todo_write takes nothing in brackets', suggestion: 'todo_write'}],
-    ['x*', {problem: 'there is no tool that "x*" matches'}],
-    ['*(a)', {problem: '"*": a pattern of names takes nothing in brackets'}],
-  ])('%j has a problem: %j', (text, expected) => {
-    expect(parseRule(text)).toMatchObject(expected);
-  });
-});
 
 mkdirSync(path.join(root, 'keys'), {recursive: true});
 writeFileSync(path.join(root, 'keys/a.pem'), '');
@@ -193,7 +152,7 @@ describe('a rule about commands', () => {
     ['edit_file(locked/**)', 'make | tee locked/a'],
     ['bash', 'ls'],
     ['*', 'ls'],
-  ])('%j refuses %j, whatever else allows it', async (rule, command) => {
+  ])('%j refuses %j, also when other rules allow it', async (rule, command) => {
     const rules = {deny: [rule], allow: ['bash', 'bash(rm:*)'], ask: ['bash']};
     expect((await run(command, {rules})).verdict).toBe('deny');
     expect((await run(command, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
@@ -201,7 +160,7 @@ describe('a rule about commands', () => {
     expect((await run(command, {rules, mode: 'plan'})).verdict).toBe('deny');
   });
 
-  it('cannot be told of what is known only when it runs: that is asked, and refused where nobody can be asked', async () => {
+  it('asks about a command that is known only when it runs, and refuses it in an agent or mode that does not ask', async () => {
     const rules = {deny: ['bash(rm:*)'], allow: ['bash']};
     for (const command of [
       '$X x',
@@ -218,7 +177,7 @@ describe('a rule about commands', () => {
     }
   });
 
-  it('asks though another allows, but not where nothing is asked', async () => {
+  it('asks although another rule allows, but not in bypassPermissions, and refuses for a read-only agent', async () => {
     const rules = {ask: ['bash(git push:*)'], allow: ['bash']};
     expect(await run('ls; git push', {rules})).toMatchObject({verdict: 'ask', onlyOnce: true});
     expect((await run('git push', {rules, mode: 'bypassPermissions'})).verdict).toBe('allow');
@@ -226,22 +185,22 @@ describe('a rule about commands', () => {
     expect((await run('git status', {rules})).verdict).toBe('allow');
   });
 
-  it('is held against a long command in no time, however many stars it has', () => {
-    const [about, text] = ['*a'.repeat(12), 'a'.repeat(5000)];
-    expect(matchesCommand(`${about}*b`, text)).toBe(false);
-    expect(matchesCommand(`${about}:*`, text)).toBe(true);
+  it('is matched with a long command at once, however many stars it has', () => {
+    const [pattern, text] = ['*a'.repeat(12), 'a'.repeat(5000)];
+    expect(matchesCommand(`${pattern}*b`, text)).toBe(false);
+    expect(matchesCommand(`${pattern}:*`, text)).toBe(true);
   });
 
-  it('does not lend a project its own programs', async () => {
+  it('does not let a program of the project run as one that only reads', async () => {
     const rules = {allow: ['bash(make:*)']};
     const env = {...workspace.env, PATH: `${root}/node_modules/.bin:/usr/bin`};
     expect((await run('grep x a && make', {rules, in: {...workspace, env}})).verdict).toBe('ask');
     expect((await run('make', {rules, in: {...workspace, env}})).verdict).toBe('allow');
-    // On its own it runs without them.
+    // Alone it runs in the environment for reading, which does not run programs of the project.
     expect((await run('grep x a', {rules, in: {...workspace, env}})).verdict).toBe('allow');
   });
 
-  it('offers to allow this very command, and no more', async () => {
+  it('is offered for exactly the command that is asked about', async () => {
     expect(await run('npm test')).toMatchObject({verdict: 'ask', rule: 'bash(npm test)'});
     for (const command of ['ls *.ts | xargs rm', 'echo "a\\b"; make', 'make:*', 'make \\*']) {
       const asked = await run(command);

@@ -1,7 +1,7 @@
 import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {Access, Workspace} from '../../../../src/core/contract/permission.ts';
+import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {createPolicy, decide, outside, type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
@@ -33,7 +33,7 @@ describe('a rule about files', () => {
     expect((await write('src/a.ts', {allow: ['write_file(src/**)']}, 'edit_file')).verdict).toBe('ask');
   });
 
-  it('may name a place outside the workspace, and then no question is asked there', async () => {
+  it('may name files outside the workspace, which are then read and written without a question', async () => {
     const place = path.join(outside, 'secret');
     expect((await read(place, {allow: [`read_file(/${outside}/**)`]})).verdict).toBe('allow');
     expect((await read(place, {allow: ['read_file']})).verdict).toBe('ask');
@@ -44,7 +44,7 @@ describe('a rule about files', () => {
     expect((await run(`cat ${place}`, {rules: {allow: [`read_file(/${outside}/**)`]}})).verdict).toBe('allow');
   });
 
-  it('refuses by either name of a place, in any letters, for all that reads or writes', async () => {
+  it('refuses a file by each of its names, in any case of letters, for all tools that read or write', async () => {
     mkdirSync(path.join(root, 'real'), {recursive: true});
     writeFileSync(path.join(root, 'real/x'), '');
     symlinkSync(path.join(root, 'real'), path.join(root, 'alias'));
@@ -59,10 +59,10 @@ describe('a rule about files', () => {
     expect((await decide({kind: 'read', path: 'real/x'}, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
   });
 
-  it('leaves out of a search what it refuses or asks about, and keys', () => {
-    const standing = {sandboxAvailable: async () => true};
+  it('leaves files that it refuses or asks about out of a search, and so are keys', () => {
+    const agent = {sandboxAvailable: async () => true};
     const filter = (rules: Rules, mode: 'default' | 'bypassPermissions' = 'default', secretPaths: string[] = []) =>
-      createPolicy({rules, mode, secretPaths}).createReadFilter(searching('.'), workspace, standing);
+      createPolicy({rules, mode, secretPaths}).createReadFilter(searching('.'), workspace, agent);
     expect(filter({})).toBeUndefined();
     const rules = {deny: ['read_file(*.pem)'], ask: ['grep(drafts/**)']};
     const seen = (mode: 'default' | 'bypassPermissions') =>
@@ -73,7 +73,7 @@ describe('a rule about files', () => {
     expect(seen('bypassPermissions')).toEqual(['a.ts', 'drafts/a', 'keys/id']);
   });
 
-  it('without a pattern, or with a mere star, covers the same tools', async () => {
+  it('covers the same tools without a pattern, or with only a star', async () => {
     for (const rule of ['edit_file', 'Edit(*)']) {
       expect((await write('src/a.ts', {allow: [rule]})).verdict, rule).toBe('allow');
       expect((await write('/etc/x', {allow: [rule]})).verdict, rule).toBe('ask');
@@ -90,68 +90,31 @@ describe('a rule about files', () => {
     expect((await write('src/a.ts', {allow: ['write_file']}, 'edit_file')).verdict).toBe('ask');
   });
 
-  it('leaves keys out of a search outside the workspace too, unless they are what is searched', () => {
-    const standing = {sandboxAvailable: async () => true};
+  it('does not let a search outside the workspace read keys, unless their folder is what is searched', () => {
+    const agent = {sandboxAvailable: async () => true};
     const keys = path.join(outside, 'keys');
     const policy = createPolicy({secretPaths: [keys]});
     const seen = (folder: string) =>
       [path.join(keys, 'id'), path.join(outside, 'secret')].filter(
-        (file) => policy.createReadFilter(searching(folder), workspace, standing)?.(file) ?? true,
+        (file) => policy.createReadFilter(searching(folder), workspace, agent)?.(file) ?? true,
       );
     expect(seen(outside)).toEqual([path.join(outside, 'secret')]);
     expect(seen(keys)).toEqual([path.join(keys, 'id'), path.join(outside, 'secret')]);
   });
 
-  it('asks though edits pass otherwise', async () => {
+  it('asks although the mode and another rule allow edits', async () => {
     const access = {kind: 'write', path: 'package.json'} as const;
     const rules = {ask: ['edit_file(package.json)'], allow: ['edit_file']};
     expect(await decide(access, {mode: 'acceptEdits', rules})).toMatchObject({verdict: 'ask', onlyOnce: true});
     expect((await decide({kind: 'write', path: 'a.json'}, {mode: 'acceptEdits', rules})).verdict).toBe('allow');
   });
 
-  it('is offered for the folder of the file, for a file at the top alone, and never for what is always asked', async () => {
+  it('is offered for the folder of a file, for a file at the top alone, and never for a protected file', async () => {
     expect(await write('src/core/a.ts', {})).toMatchObject({rule: 'edit_file(/src/core/**)'});
     expect(await write('a[1].ts', {})).toMatchObject({rule: 'edit_file(/a\\[1\\].ts)'});
     expect((await write('a[1].ts', {allow: ['edit_file(/a\\[1\\].ts)']})).verdict).toBe('allow');
     expect(await write('.git/config', {})).not.toHaveProperty('rule');
     expect(await write(path.join(outside, 'x'), {})).not.toHaveProperty('rule');
     expect(await read(path.join(outside, 'x'), {})).toMatchObject({rule: `read_file(/${outside}/x)`});
-  });
-});
-
-describe('a rule about a host or an agent', () => {
-  const fetch = (host: string, rules: Rules) => decide({kind: 'fetch', host, url: `https://${host}/`}, {rules});
-
-  it('is that host, or with a star the hosts below it', async () => {
-    const rules = {allow: ['web_fetch(domain:example.com)', 'web_fetch(domain:*.example.org)']};
-    for (const host of ['example.com', 'EXAMPLE.com.', 'a.example.org', 'b.a.example.org']) {
-      expect((await fetch(host, rules)).verdict, host).toBe('allow');
-    }
-    for (const host of ['a.example.com', 'example.org', 'xexample.org', 'example.com.evil.net']) {
-      expect((await fetch(host, rules)).verdict, host).toBe('ask');
-    }
-    expect((await fetch('example.com', {...rules, deny: ['web_fetch(domain:*)']})).verdict).toBe('deny');
-    expect(await fetch('example.net', {})).toMatchObject({rule: 'web_fetch(domain:example.net)'});
-    const {rule} = (await decide({kind: 'fetch', host: '2606:4700::1111', url: ''})) as {rule: string};
-    expect(rule).toBe('web_fetch(domain:[2606:4700::1111])');
-    expect((await decide({kind: 'fetch', host: '2606:4700::1111', url: ''}, {rules: {allow: [rule]}})).verdict).toBe(
-      'allow',
-    );
-  });
-
-  it('is an address in brackets, whatever its spelling', async () => {
-    const rules = {deny: ['web_fetch(domain:[2001:DB8:0::1])']};
-    expect((await fetch('2001:db8::1', rules)).verdict).toBe('deny');
-    expect((await fetch('2001:db8::2', rules)).verdict).toBe('ask');
-  });
-
-  it('refuses or asks for a dispatch of that agent', async () => {
-    const access: Access = {kind: 'dispatch', agent: 'reviewer'};
-    expect((await decide(access)).verdict).toBe('allow');
-    expect((await decide(access, {rules: {deny: ['Task(reviewer)']}})).verdict).toBe('deny');
-    expect((await decide(access, {rules: {deny: ['Task(review*)']}, mode: 'bypassPermissions'})).verdict).toBe('deny');
-    expect((await decide(access, {rules: {ask: ['Task(reviewer)']}})).verdict).toBe('ask');
-    expect((await decide(access, {rules: {deny: ['Task(code)']}})).verdict).toBe('allow');
-    expect((await decide(access, {rules: {deny: ['Task']}})).verdict).toBe('deny');
   });
 });

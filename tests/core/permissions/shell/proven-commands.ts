@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are commands of a shell.
 /** Commands that only read. */
-export const PROVEN: readonly string[] = [
+export const PROVEN_COMMANDS: readonly string[] = [
   'ls',
   'ls -la src',
   'ls *.ts',

@@ -1,0 +1,81 @@
+import {describe, expect, it} from 'vitest';
+import type {Access} from '../../../../src/core/contract/permission.ts';
+import {parseRule} from '../../../../src/core/permissions/rules/rule.ts';
+import {decide, type Rules} from '../fixture.ts';
+
+describe('the text of a rule', () => {
+  it.each([
+    ['bash', {tool: 'bash'}],
+    [' Bash ', {tool: 'bash'}],
+    ['bash(*)', {tool: 'bash'}],
+    ['Bash(npm run test:*)', {tool: 'bash', pattern: 'npm run test:*'}],
+    ['bash(echo (a))', {tool: 'bash', pattern: 'echo (a)'}],
+    ['Edit(src/**)', {tool: 'edit_file', pattern: 'src/**'}],
+    ['str_replace_editor(a)', {tool: 'edit_file', pattern: 'a'}],
+    ['Read(//etc/**)', {tool: 'read_file', pattern: '//etc/**'}],
+    ['WebFetch(domain:*.example.com)', {tool: 'web_fetch', pattern: 'domain:*.example.com'}],
+    ['Agent(reviewer)', {tool: 'Task', pattern: 'reviewer'}],
+    ['Task', {tool: 'Task'}],
+    ['*', {tool: '*'}],
+    ['mcp__github__*', {tool: 'mcp__github__*'}],
+  ])('%j says %j', (text, expected) => {
+    expect(parseRule(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['bsh', {problem: 'there is no tool "bsh"', suggestion: 'bash'}],
+    ['bash(npm test', {problem: '"bash(npm test" has no closing bracket', suggestion: '"bash(npm test)"'}],
+    ['bash()', {problem: '"bash()": nothing stands in its brackets', suggestion: '"bash"'}],
+    ['bash(:*)', {problem: 'bash(:*): nothing stands before :*', suggestion: 'bash'}],
+    ['(npm test)', {problem: '"(npm test)" names no tool'}],
+    ['', {problem: '"" names no tool'}],
+    ['web_fetch(https://example.com/x)', {suggestion: 'web_fetch(domain:example.com)'}],
+    ['web_fetch(domain:[::1]/x)', {problem: 'web_fetch(domain:[::1]/x): it takes the name of a host'}],
+    ['web_fetch(domain:[1])', {problem: 'web_fetch(domain:[1]): it takes the name of a host'}],
+    ['web_fetch(domain:a b)', {problem: 'web_fetch(domain:a b): it takes the name of a host'}],
+    ['edit_file(!src)', {problem: 'edit_file(!src): a pattern that begins with ! matches nothing by itself'}],
+    ['Task(my reviewer)', {problem: 'Task(my reviewer): it takes the name of an agent'}],
+    ['todo_write(x)', {problem: 'todo_write takes nothing in brackets', suggestion: 'todo_write'}],
+    ['x*', {problem: 'there is no tool that "x*" matches'}],
+    ['*(a)', {problem: '"*": a pattern of names takes nothing in brackets'}],
+  ])('%j has the problem %j', (text, expected) => {
+    expect(parseRule(text)).toMatchObject(expected);
+  });
+});
+
+describe('a rule about a host or an agent', () => {
+  const fetch = (host: string, rules: Rules) => decide({kind: 'fetch', host, url: `https://${host}/`}, {rules});
+
+  it('matches that host, or with a star the hosts below it', async () => {
+    const rules = {allow: ['web_fetch(domain:example.com)', 'web_fetch(domain:*.example.org)']};
+    for (const host of ['example.com', 'EXAMPLE.com.', 'a.example.org', 'b.a.example.org']) {
+      expect((await fetch(host, rules)).verdict, host).toBe('allow');
+    }
+    for (const host of ['a.example.com', 'example.org', 'xexample.org', 'example.com.evil.net']) {
+      expect((await fetch(host, rules)).verdict, host).toBe('ask');
+    }
+    expect((await fetch('example.com', {...rules, deny: ['web_fetch(domain:*)']})).verdict).toBe('deny');
+    expect(await fetch('example.net', {})).toMatchObject({rule: 'web_fetch(domain:example.net)'});
+    const {rule} = (await decide({kind: 'fetch', host: '2606:4700::1111', url: ''})) as {rule: string};
+    expect(rule).toBe('web_fetch(domain:[2606:4700::1111])');
+    expect((await decide({kind: 'fetch', host: '2606:4700::1111', url: ''}, {rules: {allow: [rule]}})).verdict).toBe(
+      'allow',
+    );
+  });
+
+  it('matches an IPv6 address in brackets, in each of its spellings', async () => {
+    const rules = {deny: ['web_fetch(domain:[2001:DB8:0::1])']};
+    expect((await fetch('2001:db8::1', rules)).verdict).toBe('deny');
+    expect((await fetch('2001:db8::2', rules)).verdict).toBe('ask');
+  });
+
+  it('refuses a dispatch of that agent, or asks about it', async () => {
+    const access: Access = {kind: 'dispatch', agent: 'reviewer'};
+    expect((await decide(access)).verdict).toBe('allow');
+    expect((await decide(access, {rules: {deny: ['Task(reviewer)']}})).verdict).toBe('deny');
+    expect((await decide(access, {rules: {deny: ['Task(review*)']}, mode: 'bypassPermissions'})).verdict).toBe('deny');
+    expect((await decide(access, {rules: {ask: ['Task(reviewer)']}})).verdict).toBe('ask');
+    expect((await decide(access, {rules: {deny: ['Task(code)']}})).verdict).toBe('allow');
+    expect((await decide(access, {rules: {deny: ['Task']}})).verdict).toBe('deny');
+  });
+});
