@@ -19,7 +19,7 @@ export async function measureConfined(home: Home, rounds: number): Promise<Confi
   if (!(await sandbox.status()).available) return undefined;
   const command = ['bash', '-c', 'true'];
   const place = {cwd: home.path, root: home.path, extraRoots: []};
-  const held = async (profile: SandboxProfile) => {
+  const runConfined = async (profile: SandboxProfile) => {
     const began = performance.now();
     const {file, args, input, release} = sandbox.confine(profile, command, place);
     await run([file, ...args], input);
@@ -32,8 +32,8 @@ export async function measureConfined(home: Home, rounds: number): Promise<Confi
       await run(command);
       return performance.now() - began;
     },
-    readOnly: () => held('read-only'),
-    workspaceWrite: () => held('workspace-write'),
+    readOnly: () => runConfined('read-only'),
+    workspaceWrite: () => runConfined('workspace-write'),
   });
   return {plainMs: times.plain, readOnlyMs: times.readOnly, workspaceWriteMs: times.workspaceWrite};
 }

@@ -1,6 +1,6 @@
 /**
  * Measures mini-cc and prints a table. Times are medians, and ratios are to `node -e 0` of the same run: machines differ,
- * ratios less so. `--short` does fewer rounds. Ends with 1 when a mark is missed.
+ * ratios less so. `--short` does fewer rounds. Exits with 1 when a value misses its target.
  */
 import {cpus} from 'node:os';
 import {createHome} from '../tests/support/environment.ts';
@@ -9,16 +9,16 @@ import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
 import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
 import {measureConfined} from './confined.ts';
-import {timeOfNode, timeOfVersion, timeToPrompt, timeToTypedKey} from './start-up.ts';
+import {measureNode, measureVersion, timeToPrompt, timeToTypedKey} from './start-up.ts';
 import {interleave} from './statistics.ts';
-import {bytesOfFirstRequest, timeOfTurn} from './turns.ts';
+import {measureFirstRequest, measureTurn} from './turns.ts';
 
 interface Row {
   readonly what: string;
   readonly measured: string;
-  /** Compared with the mark. */
+  /** Compared with `target`. */
   readonly value?: number;
-  readonly mark?: number;
+  readonly target?: number;
   readonly unit?: string;
 }
 
@@ -36,33 +36,33 @@ try {
   await home.remove();
 }
 print(rows);
-process.exitCode = rows.every(holds) ? 0 : 1;
+process.exitCode = rows.every(meetsTarget) ? 0 : 1;
 
 async function measure(): Promise<Row[]> {
   const bench = {home, server};
   const times = await interleave(rounds, {
-    floor: () => timeOfNode(['-e', '0'], bench),
-    version: () => timeOfVersion(bench),
+    node: () => measureNode(['-e', '0'], bench),
+    version: () => measureVersion(bench),
     prompt: () => timeToPrompt(bench),
     key: () => timeToTypedKey(bench),
   });
   const rest = await measureAtRest(bench);
-  const turn = await timeOfTurn(home, short ? 20 : 50, short ? 1 : 3);
-  const bytes = await bytesOfFirstRequest(home);
+  const turn = await measureTurn(home, short ? 20 : 50, short ? 1 : 3);
+  const bytes = await measureFirstRequest(home);
   const confined = await measureConfined(home, short ? 5 : 20);
   const checkpoints = await measureCheckpoints(home, short ? 5 : 15);
-  const toFloor = (what: string, ms: number, mark?: number): Row => ({
+  const compareWithNode = (what: string, ms: number, target?: number): Row => ({
     what,
     measured: `${ms.toFixed(0)} ms`,
-    value: ms / times.floor,
+    value: ms / times.node,
     unit: '×',
-    ...(mark === undefined ? {} : {mark}),
+    ...(target === undefined ? {} : {target}),
   });
   return [
-    toFloor('`node -e 0`', times.floor),
-    toFloor('`--version`', times.version, 1.5),
-    toFloor('start to prompt', times.prompt),
-    toFloor('start to a typed key on the screen', times.key, 8),
+    compareWithNode('`node -e 0`', times.node),
+    compareWithNode('`--version`', times.version, 1.5),
+    compareWithNode('start to prompt', times.prompt),
+    compareWithNode('start to a typed key on the screen', times.key, 8),
     amount('idle memory, all processes', rest.residentMb, 'MB', 110),
     amount('CPU at rest, ticks of 10 ms in 3 s', rest.ticks, 'ticks', 1),
     amount('harness time of a turn with one `bash true`', turn, 'ms', 12),
@@ -73,15 +73,15 @@ async function measure(): Promise<Row[]> {
     ...(confined === undefined
       ? [{what: 'confined `bash -c true`', measured: 'no sandbox here'}]
       : [
-          toPlain('read-only', confined.readOnlyMs, confined.plainMs),
-          toPlain('workspace-write', confined.workspaceWriteMs, confined.plainMs),
+          compareWithPlain('read-only', confined.readOnlyMs, confined.plainMs),
+          compareWithPlain('workspace-write', confined.workspaceWriteMs, confined.plainMs),
         ]),
   ];
 }
 
-function toPlain(profile: string, ms: number, plainMs: number): Row {
+function compareWithPlain(profile: string, ms: number, plainMs: number): Row {
   return {
-    what: `\`bash -c true\` held ${profile}, to plain (${plainMs.toFixed(1)} ms)`,
+    what: `\`bash -c true\` confined ${profile}, to plain (${plainMs.toFixed(1)} ms)`,
     measured: `${ms.toFixed(1)} ms`,
     value: ms / plainMs,
     unit: '×',
@@ -92,23 +92,23 @@ function checkpoint(what: string, ms: number): Row {
   return {what: `checkpoint of ${CHECKPOINT_FILES} files around ${what}`, measured: `${ms.toFixed(0)} ms`};
 }
 
-function amount(what: string, value: number, unit: string, mark: number): Row {
-  return {what, measured: `${value.toFixed(unit === 'ticks' ? 0 : 1)} ${unit}`, value, mark, unit};
+function amount(what: string, value: number, unit: string, target: number): Row {
+  return {what, measured: `${value.toFixed(unit === 'ticks' ? 0 : 1)} ${unit}`, value, target, unit};
 }
 
-function holds({value, mark}: Row): boolean {
-  return value === undefined || mark === undefined || value <= mark;
+function meetsTarget({value, target}: Row): boolean {
+  return value === undefined || target === undefined || value <= target;
 }
 
 function print(all: readonly Row[]): void {
   const lines = all.map((row) => {
-    const {what, measured, value, mark, unit = ''} = row;
+    const {what, measured, value, target, unit = ''} = row;
     const ratio = unit === '×' && value !== undefined ? `${value.toFixed(1)} ×` : '';
-    const limit = mark === undefined ? '' : `≤ ${mark} ${unit}`;
-    const verdict = mark === undefined ? '' : holds(row) ? 'pass' : 'FAIL';
+    const limit = target === undefined ? '' : `≤ ${target} ${unit}`;
+    const verdict = target === undefined ? '' : meetsTarget(row) ? 'pass' : 'FAIL';
     return `| ${[what, measured, ratio, limit, verdict].join(' | ')} |`;
   });
-  const head = ['| what | measured | ratio | mark | |', '|---|---|---|---|---|'];
+  const head = ['| what | measured | ratio | target | |', '|---|---|---|---|---|'];
   const place = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, ${rounds} rounds, medians`;
   process.stdout.write(`${[...head, ...lines, '', place].join('\n')}\n`);
 }

@@ -14,15 +14,15 @@ const PROMPT = /^\W*[>❯›]/m;
 const PROMPT_WITH_KEY = /^\W*[>❯›] ?x/m;
 
 /** Milliseconds of `node` with these arguments, from spawn to exit. */
-export async function timeOfNode(args: readonly string[], {home, server}: Bench): Promise<number> {
+export async function measureNode(args: readonly string[], {home, server}: Bench): Promise<number> {
   const began = performance.now();
   const child = spawn(process.execPath, args, {env: cliEnvironment(home, {server}), stdio: 'ignore'});
   await once(child, 'exit');
   return performance.now() - began;
 }
 
-export function timeOfVersion(bench: Bench): Promise<number> {
-  return timeOfNode([cliPath, '--version'], bench);
+export function measureVersion(bench: Bench): Promise<number> {
+  return measureNode([cliPath, '--version'], bench);
 }
 
 /** Milliseconds from spawn until the prompt stands on the screen. */

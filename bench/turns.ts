@@ -6,19 +6,19 @@ import {runCli} from '../tests/support/run-cli.ts';
 import {median} from './statistics.ts';
 
 /** Milliseconds a turn with one `bash true`, without start-up and without what the server took. */
-export async function timeOfTurn(home: Home, turns: number, runs: number): Promise<number> {
+export async function measureTurn(home: Home, turns: number, runs: number): Promise<number> {
   const times: number[] = [];
   // The first pair warms the caches.
   for (let run = 0; run <= runs; run++) {
-    const without = await timeOfRun(home, 0);
-    const withTurns = await timeOfRun(home, turns);
+    const without = await measureRun(home, 0);
+    const withTurns = await measureRun(home, turns);
     if (run > 0) times.push((withTurns - without) / turns);
   }
   return median(times);
 }
 
 /** Milliseconds of a run in print mode with so many turns ahead of its answer, less the time in the server. */
-async function timeOfRun(home: Home, turns: number): Promise<number> {
+async function measureRun(home: Home, turns: number): Promise<number> {
   const server = await startMessagesServer((body) =>
     countReplies(body) < turns ? callTool('bash', {command: 'true'}) : say('The answer is here.'),
   );
@@ -33,7 +33,7 @@ async function timeOfRun(home: Home, turns: number): Promise<number> {
 }
 
 /** Bytes of the first request, with all tools. */
-export async function bytesOfFirstRequest(home: Home): Promise<number> {
+export async function measureFirstRequest(home: Home): Promise<number> {
   const server = await startMessagesServer([say('The answer is here.')]);
   try {
     await run(home, server);
