@@ -73,11 +73,6 @@ export interface AgentCatalog {
   get(name: string): AgentDefinition | undefined;
 }
 
-export const builtInAgents: AgentCatalog = {
-  list: () => Object.values(AGENT_TYPES),
-  get: (name) => (Object.hasOwn(AGENT_TYPES, name) ? AGENT_TYPES[name] : undefined),
-};
-
 /**
  * The error text for an unknown agent.
  * @param sent the name as it was sent. @param name the name after its repair, without quotes and tags.

@@ -8,7 +8,7 @@ import type {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {createChangedFiles} from '../../src/storage/checkpoints/changed-files.ts';
 import {formatPatch} from '../../src/tools/files/patch.ts';
 import {managerFixture} from '../core/manager-fixture.ts';
-import {fixture} from '../core/run-fixture.ts';
+import {runFixture} from '../core/run-fixture.ts';
 import {ScriptedModel} from '../core/scripted-model.ts';
 import {sessionOver} from '../core/session/fixture.ts';
 import {CODE, OTHER, workspace} from '../storage/checkpoints/fixture.ts';
@@ -29,7 +29,7 @@ function given(files: Readonly<Record<string, string>> = {}, options = {}) {
   const answer = async (form: 'diff' | 'undo', record: RunRecord) => {
     const manager = {find: () => record} as unknown as SubagentManager;
     const model = new ScriptedModel([]);
-    const {session} = sessionOver(managerFixture(), model, fixture(model), {manager, changes});
+    const {session} = sessionOver(managerFixture(), model, runFixture(model), {manager, changes});
     try {
       const request: CommandContext['request'] = (each) => session.request(each);
       return await subagentsCommand.run({args: `${form} 1`, info: {cwd: made.root}, request} as CommandContext);

@@ -6,14 +6,14 @@ import type {Command, CommandContext} from '../../src/core/contract/session.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture, until} from '../core/manager-fixture.ts';
-import {fixture, tool} from '../core/run-fixture.ts';
+import {runFixture, tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
 import {sessionOver} from '../core/session/fixture.ts';
 
 function commands(options: Parameters<typeof managerFixture>[0] = {}) {
   const made = managerFixture(options);
   const model = new ScriptedModel([]);
-  const {session} = sessionOver({...made, inbox: new Inbox()}, model, fixture(model));
+  const {session} = sessionOver({...made, inbox: new Inbox()}, model, runFixture(model));
   const run = async (args: string, command: Command = subagentsCommand) => {
     // As the session does it: what is thrown is the answer.
     try {

@@ -27,7 +27,7 @@ import {
   withUsage,
 } from '../support/scripted-replies.ts';
 import {FakeClock} from './fake-clock.ts';
-import {ALLOWED_CALL, fixture, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, runFixture, tool} from './run-fixture.ts';
 
 async function runAt(
   script: Script,
@@ -36,7 +36,7 @@ async function runAt(
   settings: Partial<ModelSettings> = {},
 ) {
   const server = await serve(script);
-  const setup = fixture(modelAt({baseURL: server.url, apiKey: 'key'}, settings), tools, change);
+  const setup = runFixture(modelAt({baseURL: server.url, apiKey: 'key'}, settings), tools, change);
   return {...setup, server, bodies: () => server.requests.map(({body}) => body)};
 }
 

@@ -5,11 +5,11 @@ import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 
-/** Every call has its one result in the next message, in order: else no server takes the history back. */
-function expectWholeHistory(messages: readonly Message[]): void {
+/** Each call has one result in the next message, in order. Model servers reject a history without that. */
+function expectValidHistory(messages: readonly Message[]): void {
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant' || typeof message.content === 'string') continue;
     const ids = message.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
@@ -19,13 +19,13 @@ function expectWholeHistory(messages: readonly Message[]): void {
 
 describe('the agent loop', () => {
   it('ends with the answer when the model calls no tool', async () => {
-    const {run} = fixture(new ScriptedModel([say('forty-two')]));
+    const {run} = runFixture(new ScriptedModel([say('forty-two')]));
     expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'forty-two', turns: 1});
   });
 
-  it('sends the result of a call back and goes on', async () => {
+  it('sends the result of a call to the model and continues', async () => {
     const model = new ScriptedModel([calls(call('look', {value: 'x'})), say('seen')]);
-    const {run, lines} = fixture(model, [tool('look', (_, value) => textResult(`saw ${value}`))]);
+    const {run, lines} = runFixture(model, [tool('look', (_, value) => textResult(`saw ${value}`))]);
     const result = await runAgent(run);
     expect(result).toMatchObject({outcome: 'success', text: 'seen', turns: 2});
     expect(resultsIn(model.requests[1]?.messages.at(-1))).toMatchObject([{content: 'saw x'}]);
@@ -33,7 +33,7 @@ describe('the agent loop', () => {
     expect(lines.filter((line) => line.type === 'message')).toHaveLength(4);
   });
 
-  it('runs calls that only read side by side, and gives the results in the order of the calls', async () => {
+  it('runs calls that only read at the same time, and returns the results in the order of the calls', async () => {
     let atWork = 0;
     let most = 0;
     const reader = tool('reader', async (_, value) => {
@@ -47,13 +47,13 @@ describe('the agent loop', () => {
       calls(call('reader', {value: 'slow'}, 'a'), call('reader', {value: 'quick'}, 'b')),
       say('ok'),
     ]);
-    const {run} = fixture(model, [reader]);
+    const {run} = runFixture(model, [reader]);
     await runAgent(run);
     expect(most).toBe(2);
     expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual(['slow', 'quick']);
   });
 
-  it('runs calls that write one after the other, in their place among the readers', async () => {
+  it('runs calls that write one after the other, and calls after them only when they ended', async () => {
     const log: string[] = [];
     const step = async (name: string) => {
       log.push(`${name} begins`);
@@ -67,12 +67,12 @@ describe('the agent loop', () => {
       calls(call('writer', {value: 'w1'}, '1'), call('writer', {value: 'w2'}, '2'), call('reader', {value: 'r'}, '3')),
       say('ok'),
     ]);
-    await runAgent(fixture(model, [writer, reader]).run);
+    await runAgent(runFixture(model, [writer, reader]).run);
     expect(log).toEqual(['w1 begins', 'w1 ends', 'w2 begins', 'w2 ends', 'r begins', 'r ends']);
   });
 
-  it('judges a call where it runs: one before it may have moved the working directory', async () => {
-    const judged: string[] = [];
+  it('resolves the paths of a call when it is decided, since an earlier call may have moved the working directory', async () => {
+    const decided: string[] = [];
     const move = tool(
       'move',
       ({workspace}) => {
@@ -86,96 +86,100 @@ describe('the agent loop', () => {
       access: (_, workspace) => [{kind: 'read', path: `${workspace.cwd}/key`}],
     };
     const model = new ScriptedModel([calls(call('move', {}, 'a'), call('look', {}, 'b')), say('ok')]);
-    const {run} = fixture(model, [move, look], {
+    const {run} = runFixture(model, [move, look], {
       permit: async ({accesses}) => {
-        for (const access of accesses) if (access.kind === 'read') judged.push(access.path);
+        for (const access of accesses) if (access.kind === 'read') decided.push(access.path);
         return ALLOWED_CALL;
       },
     });
     await runAgent(run);
-    expect(judged).toEqual(['/elsewhere/key']);
+    expect(decided).toEqual(['/elsewhere/key']);
   });
 
-  it('cuts a long result in the middle and keeps the whole', async () => {
+  it('cuts a long result in the middle and saves the whole', async () => {
     const model = new ScriptedModel([calls(call('look', {}, 'long')), say('ok')]);
     const whole = `begin${'x'.repeat(60_000)}end`;
-    const {run, kept} = fixture(model, [tool('look', () => textResult(whole))]);
+    const {run, savedOutputs} = runFixture(model, [tool('look', () => textResult(whole))]);
     await runAgent(run);
     const content = String(resultsIn(run.history.messages[2])[0]?.content);
     expect(content.length).toBeLessThan(31_000);
-    expect(content).toMatch(/^begin[\s\S]*30,008 characters cut; the whole output: \/kept\/long[\s\S]*end$/);
-    expect(kept.get('long')).toBe(whole);
+    expect(content).toMatch(/^begin[\s\S]*30,008 characters cut; the whole output: \/outputs\/long[\s\S]*end$/);
+    expect(savedOutputs.get('long')).toBe(whole);
   });
 
-  it('makes N calls in a run of N turns, the last one a report without tools', async () => {
+  it('makes N model calls in a run of N turns, and forbids tools in the last one, the report', async () => {
     const model = new ScriptedModel((request, index) =>
       request.mayCallTools ? calls(call('look', {}, `c${index}`)) : say('what I have'),
     );
-    const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 4, timeoutSeconds: 0}});
+    const {run} = runFixture(model, [tool('look')], {limits: {maxTurns: 4, timeoutSeconds: 0}});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
     expect(model.requests.map((request) => request.mayCallTools)).toEqual([true, true, true, false]);
-    expectWholeHistory(run.history.messages);
+    expectValidHistory(run.history.messages);
   });
 
-  it('ends at the limit also when the model calls tools in its report', async () => {
+  it('ends at the turn limit even if the model calls tools in its report', async () => {
     const model = new ScriptedModel((_, index) => ({
       content: [text(`step ${index}`), call('look', {}, `c${index}`)],
       stop: 'tool_use',
     }));
-    const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 3, timeoutSeconds: 0}});
+    const {run} = runFixture(model, [tool('look')], {limits: {maxTurns: 3, timeoutSeconds: 0}});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', text: 'step 2', turns: 3});
-    expectWholeHistory(run.history.messages);
+    expectValidHistory(run.history.messages);
   });
 
-  it('lets a run of one turn answer, and ends it when it calls a tool', async () => {
+  it('lets a run of one turn answer without a report, and ends it when it calls a tool', async () => {
     const limits = {maxTurns: 1, timeoutSeconds: 0};
-    expect(await runAgent(fixture(new ScriptedModel([say('yes')]), [], {limits}).run)).toMatchObject({
+    expect(await runAgent(runFixture(new ScriptedModel([say('yes')]), [], {limits}).run)).toMatchObject({
       outcome: 'success',
     });
-    const {run} = fixture(new ScriptedModel([calls(call('look', {}))]), [tool('look')], {limits});
+    const {run} = runFixture(new ScriptedModel([calls(call('look', {}))]), [tool('look')], {limits});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '1 turn'});
-    expectWholeHistory(run.history.messages);
+    expectValidHistory(run.history.messages);
   });
 
-  it('asks an answer that was cut at the output limit to go on, and joins the parts', async () => {
+  it('asks the model to continue an answer that was cut at the output limit, and joins the parts', async () => {
     const model = new ScriptedModel([{content: [text('one, ')], stop: 'max_tokens'}, say('two')]);
-    expect(await runAgent(fixture(model).run)).toMatchObject({
+    expect(await runAgent(runFixture(model).run)).toMatchObject({
       outcome: 'success',
       text: expect.stringMatching(/^one,\s?two$/),
     });
   });
 
-  it('goes on after pause_turn, and calls a refusal an error', async () => {
+  it('continues after pause_turn, and ends with an error after a refusal', async () => {
     const paused = new ScriptedModel([{content: [text('hm')], stop: 'pause_turn'}, say('done')]);
-    expect(await runAgent(fixture(paused).run)).toMatchObject({outcome: 'success', text: 'done'});
+    expect(await runAgent(runFixture(paused).run)).toMatchObject({outcome: 'success', text: 'done'});
     const refused = new ScriptedModel([{content: [text('I will not')], stop: 'refusal'}]);
-    expect(await runAgent(fixture(refused).run)).toMatchObject({outcome: 'error', code: 'REFUSAL', text: 'I will not'});
+    expect(await runAgent(runFixture(refused).run)).toMatchObject({
+      outcome: 'error',
+      code: 'REFUSAL',
+      text: 'I will not',
+    });
   });
 
   it('returns the partial text and the reason when the model fails', async () => {
     const fail = new ModelError('stream', 'the stream broke off', {retryable: true});
-    const {run} = fixture(new ScriptedModel([{fail, partial: 'half an ans'}]));
+    const {run} = runFixture(new ScriptedModel([{fail, partial: 'half an ans'}]));
     expect(await runAgent(run)).toMatchObject({outcome: 'error', error: 'the stream broke off', text: 'half an ans'});
     expect(run.history.messages.at(-1)).toMatchObject({role: 'assistant', content: [{text: 'half an ans'}]});
   });
 
-  it('counts the tokens of a call that was cut off', async () => {
+  it('counts the tokens of a model call that was aborted', async () => {
     const model = new ScriptedModel([{hang: true, partial: 'half', used: 70}]);
-    const {run, abort} = fixture(model);
+    const {run, abort} = runFixture(model);
     const ended = runAgent(run);
     setTimeout(() => abort.abort(new RunAborted('stop')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped', usage: {input_tokens: 70}});
   });
 
   it('keeps the partial text and marks the interruption when the user interrupts', async () => {
-    const {run, abort} = fixture(new ScriptedModel([{hang: true, partial: 'so far'}]));
+    const {run, abort} = runFixture(new ScriptedModel([{hang: true, partial: 'so far'}]));
     const ended = runAgent(run);
     setTimeout(() => abort.abort(new RunAborted('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped', text: 'so far'});
     expect(run.history.messages.at(-1)).toEqual({role: 'user', content: '[Interrupted by the user]'});
   });
 
-  it('gives every call a result when it is interrupted amid tools, also those that had not begun', async () => {
+  it('gives every call a result when a tool is interrupted, also calls that had not begun', async () => {
     const wait = tool(
       'wait',
       ({signal}) =>
@@ -184,13 +188,13 @@ describe('the agent loop', () => {
         ),
       [{kind: 'run', command: 'sleep'}],
     );
-    const {run, abort} = fixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait], {
+    const {run, abort} = runFixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait], {
       permit: async () => ALLOWED_CALL,
     });
     const ended = runAgent(run);
     setTimeout(() => abort.abort(new RunAborted('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped'});
-    expectWholeHistory(run.history.messages);
+    expectValidHistory(run.history.messages);
     expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual([
       'partial output',
       'Not run: interrupted by the user.',
@@ -198,16 +202,16 @@ describe('the agent loop', () => {
   });
 
   it('does not wait for a tool that ignores the abort', async () => {
-    const deaf = tool('deaf', () => new Promise(() => undefined));
-    const {run, abort} = fixture(new ScriptedModel([calls(call('deaf', {}))]), [deaf]);
+    const endless = tool('endless', () => new Promise(() => undefined));
+    const {run, abort} = runFixture(new ScriptedModel([calls(call('endless', {}))]), [endless]);
     const ended = runAgent(run);
     setTimeout(() => abort.abort(new RunAborted('user')), 10);
     expect(await ended).toMatchObject({outcome: 'stopped'});
-    expectWholeHistory(run.history.messages);
+    expectValidHistory(run.history.messages);
   });
 
-  it('times out with what it has, and names the limit', async () => {
-    const {run} = fixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {
+  it('returns the partial text and names the time limit when the time is used up', async () => {
+    const {run} = runFixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {
       limits: {maxTurns: 9, timeoutSeconds: 0.05},
     });
     expect(await runAgent(run)).toMatchObject({
@@ -220,23 +224,23 @@ describe('the agent loop', () => {
   it('does not count the time in which a person is asked', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
     const slowPermit: AgentRun['permit'] = () => new Promise((resolve) => setTimeout(() => resolve(ALLOWED_CALL), 120));
-    const {run} = fixture(model, [tool('look')], {permit: slowPermit, limits: {maxTurns: 9, timeoutSeconds: 0.1}});
+    const {run} = runFixture(model, [tool('look')], {permit: slowPermit, limits: {maxTurns: 9, timeoutSeconds: 0.1}});
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
   });
 
-  it('takes what waits in the inbox at the top of a turn, also when it was about to end', async () => {
+  it('delivers queued messages at the start of a turn, and starts one more turn for a message that comes in the last one', async () => {
     const model = new ScriptedModel((_, index) => {
       if (index === 0) setup.run.inbox.put({id: '1', content: 'and also this', kind: 'prompt', startsTurn: true});
       return say(`answer ${index}`);
     });
-    const setup: ReturnType<typeof fixture> = fixture(model);
+    const setup: ReturnType<typeof runFixture> = runFixture(model);
     expect(await runAgent(setup.run)).toMatchObject({outcome: 'success', text: 'answer 1'});
     expect(setup.run.history.messages[2]).toEqual({role: 'user', content: 'and also this'});
   });
 
   it('writes each line to the transcript before it is emitted', async () => {
     const seen: number[] = [];
-    const setup = fixture(new ScriptedModel([calls(call('look', {})), say('ok')]), [tool('look')]);
+    const setup = runFixture(new ScriptedModel([calls(call('look', {})), say('ok')]), [tool('look')]);
     const run = {
       ...setup.run,
       emit: (event: {type: string}) => {

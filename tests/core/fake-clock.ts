@@ -1,4 +1,4 @@
-/** Time that stands still until a test moves it. */
+/** A clock that stands still until a test advances it. */
 import type {Clock} from '../../src/core/contract/results.ts';
 
 export class FakeClock implements Clock {
@@ -7,7 +7,7 @@ export class FakeClock implements Clock {
 
   now = () => this.#now;
 
-  /** How many timers are set. */
+  /** The number of active timers. */
   get timers(): number {
     return this.#timers.length;
   }
@@ -20,7 +20,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Fires what is due on the way, in order. */
+  /** Moves the time forward and fires the timers that become due, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

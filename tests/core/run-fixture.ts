@@ -1,4 +1,4 @@
-/** A run with everything real but the model, the tools that a test names, and the transcript, which is a list. */
+/** The arguments of a run: everything is real except the model, the test's tools, and the transcript, which is a list. */
 
 import {z} from 'zod';
 import type {AgentRun} from '../../src/core/agent-loop.ts';
@@ -18,18 +18,20 @@ import {Inbox} from '../../src/core/turn/inbox.ts';
 import {createTokenBudget, systemClock} from '../../src/core/turn/run-limits.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 
-export interface Fixture {
+interface RunFixture {
   readonly run: AgentRun;
   readonly events: AgentEventBody[];
+  /** The transcript. */
   readonly lines: TranscriptEntry[];
-  readonly kept: Map<string, string>;
+  /** Whole outputs by call id. */
+  readonly savedOutputs: Map<string, string>;
   readonly abort: AbortController;
 }
 
-export function fixture(model: Model, tools: readonly Tool[] = [], change: Partial<AgentRun> = {}): Fixture {
+export function runFixture(model: Model, tools: readonly Tool[] = [], change: Partial<AgentRun> = {}): RunFixture {
   const events: AgentEventBody[] = [];
   const lines: TranscriptEntry[] = [];
-  const kept = new Map<string, string>();
+  const savedOutputs = new Map<string, string>();
   const abort = new AbortController();
   const history = new History({append: (entry) => void lines.push(structuredClone(entry))});
   history.append({role: 'user', content: 'the task'});
@@ -53,23 +55,23 @@ export function fixture(model: Model, tools: readonly Tool[] = [], change: Parti
     checkpoints: NO_CHECKPOINTS,
     output: {
       open(callId) {
-        kept.set(callId, '');
+        savedOutputs.set(callId, '');
         return {
-          path: `/kept/${callId}`,
-          write: (chunk) => void kept.set(callId, kept.get(callId) + chunk),
+          path: `/outputs/${callId}`,
+          write: (chunk) => void savedOutputs.set(callId, savedOutputs.get(callId) + chunk),
           close: () => undefined,
         };
       },
     },
     emit,
     ...change,
-    permit: change.permit ?? createPermit(everythingAllowed(), '[test] the task', workspace, emit),
+    permit: change.permit ?? createPermit(createBypassDeps(), '[test] the task', workspace, emit),
   };
-  return {run, events, lines, kept, abort};
+  return {run, events, lines, savedOutputs, abort};
 }
 
-/** Decides as in the mode bypassPermissions, where a sandbox works. */
-function everythingAllowed(): PermitDeps {
+/** Allows every call, as the mode bypassPermissions does. */
+function createBypassDeps(): PermitDeps {
   return {
     policy: new PermissionPolicy('bypassPermissions', new RuleBook([]), {ownFolders: () => [], secretPaths: []}),
     questions: undefined,
@@ -84,7 +86,7 @@ export const ALLOWED_CALL: AllowedCall = {
   attempts: [{launch: 'plain', checkpoint: false}],
 };
 
-/** A tool whose work is a function of its context and its `value`. */
+/** A tool with one input, `value`. */
 export function tool(
   name: string,
   work: (context: ToolContext, value: string) => Promise<ToolResult> | ToolResult = () => textResult(`${name} done`),
@@ -101,7 +103,7 @@ export function tool(
   return made as Tool;
 }
 
-/** The results of calls in a message. */
+/** The tool results in a message. */
 export function resultsIn(message: Message | undefined): ToolResultBlock[] {
   if (!message || typeof message.content === 'string') return [];
   return message.content.flatMap((block) => (block.type === 'tool_result' ? [block] : []));

@@ -3,12 +3,16 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture, until} from './manager-fixture.ts';
-import {fixture, tool} from './run-fixture.ts';
-import {call, calls, type Line, ScriptedModel, say} from './scripted-model.ts';
+import {runFixture, tool} from './run-fixture.ts';
+import {call, calls, ScriptedModel, type ScriptedReply, say} from './scripted-model.ts';
 import {sessionOver} from './session/fixture.ts';
 
 /** A session whose `Task` dispatches an explore run in the background with the prompt that is its `value`. */
-function session(mainScript: readonly Line[], subagent: (prompt: string) => Line, interactive = true) {
+function session(
+  mainScript: readonly ScriptedReply[],
+  subagent: (prompt: string) => ScriptedReply,
+  interactive = true,
+) {
   const main = new ScriptedModel(mainScript);
   const child = new ScriptedModel((request) => subagent(String(request.messages[0]?.content)));
   const made = managerFixture({model: child});
@@ -20,11 +24,11 @@ function session(mainScript: readonly Line[], subagent: (prompt: string) => Line
     const {ended, detached} = dispatched.started;
     return textResult((await Promise.race([ended, detached]))?.report ?? 'accepted');
   });
-  const over = sessionOver(made, main, fixture(main, [dispatch]), {interactive});
+  const over = sessionOver(made, main, runFixture(main, [dispatch]), {interactive});
   return {...made, ...over, main, child};
 }
 
-const dispatching = (prompt: string): Line => calls(call('Task', {value: prompt}));
+const dispatching = (prompt: string): ScriptedReply => calls(call('Task', {value: prompt}));
 const sayings = (main: ScriptedModel) => main.requests.map(({messages}) => String(messages.at(-1)?.content));
 
 describe('a session with background runs', () => {
@@ -42,7 +46,7 @@ describe('a session with background runs', () => {
   });
 
   it('without a person, submit resolves with the answer behind the last announcement, and sums its turns', async () => {
-    const slow: Line = say('found it');
+    const slow: ScriptedReply = say('found it');
     const {session: made, main} = session([dispatching('one'), say('at work'), say('all in')], () => slow, false);
     const submitted = await made.submit('go');
     expect(submitted).toMatchObject({type: 'turn', result: {outcome: 'success'}});
@@ -54,7 +58,7 @@ describe('a session with background runs', () => {
   });
 
   it('/stop ends the turn and all of its runs, and nothing begins by itself after it', async () => {
-    const hang: Line = {hang: true};
+    const hang: ScriptedReply = {hang: true};
     const script = [dispatching('background one'), dispatching('foreground two'), say('never')];
     const {session: made, main, manager} = session(script, () => hang);
     const turn = made.submit('go');
@@ -78,7 +82,7 @@ describe('a session with background runs', () => {
   });
 
   it('Esc ends the turn and its foreground runs; the background ones go on', async () => {
-    const hang: Line = {hang: true};
+    const hang: ScriptedReply = {hang: true};
     const script = [dispatching('background one'), dispatching('foreground two'), say('never')];
     const {session: made, manager} = session(script, () => hang);
     const turn = made.submit('go');

@@ -3,13 +3,13 @@ import {runAgent} from '../../src/core/agent-loop.ts';
 import type {PermitRequest} from '../../src/core/contract/permission.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
-describe('calls of tools that go wrong', () => {
-  it('answers a call of an unknown tool with the tools there are', async () => {
+describe('a failed tool call', () => {
+  it('gets the list of tools when its tool is unknown', async () => {
     const model = new ScriptedModel([calls(call('fly', {})), say('walked')]);
-    const {run} = fixture(model, [tool('walk')]);
+    const {run} = runFixture(model, [tool('walk')]);
     expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'walked'});
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
       is_error: true,
@@ -17,13 +17,13 @@ describe('calls of tools that go wrong', () => {
     });
   });
 
-  it('runs nothing when the input of a call is no JSON, and quotes it', async () => {
+  it('does not run when its input is not valid JSON, and quotes the input', async () => {
     let ran = false;
     const model = new ScriptedModel([
       {content: [call('look', {}, 'broken')], stop: 'tool_use', garbled: {broken: '{"value": "rm -rf /home'}},
       say('again'),
     ]);
-    const {run} = fixture(model, [
+    const {run} = runFixture(model, [
       tool('look', () => {
         ran = true;
         return textResult('');
@@ -34,9 +34,9 @@ describe('calls of tools that go wrong', () => {
     expect(resultsIn(run.history.messages[2])[0]?.content).toContain('no valid JSON');
   });
 
-  it('says what is wrong with an input that does not fit', async () => {
+  it('names the parameter that is not valid', async () => {
     const model = new ScriptedModel([calls(call('look', {value: 7})), say('ok')]);
-    const {run} = fixture(model, [tool('look')]);
+    const {run} = runFixture(model, [tool('look')]);
     await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
       is_error: true,
@@ -44,9 +44,9 @@ describe('calls of tools that go wrong', () => {
     });
   });
 
-  it('turns what a tool throws into its result', async () => {
+  it('returns the message of an error that the tool throws', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [
+    const {run} = runFixture(model, [
       tool('look', () => {
         throw new Error('the disk is full');
       }),
@@ -58,9 +58,9 @@ describe('calls of tools that go wrong', () => {
     });
   });
 
-  it('gives a refused call its one result and goes on', async () => {
+  it('returns the reason when it is denied, and the run continues', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [tool('look')], {
+    const {run} = runFixture(model, [tool('look')], {
       permit: async () => ({verdict: 'deny', because: 'no', message: 'Permission denied: no.'}),
     });
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
@@ -69,10 +69,10 @@ describe('calls of tools that go wrong', () => {
 });
 
 describe('a call whose input a hook or an answer changed', () => {
-  it('is prepared and decided anew, once, and runs with the changed input', async () => {
+  it('is prepared and decided once more, and runs with the changed input', async () => {
     const model = new ScriptedModel([calls(call('look', {value: 'first'})), say('ok')]);
     const decided: PermitRequest[] = [];
-    const {run} = fixture(model, [tool('look', (_, value) => textResult(`looked at ${value}`))], {
+    const {run} = runFixture(model, [tool('look', (_, value) => textResult(`looked at ${value}`))], {
       permit: async (request) => {
         decided.push(request);
         return request.changed
@@ -88,9 +88,9 @@ describe('a call whose input a hook or an answer changed', () => {
     ]);
   });
 
-  it('is an error of its input when the changed one is not valid', async () => {
+  it('returns an error when the changed input is not valid', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [tool('look')], {
+    const {run} = runFixture(model, [tool('look')], {
       permit: async () => ({verdict: 'changed', input: {value: 7}, opinion: {by: 'person', says: 'allow'}}),
     });
     await runAgent(run);
@@ -108,7 +108,7 @@ describe('the attempts of a call', () => {
   ] as const;
 
   it.each([true, false])(
-    'end with the first that confinement did not hinder (hindered: %s)',
+    'end with the first one that confinement did not hinder (first one hindered: %s)',
     async (confinementHit) => {
       const model = new ScriptedModel([calls(call('run', {})), say('ok')]);
       const made: string[] = [];
@@ -117,7 +117,7 @@ describe('the attempts of a call', () => {
         workspace.cwd = '/elsewhere';
         return {...textResult(attempt.launch), ...(attempt.launch === 'read-only' && {confinementHit})};
       });
-      const {run} = fixture(model, [runner], {permit: async () => ({...ALLOWED_CALL, attempts})});
+      const {run} = runFixture(model, [runner], {permit: async () => ({...ALLOWED_CALL, attempts})});
       await runAgent(run);
       expect(made).toEqual(confinementHit ? ['read-only in /tmp', 'plain in /tmp'] : ['read-only in /tmp']);
       expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: confinementHit ? 'plain' : 'read-only'});
@@ -125,10 +125,10 @@ describe('the attempts of a call', () => {
   );
 });
 
-describe('hooks that see each result', () => {
-  it('change what the model reads', async () => {
+describe('hooks after a call', () => {
+  it('can change the result that the model reads', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [tool('look')], {
+    const {run} = runFixture(model, [tool('look')], {
       afterCall: [async ({tool}, result) => ({...result, content: `${result.content}, and ${tool} was seen`})],
     });
     await runAgent(run);
@@ -136,11 +136,11 @@ describe('hooks that see each result', () => {
   });
 });
 
-describe('what a tool asks of the model', () => {
-  it('is one answer without tools and history, and counts as the use of the run', async () => {
+describe('a question that a tool asks the model', () => {
+  it('is sent without tools and history, and its tokens count for the run', async () => {
     const model = new ScriptedModel([calls(call('read', {})), say('the answer'), say('done')]);
     const reader = tool('read', async ({ask}) => textResult(await ask({system: 'Read.', prompt: 'what is it?'})));
-    const {run} = fixture(model, [reader], {tokens: createTokenBudget(1000)});
+    const {run} = runFixture(model, [reader], {tokens: createTokenBudget(1000)});
     const result = await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'the answer'});
     expect(model.requests[1]).toMatchObject({

@@ -1,4 +1,4 @@
-/** From what a tool returns to what the model, the screen and the receipt get. */
+/** What the model, the screen and the receipt get of the result of a tool. */
 import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
@@ -7,11 +7,11 @@ import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {ALLOWED_CALL, fixture, resultsIn, tool} from './run-fixture.ts';
+import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
 async function callOnce(made: Tool, input: unknown = {}, name = made.name) {
-  const setup = fixture(new ScriptedModel([calls(call(name, input, 'a')), say('ok')]), [made]);
+  const setup = runFixture(new ScriptedModel([calls(call(name, input, 'a')), say('ok')]), [made]);
   const result = await runAgent(setup.run);
   const end = setup.events.find((event) => event.type === 'tool_end');
   return {...setup, result, block: resultsIn(setup.run.history.messages[2])[0], end};
@@ -20,7 +20,7 @@ async function callOnce(made: Tool, input: unknown = {}, name = made.name) {
 const returning = (result: ToolResult, more: Partial<Tool> = {}): Tool => ({...tool('look', () => result), ...more});
 
 describe('the result of a call', () => {
-  it('comes also from a tool that is called by the name that other programs give it', async () => {
+  it('comes also from a tool that is called by an alias', async () => {
     expect((await callOnce(tool('read_file'), {}, 'Read')).block).toMatchObject({content: 'read_file done'});
   });
 
@@ -45,9 +45,9 @@ describe('the result of a call', () => {
     expect(block?.content).toMatch(/^x{50}\n\n\[\.\.\. 400 characters cut; .*\n\nx{50}$/);
   });
 
-  it('is not lost when the whole of it cannot be kept', async () => {
+  it('is returned, cut, when the whole output cannot be saved', async () => {
     const model = new ScriptedModel([calls(call('look', {}, 'a')), say('ok')]);
-    const {run} = fixture(model, [returning(textResult('x'.repeat(40_000)))], {
+    const {run} = runFixture(model, [returning(textResult('x'.repeat(40_000)))], {
       output: {
         open: () => {
           throw new Error('no space left on device');
@@ -68,7 +68,7 @@ describe('the result of a call', () => {
     expect(block).toMatchObject({is_error: true, content: 'Read a.ts first.'});
   });
 
-  it('is what the tool still returns in the second after an abort', async () => {
+  it('is what the tool returns within a second after an abort', async () => {
     const slow = tool(
       'slow',
       ({signal}) =>
@@ -76,7 +76,7 @@ describe('the result of a call', () => {
           signal.addEventListener('abort', () => setTimeout(() => resolve(textResult('so far')), 100), {once: true});
         }),
     );
-    const {run, abort} = fixture(new ScriptedModel([calls(call('slow', {}))]), [slow]);
+    const {run, abort} = runFixture(new ScriptedModel([calls(call('slow', {}))]), [slow]);
     const ended = runAgent(run);
     setTimeout(() => abort.abort(new RunAborted('user')), 10);
     await ended;
@@ -85,7 +85,7 @@ describe('the result of a call', () => {
 
   it('is an error for a call in the report of a run at its limit', async () => {
     const model = new ScriptedModel((_, index) => calls(call('look', {}, `c${index}`)));
-    const {run} = fixture(model, [tool('look')], {limits: {maxTurns: 2, timeoutSeconds: 0}});
+    const {run} = runFixture(model, [tool('look')], {limits: {maxTurns: 2, timeoutSeconds: 0}});
     const {tools} = await runAgent(run);
     expect(resultsIn(run.history.messages.at(-1))).toEqual([
       expect.objectContaining({is_error: true, content: 'Not run: the limit of this run is reached.'}),
@@ -97,10 +97,10 @@ describe('the result of a call', () => {
 describe('a call of a run that is aborted', () => {
   const run = (change: Partial<AgentRun>, ...made: Tool[]) => {
     const use = calls(...made.map(({name}) => call(name, {}, name)));
-    return fixture(new ScriptedModel([use, say('ok')]), made, change);
+    return runFixture(new ScriptedModel([use, say('ok')]), made, change);
   };
 
-  it('is not decided any more', async () => {
+  it('is not decided when the abort came before', async () => {
     const asked: string[] = [];
     const first = tool('first', () => {
       setup.abort.abort(new RunAborted('user'));
@@ -171,13 +171,13 @@ describe('an allowed call', () => {
       return textResult('');
     });
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    await runAgent(fixture(model, [look], {permit: async () => ({...ALLOWED_CALL, mayRead})}).run);
+    await runAgent(runFixture(model, [look], {permit: async () => ({...ALLOWED_CALL, mayRead})}).run);
     expect(given).toBe(mayRead);
   });
 
   it('does not run when its input is changed a second time', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const {run} = fixture(model, [tool('look')], {
+    const {run} = runFixture(model, [tool('look')], {
       permit: async () => ({verdict: 'changed', input: {value: 'again'}, opinion: {by: 'person', says: 'allow'}}),
     });
     await runAgent(run);
@@ -195,12 +195,12 @@ describe('the event at the end of a call', () => {
   });
 });
 
-describe('a question that a tool asks a model', () => {
-  it('is bounded by the budget of the run, and counts', async () => {
+describe('a question that a tool asks the model', () => {
+  it('has the rest of the token budget as its output limit, and its tokens count', async () => {
     const asks = tool('asks', async ({ask}) => textResult(await ask({system: 's', prompt: 'p'})));
     const model = new ScriptedModel([calls(call('asks', {})), say('an answer'), say('ok')]);
     const tokens = createTokenBudget(1_000);
-    const {run} = fixture(model, [asks], {tokens});
+    const {run} = runFixture(model, [asks], {tokens});
     const result = await runAgent(run);
     // The scripted model uses 15 tokens a call.
     expect(model.requests.map(({maxOutputTokens}) => maxOutputTokens)).toEqual([1_000, 985, 970]);

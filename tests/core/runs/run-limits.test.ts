@@ -6,9 +6,9 @@ import {createTokenBudget} from '../../../src/core/turn/run-limits.ts';
 import {ModelError} from '../../../src/core/util/errors.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
-import {call, calls, type Line, ScriptedModel, say} from '../scripted-model.ts';
+import {call, calls, ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
 
-const looking: Line = calls(call('look', {}));
+const looking: ScriptedReply = calls(call('look', {}));
 /** Each reply of the scripted model counts 15 tokens. */
 const endless = () => new ScriptedModel((request) => (request.mayCallTools ? looking : say('what I have')));
 

@@ -1,5 +1,5 @@
 /** A session over a manager of subagents, with everything real but the model and the files. */
-import {builtInAgents} from '../../../src/core/agent-types.ts';
+import {AGENT_TYPES, type AgentCatalog} from '../../../src/core/agent-types.ts';
 import type {Model} from '../../../src/core/contract/model.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
@@ -7,7 +7,9 @@ import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.t
 import {createSession} from '../../../src/core/session.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import type {managerFixture} from '../manager-fixture.ts';
-import type {fixture as runFixture} from '../run-fixture.ts';
+import type {runFixture} from '../run-fixture.ts';
+
+const BUILT_IN_AGENTS: AgentCatalog = {list: () => Object.values(AGENT_TYPES), get: (name) => AGENT_TYPES[name]};
 
 export function sessionOver(
   made: Pick<ReturnType<typeof managerFixture>, 'manager' | 'bus' | 'inbox'>,
@@ -31,7 +33,7 @@ export function sessionOver(
     redactor: new Redactor([]),
     questions: new Questions(),
     manager: made.manager,
-    agents: builtInAgents,
+    agents: BUILT_IN_AGENTS,
     commands: [],
     denials: [],
     changes: {} as ChangedFiles,

@@ -5,17 +5,17 @@ import type {Prompt} from '../../../src/core/contract/session.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {managerFixture, until} from '../manager-fixture.ts';
-import {fixture} from '../run-fixture.ts';
-import {type Line, ScriptedModel, say} from '../scripted-model.ts';
+import {runFixture} from '../run-fixture.ts';
+import {ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
 import {sessionOver} from './fixture.ts';
 
 const KEY = 'sk-ant-0123456789abcdef';
 const image = {type: 'image', source: {type: 'base64', media_type: 'image/png', data: 'AAAA'}} as const;
 
-function given(script: readonly Line[] = [], change: Partial<SessionParts> = {}) {
+function given(script: readonly ScriptedReply[] = [], change: Partial<SessionParts> = {}) {
   const model = new ScriptedModel(script);
   const made = managerFixture({model: new ScriptedModel([say('went on')])});
-  const {session, history} = sessionOver(made, model, fixture(model), change);
+  const {session, history} = sessionOver(made, model, runFixture(model), change);
   const events: AgentEvent[] = [];
   session.subscribe((event) => void events.push(event));
   return {...made, session, history, model, events};

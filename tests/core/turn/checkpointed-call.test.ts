@@ -12,7 +12,7 @@ import {makeReceipt} from '../../../src/core/runs/receipt.ts';
 import {createFileLedger, WriteLog} from '../../../src/core/turn/file-ledger.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
-import {fixture, resultsIn, tool} from '../run-fixture.ts';
+import {resultsIn, runFixture, tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 let root: string;
@@ -44,7 +44,7 @@ function given(accesses: readonly Access[], kept: ReturnType<typeof recorded>, c
   const work = tool('work', run, accesses);
   const model = new ScriptedModel([calls(call('work', {})), say('ok')]);
   const workspace = {root, extraRoots: [], cwd: root, confinement, env: {}};
-  return fixture(model, [work], {workspace, checkpoints: kept.checkpoints});
+  return runFixture(model, [work], {workspace, checkpoints: kept.checkpoints});
 }
 
 describe('what is kept around a call', () => {
