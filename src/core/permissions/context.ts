@@ -1,5 +1,4 @@
 /** The context in which one access is judged: the agent that asks, and the rules, modes and paths that count for it. */
-
 import type {PermissionMode} from '../contract/events.ts';
 import type {Confinement, Workspace} from '../contract/permission.ts';
 import type {ZonePaths} from './files/file-zone.ts';

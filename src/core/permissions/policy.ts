@@ -1,5 +1,4 @@
 /** What agents may do without a question, what is asked about, and what is refused: by modes, rules and grants. */
-
 import type {PermissionMode} from '../contract/events.ts';
 import type {Access, Confinement, PermitRequest, Verdict, Workspace} from '../contract/permission.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';

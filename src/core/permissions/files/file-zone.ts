@@ -8,7 +8,7 @@ import {isInside} from '../../util/paths.ts';
  * `workspace`: the project and `--add-dir`. `own`: files of mini-cc that agents may read. `secret`: keys. `outside`: all
  * else.
  */
-export type FileZone = 'workspace' | 'own' | 'secret' | 'outside';
+type FileZone = 'workspace' | 'own' | 'secret' | 'outside';
 
 /** The paths that belong to a zone. */
 export interface ZonePaths {

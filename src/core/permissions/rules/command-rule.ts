@@ -87,7 +87,7 @@ export const WRAPPERS: ReadonlySet<string> = new Set([
 ]);
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish']);
 
-export interface Spellings {
+interface Spellings {
   /** The texts that deny and ask rules are matched against. */
   readonly texts: readonly string[];
   /** Some of what the command runs is known only when it runs: there may be other spellings. */

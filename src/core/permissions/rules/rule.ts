@@ -1,5 +1,4 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
-
 import type {RuleKind} from '../../contract/permission.ts';
 import {MiniCcError} from '../../util/errors.ts';
 import {findNearest, TOOL_NAMES, toToolName} from '../../util/names.ts';
@@ -19,7 +18,7 @@ export interface Rule {
   readonly source: string;
 }
 
-export type ParsedRule =
+type ParsedRule =
   | {readonly tool: string; readonly pattern?: string}
   | {readonly problem: string; readonly suggestion?: string};
 

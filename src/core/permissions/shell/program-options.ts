@@ -126,16 +126,16 @@ export class Options {
     const kinds = [...value];
     // Bash does not expand an attached value: its `~` is an ordinary character.
     const given = attached === undefined ? [] : [{text: attached, home: false}];
-    const taken = kinds.slice(given.length).map((_, index) => getText(next[index], name));
-    for (const [index, value] of [...given, ...taken].entries()) {
-      if (kinds[index] !== '@') found.values.push(value.text);
-      else if (value.text !== '-') found.reading.paths.push(toPath(value));
+    const taken = kinds.slice(given.length).map((_, index) => requireText(next[index], name));
+    for (const [index, word] of [...given, ...taken].entries()) {
+      if (kinds[index] !== '@') found.values.push(word.text);
+      else if (word.text !== '-') found.reading.paths.push(toPath(word));
     }
     return taken.length;
   }
 }
 
-function getText(word: ShellWord | undefined, option: string) {
+function requireText(word: ShellWord | undefined, option: string) {
   if (word?.kind !== 'text') throw new NotProven(`what its option ${option} is given is not known`);
   return word;
 }

@@ -2,7 +2,6 @@
  * The git commands that only read. Settings of a repository can make them run programs: the environment for reading turns
  * off some of these settings, and `findNamedPrograms` of `reading-environment.ts` looks for the others.
  */
-
 import {
   addPaths,
   createReading,

@@ -1,5 +1,4 @@
 /** The programs that only read, each with the options that leave it so. A program that is not here is not proven. */
-
 import {addPaths, createReading, getTexts, Options, type Reader, type Sorted} from './program-options.ts';
 import {readGit} from './read-only-git.ts';
 import {createExactReader, readDate, readFind, readPrintf, readSed, readTest} from './read-only-scripts.ts';

@@ -1,5 +1,4 @@
 /** Programs whose words are small languages: of each language only the part that reads is understood here. */
-
 import type {TestExpression, Word} from 'unbash';
 import {
   addPaths,

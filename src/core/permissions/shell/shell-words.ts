@@ -16,7 +16,7 @@ export type ShellWord =
   /** Any number of words, known only when the command runs. */
   | {readonly kind: 'unknown'};
 
-export interface ReadWord {
+interface ReadWord {
   /** Several for braces: `{a,b}`. */
   readonly words: readonly ShellWord[];
   /** The scripts of its substitutions: they run when bash expands the word. */
