@@ -109,9 +109,18 @@ const CONFINEMENT_HINTS = {
     `in it; ${network}; keys are hidden)`,
 };
 
-/** The output shows that the sandbox refused the command something. */
-export function isConfinementHit(output: string, {launch, hidden}: LaunchPlan): boolean {
-  return launch !== 'plain' && (CONFINEMENT_SIGNS.test(output) || findMissed(output, hidden) !== undefined);
+/** The command, or a program that it names, did not start: the sandbox may not show the folder. */
+const NOT_STARTED = /^bwrap: |: command not found$/m;
+
+/** Its end or its output shows that the sandbox kept the command from something. */
+export function isConfinementHit(
+  command: string,
+  output: string,
+  {exitCode, plan: {launch, hidden}}: Pick<LaunchEnd, 'exitCode' | 'plan'>,
+): boolean {
+  if (launch === 'plain') return false;
+  if (CONFINEMENT_SIGNS.test(output) || findMissed(output, hidden) !== undefined) return true;
+  return exitCode !== 0 && (NOT_STARTED.test(output) || NEEDS_NETWORK.test(command));
 }
 
 function findMissed(output: string, hidden: readonly string[]): string | undefined {

@@ -82,7 +82,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
     content: text === '' ? '(no output)' : text,
     facts: {exitCode: end.exitCode},
     ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
-    ...(end.ended === 'itself' && isConfinementHit(output, end.plan) && {confinementHit: true}),
+    ...(end.ended === 'itself' && isConfinementHit(given.command, output, end) && {confinementHit: true}),
   };
 }
 

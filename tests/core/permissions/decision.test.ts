@@ -1,4 +1,4 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
@@ -173,6 +173,30 @@ describe('a decision', () => {
     expect(await attempts('rg x *', {unconfined: true})).toEqual([outside]);
     expect(await attempts('touch a.ts')).toEqual([outside]);
     expect(await attempts('cat a.ts > b.ts')).toEqual([outside]);
+  });
+
+  it('tries nothing in the sandbox that would find something else there than outside', async () => {
+    const repository = mkdtempSync(path.join(tmpdir(), 'mini-cc-decision-'));
+    onTestFinished(() => rmSync(repository, {recursive: true, force: true}));
+    const work = path.join(repository, 'work');
+    for (const folder of [path.join(repository, '.git'), path.join(work, '.git')]) {
+      mkdirSync(folder, {recursive: true});
+      writeFileSync(path.join(folder, 'config'), '[credential]\n\thelper = store\n');
+    }
+    const countAttempts = async (command: string, cwd = work) => {
+      const inside = {root: work, extraRoots: [], cwd, confinement: 'none', env: {}} as const;
+      const {permit} = permitFixture({mode: 'bypassPermissions', in: inside});
+      const decision = await permit({...request, accesses: [{kind: 'run', command}]}, never);
+      return decision.verdict === 'allow' ? decision.attempts.length : 0;
+    };
+    expect(await countAttempts('git log; cat a.ts src/*.ts > /dev/null')).toBe(2);
+    for (const place of ['/tmp/notes', `${repository}/notes`, '../notes', '/run/*', '~/notes']) {
+      expect(await countAttempts(`git log; ls ${place}`), place).toBe(1);
+    }
+    expect(await countAttempts('git -C .. log')).toBe(1);
+    expect(await countAttempts('git log', repository)).toBe(1);
+    rmSync(path.join(work, '.git'), {recursive: true});
+    expect(await countAttempts('git log')).toBe(1);
   });
 
   it('returns the input that the person changed, and then allows it without another question', async () => {

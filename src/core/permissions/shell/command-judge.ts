@@ -1,5 +1,6 @@
 /** Judges a command, once: whether it may run, and how. By rules, part by part; by what is proven of it; by its sandbox. */
 import {existsSync} from 'node:fs';
+import path from 'node:path';
 import type {Access, Attempt, Attempts, Confinement, Verdict} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
@@ -13,7 +14,7 @@ import {formatRule} from '../rules/rule.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {type ParsedCommand, parseCommand} from './command-parser.ts';
 import {CommandWalk, type PermitsPart} from './command-walk.ts';
-import {findNamedPrograms, isPathOutside} from './reading-environment.ts';
+import {findNamedPrograms, findRepositoryFolders, isPathOutside} from './reading-environment.ts';
 import {NotProven} from './shell-words.ts';
 
 type RunAccess = Extract<Access, {kind: 'run'}>;
@@ -108,7 +109,8 @@ async function planAttempts(
 
 /**
  * How certain it is that the command only reads in the environment of the agent. `likely`: by its words it only reads, but
- * settings of a repository or files that match a pattern may make it do more.
+ * settings of a repository or files that match a pattern may make it do more; and all that it names is in the
+ * workspace, so that it finds the same in the read-only sandbox.
  */
 async function getReadingCertainty(
   command: CommandReading,
@@ -120,7 +122,26 @@ async function getReadingCertainty(
     expandPatterns(walk, context);
     checkRepositories(walk, context, true);
   });
-  return result instanceof NotProven ? 'likely' : 'certain';
+  if (!(result instanceof NotProven)) return 'certain';
+  return namesOnlyWorkspace(walk, context) ? 'likely' : 'none';
+}
+
+/** False also where a path cannot be resolved. */
+function namesOnlyWorkspace(walk: CommandWalk, {workspace, zonePaths}: PermissionContext): boolean {
+  const {cwd} = workspace;
+  const isInWorkspace = (given: string) => {
+    const target = resolveLinks(given, cwd);
+    // The sandbox shows a folder of keys without what is in it.
+    const holdsKeys = zonePaths.secretPaths.some((place) => isInside(place, [target]) && existsSync(place));
+    return target === '/dev/null' || (getFileZone(target, workspace, zonePaths) === 'workspace' && !holdsKeys);
+  };
+  try {
+    const repositories = [...walk.repositories].flatMap((folder) => findRepositoryFolders(resolveLinks(folder, cwd)));
+    const searched = [...walk.globs].map((pattern) => path.dirname(`${/^[^*?[]*/.exec(pattern)?.[0]}*`));
+    return [cwd, ...walk.reads, ...repositories, ...searched].every(isInWorkspace);
+  } catch {
+    return false;
+  }
 }
 
 async function unlessNotProven<T>(work: () => Promise<T>): Promise<T | NotProven> {

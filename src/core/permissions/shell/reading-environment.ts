@@ -131,9 +131,22 @@ function readPointer(file: string, folder: string): string {
   return path.resolve(folder, target);
 }
 
-function findSettingsFiles(repository: string): string[] {
+/**
+ * @param folder absolute, with links resolved: where git is started
+ * @returns where git finds its repository: the folder of its own, and the one that it shares with other worktrees
+ */
+export function findRepositoryFolders(folder: string): string[] {
+  const repository = findRepository(folder);
+  return repository === undefined ? [] : [repository, findSharedFolder(repository)];
+}
+
+function findSharedFolder(repository: string): string {
   const pointer = path.join(repository, 'commondir');
-  const common = existsSync(pointer) ? path.resolve(repository, readFileSync(pointer, 'utf8').trim()) : repository;
+  return existsSync(pointer) ? path.resolve(repository, readFileSync(pointer, 'utf8').trim()) : repository;
+}
+
+function findSettingsFiles(repository: string): string[] {
+  const common = findSharedFolder(repository);
   return [
     path.join(common, 'config'),
     path.join(common, 'config.worktree'),
