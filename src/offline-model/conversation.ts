@@ -4,7 +4,7 @@ import {getText} from '../core/util/messages.ts';
 import {toFields} from './messages-api.ts';
 import {getCallKey, isChange, type Observation} from './skill.ts';
 
-export interface Conversation {
+export interface OfflineConversation {
   /** What the user wrote, without the texts that the runtime added. */
   readonly request: string;
   /** The announcement of a background run, when the last user message contains only that. */
@@ -29,7 +29,7 @@ const ANNOUNCEMENT = /<task_announcement\b[^<>]*>([\s\S]*?)<\/task_announcement>
 const RUNTIME_TAGS = /<(system-reminder|system_reminder|runtime|environment|limit)\b[^<>]*>[\s\S]*?<\/\1>/g;
 const GO_ON = /^(please\s+)?(continue|go on|keep going|resume|продолжай|продолжи|继续)[\s.!。]*$/iu;
 
-export function readConversation(messages: readonly Message[], mayCallTools: boolean): Conversation {
+export function readConversation(messages: readonly Message[], mayCallTools: boolean): OfflineConversation {
   const said = messages.flatMap((message, index) => (message.role === 'user' ? parseUserMessage(message, index) : []));
   if (!mayCallTools && endsWithTools(messages) && said.length > 1) {
     // The last text is the runtime's request for a report. The report is about the request before it.

@@ -16,7 +16,7 @@ export interface Manifest {
   readonly description: Fact | undefined;
   readonly scripts: readonly Fact[];
   readonly dependencies: readonly Fact[];
-  /** Entry points: bin, main, exports. */
+  /** ManifestEntry points: bin, main, exports. */
   readonly entries: readonly Fact[];
   /** The command that runs the tests. */
   readonly test: Fact | undefined;
@@ -222,7 +222,7 @@ function findLineNumber(lines: readonly Line[], form: RegExp): number {
   return lines.find((line) => form.test(line.text))?.number ?? 1;
 }
 
-interface Entry extends Fact {
+interface ManifestEntry extends Fact {
   readonly section: string;
 }
 
@@ -240,7 +240,8 @@ function parseToml(path: string, lines: readonly Line[]): Manifest {
   const pick = (key: string, ...sections: string[]) => within(...sections).find((one) => one.name === key);
   const cargo = path.endsWith('Cargo.toml');
   const root = cargo ? 'package' : 'project';
-  const head = (section: string): Entry | undefined => facts.find((one) => one.name === '' && one.section === section);
+  const head = (section: string): ManifestEntry | undefined =>
+    facts.find((one) => one.name === '' && one.section === section);
   const pytest =
     facts.find((one) => one.section.startsWith('tool.pytest')) ??
     facts.find((one) => one.name === 'pytest' || /^pytest\b/.test(one.name) || /^pytest\b/.test(one.value));
@@ -263,12 +264,12 @@ function parseToml(path: string, lines: readonly Line[]): Manifest {
   };
 }
 
-function isDependency({section, name}: Entry): boolean {
+function isDependency({section, name}: ManifestEntry): boolean {
   if (name === '') return PACKAGE.test(section);
   return PACKAGES.test(section) || PACKAGE_LISTS.test(section);
 }
 
-function asDependency(entry: Entry): Fact {
+function asDependency(entry: ManifestEntry): Fact {
   const dev = /\bdev|optional-|dependency-groups|\.group\./.test(entry.section);
   const name = entry.name === '' ? PACKAGE.exec(entry.section)![1]! : entry.name;
   return {name, value: entry.value, line: entry.line, ...(dev && {dev})};
@@ -278,8 +279,8 @@ function asDependency(entry: Entry): Fact {
  * Lines `key = value` with their section. The line of a section itself has an empty name. Items of a list have the
  * section `section.key[]`.
  */
-function tomlEntries(lines: readonly Line[]): readonly Entry[] {
-  const facts: Entry[] = [];
+function tomlEntries(lines: readonly Line[]): readonly ManifestEntry[] {
+  const facts: ManifestEntry[] = [];
   let section = '';
   let open = '';
   for (const {number, text} of lines) {

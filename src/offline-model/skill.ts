@@ -14,13 +14,13 @@ export interface Observation {
 }
 
 /** Calls that run side by side, in one reply. */
-export interface Step {
+export interface SkillStep {
   readonly calls: readonly Call[];
   /** Text before the calls. */
   readonly say?: string;
 }
 
-export type Work<T> = Generator<Step, T, readonly Observation[]>;
+export type Work<T> = Generator<SkillStep, T, readonly Observation[]>;
 
 export const NOT_MADE: Observation = {outcome: 'missing', text: ''};
 

@@ -37,14 +37,14 @@ const BASE = [
 /** They contain files and sockets of other users; `/tmp` is a link to the first. */
 const SHARED_FOLDERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
 
-interface Rule {
+interface ProfileRule {
   readonly path: string;
   readonly text: string;
 }
 
 /** @returns the profile for `sandbox-exec -p`. It does not allow any network. */
 export function createSeatbeltProfile({roots, seen, hidden, temporary, writable}: SeatbeltPlaces): string {
-  const rules: Rule[] = [
+  const rules: ProfileRule[] = [
     ...SHARED_FOLDERS.map((path) => deny('file-read* file-write*', path)),
     ...[...roots, ...seen].map((path) => allow('file-read*', path)),
     ...(writable ? roots.map((path) => allow('file-write*', path)) : []),
@@ -75,11 +75,11 @@ function foldersAbove(place: string, roots: readonly string[]): string[] {
   return isInside(folder, roots) ? [folder, ...foldersAbove(folder, roots)] : [];
 }
 
-function allow(what: string, path: string): Rule {
+function allow(what: string, path: string): ProfileRule {
   return {path, text: `(allow ${what} ${subpath(path)})`};
 }
 
-function deny(what: string, path: string): Rule {
+function deny(what: string, path: string): ProfileRule {
   return {path, text: `(deny ${what} ${subpath(path)})`};
 }
 

@@ -7,7 +7,7 @@
  */
 
 /** `struct sock_filter` */
-interface Step {
+interface FilterStep {
   readonly code: number;
   readonly number: number;
   /** Steps to skip when the comparison does not hold. */
@@ -55,18 +55,18 @@ const NUMBER = 0;
 const ARCH = 4;
 const argument = (index: number) => 16 + index * 8;
 
-const load = (offset: number): Step => ({code: 0x20, number: offset});
-const mask = (bits: number): Step => ({code: 0x54, number: bits});
-const give = (number: number): Step => ({code: 0x06, number});
+const load = (offset: number): FilterStep => ({code: 0x20, number: offset});
+const mask = (bits: number): FilterStep => ({code: 0x54, number: bits});
+const give = (number: number): FilterStep => ({code: 0x06, number});
 const ALLOW = give(0x7fff0000);
 const refuse = (errno: number) => give(0x00050000 | errno);
 
 /** Runs the steps when the loaded value equals `number`. They must end with a returned result. */
-const when = (number: number, steps: readonly Step[]): readonly Step[] => [
+const when = (number: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
   {code: 0x15, number, otherwise: steps.length},
   ...steps,
 ];
-const unlessBelow = (number: number, steps: readonly Step[]): readonly Step[] => [
+const unlessBelow = (number: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
   {code: 0x35, number, otherwise: steps.length},
   ...steps,
 ];
@@ -83,7 +83,7 @@ export function seccompFilter({
   if (!machine) return undefined;
   const {arch, socket, socketpair, ioctl, keyrings, foreignFrom} = machine;
   const families = unixSockets ? [AF_UNIX, ...FAMILIES] : FAMILIES;
-  const calls: readonly Step[] = [
+  const calls: readonly FilterStep[] = [
     load(NUMBER),
     ...(foreignFrom === undefined ? [] : unlessBelow(foreignFrom, [refuse(ENOSYS)])),
     ...when(socket, [load(argument(0)), ...families.flatMap((family) => when(family, [ALLOW])), refuse(EAFNOSUPPORT)]),
@@ -102,7 +102,7 @@ export function seccompFilter({
   return assemble([load(ARCH), ...when(arch, calls), refuse(EPERM)]);
 }
 
-function assemble(steps: readonly Step[]): Uint8Array {
+function assemble(steps: readonly FilterStep[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(steps.length * 8));
   steps.forEach(({code, number, otherwise = 0}, index) => {
     bytes.setUint16(index * 8, code, true);

@@ -165,7 +165,7 @@ class Decider {
   #allow(
     request: PermitRequest,
     {because = 'the rules allow it', attempts}: {readonly because?: string; readonly attempts?: Attempts},
-    targets: Targets,
+    targets: CallTargets,
   ): CallDecision {
     const mayRead = this.deps.policy.createReadFilter(request, this.workspace, this.agent);
     return {
@@ -229,10 +229,10 @@ function applyOpinion(
   return {verdict: 'allow', because: 'a hook or an answer allowed it', ...(attempts && {attempts})};
 }
 
-type Targets = Pick<AllowedCall, 'places' | 'writes'>;
+type CallTargets = Pick<AllowedCall, 'places' | 'writes'>;
 
 /** The files that the call names, with links resolved now. When it runs, it may touch no others. */
-function getTargets(accesses: readonly Access[], {cwd}: Workspace): Targets {
+function getTargets(accesses: readonly Access[], {cwd}: Workspace): CallTargets {
   const places: string[] = [];
   const writes = new Set<string>();
   for (const access of accesses) {

@@ -46,7 +46,7 @@ export interface Started<R> {
   readonly isOver?: boolean;
 }
 
-interface Entry<R, S extends Started<R>> {
+interface TaskEntry<R, S extends Started<R>> {
   /** Deleted at the end: only the result of the run is kept. */
   started?: S;
   readonly before: Promise<string> | undefined;
@@ -60,7 +60,7 @@ export type Deduplicated<R, S extends Started<R>> =
 
 export class TaskDedup<R, S extends Started<R> = Started<R>> {
   /** In order of dispatch. */
-  readonly #entries = new Map<string, Entry<R, S>>();
+  readonly #entries = new Map<string, TaskEntry<R, S>>();
 
   constructor(private readonly options: DedupOptions<R>) {}
 
@@ -79,7 +79,7 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
 
     const before = readOnly ? this.options.fingerprint() : undefined;
     const started = start();
-    const entry: Entry<R, S> = {before, started};
+    const entry: TaskEntry<R, S> = {before, started};
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     this.#dropOldest();
@@ -87,7 +87,7 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
     return {source: 'run', started};
   }
 
-  async #follow(key: string, entry: Entry<R, S>, started: S, readOnly: boolean): Promise<void> {
+  async #follow(key: string, entry: TaskEntry<R, S>, started: S, readOnly: boolean): Promise<void> {
     try {
       const result = await started.ended;
       delete entry.started;
@@ -100,13 +100,13 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
     }
   }
 
-  async #stillHolds(entry: Entry<R, S>): Promise<boolean> {
+  async #stillHolds(entry: TaskEntry<R, S>): Promise<boolean> {
     if (entry.endedAt === undefined || this.options.now() - entry.endedAt > REUSE_MS) return false;
     const [before, now] = await Promise.all([entry.before, this.options.fingerprint()]);
     return before !== undefined && before === now;
   }
 
-  #forget(key: string, entry: Entry<R, S>): void {
+  #forget(key: string, entry: TaskEntry<R, S>): void {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 

@@ -9,12 +9,12 @@ import {looksLikeFile} from '../words.ts';
 import {answer} from './answer.ts';
 import type {FindRequest} from './find-request.ts';
 
-interface Definition extends Hit {
+interface FoundDefinition extends Hit {
   readonly kind: string;
 }
 
 interface Found {
-  readonly definitions: readonly Definition[];
+  readonly definitions: readonly FoundDefinition[];
   readonly uses: readonly Hit[];
   readonly imports: readonly Hit[];
   readonly mentions: readonly Hit[];
@@ -110,15 +110,15 @@ function compareByLocation(a: Hit, b: Hit): number {
 }
 
 /** Source before tests, exported before local, unindented before indented. */
-function compareDefinitions(a: Definition, b: Definition): number {
-  const worth = (one: Definition) =>
+function compareDefinitions(a: FoundDefinition, b: FoundDefinition): number {
+  const worth = (one: FoundDefinition) =>
     (one.kind === 'member' ? 4 : 0) +
     (/^\s/.test(one.text) ? 2 : 0) +
     (/^\s*(export|pub|public)\b/.test(one.text) ? 0 : 1);
   return getPathRank(a.path) - getPathRank(b.path) || worth(a) - worth(b) || compareByLocation(a, b);
 }
 
-function formatDefinitions(definitions: readonly Definition[]): string {
+function formatDefinitions(definitions: readonly FoundDefinition[]): string {
   const [first, ...others] = definitions;
   return paragraphs(
     citeHit(first!, first!.kind),

@@ -23,7 +23,7 @@ interface ChangedFilesDeps {
 export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
   const restore = async (
     selection: Selection,
-    isMeant: (line: CommandLine) => boolean,
+    isMeant: (line: CommandLedgerLine) => boolean,
     agentId: string,
     label: string,
   ): Promise<RestoredFiles> => {
@@ -49,10 +49,10 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
   };
 }
 
-type CommandLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
+type CommandLedgerLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
 
 /** What the checkpoints do not know about these commands. */
-function findGaps(lines: readonly LedgerLine[], isMeant: (line: CommandLine) => boolean): CheckpointGaps {
+function findGaps(lines: readonly LedgerLine[], isMeant: (line: CommandLedgerLine) => boolean): CheckpointGaps {
   const ran = new Set(lines.flatMap((line) => (line.type === 'running' && isMeant(line) ? [line.id] : [])));
   const leftOut = lines.flatMap((line) => (line.type === 'ran' && ran.has(line.id) ? (line.leftOut ?? []) : []));
   const reasons = lines.flatMap((line) => (line.type === 'uncounted' && isMeant(line) ? [line.why] : []));

@@ -41,7 +41,7 @@ export const grepTool: Tool<GrepInput> = {
   run: search,
 };
 
-interface Search {
+interface GrepSearch {
   readonly given: GrepInput;
   readonly limit: number;
   readonly args: readonly string[];
@@ -53,7 +53,7 @@ interface Search {
 async function search(given: GrepInput, context: ToolContext): Promise<ToolResult> {
   const base = await getSearchPath(given.path, context);
   const shown = shownPath(base, context.workspace);
-  const asked: Search = {
+  const asked: GrepSearch = {
     given,
     limit: given.limit ?? DEFAULT_LIMIT,
     args: ['--regexp', given.pattern, ...(given['-i'] ? ['--ignore-case'] : []), ...getFileFilter(given)],
@@ -70,7 +70,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
   return textResult(text, {...(isCut(end) && {isError: true}), facts});
 }
 
-async function searchFiles({args, path, limit, wants}: Search, context: ToolContext): Promise<Found> {
+async function searchFiles({args, path, limit, wants}: GrepSearch, context: ToolContext): Promise<SearchResult> {
   const files: string[] = [];
   const end = await runRipgrep(
     {
@@ -91,12 +91,12 @@ async function searchFiles({args, path, limit, wants}: Search, context: ToolCont
   return {found, end};
 }
 
-interface Found {
+interface SearchResult {
   readonly found: readonly string[];
   readonly end: RipgrepEnd;
 }
 
-async function searchLines(asked: Search, mode: 'content' | 'count', context: ToolContext): Promise<Found> {
+async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context: ToolContext): Promise<SearchResult> {
   const {given, args, path, limit, wants} = asked;
   const around = (['-A', '-B', '-C'] as const).flatMap((flag) =>
     given[flag] === undefined ? [] : [flag, String(given[flag])],

@@ -12,14 +12,14 @@ const MAX_MEMORY_MB = 512;
 /** The library's time grows with the square of the length: a long page is converted in pieces of so many characters. */
 const PIECE = 16_000;
 
-interface Job {
+interface ConversionJob {
   readonly htmlToMarkdown: {readonly html: string; readonly base: string};
 }
 
 /** @param base what links are relative to. @throws the signal's reason when aborted. */
 export async function htmlToMarkdown(html: string, base: string, signal: AbortSignal, maxMs = MAX_MS): Promise<string> {
   signal.throwIfAborted();
-  const job: Job = {htmlToMarkdown: {html, base}};
+  const job: ConversionJob = {htmlToMarkdown: {html, base}};
   const {promise, resolve, reject} = Promise.withResolvers<string>();
   const worker = new Worker(new URL(import.meta.url), {
     workerData: job,
@@ -42,7 +42,7 @@ export async function htmlToMarkdown(html: string, base: string, signal: AbortSi
   }
 }
 
-function isJob(data: unknown): data is Job {
+function isJob(data: unknown): data is ConversionJob {
   return typeof data === 'object' && data !== null && 'htmlToMarkdown' in data;
 }
 
@@ -51,7 +51,7 @@ const UNREAD = ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'CANVAS', 'IFR
 /** The page may be cut between any two children of these. */
 const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'ASIDE', 'NAV']);
 
-async function translate({html, base}: Job['htmlToMarkdown']): Promise<string> {
+async function translate({html, base}: ConversionJob['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
   const root = parse(html);
   const title = toOneLine(root.querySelector('head title')?.text ?? '');

@@ -6,13 +6,13 @@ import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.ts
 import {cutText, textWidth} from '../text/wrap.ts';
 import {namedSpans} from './agent-name.tsx';
 
-interface FinishedProps {
+interface FinishedLinesProps {
   readonly runs: readonly ProgressState[];
   readonly columns: number;
 }
 
 /** Runs that have ended, printed once: each with a header and a line. */
-export function FinishedSubagents({runs, columns}: FinishedProps) {
+export function FinishedSubagents({runs, columns}: FinishedLinesProps) {
   return (
     <Box flexDirection="column">
       {keyed(runs).map(({key, value: run}) => (
@@ -28,7 +28,7 @@ export function FinishedSubagents({runs, columns}: FinishedProps) {
   );
 }
 
-interface LiveProps {
+interface LiveLinesProps {
   readonly runs: readonly SubagentRun[];
   readonly rows: number;
   readonly columns: number;
@@ -37,7 +37,7 @@ interface LiveProps {
 }
 
 /** The runs that the turn waits for, in order of dispatch, each with its own state. */
-export function LiveSubagents({runs, rows, columns, now}: LiveProps) {
+export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
   if (runs.length === 0 || rows <= 0) return null;
   const {shown, rest} = chooseRuns(runs, rows - 1);
   return (

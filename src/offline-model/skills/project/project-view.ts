@@ -10,7 +10,7 @@ import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
 
-export interface Entry {
+export interface EntryPoint {
   readonly path: string;
   readonly line: number;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface ProjectView {
   readonly facts: readonly Manifest[];
   readonly readme: {readonly path: string; readonly lines: readonly Line[]} | undefined;
   readonly documents: readonly string[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly EntryPoint[];
   readonly mains: readonly Hit[];
   readonly tests: Paths;
   /** Tests inside code files. */
@@ -171,7 +171,7 @@ function entryCandidates(
     .slice(0, 4);
 }
 
-function findEntry(path: string, lines: readonly Line[] | undefined): readonly Entry[] {
+function findEntry(path: string, lines: readonly Line[] | undefined): readonly EntryPoint[] {
   if (!lines || lines.length === 0) return [];
   const start =
     lines.find((line) => /\bmain\s*\(|__name__|^(await|void)\s|\.(listen|run|parse)\(/.test(line.text)) ??

@@ -48,13 +48,13 @@ function* renameInFiles(request: RenameRequest, job: Job): Work<string> {
   return formatReport(request, done, left);
 }
 
-interface Targets {
+interface RenameTargets {
   readonly paths: readonly string[];
   readonly more: number | undefined;
 }
 
 /** The files in the request, and those in its folders that contain the text. @returns a text when there are none: why. */
-function* findTargets(request: RenameRequest, job: Job): Work<Targets | string> {
+function* findTargets(request: RenameRequest, job: Job): Work<RenameTargets | string> {
   const {files, folders, globs} = request;
   if (files.length > 0 && folders.length + globs.length === 0) return {paths: files, more: 0};
   const pattern = request.words
