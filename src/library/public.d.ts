@@ -102,7 +102,7 @@ export interface SubtaskRun {
  *
  * // 3. Several at once: results in the order of the tasks. A failed task does not affect the others.
  * const results = await manager.spawnParallel([
- *   {instruction: 'What does this file do?', files: ['src/main.ts'], tools: ['read_file', 'grep', 'glob']},
+ *   {instruction: 'Review this file', files: ['src/main.ts'], tools: ['read_file', 'grep', 'glob']},
  *   {instruction: 'List the files in tests', tools: ['glob']},
  * ]);
  * for (const {success, summary, error} of results) console.log(success, summary, error ?? '');
