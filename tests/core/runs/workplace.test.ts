@@ -2,16 +2,16 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {Workspace} from '../../src/core/contract/permission.ts';
-import type {Tool} from '../../src/core/contract/tool.ts';
-import type {BroughtBack, Worktree, Worktrees} from '../../src/core/contract/worktree.ts';
-import {MiniCcError} from '../../src/core/util/errors.ts';
-import {textResult} from '../../src/core/util/tool-output.ts';
-import {emptyFolder} from '../support/workspace.ts';
-import {managerFixture, root, until} from './manager-fixture.ts';
-import {tool} from './run-fixture.ts';
-import {call, calls, ScriptedModel, say} from './scripted-model.ts';
+import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import type {Workspace} from '../../../src/core/contract/permission.ts';
+import type {Tool} from '../../../src/core/contract/tool.ts';
+import type {BroughtBack, Worktree, Worktrees} from '../../../src/core/contract/worktree.ts';
+import {MiniCcError} from '../../../src/core/util/errors.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
+import {emptyFolder} from '../../support/workspace.ts';
+import {managerFixture, root, until} from '../manager-fixture.ts';
+import {tool} from '../run-fixture.ts';
+import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 /** A tree in a folder of its own, with what was asked of it in order. */
 async function played(brought: BroughtBack | Error, change: Partial<Worktree> = {}) {
