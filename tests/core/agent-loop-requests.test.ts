@@ -53,7 +53,7 @@ const ofType = <T extends AgentEventBody['type']>(events: readonly AgentEventBod
   events.filter((event): event is Extract<AgentEventBody, {type: T}> => event.type === type);
 
 describe('the requests of a run', () => {
-  it('send a thought back as it was signed, before the call that it led to', async () => {
+  it('contain earlier thinking with its signature, before the call that it led to', async () => {
     const thinking = 'I should look at it before I say anything about it.';
     const {run, bodies, events} = await runAt(
       [thinkingThen(thinking, callTool('look', {}, 'a')), say('ok')],
@@ -66,7 +66,7 @@ describe('the requests of a run', () => {
     expect(shown.join('')).toBe(thinking);
   });
 
-  it('let a reply be no longer than the budget has left', async () => {
+  it('limit the output to the tokens that the budget has left', async () => {
     const tokens = createTokenBudget(900);
     const script = [withUsage(callTool('look', {}), usage(300, 100)), withUsage(say('ok'), usage(1, 1))];
     const {run, bodies} = await runAt(script, [tool('look')], {tokens}, {maxOutputTokens: 1000});
@@ -83,14 +83,14 @@ describe('the requests of a run', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('do not ask for a report at once: a run that begins near its limit may still answer', async () => {
+  it('do not ask for a report in the first turn, even near the limit', async () => {
     const {run, bodies} = await runAt([say('ok')], [tool('look')], {tokens: spent(1000, 950)});
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
     expect(bodies()[0]?.messages).toHaveLength(1);
     expect(bodies()[0]).not.toHaveProperty('tool_choice');
   });
 
-  it('ask for a report, without tools, when nine tenths of the time are over', async () => {
+  it('ask for a report, without tools, when 90 % of the time is used up', async () => {
     const clock = new FakeClock();
     const wait = tool('wait', () => {
       clock.advance(91_000);
@@ -107,7 +107,7 @@ describe('the requests of a run', () => {
     expect(JSON.stringify(bodies()[1]?.messages.at(-1))).toContain('You have reached the limit of this run');
   });
 
-  it('ask three times to go on after an answer that was cut at the output limit, then no more', async () => {
+  it('ask at most three times to continue an answer that was cut at the output limit', async () => {
     const {run, bodies} = await runAt(() => maxTokens('more'));
     expect(await runAgent(run)).toMatchObject({
       ...{outcome: 'limit', limit: 'output tokens', text: 'moremoremoremore', turns: 4},
@@ -116,7 +116,7 @@ describe('the requests of a run', () => {
     expect(JSON.stringify(bodies()[3]?.messages.at(-1))).toContain('Go on exactly where it stopped');
   });
 
-  it('send a paused turn again as it is', async () => {
+  it('contain the unchanged reply of a paused turn', async () => {
     const {run, bodies} = await runAt([thinkingThen('hm', pauseTurn('Still at it.')), say('done')]);
     expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'done'});
     expect(bodies()[1]?.messages.at(-1)).toMatchObject({
@@ -139,7 +139,7 @@ describe('the requests of a run', () => {
 });
 
 describe('the events and lines of a run', () => {
-  it('have the raw events of the stream only when they are asked for', async () => {
+  it('include the raw events of the stream only when the run asks for them', async () => {
     const plain = await runAt([say('ok')]);
     await runAgent(plain.run);
     expect(ofType(plain.events, 'stream')).toEqual([]);
@@ -149,13 +149,13 @@ describe('the events and lines of a run', () => {
     expect(ofType(raw.events, 'stream').at(-1)?.event.type).toBe('message_stop');
   });
 
-  it('have each retry, with its wait and reason', async () => {
+  it('include each retry, with its wait and reason', async () => {
     const {run, events} = await runAt([status(529), say('ok')]);
     await runAgent(run);
     expect(ofType(events, 'retry')).toMatchObject([{attempt: 1, reason: '529', waitMs: expect.any(Number)}]);
   });
 
-  it('have the model, usage and stop reason of each reply', async () => {
+  it('include the model, usage and stop reason of each reply', async () => {
     const {run, lines, events} = await runAt([withUsage(refuse('no'), usage(7, 3))]);
     expect(await runAgent(run)).toMatchObject({outcome: 'error', code: 'REFUSAL'});
     const facts = {model: 'm', usage: usage(7, 3), stopReason: 'refusal'};
@@ -169,12 +169,12 @@ describe('the result of a run', () => {
     const tokens = createTokenBudget(10_000);
     const script = [withUsage(errorEvent('overloaded_error', 3), usage(100, 50)), withUsage(say('ok'), usage(110, 20))];
     const {run} = await runAt(script, [], {tokens});
-    // The failed attempt had said 1 output token before it broke.
+    // The failed attempt had reported 1 output token before it failed.
     expect(await runAgent(run)).toMatchObject({usage: usage(210, 21), usageByModel: {m: usage(210, 21)}});
     expect(tokens.left).toBe(10_000 - 231);
   });
 
-  it('counts the tokens of a call that never ended, also against the budget', async () => {
+  it('counts the tokens of a model call that timed out, also against the budget', async () => {
     const tokens = createTokenBudget(10_000);
     const {run} = await runAt([withUsage(stall(4), usage(100, 50))], [], {tokens}, {idleSeconds: 0.2});
     expect(await runAgent(run)).toMatchObject({
@@ -200,7 +200,7 @@ describe('the result of a run', () => {
     expect(await runAgent(run)).toMatchObject({outcome: 'error', code: 'MODEL_AUTHENTICATION'});
   });
 
-  it('is a timeout after a question too: time counts again once it is answered', async () => {
+  it('is a timeout also after a question: the time counts again when the question is answered', async () => {
     const hang = tool('hang', () => new Promise(() => undefined));
     const {run} = await runAt([callTool('hang', {})], [hang], {
       permit: async () => ALLOWED_CALL,
@@ -212,7 +212,7 @@ describe('the result of a run', () => {
   it.each([
     ['Half an answer. \n', [{type: 'text', text: 'Half an answer.'}]],
     [' \n', undefined],
-  ])('cut off after %j leaves a history that a server takes back', async (partial, content) => {
+  ])('is followed by a valid history when the run was cut off after %j', async (partial, content) => {
     const stalled: Reply = stall(3, say(partial));
     const {run, abort, events} = await runAt([stalled]);
     const ended = runAgent(run);

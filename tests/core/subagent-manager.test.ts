@@ -7,14 +7,14 @@ import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
 describe('a subagent', () => {
-  it('starts from its prompt and nothing else; the memory files are in its system prompt', async () => {
+  it('starts with its prompt as the only message, and has the memory files in its system prompt', async () => {
     const model = new ScriptedModel([say('here')]);
     await managerFixture().spawn(model);
     expect(model.requests[0]?.messages).toEqual([{role: 'user', content: 'find it'}]);
     expect(model.requests[0]?.system).toContain('be brief');
   });
 
-  it('has only the tools of its definition, and is refused all others when it calls them', async () => {
+  it('has only the tools of its definition, and gets an error when it calls another', async () => {
     const model = new ScriptedModel([calls(call('write_file', {}), call('Task', {}, 'task')), say('I may not')]);
     const tools = ['bash', 'read_file', 'write_file', 'grep', 'glob'].map((name) => tool(name));
     const {result} = await managerFixture({tools}).spawn(model);
@@ -23,7 +23,7 @@ describe('a subagent', () => {
     expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Task is not a tool of this agent');
   });
 
-  it('gives back its text and a receipt that the runtime made', async () => {
+  it('returns its text and a receipt of what the runtime saw', async () => {
     const read = tool('read_file', () => textResult('', {facts: {read: [path.join(root, 'a.ts')]}}));
     const bash = tool('bash', () => textResult('', {facts: {exitCode: 1}}));
     const model = new ScriptedModel([
@@ -38,12 +38,12 @@ describe('a subagent', () => {
     expect(report).toMatch(/\nRun: [0-9a-f-]{36} · transcript \//);
   });
 
-  it('marks an answer that rests on no tool call', async () => {
+  it('marks an answer without any tool call as UNVERIFIED', async () => {
     const {report} = await managerFixture().spawn(new ScriptedModel([say('Status: success, all verified')]));
     expect(report).toContain('UNVERIFIED');
   });
 
-  it('reports what it had and why it did not finish', async () => {
+  it('reports what it had by then and why it did not finish', async () => {
     const {report, result} = await managerFixture().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {
       timeoutSeconds: 0.05,
     });
@@ -53,7 +53,7 @@ describe('a subagent', () => {
     );
   });
 
-  it('cuts a report past twice the asked length at a paragraph and names the whole', async () => {
+  it('cuts a report longer than twice the asked length at a paragraph, and names the file of the whole', async () => {
     const {report} = await managerFixture().spawn(
       new ScriptedModel([say(`${'word '.repeat(500)}\n\n${'more '.repeat(900)}`)]),
     );
@@ -61,7 +61,7 @@ describe('a subagent', () => {
     expect(report).toMatch(/\[cut here: \d+ more characters in \//);
   });
 
-  it('closes its transcript with how it ended', async () => {
+  it('writes how it ended as the last line of its transcript', async () => {
     const {spawn, read} = managerFixture();
     const {runId} = await spawn(new ScriptedModel([say('Status: success')]));
     expect(read(runId).at(-1)).toMatchObject({type: 'end', outcome: 'success'});
@@ -69,7 +69,7 @@ describe('a subagent', () => {
 });
 
 describe('the pool', () => {
-  it('never has more at work than its slots, and starts the next when any slot is free', async () => {
+  it('runs no more than its slots at the same time, and starts the next run when any slot is free', async () => {
     const {manager, spawn} = managerFixture();
     let atWork = 0;
     let most = 0;
@@ -90,14 +90,14 @@ describe('the pool', () => {
     const results = await Promise.all([300, 20, 20, 20, 20, 20, 20].map((ms, index) => spawn(model(ms, index))));
     expect(most).toBe(3);
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    // Waves would have held the fourth until the first had ended.
+    // In waves, the fourth would have waited for the first.
     expect(results.map(({result}) => result.text)).toEqual([0, 1, 2, 3, 4, 5, 6].map((index) => `answer ${index}`));
     expect(results[3]!.result.durationMs).toBeLessThan(250);
     expect(manager.count()).toBe(0);
     expect(new Set(results.map(({runId}) => runId)).size).toBe(7);
   });
 
-  it('leaves the others be when one fails', async () => {
+  it('continues the other runs when one fails', async () => {
     const {spawn, manager} = managerFixture();
     const outcomes = await Promise.all([
       spawn(new ScriptedModel([say('a')])),
@@ -108,7 +108,7 @@ describe('the pool', () => {
     expect(manager.list().map((run) => run.state)).toEqual(['idle', 'error', 'idle']);
   });
 
-  it('tells of a run that waits, and when it begins', async () => {
+  it('emits that a run waits, and when it begins', async () => {
     const {spawn, events} = managerFixture({maxConcurrent: 1});
     await Promise.all([spawn(new ScriptedModel([say('a')])), spawn(new ScriptedModel([say('b')]))]);
     const starts = events.filter((event) => event.type === 'run_start');
@@ -118,7 +118,7 @@ describe('the pool', () => {
     ]);
   });
 
-  it('stops a run within a second, with outcome stopped, and it never comes back', async () => {
+  it('stops a run for good, with the outcome stopped', async () => {
     const {spawn, manager} = managerFixture();
     const ended = spawn(new ScriptedModel([{hang: true}]));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -129,7 +129,7 @@ describe('the pool', () => {
     expect(await manager.stop(run!.runId)).toBe(false);
   });
 
-  it('stops all, also those that wait, without a model call of theirs', async () => {
+  it('stops all runs; those that wait make no model call', async () => {
     const {spawn, manager} = managerFixture({maxConcurrent: 1});
     const waiting = new ScriptedModel([say('never')]);
     const ended = Promise.all([spawn(new ScriptedModel([{hang: true}])), spawn(waiting)]);
@@ -140,7 +140,7 @@ describe('the pool', () => {
     expect(manager.count()).toBe(0);
   });
 
-  it("ends a run with its parent's turn", async () => {
+  it("ends a run when its parent's turn is aborted", async () => {
     const turn = new AbortController();
     const {spawn} = managerFixture();
     const ended = spawn(new ScriptedModel([{hang: true}]), {signal: turn.signal});

@@ -12,7 +12,7 @@ describe('the archive', () => {
     return {clock, ...managerFixture({runs: {clock}, options: {archiveAfterMinutes}})};
   }
 
-  it('takes a run 60 minutes after its end, never one at work', async () => {
+  it('gets a run 60 minutes after its end, and never a run at work', async () => {
     const {clock, spawn, manager} = archiving(60);
     const {runId} = await spawn(new ScriptedModel([say('x')]), {timeoutSeconds: 0});
     void spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 0, background: true});
@@ -25,7 +25,7 @@ describe('the archive', () => {
     await manager.stopAll();
   });
 
-  it('counts anew from the end of a run that went on', async () => {
+  it('counts from the last end of a run that continued', async () => {
     const {clock, spawn, manager} = archiving(1.5);
     const {runId} = await spawn(new ScriptedModel([say('x')]));
     clock.advance(MINUTE);
@@ -38,7 +38,7 @@ describe('the archive', () => {
     expect(manager.get(runId)?.state).toBe('removed');
   });
 
-  it('stays empty with 0 minutes', async () => {
+  it('gets no run when the setting is 0 minutes', async () => {
     const {clock, spawn, manager} = archiving(0);
     const {runId} = await spawn(new ScriptedModel([say('x')]));
     clock.advance(100_000 * MINUTE);
@@ -47,8 +47,8 @@ describe('the archive', () => {
   });
 });
 
-describe('wall time by the clock', () => {
-  it('ends a run at 100 %, also while its model does not answer; the time in the queue does not count', async () => {
+describe('the wall time of a run', () => {
+  it('ends the run also while its model does not answer, and does not count the time in the queue', async () => {
     const clock = new FakeClock();
     const {spawn, manager} = managerFixture({runs: {clock}, maxConcurrent: 1});
     const first = spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 30});
@@ -64,7 +64,7 @@ describe('wall time by the clock', () => {
     expect((await second).result).toMatchObject({outcome: 'timeout', durationMs: 30_000});
   });
 
-  it('is never over at once because it is very long', async () => {
+  it('is not over at once when it is longer than a timer of Node can be', async () => {
     let fired = false;
     systemClock.setTimer(() => {
       fired = true;

@@ -13,7 +13,7 @@ async function ended(started: Awaited<ReturnType<ReturnType<typeof managerFixtur
 }
 
 describe('a background run', () => {
-  it('with a long answer is announced cut, with the place of the whole', async () => {
+  it('with a long answer is announced with a part of it, and the file of the whole', async () => {
     const {spawn, inbox} = managerFixture({runs: {resultTokens: 100}});
     const {transcript} = await spawn(new ScriptedModel([say('a paragraph of it\n\n'.repeat(1000))]), {
       background: true,
@@ -23,7 +23,7 @@ describe('a background run', () => {
     expect(message!.content).toContain(`more characters in ${transcript}]`);
   });
 
-  it('is accepted in under 100 ms, on disk by then, and announced once at its end', async () => {
+  it('is accepted within 100 ms, when it is on disk, and announced once at its end', async () => {
     const {dispatch, inbox, events, read, manager} = managerFixture();
     const began = performance.now();
     const started = await dispatch(new ScriptedModel([say('It is in a.ts:1.')]), {background: true, label: 'look'});
@@ -42,15 +42,15 @@ describe('a background run', () => {
     expect(messages[0]!.content).toContain(
       'Status: success\nResult: It is in a.ts:1.\nNotes: - (none)\nStats: runtime ',
     );
-    const told = events.filter((event) => event.type === 'announcement');
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({agentId: 'main', runId, agent: 'explore', outcome: 'success'});
+    const announced = events.filter((event) => event.type === 'announcement');
+    expect(announced).toHaveLength(1);
+    expect(announced[0]).toMatchObject({agentId: 'main', runId, agent: 'explore', outcome: 'success'});
     expect(read(runId).at(-1)).toMatchObject({
       ...{type: 'end', outcome: 'success', text: 'It is in a.ts:1.', background: true, round: 1, tools: 0},
     });
   });
 
-  it('with the text "Status: success" that failed is announced as error', async () => {
+  it('that failed is announced as error', async () => {
     const {dispatch, inbox} = managerFixture();
     await ended(await dispatch(new ScriptedModel([calls(call('x', {}))]), {background: true}));
     const [message] = inbox.deliver();
@@ -66,7 +66,7 @@ describe('a background run', () => {
     expect(manager.list().map(({announcement}) => announcement)).toEqual(['skipped', 'waiting']);
   });
 
-  it('outlives the turn that dispatched it; stopped, it is announced without waking anybody', async () => {
+  it('continues after the turn that dispatched it, and starts no turn when it is stopped', async () => {
     const turn = new AbortController();
     const {dispatch, manager, inbox} = managerFixture();
     await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true, signal: turn.signal});
@@ -81,7 +81,7 @@ describe('a background run', () => {
 });
 
 describe('a foreground run sent to the background', () => {
-  it('goes on without starting again, outlives its turn, and is announced', async () => {
+  it('continues without starting again, also after its turn, and is announced', async () => {
     const turn = new AbortController();
     let release: (() => void) | undefined;
     const look = tool('look', () => new Promise((resolve) => (release = () => resolve(textResult('seen')))));
@@ -105,7 +105,7 @@ describe('a foreground run sent to the background', () => {
 });
 
 describe('a message to a run', () => {
-  it('at work is taken up at its next turn', async () => {
+  it('at work is delivered at its next turn', async () => {
     const model = new ScriptedModel((_, index) => {
       if (index === 0) manager.send('1', 'also look at b.ts');
       return say(`answer ${index}`);
@@ -115,7 +115,7 @@ describe('a message to a run', () => {
     expect(model.requests[1]?.messages.at(-1)).toEqual({role: 'user', content: 'also look at b.ts'});
   });
 
-  it('that has ended makes it go on with its history, in the background, announced at its end', async () => {
+  it('that has ended makes it continue with its history, in the background, and it is announced', async () => {
     const next = new ScriptedModel([say('and b.ts:2')]);
     const {manager, spawn, inbox, read, events} = managerFixture({model: next});
     const {runId} = await spawn(new ScriptedModel([say('a.ts:1')]));
@@ -138,7 +138,7 @@ describe('a message to a run', () => {
     ).toEqual([...[false, 2]]);
   });
 
-  it('that failed makes it go on; states go created → processing → error → processing → idle', async () => {
+  it('that failed makes it continue; its states are created → processing → error → processing → idle', async () => {
     const {manager, spawn, events} = managerFixture();
     const {runId} = await spawn(new ScriptedModel([]));
     manager.send(runId, 'try again');
@@ -150,7 +150,7 @@ describe('a message to a run', () => {
 });
 
 describe('cleanup: delete', () => {
-  it('archives the transcript after the announcement, bytes the same, and ids still find it', async () => {
+  it('archives the unchanged transcript after the announcement, and its id and path still find it', async () => {
     const {dispatch, manager, inbox, read} = managerFixture();
     const {runId, transcript} = await ended(
       await dispatch(new ScriptedModel([say('found')]), {background: true, cleanup: 'delete'}),
@@ -166,7 +166,7 @@ describe('cleanup: delete', () => {
     expect(() => manager.send(runId, 'go on')).toThrow(/archived and cannot go on/);
   });
 
-  it('of a foreground run archives it at its end; stop → stopping → stopped → removed', async () => {
+  it('archives a foreground run at its end; the states of a stopped one are stopping → stopped → removed', async () => {
     const {spawn, manager, events} = managerFixture();
     const stopped = spawn(new ScriptedModel([{hang: true}]), {cleanup: 'delete'});
     await manager.stopAll();

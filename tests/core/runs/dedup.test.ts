@@ -11,12 +11,12 @@ const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
   ...change,
 });
 
-describe('the key of a task', () => {
-  it('is the same for white space only', () => {
+describe('the hash of a task', () => {
+  it('ignores differences in white space', () => {
     expect(hashTask(task({prompt: '  read\n README.md '}))).toBe(hashTask(task()));
   });
 
-  it('differs by case, by what follows the first 200 characters, and by all that makes a run', () => {
+  it('differs by case, by any character of a long prompt, and by each setting of the run', () => {
     const long = 'x'.repeat(300);
     const keys = [
       task(),
@@ -57,7 +57,7 @@ describe('the same task twice', () => {
     return {world, run};
   }
 
-  it('is one run while the first is at work, and both get its result', async () => {
+  it('is one run while the first call is at work, and both calls get its result', async () => {
     const {run, world} = dedup();
     const [first, second] = await Promise.all([run('k', {ms: 20}), run('k')]);
     expect(world.runs).toBe(1);
@@ -65,14 +65,14 @@ describe('the same task twice', () => {
     expect(second.result).toBe(first.result);
   });
 
-  it('joins a writing run too, but is never given again after its end', async () => {
+  it('joins a writing run too, but its result is not used again after its end', async () => {
     const {run} = dedup();
     const [, second] = await Promise.all([run('k', {readOnly: false, ms: 20}), run('k', {readOnly: false})]);
     expect(second.source).toBe('joined');
     expect((await run('k', {readOnly: false})).source).toBe('run');
   });
 
-  it('is given again within five minutes, and runs after them', async () => {
+  it('uses the result again within five minutes, and runs after them', async () => {
     const {run, world} = dedup();
     await run('k');
     world.now += 5 * 60 * 1000;
@@ -97,7 +97,7 @@ describe('the same task twice', () => {
     expect((await run('k')).source).toBe('cached');
   });
 
-  it('keeps 50, drops the oldest ended one, and never one that runs', async () => {
+  it('keeps 50 results, drops the oldest one, and never a run at work', async () => {
     const {run, world} = dedup();
     const running = run('running', {ms: 200});
     for (let index = 0; index < 50; index += 1) await run(`k${index}`);
@@ -109,7 +109,7 @@ describe('the same task twice', () => {
     expect(world.runs).toBe(52);
   });
 
-  it('is one run when two ask at once for a result that no longer holds', async () => {
+  it('is one run when two calls find at the same time that the result is too old', async () => {
     const {run, world} = dedup();
     await run('k');
     world.workspace = 'b';

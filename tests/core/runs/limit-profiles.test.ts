@@ -14,7 +14,7 @@ describe('the graded profile', () => {
     expect(grades.map((grade) => gradedTurns(agent, grade, 200))).toEqual(turns);
   });
 
-  it('weighs the length, from 3 to 30 turns', () => {
+  it('adds turns for a long prompt, and stays between 3 and 30', () => {
     expect(gradedTurns('explore', 'simple', 50)).toBe(3);
     expect(gradedTurns('coder', 'complex', 700)).toBe(30);
     expect(gradedTurns('coder', 'complex', 100_000)).toBe(30);

@@ -21,7 +21,7 @@ describe('the pool', () => {
     return {world, order, made, run, finish};
   }
 
-  it('takes the foreground before the background, each first in, first out', async () => {
+  it('starts foreground runs before background runs, and each in the order of their arrival', async () => {
     const {run, order, finish} = pool(1);
     const all = [run('a'), run('b1', {background: true}), run('b2', {background: true}), run('f1'), run('f2')];
     for (const id of ['a', 'f1', 'f2', 'b1', 'b2']) {
@@ -32,7 +32,7 @@ describe('the pool', () => {
     expect(order).toEqual(['a', 'f1', 'f2', 'b1', 'b2']);
   });
 
-  it('lets one that waits go behind when it is sent to the background', async () => {
+  it('moves a waiting run behind the others when it is sent to the background', async () => {
     const {run, made, order, finish} = pool(1);
     const all = [run('a'), run('b'), run('c')];
     made.toBackground('b');
@@ -45,7 +45,7 @@ describe('the pool', () => {
     expect(order).toEqual(['a', 'c', 'b']);
   });
 
-  it('ends one that is stopped while it waits at once, without a slot', async () => {
+  it('ends a waiting run at once when it is stopped, without a slot', async () => {
     const {run, order, finish} = pool(1);
     const abort = new AbortController();
     void run('a');
@@ -56,11 +56,11 @@ describe('the pool', () => {
     expect(order).toEqual(['a', 'b']);
   });
 
-  it('is halved by an overload, never below one, and grows back by one for each run that ends well', () => {
+  it('is halved by an overload, never below one slot, and grows by one for each run that succeeds', () => {
     const {made, world} = pool(8);
     made.overloaded();
     expect(made.slots).toBe(4);
-    // The others that hear of the same overload.
+    // Other runs report the same overload.
     made.overloaded();
     expect(made.slots).toBe(4);
     for (const slots of [2, 1, 1]) {
@@ -74,7 +74,7 @@ describe('the pool', () => {
 });
 
 describe('runs in the pool', () => {
-  it('that are told 429 leave fewer slots to the others', async () => {
+  it('leave fewer slots to the others after a 429', async () => {
     const {manager, spawn} = managerFixture({maxConcurrent: 4});
     let atWork = 0;
     let most = 0;
@@ -96,7 +96,7 @@ describe('runs in the pool', () => {
     expect(manager.count()).toBe(0);
   });
 
-  it('of a size that has to be found out wait for it, once', async () => {
+  it('wait until the size of the pool is known, which is asked for once', async () => {
     let asked = 0;
     const size = async () => {
       asked += 1;
@@ -110,7 +110,7 @@ describe('runs in the pool', () => {
     expect(starts).toEqual([false, false, true, false]);
   });
 
-  it('10 spawns are 10 ids, count() is 10, and after stopAll() 0', async () => {
+  it('are counted by count(), each with its own id, until stopAll()', async () => {
     const {manager, spawn} = managerFixture({maxConcurrent: 4});
     const all = Promise.all(Array.from({length: 10}, () => spawn(new ScriptedModel([{hang: true}]))));
     expect(manager.count()).toBe(10);
@@ -120,7 +120,7 @@ describe('runs in the pool', () => {
     expect((await all).every(({result}) => result.outcome === 'stopped')).toBe(true);
   });
 
-  it('200 at once keep their order, and never more at work than there are slots', async () => {
+  it('return their results in order, and never exceed the slots, when 200 start at once', async () => {
     const {manager, spawn, events} = managerFixture({maxConcurrent: 8});
     const results = await Promise.all(
       Array.from({length: 200}, (_, index) => spawn(new ScriptedModel([say(`answer ${index}`)]))),
@@ -147,7 +147,7 @@ describe('runs in the pool', () => {
     await Promise.all(all);
   });
 
-  it('that wait end at once when they are stopped, though the slots stay taken', async () => {
+  it('end at once when they are stopped while they wait for a slot', async () => {
     const {manager, spawn} = managerFixture({maxConcurrent: 1});
     void spawn(new ScriptedModel([{hang: true}]));
     const waiting = spawn(new ScriptedModel([say('never')]));

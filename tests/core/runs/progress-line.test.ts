@@ -30,7 +30,7 @@ describe('a progress line', () => {
     expect(formatProgressLine({...run, ...change})).toBe(line);
   });
 
-  test('stays one line and shows control characters', () => {
+  test('stays one line and shows control characters as text', () => {
     expect(formatTaskHeader('two\nlines\x1b[31m')).toBe('> Task: two lines␛[31m');
     const line = formatProgressLine({...run, state: 'error', description: 'a\r\nb', reason: 'x\ny\u202e'});
     expect(line).toBe('  [explore] a b - failed: x y\\u202E (5 tools, 3.2s)');
@@ -44,6 +44,6 @@ test.each([
   [59_960, '1m00s'],
   [125_000, '2m05s'],
   [3_725_000, '62m05s'],
-])('%d ms read %s', (ms, text) => {
+])('a duration of %d ms reads %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });

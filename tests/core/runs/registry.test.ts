@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
-test('a run is named by its place, or by the beginning of its id, also where that is all digits', async () => {
+test('a run is found by its number in the list, or by the beginning of its id, also if that has only digits', async () => {
   const {manager, spawn} = managerFixture();
   const first = '98247512-0000-4000-8000-000000000001';
   const second = '98240000-0000-4000-8000-000000000002';

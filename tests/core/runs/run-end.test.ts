@@ -8,7 +8,7 @@ import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {managerFixture, root} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
-it('the end of a run is published when its transcript is on the disk, not before', async () => {
+it('the end of a run is emitted only when its transcript is on the disk', async () => {
   const log: string[] = [];
   const real = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-run-end-')), root).runStore(() => 'session-1');
   const store: RunStore = {

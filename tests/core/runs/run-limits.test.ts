@@ -12,11 +12,11 @@ const looking: ScriptedReply = calls(call('look', {}));
 /** Each reply of the scripted model counts 15 tokens. */
 const endless = () => new ScriptedModel((request) => (request.mayCallTools ? looking : say('what I have')));
 
-describe('limits of a Task call, a definition or the settings', () => {
+describe('the limits of a run', () => {
   const task = {prompt: 'implement login'};
   const settings = {profile: 'graded' as const, agents: {}};
 
-  it('profile graded: explore 30 s, code-review 60 s, coder 90 s, other 60 s', () => {
+  it('are 30 s for explore, 90 s for coder and 60 s for others in the graded profile', () => {
     const seconds = ['explore', 'code-review', 'coder', 'writer'].map(
       (name) => getLimits(settings, {name}, task).timeoutSeconds,
     );
@@ -33,7 +33,7 @@ describe('limits of a Task call, a definition or the settings', () => {
     });
   });
 
-  it.each(['in the same process', 'after a restart'])('hold also for a run that goes on, %s', async (when) => {
+  it.each(['in the same process', 'after a restart'])('apply also when the run continues, %s', async (when) => {
     const first = managerFixture({tools: [tool('look')], model: endless()});
     const {runId} = await first.spawn(endless(), {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
     const model = endless();
@@ -45,7 +45,7 @@ describe('limits of a Task call, a definition or the settings', () => {
     expect(later.manager.get(runId)?.limits).toEqual({maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
   });
 
-  it('timeout_seconds 0 means no limit in every profile', () => {
+  it('have no wall time when the Task call says 0', () => {
     expect(getLimits(settings, {name: 'explore'}, {...task, timeoutSeconds: 0}).timeoutSeconds).toBe(0);
   });
 
@@ -54,13 +54,13 @@ describe('limits of a Task call, a definition or the settings', () => {
     expect(getLimits(standard, {name: 'explore'}, {...task, background: true}).timeoutSeconds).toBe(1800);
   });
 
-  it('of an agent called constructor are its own', () => {
+  it('are the default ones for an agent named constructor', () => {
     expect(getLimits(settings, {name: 'constructor'}, task)).toEqual({maxTurns: 8, timeoutSeconds: 60});
   });
 });
 
 describe('the limit of turns', () => {
-  it('one last turn without tools, outcome limit, the answer kept', async () => {
+  it('makes the last turn a report without tools, and the outcome a limit with the answer', async () => {
     const model = endless();
     const {spawn} = managerFixture({tools: [tool('look')]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
@@ -74,7 +74,7 @@ describe('the limit of turns', () => {
 describe('the limit of tokens', () => {
   const agent = {...AGENT_TYPES.explore!, tools: ['look']};
 
-  it('is told at 90 %, cut at 100 %, and named', async () => {
+  it('asks for a report at 90 % and is named in the outcome', async () => {
     const model = endless();
     const {spawn} = managerFixture({tools: [tool('look')]});
     const {result} = await spawn(model, {agent, maxTokens: 100});
@@ -90,7 +90,7 @@ describe('the limit of tokens', () => {
     expect(result.tools.map((record) => record.isError)).toEqual([true]);
   });
 
-  it('of a child is set aside from what its parent has left, and given back', async () => {
+  it('of a child is set aside from what its parent has left, and what it did not use is given back', async () => {
     const parent = createTokenBudget(100);
     const {spawn} = managerFixture();
     const run = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
@@ -101,7 +101,7 @@ describe('the limit of tokens', () => {
     expect(parent.left).toBe(70);
   });
 
-  it('is half of what the parent has left for a child that names none', () => {
+  it('is half of what the parent has left for a child without a limit of its own', () => {
     const parent = createTokenBudget(100);
     expect(parent.setAside().budget.limit).toBe(50);
     expect(createTokenBudget().setAside().budget.left).toBe(Number.POSITIVE_INFINITY);
@@ -109,7 +109,7 @@ describe('the limit of tokens', () => {
 });
 
 describe('the idle time', () => {
-  it('is named in the outcome, and what came by then is returned', async () => {
+  it('is named in the outcome, and the partial text is returned', async () => {
     const idle = new ModelError('idle', 'no byte from the model for 120 s', {retryable: true});
     const {report, result} = await managerFixture().spawn(new ScriptedModel([{fail: idle, partial: 'half of it'}]));
     expect(result).toMatchObject({outcome: 'timeout', timeout: 'timed out: no byte from the model for 120 s'});
@@ -118,8 +118,8 @@ describe('the idle time', () => {
   });
 });
 
-describe('a run that the model server fails', () => {
-  it('by 429 or a broken stream gives back its partial work and the reason, and is no success', async () => {
+describe('a run whose model server fails', () => {
+  it('by 429 or a broken stream returns its partial work and the reason as an error', async () => {
     for (const [kind, words] of [
       ['rate_limit', 'too many requests (429)'] as const,
       ['stream', 'it broke off'] as const,
@@ -135,7 +135,7 @@ describe('a run that the model server fails', () => {
 });
 
 describe('two runs in one process with different limits', () => {
-  it("do not see each other's", async () => {
+  it('do not affect each other', async () => {
     const {spawn} = managerFixture({tools: [tool('look')]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const [two, five] = await Promise.all([2, 5].map((maxTurns) => spawn(endless(), {agent, maxTurns})));

@@ -20,13 +20,13 @@ describe('the memory of a session', () => {
     const big = tool('look', () => textResult('x'.repeat(200_000)));
     const {manager, dispatch, inbox, events} = managerFixture({tools: [big], maxConcurrent: 8});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
-    // A model for each run keeps what it was asked: it must go with the run.
+    // Each run has its own model, which keeps its requests and must be freed with the run.
     const run = async (index: number) => {
       const model = new ScriptedModel([calls(call('look', {})), say('y'.repeat(5_000))]);
       const dispatched = await dispatch(model, {agent, prompt: `task ${index}`, background: index % 2 === 0});
       if (dispatched.source !== 'cached') await dispatched.started.ended;
       inbox.deliver();
-      // The fixture's own notes are no part of mini-cc.
+      // The events that the fixture keeps are not part of mini-cc.
       events.length = 0;
     };
     const all = async (from: number, to: number) => {
@@ -48,7 +48,7 @@ describe('the memory of a session', () => {
     const {spawn, events} = managerFixture({tools: [look]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const run = async (turns: number) => {
-      // A plain script: the recording model would keep each request.
+      // Replies without ScriptedModel, which would keep each request.
       let turn = 0;
       const model = new ScriptedModel([say('done')]);
       const last = model.reply.bind(model);
@@ -63,7 +63,7 @@ describe('the memory of a session', () => {
       expect(result).toMatchObject({outcome: 'success', turns});
       events.length = 0;
     };
-    // The first one makes the engine compile what it runs.
+    // The first run lets V8 compile the code.
     await run(500);
     const before = heap();
     await run(500);

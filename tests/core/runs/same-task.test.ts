@@ -12,8 +12,8 @@ async function sourceAndText(dispatched: Awaited<ReturnType<ReturnType<typeof ma
   return [dispatched.source, result.text];
 }
 
-describe('the same task twice, through the manager', () => {
-  it('same agent and prompt while it runs → one model run, both calls get the result', async () => {
+describe('the same task dispatched twice', () => {
+  it('is one run while the first is at work, and both calls get the result', async () => {
     const {dispatch, manager} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const both = await Promise.all([dispatch(model), dispatch(model, {prompt: '  find\n it'})]);
@@ -25,7 +25,7 @@ describe('the same task twice, through the manager', () => {
     expect(manager.list()).toHaveLength(1);
   });
 
-  it('in the background first and then awaited: one run', async () => {
+  it('is one run when the first call is in the background and the second one awaits it', async () => {
     const {dispatch, manager} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await dispatch(model, {background: true});
@@ -37,7 +37,7 @@ describe('the same task twice, through the manager', () => {
     expect(manager.list()).toHaveLength(1);
   });
 
-  it('after it ended, nothing changed → cached, no model call; a changed file → runs again', async () => {
+  it('returns the cached result after its end, and runs again when a file changed', async () => {
     const folder = await emptyFolder();
     onTestFinished(folder.remove);
     await folder.write('a.ts', 'one');
@@ -50,7 +50,7 @@ describe('the same task twice, through the manager', () => {
     expect(await sourceAndText(await dispatch(model))).toEqual(['run', 'second']);
   });
 
-  it('in the background: a run of its own that says it again, without a model call, and is announced', async () => {
+  it('in the background is a new run that repeats the result without a model call, and is announced', async () => {
     const {dispatch, inbox, manager} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await sourceAndText(await dispatch(model));
@@ -65,7 +65,7 @@ describe('the same task twice, through the manager', () => {
     ]);
   });
 
-  it('another isolation is another task', async () => {
+  it('runs twice with different isolation', async () => {
     const {dispatch} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await dispatch(model);
@@ -74,14 +74,14 @@ describe('the same task twice, through the manager', () => {
     expect((await sourceAndText(second))[1]).toBe('');
   });
 
-  it('"Read README.md" and "read readme.md" both run, also at the same moment', async () => {
+  it('runs twice when the prompts differ in case', async () => {
     const {dispatch} = managerFixture();
     const model = new ScriptedModel([say('a'), say('b')]);
     const both = await Promise.all(['Read README.md', 'read readme.md'].map((prompt) => dispatch(model, {prompt})));
     expect(both.map(({source}) => source)).toEqual(['run', 'run']);
   });
 
-  it('a failed, stopped or empty one runs again at once', async () => {
+  it('runs again after a failed, stopped or empty run', async () => {
     const {dispatch, manager} = managerFixture();
     const sources: string[] = [];
     for (const model of [
@@ -99,7 +99,7 @@ describe('the same task twice, through the manager', () => {
     expect(await sourceAndText(await dispatch(new ScriptedModel([say('at last')])))).toEqual(['run', 'at last']);
   });
 
-  it('one that is being stopped is not joined', async () => {
+  it('runs again while the first is being stopped', async () => {
     const {dispatch, manager} = managerFixture();
     await dispatch(new ScriptedModel([{hang: true}]));
     const stopped = manager.stopAll();
@@ -107,7 +107,7 @@ describe('the same task twice, through the manager', () => {
     await stopped;
   });
 
-  it('a second dispatch also joins a writing run; after its end it runs again', async () => {
+  it('joins a writing run, and runs again after its end', async () => {
     const {dispatch} = managerFixture();
     const agent = AGENT_TYPES.code!;
     const model = new ScriptedModel([say('a'), say('b')]);

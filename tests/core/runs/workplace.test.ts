@@ -1,4 +1,4 @@
-/** Runs with a worktree, as the core treats them: the tree itself is played, see `tests/storage/worktrees/`. */
+/** What core does for a run with a worktree. The worktree is fake here; see `tests/storage/worktrees/` for real ones. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -13,31 +13,31 @@ import {managerFixture, root, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
-/** A tree in a folder of its own, with what was asked of it in order. */
-async function played(brought: BroughtBack | Error, change: Partial<Worktree> = {}) {
+/** A fake worktree in an empty folder. `called`: the methods that were called, in order. */
+async function fakeWorktrees(brought: BroughtBack | Error, change: Partial<Worktree> = {}) {
   const {path: top, remove} = await emptyFolder();
   onTestFinished(remove);
   writeFileSync(path.join(top, 'a.ts'), 'one\ntwo\nthree\n');
-  const asked: string[] = [];
+  const called: string[] = [];
   const tree: Worktree = {
     ...{top, root: top, gitObjects: ['/objects'], notes: []},
     inWorkspace: (file) => (file.startsWith(top) ? root + file.slice(top.length) : undefined),
     bringBack: async () => {
-      asked.push('bringBack');
+      called.push('bringBack');
       if (brought instanceof Error) throw brought;
       return brought;
     },
-    discard: () => void asked.push('discard'),
-    abandon: () => void asked.push('abandon'),
+    discard: () => void called.push('discard'),
+    abandon: () => void called.push('abandon'),
     ...change,
   };
   const worktrees: Worktrees = {open: async () => tree, settled: async () => undefined};
-  return {top, asked, worktrees};
+  return {top, called, worktrees};
 }
 
 const code = {agent: AGENT_TYPES.code!, isolation: 'worktree'} as const;
 
-/** Notes the workspace that it is called in, and says that it changed and read a file there. */
+/** A tool that records its workspace, and claims that it read and changed a file there. */
 function look(seen: Workspace[]): Tool {
   return tool('look', ({workspace}) => {
     seen.push(workspace);
@@ -46,8 +46,8 @@ function look(seen: Workspace[]): Tool {
   });
 }
 
-test('works in the tree, and answers in terms of the workspace', async () => {
-  const {top, asked, worktrees} = await played({applied: [path.join(root, 'a.ts')], notes: ['One note.']});
+test('a run with a worktree works in the tree, and its result names paths of the workspace', async () => {
+  const {top, called, worktrees} = await fakeWorktrees({applied: [path.join(root, 'a.ts')], notes: ['One note.']});
   const seen: Workspace[] = [];
   const env = {HOME: '/home/ann', GIT_DIR: '/elsewhere', GIT_AUTHOR_NAME: 'Ann'};
   const {spawn} = managerFixture({
@@ -61,14 +61,14 @@ test('works in the tree, and answers in terms of the workspace', async () => {
   expect(model.requests[0]!.system).toContain(`Working directory: ${top}`);
   expect(result.text).toBe(`See a.ts:3 in ${root}.\n\nOne note.`);
   expect(receipt).toMatchObject({filesRead: [path.join(root, 'a.ts')], filesChanged: [path.join(root, 'a.ts')]});
-  // The third line is in the tree alone.
+  // Only the copy in the tree has a third line.
   expect(receipt.line).toContain(' · changed 1 file: a.ts · commands 0 · citations 1/1 exist · ');
-  expect(asked).toEqual(['bringBack', 'discard']);
+  expect(called).toEqual(['bringBack', 'discard']);
 });
 
-test('what was kept is told first, in the receipt, and on the screen', async () => {
+test('changes that were saved as a patch are named first in the report, in the receipt, and on the screen', async () => {
   const kept = {patch: '/kept/changes.patch', why: 'conflict in a.ts', explanation: 'Nothing was applied: so and so.'};
-  const {worktrees} = await played({applied: [], notes: [], kept});
+  const {worktrees} = await fakeWorktrees({applied: [], notes: [], kept});
   const {spawn, events} = managerFixture({runs: {worktrees}});
   const {result, receipt, report} = await spawn(new ScriptedModel([say('done')]), code);
   expect(result).toMatchObject({outcome: 'success'});
@@ -81,16 +81,16 @@ test('what was kept is told first, in the receipt, and on the screen', async () 
   ]);
 });
 
-test('changes that could not even be kept make the run a failure, and the tree stays', async () => {
-  const {top, asked, worktrees} = await played(new Error('ENOSPC: no space left on device'));
+test('a run fails and its tree stays when its changes cannot even be saved', async () => {
+  const {top, called, worktrees} = await fakeWorktrees(new Error('ENOSPC: no space left on device'));
   const {spawn} = managerFixture({runs: {worktrees}});
   const {result, report} = await spawn(new ScriptedModel([say('all is done')]), code);
   expect(result).toMatchObject({outcome: 'error', code: 'WORKTREE', text: 'all is done'});
   expect(report).toContain(`could not be brought back (ENOSPC: no space left on device). It is still in ${top}`);
-  expect(asked).toEqual(['bringBack', 'abandon']);
+  expect(called).toEqual(['bringBack', 'abandon']);
 });
 
-test('without a tree no model is called, and the reason is the outcome', async () => {
+test('a run without a tree fails with the reason, and calls no model', async () => {
   const refused = new MiniCcError('WORKTREE', 'isolation: worktree needs a git repository: /x lies in none');
   const {spawn} = managerFixture({
     runs: {worktrees: {open: () => Promise.reject(refused), settled: async () => undefined}},
@@ -100,7 +100,7 @@ test('without a tree no model is called, and the reason is the outcome', async (
   expect(model.requests).toEqual([]);
 });
 
-test('stopped while its tree is made, it is stopped, and no model is called', async () => {
+test('a run that is stopped while its tree is made calls no model', async () => {
   let waiting = false;
   const open: Worktrees['open'] = (_owner, signal) =>
     new Promise((_, reject) => {
@@ -116,8 +116,8 @@ test('stopped while its tree is made, it is stopped, and no model is called', as
   expect(model.requests).toEqual([]);
 });
 
-test('one that is stopped at work brings back what it has', async () => {
-  const {asked, worktrees} = await played({applied: [path.join(root, 'a.ts')], notes: []});
+test('a run that is stopped at work brings its changes back', async () => {
+  const {called, worktrees} = await fakeWorktrees({applied: [path.join(root, 'a.ts')], notes: []});
   const {manager, spawn} = managerFixture({runs: {worktrees}});
   const model = new ScriptedModel([{hang: true, partial: 'half'}]);
   const running = spawn(model, code);
@@ -125,11 +125,11 @@ test('one that is stopped at work brings back what it has', async () => {
   await manager.stopAll();
   const {result, receipt} = await running;
   expect([result.outcome, receipt.filesChanged]).toEqual(['stopped', [path.join(root, 'a.ts')]]);
-  expect(asked).toEqual(['bringBack', 'discard']);
+  expect(called).toEqual(['bringBack', 'discard']);
 });
 
-test('a read-only agent reads there and is held as it is elsewhere; the definition cannot be talked out of it', async () => {
-  const {top, worktrees} = await played({applied: [], notes: []});
+test('a read-only agent is confined in its tree too, and a Task call cannot lift the isolation of its definition', async () => {
+  const {top, worktrees} = await fakeWorktrees({applied: [], notes: []});
   const seen: Workspace[] = [];
   const {spawn, manager} = managerFixture({tools: [look(seen)], runs: {worktrees}});
   const agent = {...AGENT_TYPES.explore!, tools: ['look'], isolation: 'worktree'} as const;

@@ -11,8 +11,8 @@ function recorded(restored: readonly Message[] = []) {
   return {lines, history: new History({append: (line) => void lines.push(line)}, restored)};
 }
 
-describe('a history', () => {
-  it('has no message that its transcript could not take', () => {
+describe('the history of a run', () => {
+  it('does not change when the transcript cannot be written', () => {
     const history = new History(
       {
         append: () => {
@@ -28,7 +28,7 @@ describe('a history', () => {
     expect(history.messages).toEqual([user('restored')]);
   });
 
-  it('begins with the messages that were restored, and does not change them', () => {
+  it('begins with the restored messages, and does not change their list', () => {
     const restored = [user('before')];
     const {history, lines} = recorded(restored);
     history.append(user('after'));
@@ -52,7 +52,7 @@ describe('a history', () => {
     expect(lines).toMatchObject([{type: 'message', message: user('<announcement>'), announcement: ANNOUNCEMENT}]);
   });
 
-  it('goes back to before a message, in its transcript too', () => {
+  it('is taken back to before a message, in the transcript too', () => {
     const {history, lines} = recorded();
     history.append(user('one'));
     const second = history.append(user('two'));
@@ -61,7 +61,7 @@ describe('a history', () => {
     expect(lines.at(-1)).toMatchObject({type: 'rewind', to: second});
   });
 
-  it('gives every open call an error for its result', () => {
+  it('answers every open call by an error, once', () => {
     const {history} = recorded();
     const call = (id: string) => ({type: 'tool_use' as const, id, name: 'look', input: {}});
     history.append({role: 'assistant', content: [call('a'), call('b')]} as Message);

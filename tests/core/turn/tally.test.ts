@@ -14,7 +14,7 @@ function reply(words: string, input = 0): ModelReply {
 }
 
 describe('the tally of a run', () => {
-  it('counts an attempt that failed once, and names what it used', () => {
+  it('counts the tokens of a failed attempt once, and returns them', () => {
     const tally = new Tally(new FakeClock());
     tally.setAttemptUsage(usage(5), 'm');
     tally.setAttemptUsage(usage(8), 'm');
@@ -31,7 +31,7 @@ describe('the tally of a run', () => {
     expect(tally.result({outcome: 'success'}).usage).toEqual(usage(10));
   });
 
-  it('keeps usage by the model that had it', () => {
+  it('counts the tokens of each model', () => {
     const tally = new Tally(new FakeClock());
     tally.addReply(reply('yes', 10));
     tally.addReply({...reply('yes', 3), model: 'other'});
@@ -50,14 +50,14 @@ describe('the tally of a run', () => {
     expect(tally.takeStreamedText()).toBe('');
   });
 
-  it('has the text of the last reply with a text', () => {
+  it('returns the text of the last reply that has one', () => {
     const tally = new Tally(new FakeClock());
     tally.addReply(reply('found it'));
     tally.addReply(reply(''));
     expect(tally.result({outcome: 'success'}).text).toBe('found it');
   });
 
-  it('joins the text of one reply to the one before, when it goes on there', () => {
+  it('joins the texts of two replies when the second one continues the first', () => {
     const tally = new Tally(new FakeClock());
     tally.addReply(reply('one'));
     tally.joinNextText();
@@ -67,7 +67,7 @@ describe('the tally of a run', () => {
     expect(tally.result({outcome: 'success'}).text).toBe('three');
   });
 
-  it('measures the time of the model apart from the rest', () => {
+  it('measures the time in model calls apart from the whole time', () => {
     const clock = new FakeClock();
     const tally = new Tally(clock);
     clock.advance(10);

@@ -7,7 +7,7 @@ import {appendPrivateFile, createPrivateFolder} from '../../../src/core/util/pri
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-private-'));
 const getMode = (file: string) => statSync(file).mode & 0o777;
 
-it('makes files and folders that the user alone can read', () => {
+it('creates files and folders that only the user can read', () => {
   const file = path.join(folder(), 'deep', 'er', 'history.jsonl');
   appendPrivateFile(file, 'one\n');
   appendPrivateFile(file, 'two\n');
@@ -15,7 +15,7 @@ it('makes files and folders that the user alone can read', () => {
   expect([file, path.dirname(file), path.dirname(path.dirname(file))].map(getMode)).toEqual([0o600, 0o700, 0o700]);
 });
 
-it('narrows those that were open to others', () => {
+it('removes the permissions of others from existing files and folders', () => {
   const file = path.join(folder(), 'history.jsonl');
   writeFileSync(file, 'old\n');
   chmodSync(file, 0o666);

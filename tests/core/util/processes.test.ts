@@ -3,28 +3,28 @@ import {runProgram, runProgramSync, startProcess} from '../../../src/core/util/p
 
 const shell = (script: string, options = {}) => runProgram('sh', ['-c', script], options);
 
-test('a program runs to its end, its output is kept as bytes', async () => {
+test('a program runs to its end, and its output is returned as bytes', async () => {
   const {stdout, ...end} = await shell(`printf '\\377\\n'; echo trouble >&2; exit 3`);
   expect([...stdout]).toEqual([0xff, 0x0a]);
   expect(end).toMatchObject({ended: 'exit', exitCode: 3, stderr: 'trouble\n'});
 });
 
-test('it has the environment that is named, and no other', async () => {
+test('a program has exactly the environment that its caller passes', async () => {
   const {stdout} = await runProgram('env', [], {env: {ONE: '1', TWO: undefined}});
   expect(stdout.toString()).toBe('ONE=1\n');
 });
 
-test('its standard input is empty unless given; further descriptors bring bytes', async () => {
+test('standard input is empty by default, and further descriptors can be read', async () => {
   expect((await shell('cat')).stdout.toString()).toBe('');
   const {stdout} = await shell('cat; cat <&4', {input: 'a', inputs: [undefined, Buffer.from('b')]});
   expect(stdout.toString()).toBe('ab');
 });
 
-test('input that the program does not read is no failure', async () => {
+test('input that the program does not read is not an error', async () => {
   expect(await shell('exit 0', {input: Buffer.alloc(3_000_000)})).toMatchObject({ended: 'exit', exitCode: 0});
 });
 
-test('it ends at its limit, on abort, by too much output, and by a signal', async () => {
+test('a program is ended at its limit, on abort, by too much output, and by a signal', async () => {
   expect(await shell('exec sleep 9', {limitMs: 50})).toMatchObject({ended: 'limit', exitCode: undefined});
   expect(await shell('exec sleep 9', {signal: AbortSignal.abort()})).toMatchObject({ended: 'abort'});
   const output = await shell('head -c 5000 /dev/zero; exec sleep 9', {maxBytes: 1000});
@@ -42,7 +42,7 @@ test('the result says why a program was not started', async () => {
   expect(await end).toEqual(missing);
 });
 
-test('a started program gives its streams, then its end', async () => {
+test('a started program has streams, and then an end', async () => {
   const {child, end} = await startProcess('cat', [], {stdio: ['pipe', 'pipe', 'ignore']});
   const read: string[] = [];
   child.stdout?.on('data', (chunk) => read.push(String(chunk)));
@@ -51,7 +51,7 @@ test('a started program gives its streams, then its end', async () => {
   expect(read.join('')).toBe('word');
 });
 
-test('it leads a process group of its own when its descendants end with it', async () => {
+test('a program leads its own process group when its descendants must end with it', async () => {
   const {child, pid, end} = await startProcess('sh', ['-c', 'sleep 9 & wait'], {
     stdio: ['ignore', 'ignore', 'ignore'],
     killDescendants: true,
