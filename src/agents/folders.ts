@@ -90,7 +90,8 @@ function classifyEntry(entry: Dirent, source: FileSource): 'agent' | 'folder' | 
   if (entry.name.endsWith(ending)) return 'agent';
   if (isClaude(source)) {
     if (entry.isDirectory()) return 'folder';
-    return entry.isSymbolicLink() && isFolder(path.join(entry.parentPath, entry.name))
+    return entry.isSymbolicLink() &&
+      (statFollowingLinks(path.join(entry.parentPath, entry.name))?.isDirectory() ?? false)
       ? 'is a link to a folder: links to folders are not followed'
       : undefined;
   }
@@ -138,10 +139,6 @@ function statFollowingLinks(file: string): BigIntStats | undefined {
     if (error instanceof Error) return undefined;
     throw error;
   }
-}
-
-function isFolder(file: string): boolean {
-  return statFollowingLinks(file)?.isDirectory() ?? false;
 }
 
 function isSameFolder(a: string, b: string): boolean {

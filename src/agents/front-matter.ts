@@ -101,11 +101,7 @@ function readStrictly(
   }
 }
 
-interface NodeLike {
-  toJS(document: unknown): unknown;
-}
-
-function isNode(value: unknown): value is NodeLike {
+function isNode(value: unknown): value is {toJS(document: unknown): unknown} {
   return typeof value === 'object' && value !== null && 'toJS' in value;
 }
 

@@ -124,7 +124,7 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
   const absent = new Set(['name', 'description', 'tools', 'prompt'].filter((key) => !(key in fields.values)));
   const missing = new Set(absent);
   for (const [key, position] of fields.keyPositions) {
-    if (isKnownKey(key)) values[key] = fields.values[key];
+    if ((AGENT_KEYS as readonly string[]).includes(key)) values[key] = fields.values[key];
     else reportUnknownKey(key, position, missing, problems);
   }
   for (const key of missing) problems.error('missing', fields.getPosition(''), `${quote(key)} is missing`);
@@ -172,10 +172,6 @@ function findDeepestIssue(issue: z.core.$ZodIssue): {readonly path: readonly Pro
     .filter((each) => each.path.length > 0)
     .toSorted((a, b) => b.path.length - a.path.length)[0];
   return inner ? {path: [...issue.path, ...inner.path], message: inner.message} : issue;
-}
-
-function isKnownKey(key: string): boolean {
-  return (AGENT_KEYS as readonly string[]).includes(key);
 }
 
 /** One error when the unknown key was probably meant as a missing one; otherwise a warning. */

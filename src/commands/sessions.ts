@@ -34,7 +34,7 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     return json ? printJson({id: found.id}) : printText(`Erased ${found.id}`);
   }
   const transcript = readTranscript(found.transcript);
-  const markdown = () => formatConversation(getRestoredMessages(transcript));
+  const markdown = () => getRestoredMessages(transcript).flatMap(formatMessage).join('\n\n');
   if (verb === 'export') return json ? printJson([transcript.header, ...transcript.entries]) : printText(markdown());
   const session = store.list().find((candidate) => candidate.id === found.id)!;
   const summary = summarize(session, store);
@@ -118,10 +118,6 @@ function formatSummary(summary: SessionSummary, conversation: string): string {
 }
 
 const RESULT_CHARS = 300;
-
-function formatConversation(messages: readonly RestoredMessage[]): string {
-  return messages.flatMap(formatMessage).join('\n\n');
-}
 
 /** What a person typed is a heading; the report of a background run is a quotation. */
 function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {

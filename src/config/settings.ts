@@ -77,7 +77,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
 function layerFiles({home, cwd, explicit}: SettingsOptions): {file: string; layer: LayerName; isProjects: boolean}[] {
   const project = path.join(cwd, '.mini-cc');
   // Started in the home directory, the project's folder is the user's own.
-  const isHome = sameFolder(project, home);
+  const isHome = getRealPath(project) === getRealPath(home);
   return [
     {file: path.join(home, 'settings.json'), layer: 'user', isProjects: false},
     ...(isHome ? [] : [{file: path.join(project, 'settings.json'), layer: 'project', isProjects: true} as const]),
@@ -86,10 +86,6 @@ function layerFiles({home, cwd, explicit}: SettingsOptions): {file: string; laye
       ? []
       : [{file: path.resolve(cwd, explicit), layer: 'command line', isProjects: false} as const]),
   ];
-}
-
-function sameFolder(a: string, b: string): boolean {
-  return getRealPath(a) === getRealPath(b);
 }
 
 function getRealPath(folder: string): string {

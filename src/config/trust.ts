@@ -48,7 +48,7 @@ export class DirectoryTrust {
     home: string,
     readonly directory: string,
   ) {
-    this.#file = getTrustFile(home);
+    this.#file = path.join(home, 'trust.json');
   }
 
   readonly trusts: Trusts = (claim) => this.getState(claim) === 'trusted';
@@ -114,10 +114,6 @@ function sorted(value: unknown): unknown {
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   // As pairs: an object would put keys that look like numbers first, and lose `__proto__`.
   return {entries: entries.map(([key, each]) => [key, sorted(each)])};
-}
-
-function getTrustFile(home: string): string {
-  return path.join(home, 'trust.json');
 }
 
 /** A file that cannot be read trusts nothing. Never throws. */

@@ -91,22 +91,18 @@ export function createResultObject(session: Session, result: RunResult, duration
       agent,
       reason,
     })),
-    subagents: runs.map(createSubagentObject),
+    subagents: runs.map((run) => ({
+      runId: run.runId,
+      agent: run.agent,
+      description: run.description,
+      outcome: run.outcome ?? 'unknown',
+      tools: run.tools,
+      duration_ms: Math.round(run.result?.durationMs ?? 0),
+      usage: run.usage,
+      transcript: run.transcript,
+      ...(run.reason ? {reason: run.reason} : {}),
+    })),
     uuid: randomUUID(),
-  };
-}
-
-function createSubagentObject(run: RunRecord): Record<string, unknown> {
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    description: run.description,
-    outcome: run.outcome ?? 'unknown',
-    tools: run.tools,
-    duration_ms: Math.round(run.result?.durationMs ?? 0),
-    usage: run.usage,
-    transcript: run.transcript,
-    ...(run.reason ? {reason: run.reason} : {}),
   };
 }
 

@@ -67,7 +67,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   } else {
     line(createResultObject(session, result, performance.now() - startedAt));
   }
-  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(firstLine(formatEnding(result)))}`);
+  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(session, result);
 }
 
@@ -95,8 +95,4 @@ function wasAnswered(session: Session, result: RunResult): boolean {
     session.request({type: 'denials'}).length === 0 &&
     !result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT))
   );
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0]!;
 }

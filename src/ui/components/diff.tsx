@@ -71,15 +71,11 @@ export function DiffText({text, columns}: {readonly text: string; readonly colum
     if (line.startsWith('@@')) isHunk = true;
     // An empty line separates files; within a hunk, empty lines of the file begin with a space.
     if (line === '') isHunk = false;
-    const style = isHunk ? lineStyle(line) : headStyle(line);
+    const style = isHunk ? lineStyle(line) : /^(?:diff --git |--- |\+\+\+ )/.test(line) ? FILE : PLAIN;
     const last = spans.at(-1);
     // Neighbours in one style are one span: there may be thousands of lines.
     if (last?.style === style) spans[spans.length - 1] = {text: `${last.text}\n${line}`, style};
     else spans.push({text: index === 0 ? line : `\n${line}`, style});
   }
   return <StyledText spans={spans} columns={columns} />;
-}
-
-function headStyle(line: string): TextStyle {
-  return /^(?:diff --git |--- |\+\+\+ )/.test(line) ? FILE : PLAIN;
 }

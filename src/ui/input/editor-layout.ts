@@ -33,7 +33,7 @@ export function layoutText({text, cursor, pastes}: EditorText, width: number): E
   };
   for (const grapheme of splitGraphemes(text)) {
     const pasted = pastes.get(grapheme);
-    const shown = pasted === undefined ? visible(grapheme) : pasteLabel(pasted);
+    const shown = pasted === undefined ? (grapheme === '\t' ? '  ' : screenText(grapheme)) : pasteLabel(pasted);
     const columns = textWidth(shown);
     if (grapheme !== '\n' && column > 0 && column + columns > width) newRow();
     stops.push({row: rows.length - 1, column, offset});
@@ -63,8 +63,4 @@ export function offsetAt(layout: EditorLayout, target: Cursor): number {
 export function pasteLabel(content: string): string {
   const lines = content.split('\n').length;
   return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${content.length} characters]`;
-}
-
-function visible(grapheme: string): string {
-  return grapheme === '\t' ? '  ' : screenText(grapheme);
 }

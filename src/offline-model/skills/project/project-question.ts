@@ -173,7 +173,7 @@ function answerTask(view: ProjectView, text: string): string {
   const found = view.facts.flatMap((fact) =>
     fact.scripts
       .filter((one) => form.test(`${one.name} ${one.value}`))
-      .map((one) => formatFact(fact.path, withScriptCommand(fact.path, one))),
+      .map((one) => formatFact(fact.path, fact.path.endsWith('.json') ? {...one, name: `npm run ${one.name}`} : one)),
   );
   const readme = quoteReadme(view, form);
   if (found.length === 0 && readme === '') return notFound(view, `is for "${word}"`);
@@ -199,10 +199,6 @@ function formatFacts(
 
 function formatFact(path: string, fact: Fact): string {
   return `\`${fact.name}\`${fact.value ? ` (${code(fact.value)})` : ''} — ${path}:${fact.line}`;
-}
-
-function withScriptCommand(path: string, fact: Fact): Fact {
-  return path.endsWith('.json') ? {...fact, name: `npm run ${fact.name}`} : fact;
 }
 
 /** Commands in the code blocks of the README. */

@@ -20,14 +20,10 @@ export const rename: Route = (job) => {
   if ('unclear' in request) return say(cannot(`${request.unclear} Nothing was changed.`));
   const oneFile =
     request.rename &&
-    [request.from, request.to].every(isFileName) &&
+    [request.from, request.to].every((name) => looksLikeFile(name.replaceAll(' ', '_'))) &&
     request.files.length + request.folders.length === 0;
   return oneFile ? renameFile(request, job) : renameInFiles(request, job);
 };
-
-function isFileName(name: string): boolean {
-  return looksLikeFile(name.replaceAll(' ', '_'));
-}
 
 function* renameInFiles(request: RenameRequest, job: Job): Work<string> {
   if (!job.toolbox.has('edit_file')) return cannot('I have no edit_file tool here, so I cannot change files.');
