@@ -10,7 +10,6 @@ import {create} from './skills/create.ts';
 import {delegateTyped, formatAnnouncement} from './skills/delegate.ts';
 import {asksForDefinition, draftDefinition} from './skills/draft.ts';
 import {find} from './skills/find.ts';
-import {parseFind} from './skills/find-request.ts';
 import {greet} from './skills/greet.ts';
 import {list} from './skills/list.ts';
 import {plan} from './skills/plan.ts';
@@ -66,11 +65,9 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
     // Below the answer, so that the first line is the answer: scripts may read it by `| head -1`.
     return [textBlock(job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text)];
   }
-  const said = next.say === undefined ? [] : [textBlock(next.say)];
-  return [
-    ...said,
-    ...next.calls.map((call, index) => toolBlock(`toolu_offline_${id}_${index}`, call.name, call.input)),
-  ];
+  return next.calls.map(({name, input}, index) => {
+    return {type: 'tool_use', id: `toolu_offline_${id}_${index}`, name, input, caller: {type: 'direct'}};
+  });
 }
 
 /** The agent's role according to its system prompt: the first such word near the start. */
@@ -91,15 +88,6 @@ function textBlock(text: string): AssistantBlock {
   return {type: 'text', text, citations: null};
 }
 
-function toolBlock(id: string, name: string, input: Readonly<Record<string, unknown>>): AssistantBlock {
-  return {type: 'tool_use', id, name, input, caller: {type: 'direct'}};
-}
-
-const findRoute: Route = (job) => {
-  const request = parseFind(job.text, job.earlier);
-  return request && find(request, job);
-};
-
 /** In order: the first skill that takes the request works on it. What none takes is searched for. */
 const ROUTES: readonly Route[] = [
   greet,
@@ -109,16 +97,14 @@ const ROUTES: readonly Route[] = [
   create,
   run,
   git,
-  planAsked,
-  reviewAsked,
+  (job) => plan({...job, role: 'other'}),
+  (job) => review({...job, role: 'other'}),
   projectQuestion,
   list,
   read,
   explore,
-  findRoute,
+  find,
 ];
-/** A plan or review agent plans or reviews what no other skill takes. */
-const BY_ROLE: readonly Route[] = [plan, review];
 /** How many requests one message may contain. */
 const MAX_PARTS = 4;
 
@@ -126,9 +112,8 @@ function startWork(job: Job): Work<string> {
   const parts = splitRequest(job.text).map((text) => ({...job, text}));
   const works = parts.map(findWork);
   if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);
-  return stopWhenDenied(
-    findWork(job) ?? BY_ROLE.map((route) => route(job)).find((work) => work !== undefined) ?? answer(job),
-  );
+  // A plan or review agent plans or reviews what no other skill takes.
+  return stopWhenDenied(findWork(job) ?? plan(job) ?? review(job) ?? answer(job));
 }
 
 function findWork(job: Job): Work<string> | undefined {
@@ -137,14 +122,6 @@ function findWork(job: Job): Work<string> | undefined {
     if (work) return work;
   }
   return undefined;
-}
-
-function planAsked(job: Job): Work<string> | undefined {
-  return plan({...job, role: 'other'});
-}
-
-function reviewAsked(job: Job): Work<string> | undefined {
-  return review({...job, role: 'other'});
 }
 
 /** Splits "create a.txt with "x", then run `cat a.txt`" into its requests. Quoted and fenced texts are not split. */

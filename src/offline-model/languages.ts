@@ -100,6 +100,16 @@ export function getPathRank(path: string): number {
   return isTest(path) ? 1 : 0;
 }
 
+/** By rank, then by path and line. */
+export function compareByLocation(a: Hit, b: Hit): number {
+  return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
+}
+
+/** The folder of a file, with a slash at its end. */
+export function getFolder(path: string): string {
+  return path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
+}
+
 export interface InlineTests {
   readonly path: string;
   /** Line of the first test. */

@@ -1,6 +1,7 @@
 /** Reads package.json, Cargo.toml, pyproject.toml, Makefile and similar files. Each fact has its line. */
 import {toFields} from './messages-api.ts';
-import type {Line} from './results.ts';
+import {type Line, parseLines} from './results.ts';
+import {ask, type Job, type Work} from './skill.ts';
 
 export interface Fact {
   readonly name: string;
@@ -25,25 +26,11 @@ export interface Manifest {
   readonly start: Fact | undefined;
 }
 
-export const MANIFESTS = [
-  'package.json',
-  'deno.json',
-  'pyproject.toml',
-  'setup.py',
-  'requirements.txt',
-  'Cargo.toml',
-  'go.mod',
-  'pom.xml',
-  'build.gradle',
-  'build.gradle.kts',
-  'Makefile',
-  'makefile',
-  'justfile',
-  'CMakeLists.txt',
-  'composer.json',
-  'Gemfile',
-  'mix.exs',
-] as const;
+/** As the alternatives of a glob. */
+export const MANIFESTS = `{${[
+  'package.json,deno.json,pyproject.toml,setup.py,requirements.txt,Cargo.toml,go.mod,pom.xml,build.gradle',
+  'build.gradle.kts,Makefile,makefile,justfile,CMakeLists.txt,composer.json,Gemfile,mix.exs',
+].join(',')}}`;
 
 /** Manifests whose list of dependencies is read here. */
 export const LISTS_DEPENDENCIES =
@@ -55,6 +42,15 @@ export function parseManifest(path: string, lines: readonly Line[]): Manifest {
   if (/^makefile$|^justfile$/i.test(file)) return parseMakefile(path, lines);
   if (file.endsWith('.toml')) return parseToml(path, lines);
   return parseOtherManifest(path, file, lines);
+}
+
+/** Reads the files. Those that cannot be read are left out. @param limit lines of each */
+export function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number): Work<readonly Manifest[]> {
+  const texts = yield* ask(paths.map((path) => toolbox.read(path, undefined, limit)));
+  return paths.flatMap((path, index) => {
+    const lines = parseLines(texts[index]);
+    return lines ? [parseManifest(path, lines)] : [];
+  });
 }
 
 function createEmptyManifest(path: string): Manifest {

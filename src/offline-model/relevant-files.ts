@@ -9,7 +9,6 @@ import {findKeywords, findPaths, getStem} from './words.ts';
 export interface RelevantFile {
   readonly path: string;
   readonly score: number;
-  readonly hits: readonly Hit[];
   /** Hits that define something whose name contains one of the words. */
   readonly definitions: readonly Hit[];
   readonly words: readonly string[];
@@ -76,7 +75,7 @@ function rank(
       const score = (scores.reduce((sum, one) => sum + one, 0) + Math.min(definitions.length, 4) * 2) * weight;
       const matched = words.filter((_, index) => scores[index]! > 0);
       const hits = unique(own.flat());
-      return {path, score, hits, definitions: unique(definitions), words: matched, best: findBestHit(hits, stems)};
+      return {path, score, definitions: unique(definitions), words: matched, best: findBestHit(hits, stems)};
     });
   return files.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
 }

@@ -35,10 +35,15 @@ export function getProblem(observation: Observation): string {
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
-/** `src/a.ts:12 — ` and the line of code. */
-export function citeHit(hit: Hit, kind?: string): string {
-  const what = kind === undefined ? '' : `${kind} · `;
-  return `${hit.path}:${hit.line} — ${what}${code(hit.text)}`;
+/** `src/a.ts:12 — `, the kind if there is one, and the line of code. */
+export function citeHit({path, line, text, kind}: Hit & {readonly kind?: string | undefined}): string {
+  return `${path}:${line} — ${kind === undefined ? '' : `${kind} · `}${code(text)}`;
+}
+
+/** The first eight lines as a quotation. */
+export function quoteLines(text: string): string {
+  const lines = text.split('\n').slice(0, 8);
+  return lines.map((line) => `> ${line}`).join('\n');
 }
 
 /** A short line of code in backticks; long ones are clipped. */

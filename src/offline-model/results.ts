@@ -16,10 +16,8 @@ export interface Hits {
   readonly known: boolean;
 }
 
-export interface Paths {
+export interface Paths extends Omit<Hits, 'hits'> {
   readonly paths: readonly string[];
-  readonly more: number | undefined;
-  readonly known: boolean;
 }
 
 export interface Line {
@@ -64,7 +62,8 @@ export function parseLines(observation: Observation | undefined): readonly Line[
     const match = /^\s*(\d+)(?:\t|→)(.*)$/.exec(line);
     return match ? [{number: Number(match[1]), text: match[2]!.replace(/\r$/, '')}] : [];
   });
-  return lines.length > 0 || isEmptyFile(observation.text) ? lines : undefined;
+  const isEmpty = observation.text.trim() === '' || /\bempty\b/i.test(observation.text.slice(0, 200));
+  return lines.length > 0 || isEmpty ? lines : undefined;
 }
 
 /** Whether the tool's notes say that the file has more lines. */
@@ -72,10 +71,6 @@ export function hasMoreLines(observation: Observation | undefined): boolean {
   if (observation === undefined) return false;
   const notes = observation.text.split('\n').filter((line) => !/^\s*\d+(\t|→)/.test(line));
   return notes.some((line) => CUT.test(line) || /\bmore\b|\boffset\b|\bof \d[\d,]* lines\b|truncated/i.test(line));
-}
-
-function isEmptyFile(text: string): boolean {
-  return text.trim() === '' || /\bempty\b/i.test(text.slice(0, 200));
 }
 
 function didRun(observation: Observation): boolean {

@@ -13,26 +13,18 @@ export interface Observation {
   readonly text: string;
 }
 
-/** Calls that run side by side, in one reply. */
-export interface SkillStep {
-  readonly calls: readonly Call[];
-  /** Text before the calls. */
-  readonly say?: string;
-}
-
-export type Work<T> = Generator<SkillStep, T, readonly Observation[]>;
+/** Yields calls that run side by side, in one reply. */
+export type Work<T> = Generator<readonly Call[], T, readonly Observation[]>;
 
 export const NOT_MADE: Observation = {outcome: 'missing', text: ''};
 
 /** Every call of a step was denied: the skill ends, and the person decides how to go on. */
 export class NotPermitted extends Error {
-  readonly calls: readonly Call[];
-  readonly reason: string;
-
-  constructor(calls: readonly Call[], reason: string) {
+  constructor(
+    readonly calls: readonly Call[],
+    readonly reason: string,
+  ) {
     super(reason);
-    this.calls = calls;
-    this.reason = reason;
   }
 }
 
@@ -40,9 +32,9 @@ export class NotPermitted extends Error {
  * Makes the calls and returns their results in order. An undefined call, which no tool can make, has the result `missing`.
  * @throws NotPermitted when all calls were denied.
  */
-export function* ask(calls: readonly (Call | undefined)[], say?: string): Work<readonly Observation[]> {
+export function* ask(calls: readonly (Call | undefined)[]): Work<readonly Observation[]> {
   const made = calls.filter((call) => call !== undefined);
-  const results = made.length > 0 ? yield say === undefined ? {calls: made} : {calls: made, say} : [];
+  const results = made.length > 0 ? yield made : [];
   const [first] = results;
   if (first && results.every((result) => result.outcome === 'denied')) throw new NotPermitted(made, first.text);
   let next = 0;
@@ -50,8 +42,8 @@ export function* ask(calls: readonly (Call | undefined)[], say?: string): Work<r
 }
 
 /** Makes one call. */
-export function* askOne(call: Call | undefined, say?: string): Work<Observation> {
-  const [result] = yield* ask([call], say);
+export function* askOne(call: Call | undefined): Work<Observation> {
+  const [result] = yield* ask([call]);
   return result ?? NOT_MADE;
 }
 
@@ -96,21 +88,21 @@ export function* say(text: string): Work<string> {
 }
 
 export type Next =
-  | {readonly type: 'calls'; readonly calls: readonly Call[]; readonly say: string | undefined}
+  | {readonly type: 'calls'; readonly calls: readonly Call[]}
   | {readonly type: 'answer'; readonly text: string};
 
-/** Results by the key of their call. A call with a result is not made again, unless files were changed since. */
-export type Seen = ReadonlyMap<string, Observation>;
-
-/** With `mayCall` false, further calls have the result `missing`, so that the skill answers with what it has. */
-export function replay(work: Work<string>, seen: Seen, mayCall: boolean): Next {
+/**
+ * @param seen results by the key of their call: a call with a result is not made again, unless files were changed since
+ * @param mayCall false: further calls have the result `missing`, so that the skill answers with what it has
+ */
+export function replay(work: Work<string>, seen: ReadonlyMap<string, Observation>, mayCall: boolean): Next {
   let next = work.next();
   let changes = 0;
   while (!next.done) {
-    const {calls, say} = next.value;
+    const calls = next.value;
     const key = (call: Call) => getCallKey(call, changes);
     const open = new Map(calls.map((call) => [key(call), call] as const).filter(([key]) => !seen.has(key)));
-    if (open.size > 0 && mayCall) return {type: 'calls', calls: [...open.values()], say};
+    if (open.size > 0 && mayCall) return {type: 'calls', calls: [...open.values()]};
     const results = calls.map((call) => seen.get(key(call)) ?? NOT_MADE);
     if (calls.some((call) => isChange(call.name) && seen.has(key(call)))) changes++;
     next = work.next(results);

@@ -51,7 +51,7 @@ function formatFile(file: RelevantFile, words: readonly string[], lines: readonl
   const items = places.slice(0, lines ? 6 : 2).map((hit) => {
     const doc = lines && getDocComment(lines, 'line' in hit ? hit.line : 0);
     const kind = parseDefinition(hit.text)?.kind;
-    return `${citeHit({...hit, path: file.path}, kind)}${doc ? `\n  > ${firstSentence(doc)}` : ''}`;
+    return `${citeHit({...hit, path: file.path, kind})}${doc ? `\n  > ${firstSentence(doc)}` : ''}`;
   });
   const title = `**${file.path}**${header ? ` — ${firstSentence(header)}` : ''}`;
   return items.length > 0

@@ -1,7 +1,7 @@
 /** "create FILE with CONTENT". */
 
 import {cannot, count, getProblem, notDone} from '../report.ts';
-import {askOne, type Job, type Route, type Work} from '../skill.ts';
+import {askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {looksLikeFile, looksLikePath} from '../words.ts';
 
 const HEAD =
@@ -12,24 +12,18 @@ const DESCRIBED =
   /^(?:a|an|some|tests?|unit|code|functions?|class(?:es)?|proper|basic|simple|all|everything|un|une|des)\s/i;
 
 export const create: Route = (job) => {
-  const path = HEAD.exec(job.text)?.[1];
-  if (
-    path === undefined ||
-    !(looksLikeFile(path) || looksLikePath(path) || /\bfile\b|fichier|файл|文件/i.test(HEAD.exec(job.text)![0]))
-  )
-    return undefined;
+  const [head, path] = HEAD.exec(job.text) ?? [];
+  if (path === undefined) return undefined;
+  if (!(looksLikeFile(path) || looksLikePath(path) || /\bfile\b|fichier|файл|文件/i.test(head!))) return undefined;
   if (/\/$/.test(path) || /^(with|for|that|in|to|of)$/i.test(path)) return undefined;
-  const rest = job.text.slice(HEAD.exec(job.text)![0].length);
+  const rest = job.text.slice(head!.length);
   const content = parseContent(rest);
   if (content === undefined) {
-    return explainForm(path);
+    const form = `create ${path} with "…", or put the content of ${path} in a fenced code block.`;
+    return say(cannot(`I write only what I am given word for word. Say it as: ${form}`));
   }
-  return createFile(
-    path,
-    content,
-    /^overwrite/i.test(job.text) || /\boverwrit|\breplac(e|ing) (it|the file)/i.test(rest),
-    job,
-  );
+  const overwrite = /^overwrite/i.test(job.text) || /\boverwrit|\breplac(e|ing) (it|the file)/i.test(rest);
+  return createFile(path, content, overwrite, job);
 };
 
 /** The content to write. Undefined when the request only describes it. */
@@ -51,13 +45,6 @@ function parseContent(rest: string): string | undefined {
     /containing|says|saying|reads|contains|contenant|内容/i.test(lead[0]);
   if (!literal && DESCRIBED.test(after)) return undefined;
   return after;
-}
-
-// biome-ignore lint/correctness/useYield: it makes no call
-function* explainForm(path: string): Work<string> {
-  return cannot(
-    `I write only what I am given word for word. Say it as: create ${path} with "…", or put the content of ${path} in a fenced code block.`,
-  );
 }
 
 function* createFile(path: string, content: string, overwrite: boolean, job: Job): Work<string> {

@@ -1,7 +1,7 @@
 /** Starts subagents by the Task tool, side by side, and reports their results. */
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
 import {bullets, notDone, paragraphs} from '../report.ts';
-import {ask, type Job, type Observation, type Route, type Work} from '../skill.ts';
+import {ask, type Job, type Observation, type Route, say, type Work} from '../skill.ts';
 
 export interface Delegation {
   readonly agent: string;
@@ -22,7 +22,8 @@ export const delegateTyped: Route = (job) => {
   const wanted = name.toLowerCase();
   const agent = job.toolbox.agents.find((known) => known === wanted || `${known}r` === wanted);
   if (agent === undefined) {
-    return typed || /agent/i.test(job.text) ? unknownAgent(name, job.toolbox.agents) : undefined;
+    if (!typed && !/agent/i.test(job.text)) return undefined;
+    return say(notDone(`there is no agent \`${name}\`. Agents here: ${job.toolbox.agents.join(', ')}.`));
   }
   const prompt = words.trim();
   const description = prompt
@@ -33,11 +34,6 @@ export const delegateTyped: Route = (job) => {
     .join(' ');
   return delegate(job, [{agent, description, prompt}]);
 };
-
-// biome-ignore lint/correctness/useYield: it makes no call
-function* unknownAgent(name: string, agents: readonly string[]): Work<string> {
-  return notDone(`there is no agent \`${name}\`. Agents here: ${agents.join(', ')}.`);
-}
 
 export function* delegate(job: Job, delegations: readonly Delegation[]): Work<string> {
   const background = BACKGROUND.test(job.text);

@@ -1,14 +1,14 @@
 /** Parses "where is X defined?", "who calls X", "what is X", "find X", in several languages. */
 import {findIdentifiers, findPaths, findQuoted, looksLikeFile, plainRequest, unquote} from '../words.ts';
 
+/** `text`: every line that contains the subject. */
+type Want = 'definition' | 'uses' | 'imports' | 'what' | 'text';
+
 export interface FindRequest {
   readonly subjects: readonly string[];
-  /** `text`: every line that contains the subject. */
-  readonly want: 'definition' | 'uses' | 'imports' | 'what' | 'text';
+  readonly want: Want;
   readonly scope: string | undefined;
 }
-
-type Want = FindRequest['want'];
 
 /** The first form that matches decides. Its first group is the subject. */
 const FORMS: readonly (readonly [RegExp, Want])[] = [

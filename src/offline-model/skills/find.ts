@@ -1,13 +1,24 @@
 /** Answers where a name is defined, what it is and where it is used, by searches. */
 import {definitionPattern, escapeRegExp, findDefinition, isComment, isQuoted, wordPattern} from '../definitions.ts';
-import {getLanguage, getPathRank, isCode} from '../languages.ts';
+import {compareByLocation, getLanguage, getPathRank, isCode} from '../languages.ts';
 import {getDocComment, getFileHeader} from '../prose.ts';
-import {bullets, citeHit, count, countListed, fenced, getProblem, notDone, numbered, paragraphs} from '../report.ts';
+import {
+  bullets,
+  citeHit,
+  count,
+  countListed,
+  fenced,
+  getProblem,
+  notDone,
+  numbered,
+  paragraphs,
+  quoteLines,
+} from '../report.ts';
 import {type Hit, type Hits, parseHits, parseLines, parsePaths} from '../results.ts';
-import {ask, askOne, type Job, type Observation, type Work} from '../skill.ts';
+import {ask, askOne, type Job, type Observation, type Route, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
 import {answer} from './answer.ts';
-import type {FindRequest} from './find-request.ts';
+import {type FindRequest, parseFind} from './find-request.ts';
 
 interface FoundDefinition extends Hit {
   readonly kind: string;
@@ -23,7 +34,12 @@ interface Found {
   readonly known: boolean;
 }
 
-export function* find(request: FindRequest, job: Job): Work<string> {
+export const find: Route = (job) => {
+  const request = parseFind(job.text, job.earlier);
+  return request && findAll(request, job);
+};
+
+function* findAll(request: FindRequest, job: Job): Work<string> {
   const answers: string[] = [];
   for (const subject of request.subjects) answers.push(yield* findOne(subject, request, job));
   return paragraphs(...answers);
@@ -105,10 +121,6 @@ function isImport({path, text}: Hit): boolean {
   );
 }
 
-function compareByLocation(a: Hit, b: Hit): number {
-  return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
-}
-
 /** Source before tests, exported before local, unindented before indented. */
 function compareDefinitions(a: FoundDefinition, b: FoundDefinition): number {
   const worth = (one: FoundDefinition) =>
@@ -120,14 +132,7 @@ function compareDefinitions(a: FoundDefinition, b: FoundDefinition): number {
 
 function formatDefinitions(definitions: readonly FoundDefinition[]): string {
   const [first, ...others] = definitions;
-  return paragraphs(
-    citeHit(first!, first!.kind),
-    others.length > 0 &&
-      `Also:\n${bullets(
-        others.map((one) => citeHit(one, one.kind)),
-        6,
-      )}`,
-  );
+  return paragraphs(citeHit(first!), others.length > 0 && `Also:\n${bullets(others.map(citeHit), 6)}`);
 }
 
 function formatUsage(subject: string, {uses, imports, more}: Found): string {
@@ -140,24 +145,18 @@ function formatUsage(subject: string, {uses, imports, more}: Found): string {
 
 function formatUses(subject: string, found: Found): string {
   const {definitions, uses, imports, mentions, more} = found;
-  const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
+  const defined = definitions[0] && `Defined at ${citeHit(definitions[0])}`;
   if (uses.length === 0 && imports.length > 0)
     return paragraphs(formatImports(subject, found), `No other use of \`${subject}\` in code found.`);
   if (uses.length === 0) {
-    const nearly = mentions[0];
-    return paragraphs(
-      `No use of \`${subject}\` in code found${nearly ? `; it is only mentioned, e.g. ${citeHit(nearly)}` : ''}.`,
-      defined,
-    );
+    const nearly = mentions[0] ? `; it is only mentioned, e.g. ${citeHit(mentions[0])}` : '';
+    return paragraphs(`No use of \`${subject}\` in code found${nearly}.`, defined);
   }
   const files = new Set(uses.map((hit) => hit.path));
   const open = more === 0 ? '' : 'At least ';
   return paragraphs(
     `${open}${count(uses.length, 'use')} of \`${subject}\` in ${count(files.size, 'file')}:`,
-    bullets(
-      uses.map((hit) => citeHit(hit)),
-      20,
-    ),
+    bullets(uses.map(citeHit), 20),
     imports.length > 0 &&
       `Imported in ${count(new Set(imports.map((hit) => hit.path)).size, 'file')}, e.g. ${imports[0]!.path}:${imports[0]!.line}.`,
     defined,
@@ -165,7 +164,7 @@ function formatUses(subject: string, found: Found): string {
 }
 
 function formatImports(subject: string, {definitions, uses, imports, more}: Found): string {
-  const defined = definitions[0] && `Defined at ${citeHit(definitions[0], definitions[0].kind)}`;
+  const defined = definitions[0] && `Defined at ${citeHit(definitions[0])}`;
   if (imports.length === 0) {
     const used = uses[0] ? ` It is used, e.g. ${citeHit(uses[0])}` : '';
     return paragraphs(`No import of \`${subject}\` found.${used}`, defined);
@@ -173,10 +172,7 @@ function formatImports(subject: string, {definitions, uses, imports, more}: Foun
   const files = new Set(imports.map((hit) => hit.path));
   return paragraphs(
     `\`${subject}\` is imported in ${more === 0 ? '' : 'at least '}${count(files.size, 'file')}:`,
-    bullets(
-      imports.map((hit) => citeHit(hit)),
-      20,
-    ),
+    bullets(imports.map(citeHit), 20),
     defined,
   );
 }
@@ -185,10 +181,7 @@ function formatMentions(subject: string, {uses, imports, mentions, more}: Found,
   const all = [...uses, ...imports, ...mentions];
   return paragraphs(
     `${asText ? '' : `I found no definition of \`${subject}\` here, but `}${countListed(all.length, more, 'line')} with ${asText ? `\`${subject}\`` : 'it'}:`,
-    bullets(
-      all.map((hit) => citeHit(hit)),
-      12,
-    ),
+    bullets(all.map(citeHit), 12),
   );
 }
 
@@ -204,19 +197,10 @@ function* explain(subject: string, found: Found, job: Job): Work<string> {
   const end = body.findIndex((line, index) => index > 0 && /^\S/.test(line.text) && !/^\s*[)\]>]/.test(line.text));
   const shown = end > 0 ? body.slice(0, /^[}\])]/.test(body[end]!.text) ? end + 1 : end) : body;
   return paragraphs(
-    `${formatDefinitions([best])}`,
-    doc &&
-      `${header === undefined ? 'Its comment says' : `The header of ${best.path} says`}:\n${doc
-        .split('\n')
-        .slice(0, 8)
-        .map((line) => `> ${line}`)
-        .join('\n')}`,
+    formatDefinitions([best]),
+    doc && `${header === undefined ? 'Its comment says' : `The header of ${best.path} says`}:\n${quoteLines(doc)}`,
     shown.length > 1 && fenced(numbered(shown)),
-    found.definitions.length > 1 &&
-      `Also defined:\n${bullets(
-        found.definitions.slice(1).map((one) => citeHit(one, one.kind)),
-        5,
-      )}`,
+    found.definitions.length > 1 && `Also defined:\n${bullets(found.definitions.slice(1).map(citeHit), 5)}`,
     formatUsage(subject, found),
   );
 }
@@ -235,11 +219,7 @@ function* findLike(subject: string, job: Job, scope: string | undefined): Work<s
   const place = scope === undefined ? 'in this project' : `in ${scope}`;
   return paragraphs(
     `\`${subject}\` is not found ${place}.`,
-    like.length > 0 &&
-      `Similar:\n${bullets(
-        like.map((hit) => citeHit(hit)),
-        8,
-      )}`,
+    like.length > 0 && `Similar:\n${bullets(like.map(citeHit), 8)}`,
     files.length > 0 && `Files with such a name:\n${bullets(files, 8)}`,
   );
 }

@@ -1,6 +1,6 @@
 /** "list functions in src", "which files define traits?": lists definitions of one kind with their lines. */
 import {isComment, parseDefinition} from '../definitions.ts';
-import {getLanguage, getPathRank, isCode} from '../languages.ts';
+import {compareByLocation, getLanguage, isCode} from '../languages.ts';
 import {bullets, count, getProblem, notDone, paragraphs} from '../report.ts';
 import {parseHits, parseLines} from '../results.ts';
 import {askOne, type Job, type Work} from '../skill.ts';
@@ -76,10 +76,7 @@ export function* listDefinitions(scope: string | undefined, job: Job, text: stri
       ? [{...hit, definition}]
       : [];
   });
-  const sorted = found.toSorted(
-    (a, b) =>
-      getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
-  );
+  const sorted = found.toSorted(compareByLocation);
   if (sorted.length === 0)
     return more === 0 ? `No ${plural(wanted)} found${place}.` : `No ${plural(wanted)} among the first results${place}.`;
   return paragraphs(

@@ -1,6 +1,8 @@
 /** "list …", "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
 import {
+  compareByLocation,
   getExtensions,
+  getFolder,
   getLanguageByExtension,
   getPathRank,
   inlineTestSearch,
@@ -205,17 +207,13 @@ function toFilePattern(text: string): string {
 }
 
 function formatFolders(paths: readonly string[], more: number | undefined, place: string): string {
-  const counts = new Map<string, number>();
-  for (const path of paths) {
-    const folder = path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  if (counts.size === 0) return `No folders with files${place}.`;
-  const lines = [...counts]
+  const folders = Map.groupBy(paths, getFolder);
+  if (folders.size === 0) return `No folders with files${place}.`;
+  const lines = [...folders]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([folder, files]) => `${folder} (${count(files, 'file')})`);
+    .map(([folder, files]) => `${folder} (${count(files.length, 'file')})`);
   const newest = more === 0 ? '' : `, of the ${paths.length} newest files`;
-  return paragraphs(`${count(counts.size, 'folder')} with files${place}${newest}:`, bullets(lines, 60));
+  return paragraphs(`${count(folders.size, 'folder')} with files${place}${newest}:`, bullets(lines, 60));
 }
 
 function* countLines(text: string, scope: string | undefined, job: Job): Work<string> {
@@ -247,15 +245,8 @@ function* listTodos(scope: string | undefined, job: Job): Work<string> {
   if (!known) return notDone(`the search for TODOs failed: ${getProblem(result) || 'no more calls were allowed'}.`);
   const place = scope === undefined ? 'here' : `in ${scope}`;
   if (hits.length === 0) return `No TODO, FIXME, XXX or HACK ${place}.`;
-  const sorted = hits.toSorted(
-    (a, b) =>
-      getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
-  );
   return paragraphs(
     `${countListed(hits.length, more, 'TODO or similar mark', 'TODOs and similar marks')} ${place}:`,
-    bullets(
-      sorted.map((hit) => citeHit(hit)),
-      40,
-    ),
+    bullets(hits.toSorted(compareByLocation).map(citeHit), 40),
   );
 }

@@ -2,11 +2,11 @@
 
 import {parseDefinition, wordPattern} from '../definitions.ts';
 import {isCode, isTest} from '../languages.ts';
-import {MANIFESTS, parseManifest} from '../manifests.ts';
+import {MANIFESTS, readManifests} from '../manifests.ts';
 import {findRelevantFiles, type RelevantFile} from '../relevant-files.ts';
 import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
-import {parseHits, parseLines, parsePaths} from '../results.ts';
-import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
+import {parseHits, parsePaths} from '../results.ts';
+import {ask, type Job, type Route, type Work} from '../skill.ts';
 import {delegate} from './delegate.ts';
 
 const PLAN =
@@ -42,13 +42,12 @@ function* writePlan(goal: string, job: Job): Work<string> {
   const tests = files.filter((file) => isTest(file.path)).slice(0, 4);
   const names = getDefinedNames(sources).slice(0, 3);
   const [manifests, ...using] = yield* ask([
-    job.toolbox.files(`{${MANIFESTS.join(',')}}`, {limit: 300}),
+    job.toolbox.files(MANIFESTS, {limit: 300}),
     ...names.map((name) => job.toolbox.search({pattern: wordPattern(name), mode: 'files', limit: 60})),
   ]);
   const manifest = parsePaths(manifests!).paths.filter((path) => !path.includes('/'))[0];
-  const lines =
-    manifest === undefined ? undefined : parseLines(yield* askOne(job.toolbox.read(manifest, undefined, 300)));
-  const check = manifest !== undefined && lines ? parseManifest(manifest, lines).test : undefined;
+  const [facts] = yield* readManifests(manifest === undefined ? [] : [manifest], job, 300);
+  const check = facts?.test;
   const users = names.map((name, index) => ({
     name,
     files: getFiles(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
@@ -65,14 +64,13 @@ function* writePlan(goal: string, job: Job): Work<string> {
 }
 
 function formatFile(file: RelevantFile): string {
-  const best = file.best;
-  const kind = best && parseDefinition(best.text)?.kind;
-  return best ? `${citeHit(best, kind)} (${file.words.join(', ')})` : `${file.path} (by its name)`;
+  if (!file.best) return `${file.path} (by its name)`;
+  const kind = parseDefinition(file.best.text)?.kind;
+  return `${citeHit({...file.best, kind})} (${file.words.join(', ')})`;
 }
 
 function formatPlace(file: RelevantFile): string {
-  const best = file.best;
-  return best ? `${file.path}:${best.line}` : file.path;
+  return file.best ? `${file.path}:${file.best.line}` : file.path;
 }
 
 function getDefinedNames(files: readonly RelevantFile[]): readonly string[] {
@@ -87,10 +85,8 @@ function getFiles(observation: Parameters<typeof parsePaths>[0]): readonly strin
   return hits.length > 0 ? [...new Set(hits.map((hit) => hit.path))] : parsePaths(observation).paths;
 }
 
-interface Users {
-  readonly name: string;
-  readonly files: readonly string[];
-}
+/** A name that the relevant files define, and the other files that use it. */
+type Users = {readonly name: string; readonly files: readonly string[]};
 
 function formatSteps(
   sources: readonly RelevantFile[],
@@ -123,28 +119,20 @@ function formatRisks(
   users: readonly Users[],
 ): string {
   const wide = users.filter((one) => one.files.length >= 5);
-  const untested = sources.filter(
-    (file) => !tests.some((test) => test.path.includes(file.path.replace(/^.*\//, '').replace(/\.\w+$/, ''))),
-  );
-  const list = [
+  const untested = sources
+    .map((file) => file.path)
+    .filter((path) => !tests.some((test) => test.path.includes(path.replace(/^.*\//, '').replace(/\.\w+$/, ''))));
+  return bullets([
     ...wide.map(
       (one) => `\`${one.name}\` is used in ${count(one.files.length, 'other file')}: a change affects them all.`,
     ),
-    ...(untested.length > 0
-      ? [
-          `No test among those found is named after ${untested
-            .slice(0, 3)
-            .map((file) => file.path)
-            .join(', ')}.`,
-        ]
-      : []),
+    ...(untested.length > 0 ? [`No test among those found is named after ${untested.slice(0, 3).join(', ')}.`] : []),
     'Code that uses other words than the request was not found.',
-  ];
-  return bullets(list);
+  ]);
 }
 
 function formatNewPlan(files: readonly RelevantFile[]): string {
-  const near = files.slice(0, 5).map((file) => formatPlace(file));
+  const near = files.slice(0, 5).map(formatPlace);
   return paragraphs(
     `No source file contains these words${near.length > 0 ? `, only ${near.join(', ')}` : ''}. It seems to be new here.`,
     '1. Decide where it belongs: explore the project first.\n2. Write it with a test beside it.\n3. Wire it in at the entry point.\n4. Run the checks.',

@@ -2,7 +2,18 @@
 import {parseDefinition} from '../definitions.ts';
 import {getExtension, isCode} from '../languages.ts';
 import {getFileHeader} from '../prose.ts';
-import {bullets, cannot, clip, count, fenced, getProblem, notDone, numbered, paragraphs} from '../report.ts';
+import {
+  bullets,
+  cannot,
+  clip,
+  count,
+  fenced,
+  getProblem,
+  notDone,
+  numbered,
+  paragraphs,
+  quoteLines,
+} from '../report.ts';
 import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {findPaths, findQuoted, looksLikeFile} from '../words.ts';
@@ -37,7 +48,7 @@ export const read: Route = (job) => {
   const bare = text.replace(PLACE_IN_FILE, '$1');
   const quoted = findQuoted(bare).filter((one) => looksLikeFile(one.replaceAll(' ', '_')));
   const named = findPaths(bare).filter(looksLikeFile);
-  const paths = quoted.length > 0 ? quoted : named.length > 0 ? named : present(findKnownFile(bare));
+  const paths = quoted.length > 0 ? quoted : named.length > 0 ? named : findKnownFile(bare);
   if (paths.length === 0) return undefined;
   // "explain how the cache in src/a.ts is filled" asks for more than the file.
   if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
@@ -59,14 +70,10 @@ function parseLineRange(text: string): {from: number | undefined; to: number | u
 }
 
 /** "the readme", "le fichier Makefile". */
-function findKnownFile(text: string): string | undefined {
+function findKnownFile(text: string): readonly string[] {
   const name = /\b(readme|changelog|license|makefile|dockerfile)\b/i.exec(text)?.[1]?.toLowerCase();
-  if (name === undefined) return undefined;
-  return name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`;
-}
-
-function present(name: string | undefined): readonly string[] {
-  return name === undefined ? [] : [name];
+  if (name === undefined) return [];
+  return [name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`];
 }
 
 /** Reads a file whose name has spaces, as in "read src/sp ace.ts": the longest end of the text that is a file. */
@@ -177,12 +184,7 @@ function formatSummary(path: string, lines: readonly Line[], more: boolean): str
       )}`;
   return paragraphs(
     `${path}, ${length}.`,
-    header &&
-      `Its header says:\n${header
-        .split('\n')
-        .slice(0, 8)
-        .map((line) => `> ${line}`)
-        .join('\n')}`,
+    header && `Its header says:\n${quoteLines(header)}`,
     !header && !isCode(path) && prose && `> ${clip(prose.text, 300)}`,
     contents || fenced(numbered(lines.slice(0, 25)), getExtension(path)),
   );

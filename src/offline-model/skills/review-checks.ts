@@ -9,7 +9,7 @@ export interface Check {
   readonly pattern: string;
   readonly isReal: (line: string) => boolean;
   /** Test files are checked too. */
-  readonly inTests: boolean;
+  readonly inTests?: true;
 }
 
 /** Lines above which a function is long. */
@@ -48,14 +48,12 @@ export const CHECKS: readonly Check[] = [
     pattern:
       '([Aa][Pp][Ii]_?[Kk][Ee][Yy]|[Ss][Ee][Cc][Rr][Ee][Tt]|[Pp][Aa][Ss][Ss][Ww][Oo][Rr][Dd]|[Tt][Oo][Kk][Ee][Nn])[A-Za-z_]*["\']?\\s*[:=]\\s*["\'][A-Za-z0-9_/+=-]{12,}["\']|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----',
     isReal: (line) => !/process\.env|example|placeholder|your[-_]|xxxx|<[a-z]+>|test/i.test(line),
-    inTests: false,
   },
   {
     title: 'Code made from text (eval, shell)',
     pattern:
       '\\beval\\(|\\bnew Function\\(|\\bos\\.system\\(|shell=True|\\bexecSync\\(|dangerouslySetInnerHTML|\\.innerHTML\\s*=',
     isReal: inCode(/\beval\(|new Function\(|os\.system\(|shell=True|execSync\(|dangerouslySetInnerHTML|innerHTML/),
-    inTests: false,
   },
   {
     title: 'Errors swallowed',
@@ -65,14 +63,12 @@ export const CHECKS: readonly Check[] = [
       !isComment(line) &&
       (/catch\s*(\([^)]*\)\s*)?\{\s*\}|\.catch\(/.test(line) || /except\s*:|except.*:\s*pass/.test(line)) &&
       inCode(/catch|except/)(line),
-    inTests: false,
   },
   {
     title: 'Left-over debugging',
     pattern:
       '\\bconsole\\.(log|debug)\\(|\\bdebugger;|\\bdbg!\\(|\\bvar_dump\\(|\\bbinding\\.pry|\\bbreakpoint\\(\\)|\\bpdb\\.set_trace',
     isReal: inCode(/console\.|debugger;|dbg!|var_dump|binding\.pry|breakpoint\(|pdb\./),
-    inTests: false,
   },
   {
     title: 'Tests that hide others or are skipped',
@@ -84,13 +80,11 @@ export const CHECKS: readonly Check[] = [
     title: 'Types given up',
     pattern: ':\\s*any\\b|\\bas any\\b|<any>',
     isReal: inCode(/:\s*any\b|\bas any\b|<any>/),
-    inTests: false,
   },
   {
     title: 'Checks silenced',
     pattern: '@ts-(ignore|nocheck)|eslint-disable|biome-ignore|#\\s*type:\\s*ignore|#\\s*noqa|#\\[allow\\(',
     isReal: (line) => /(\/\/|\/\*|#).*(@ts-|eslint-disable|biome-ignore|type:\s*ignore|noqa|allow\()/.test(line),
-    inTests: false,
   },
   {
     title: 'Marked as unfinished',

@@ -1,7 +1,7 @@
 /** "review X": simple checks by search and by counting lines. Each finding has a file and line. */
 import {inlineTestSearch, inlineTests, isCode, isGenerated, isTest} from '../languages.ts';
 import {bullets, citeHit, count, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
-import {type Hit, type Hits, parseCounts, parseHits, parseLines, parsePaths} from '../results.ts';
+import {type Hit, type Hits, type Paths, parseCounts, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, NOT_MADE, type Route, type Work} from '../skill.ts';
 import {findPaths, looksLikeFile} from '../words.ts';
 import {delegate} from './delegate.ts';
@@ -63,14 +63,6 @@ function* changedFiles(job: Job): Work<readonly (string | undefined)[] | string>
   return paths.length > 0 ? paths : 'No changed code files: there is nothing to review.';
 }
 
-function formatLongFiles(lengths: readonly (readonly [path: string, lines: number])[]): string {
-  const long = lengths.filter(([, lines]) => lines > LONG_FILE);
-  return formatSection(
-    'Long files',
-    long.map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`),
-  );
-}
-
 function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const {toolbox} = job;
   const oneFile = scope !== undefined && looksLikeFile(scope);
@@ -99,18 +91,19 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   if (oneFile && texts[0] && texts[0].outcome !== 'ok')
     return notDone(`I could not read ${scope}: ${getProblem(texts[0]) || 'no more calls were allowed'}.`);
   if (files.length === 0) return notDone(`no code files in ${scope ?? 'this project'}: nothing to review.`);
+  const longFiles = lengths
+    .filter(([, lines]) => lines > LONG_FILE)
+    .map(([path, lines]) => `${path}:${LONG_FILE} — ${count(lines, 'line')}`);
+  const untested = findUntested(
+    files.filter((path) => !tested.has(path)),
+    parsePaths(results[1]!),
+    oneFile,
+  );
   const titled = [
     ...CHECKS.map((check, index) => formatFindings(check, searched[index]!)),
     formatSection('Long functions', long),
-    formatLongFiles(lengths),
-    formatSection(
-      'Without a test of the same name',
-      findUntested(
-        files.filter((path) => !tested.has(path)),
-        parsePaths(results[1]!),
-        oneFile,
-      ),
-    ),
+    formatSection('Long files', longFiles),
+    formatSection('Without a test of the same name', untested),
   ].filter((one) => one !== '');
   const where = `${scope ?? 'this project'}${oneFile ? '' : ` (${count(files.length, 'code file')})`}`;
   return paragraphs(
@@ -144,11 +137,7 @@ function formatFindings({title, isReal, inTests}: Check, {hits, more}: Hits): st
   const found = hits.filter(
     ({path, text}) => isCode(path) && !isGenerated(path) && (inTests || !isTest(path)) && isReal(text),
   );
-  return formatSection(
-    title,
-    found.map((hit) => citeHit(hit)),
-    more,
-  );
+  return formatSection(title, found.map(citeHit), more);
 }
 
 function formatSection(title: string, items: readonly string[], more: number | undefined = 0): string {
@@ -157,11 +146,7 @@ function formatSection(title: string, items: readonly string[], more: number | u
   return `**${title}** (${size})\n${bullets(items, MAX_FINDINGS)}`;
 }
 
-function findUntested(
-  files: readonly string[],
-  listed: {readonly paths: readonly string[]; readonly more: number | undefined; readonly known: boolean},
-  oneFile: boolean,
-): readonly string[] {
+function findUntested(files: readonly string[], listed: Paths, oneFile: boolean): readonly string[] {
   const tests = [...new Set([...listed.paths, ...files])].filter(isTest);
   // When the reviewed part has no tests at all, they may be elsewhere.
   if (!listed.known || listed.more !== 0 || (!oneFile && tests.length === 0)) return [];

@@ -1,6 +1,6 @@
 /** "help me understand this project": the main agent starts explore agents; an explore agent explores and reports. */
 
-import {getExtension, getLanguageByExtension, getPathRank, isCodeLanguage, isTest} from '../../languages.ts';
+import {getExtension, getFolder, getLanguageByExtension, getPathRank, isCodeLanguage, isTest} from '../../languages.ts';
 import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
@@ -158,14 +158,9 @@ function formatFolders({paths, complete, counted, readme, place}: ProjectView): 
 }
 
 /** Files per folder of the first two levels, as the counting command counts them. */
-function countByFolder(paths: readonly string[]): ReadonlyMap<string, number> {
-  const sizes = new Map<string, number>();
-  for (const path of paths) {
-    const parts = path.split('/');
-    const folder = parts.length === 1 ? '.' : parts.length === 2 ? parts[0]! : `${parts[0]}/${parts[1]}`;
-    sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
-  }
-  return sizes;
+function countByFolder(paths: readonly string[]): readonly (readonly [string, number])[] {
+  const byFolder = Map.groupBy(paths, (path) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.');
+  return [...byFolder].map(([folder, files]) => [folder, files.length]);
 }
 
 /** What the README says about a folder. */
@@ -216,17 +211,12 @@ export function formatTests({tests: found, facts, complete, focus, inline}: Proj
     const none = beyond === 0 ? 'no test files found' : 'none among the files listed';
     return `**Tests**: ${among ? `${among.charAt(0).toLowerCase()}${among.slice(1)}` : `${none}.`}${command?.test ? ` ${how}` : ''}`;
   }
-  const byFolder = new Map<string, string[]>();
-  for (const path of listed.toSorted()) {
-    const folder = path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
-    byFolder.set(folder, [...(byFolder.get(folder) ?? []), path.replace(/^.*\//, '')]);
-  }
-  const lines = [...byFolder]
+  const lines = [...Map.groupBy(listed.toSorted(), getFolder)]
     .sort(([, a], [, b]) => b.length - a.length)
-    .map(
-      ([folder, files]) =>
-        `${folder} (${count(files.length, 'file')}): ${files.slice(0, 4).join(', ')}${files.length > 4 ? ', …' : ''}`,
-    );
+    .map(([folder, files]) => {
+      const names = files.slice(0, 4).map((path) => path.replace(/^.*\//, ''));
+      return `${folder} (${count(files.length, 'file')}): ${names.join(', ')}${files.length > 4 ? ', …' : ''}`;
+    });
   return `**Tests**: ${countListed(listed.length, beyond, 'test file')}. ${how}\n${bullets(lines, 8)}${among ? `\n\n${among}` : ''}`;
 }
 

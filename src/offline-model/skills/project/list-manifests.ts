@@ -1,9 +1,9 @@
 /** "list the scripts", "list dependencies": lists what the manifests name, with lines. */
 
-import {LISTS_DEPENDENCIES, MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
+import {LISTS_DEPENDENCIES, MANIFESTS, type Manifest, readManifests} from '../../manifests.ts';
 import {bullets, code, count, getProblem, notDone, paragraphs} from '../../report.ts';
-import {parseLines, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Work} from '../../skill.ts';
+import {parsePaths} from '../../results.ts';
+import {askOne, type Job, type Work} from '../../skill.ts';
 
 const MAX_MANIFESTS = 3;
 
@@ -13,7 +13,7 @@ export function* listFromManifests(
   scope: string | undefined,
   job: Job,
 ): Work<string> {
-  const call = job.toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path: scope, limit: 60});
+  const call = job.toolbox.files(`**/${MANIFESTS}`, {path: scope, limit: 60});
   const result = yield* askOne(call);
   const found = parsePaths(result);
   if (!call) return notDone('I have no tool here that can look for manifests.');
@@ -21,10 +21,8 @@ export function* listFromManifests(
     return notDone(`I could not look for manifests: ${getProblem(result) || 'no more calls were allowed'}.`);
   const all = found.paths.toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
   const near = all.slice(0, MAX_MANIFESTS);
-  const texts = yield* ask(near.map((path) => job.toolbox.read(path, undefined, 600)));
-  const read = near.map((path, index) => ({path, lines: parseLines(texts[index])}));
-  const facts = read.flatMap(({path, lines}) => (lines ? [parseManifest(path, lines)] : []));
-  const unread = read.filter(({lines}) => lines === undefined).map(({path}) => path);
+  const facts = yield* readManifests(near, job, 600);
+  const unread = near.filter((path) => !facts.some((fact) => fact.path === path));
   const forDevelopment = kind === 'dependencies' && /\bdev/i.test(text);
   const items = facts.flatMap((fact) =>
     fact[kind]

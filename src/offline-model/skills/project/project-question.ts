@@ -84,7 +84,7 @@ function* answerLicence({toolbox}: Job): Work<string> {
   });
   const stated = parseHits(said!)
     .hits.filter((hit) => !hit.path.includes('/'))
-    .map((hit) => citeHit(hit));
+    .map(citeHit);
   if (heads.length + stated.length > 0) return bullets([...heads, ...stated]);
   return parsePaths(named!).known
     ? notDone('no LICENSE or COPYING file is here, and no manifest names a licence.')
@@ -108,17 +108,16 @@ function* answerVersion({toolbox}: Job, ofLanguage: boolean): Work<string> {
 function formatStatements(said: Observation): readonly string[] {
   const own = parseHits(said).hits.filter((hit) => !hit.path.includes('/') && !isGenerated(hit.path));
   const first = new Map(own.toReversed().map((hit) => [hit.path, hit]));
-  return [...first.values()].map((hit) => citeHit(hit));
+  return [...first.values()].map(citeHit);
 }
 
 /** The languages, and an example file of the main one. */
 function answerLanguages(view: ProjectView): string {
   const sources = view.paths.filter((path) => isCode(path) && getPathRank(path) === 0);
-  const sizes = new Map<string, number>();
-  for (const path of sources) sizes.set(getLanguage(path)!, (sizes.get(getLanguage(path)!) ?? 0) + 1);
-  const [most] = [...sizes].sort(([, a], [, b]) => b - a);
+  const byLanguage = Map.groupBy(sources, (path) => getLanguage(path)!);
+  const [most] = [...byLanguage].sort(([, a], [, b]) => b.length - a.length);
   const entry = view.entries.find((one) => getLanguage(one.path) === most?.[0]);
-  const example = sources.filter((path) => getLanguage(path) === most?.[0]).toSorted()[0];
+  const example = most?.[1].toSorted()[0];
   const place = entry ? `${entry.path}:${entry.line}` : `${example}:1`;
   const manifest = view.facts.find((fact) => fact.name)?.name;
   const from = manifest && view.facts.find((fact) => fact.name === manifest);

@@ -104,7 +104,7 @@ function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus
     : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}; ${CI_FILES}`, 'Count files');
   const [all, manifests, documents, starters, ci, counts] = yield* ask([
     toolbox.files('**/*', {path, limit: 400}),
-    toolbox.files(`**/{${MANIFESTS.join(',')}}`, {path, limit: 60}),
+    toolbox.files(`**/${MANIFESTS}`, {path, limit: 60}),
     toolbox.files(DOCUMENTS, {path, limit: 60}),
     focus === 'tests'
       ? toolbox.files('**/{*.test.*,*.spec.*,*_test.*,test_*.py,*_spec.rb,*Test.java}', {path, limit: 300})
