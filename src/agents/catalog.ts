@@ -148,12 +148,7 @@ function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
 /** The overrides of an agent, without undefined values. */
 function getOverride(overrides: CatalogOptions['overrides'] = {}, name: string): Partial<AgentDefinition> {
   if (!Object.hasOwn(overrides, name)) return {};
-  const {model, maxTurns, timeoutSeconds} = overrides[name]!;
-  return {
-    ...(model === undefined ? {} : {model}),
-    ...(maxTurns === undefined ? {} : {maxTurns}),
-    ...(timeoutSeconds === undefined ? {} : {timeoutSeconds}),
-  };
+  return Object.fromEntries(Object.entries(overrides[name]!).filter(([, value]) => value !== undefined));
 }
 
 function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, first: string | undefined): Problem {

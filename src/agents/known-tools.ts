@@ -34,20 +34,9 @@ const COUNTERPARTS: Readonly<Record<string, string>> = {
 };
 
 /** Tools of Claude Code that have no counterpart here. */
-const WITHOUT_COUNTERPART: readonly string[] = [
-  'NotebookEdit',
-  'NotebookRead',
-  'WebSearch',
-  'ExitPlanMode',
-  'EnterPlanMode',
-  'AskUserQuestion',
-  'SlashCommand',
-  'Skill',
-  'ListMcpResourcesTool',
-  'ReadMcpResourceTool',
-  'LSP',
-  'ToolSearch',
-];
+const WITHOUT_COUNTERPART: readonly string[] =
+  `NotebookEdit NotebookRead WebSearch ExitPlanMode EnterPlanMode AskUserQuestion SlashCommand Skill
+  ListMcpResourcesTool ReadMcpResourceTool LSP ToolSearch`.split(/\s+/);
 
 /** Known names: a definition may write them in other capital or small letters. */
 const SPELLINGS: readonly string[] = [
@@ -60,8 +49,7 @@ const SPELLINGS: readonly string[] = [
 /** The tool that one entry of a tool list names, or why it names none. */
 export type ResolvedToolName =
   | {readonly kind: 'known'; readonly written: string; readonly name: string; readonly pattern?: string}
-  | {readonly kind: 'dispatching'; readonly written: string; readonly reason: string}
-  | {readonly kind: 'unavailable'; readonly written: string; readonly reason: string}
+  | {readonly kind: 'dispatching' | 'unavailable'; readonly written: string; readonly reason: string}
   | {
       readonly kind: 'unknown';
       readonly written: string;

@@ -9,15 +9,9 @@ import {checkFields, type SourceResult} from './json-source.ts';
 import {AGENT_KEYS, COLORS, isAgentName, toAgentName} from './schema.ts';
 
 /** Keys of Claude Code that mini-cc does not support. */
-const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set([
-  'skills',
-  'mcpServers',
-  'hooks',
-  'memory',
-  'effort',
-  'initialPrompt',
-  'requiredMcpServers',
-]);
+const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set(
+  'skills mcpServers hooks memory effort initialPrompt requiredMcpServers'.split(' '),
+);
 
 /** The prompt is the body of the file. */
 const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => key !== 'prompt');

@@ -50,19 +50,7 @@ export const FORMAT_VERSION = 1;
 
 export const SCHEMA_ID = `urn:mini-cc:schema:agent:${FORMAT_VERSION}`;
 
-export const COLORS = [
-  'red',
-  'orange',
-  'yellow',
-  'green',
-  'cyan',
-  'blue',
-  'purple',
-  'magenta',
-  'pink',
-  'white',
-  'gray',
-];
+export const COLORS = 'red orange yellow green cyan blue purple magenta pink white gray'.split(' ');
 
 type FieldErrorText = (issue: {readonly input: unknown}) => string;
 

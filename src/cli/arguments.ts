@@ -6,6 +6,7 @@ import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import meow from 'meow';
 import {description, name, version} from '../../package.json';
+import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import {parseRule} from '../core/permissions/rules/rule.ts';
@@ -27,13 +28,8 @@ export interface Arguments {
 }
 
 /** `mini-cc agents …` and the like. */
-export interface Subcommand {
+export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly name: SubcommandName;
-  readonly words: readonly string[];
-  readonly json: boolean;
-  /** `--yes` */
-  readonly sure: boolean;
-  readonly template?: string;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** `mini-cc config show [--json]` and `mini-cc config schema`. */
 import {realpathSync} from 'node:fs';
+import {printJson, type SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {EffectiveTrust} from '../compose/trust.ts';
 import {type EffectiveSetting, type EffectiveSettings, getEffectiveSettings} from '../config/effective-settings.ts';
@@ -10,14 +11,8 @@ import {findNearest} from '../core/util/names.ts';
 import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 
+type ConfigArguments = Pick<SubcommandArguments, 'verb' | 'words' | 'json'>;
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile'>;
-
-interface ConfigArguments {
-  /** `show` or `schema`. */
-  readonly verb: string;
-  readonly words: readonly string[];
-  readonly json: boolean;
-}
 
 type Shown = Omit<EffectiveSettings, 'claims'> & {readonly trust: Pick<EffectiveTrust, 'directory' | 'keys'>};
 
@@ -36,7 +31,7 @@ export async function configCommandLine(options: ConfigOptions, {verb, words, js
   if (found === 'show') return show(options, json);
   const wrong = json ? 'json' : options.settingsFile === undefined ? undefined : 'settings';
   if (wrong) throw new UsageError(`config schema takes no --${wrong}: ${USAGE}`);
-  return {exitCode: 0, stdout: `${JSON.stringify(settingsJsonSchema(), null, 2)}\n`, stderr: ''};
+  return printJson(settingsJsonSchema());
 }
 
 async function show({home, cwd, env, settingsFile}: ConfigOptions, json: boolean) {
@@ -47,7 +42,7 @@ async function show({home, cwd, env, settingsFile}: ConfigOptions, json: boolean
   const {claims, ...inForce} = getEffectiveSettings({home, cwd: root, trusts: trust.trusts, ...explicit}, env);
   const {warnings, ...trusted} = getEffectiveTrust(home, trust, {claims});
   const all = {...inForce, trust: trusted, warnings: [...inForce.warnings, ...warnings]};
-  if (json) return {exitCode: 0, stdout: `${JSON.stringify(all, null, 2)}\n`, stderr: ''};
+  if (json) return printJson(all);
   const stderr = all.warnings.map((warning) => `mini-cc: ${warning}\n`).join('');
   return {exitCode: 0, stdout: showControls(formatTables(all)), stderr};
 }
@@ -57,14 +52,12 @@ function formatTables({settings, environment, files, trust, offline}: Shown): st
     ['Settings', ...columns(settings.map((each) => [each.key, formatValue(each), formatSource(each)]))],
     ['Environment', ...columns(environment.map(({name, value}) => [name, value]))],
     ['Files', ...columns(files.map(({layer, file, found}) => [layer, found ? 'read' : 'not there', file]))],
-    ...(trust.keys.length > 0 ? [['Trust', ...columns(trust.keys.map(trustRow))]] : []),
+    ...(trust.keys.length > 0
+      ? [['Trust', ...columns(trust.keys.map(({file, key, state}) => [key, TRUST_STATES[state], file]))]]
+      : []),
     ...(offline ? [['No API key or server is set: the offline model answers.']] : []),
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
-}
-
-function trustRow({file, key, state}: EffectiveTrust['keys'][number]): string[] {
-  return [key, TRUST_STATES[state], file];
 }
 
 const TRUST_STATES: Readonly<Record<EffectiveTrust['keys'][number]['state'], string>> = {

@@ -1,7 +1,7 @@
 /** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
 
 import type {Command, CommandContext, CommandResult, RewindPoint, RewindScope} from '../core/contract/session.ts';
-import {toOneLine} from '../core/util/text.ts';
+import {toOneLine, toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 
 export const clearCommand: Command = {
@@ -80,8 +80,7 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
 }
 
 function formatLabel({text}: RewindPoint): string {
-  const line = toOneLine(text);
-  return line.length <= MAX_LABEL_CHARS ? line : `${line.slice(0, MAX_LABEL_CHARS - 1).toWellFormed()}…`;
+  return toShortLine(text, MAX_LABEL_CHARS);
 }
 
 function done(text: string): CommandResult {

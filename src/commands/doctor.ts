@@ -40,10 +40,8 @@ function isNotMissing({state}: Finding): boolean {
 }
 
 function formatFindings(findings: readonly Finding[]): string {
-  const [stateWidth, nameWidth] = [
-    Math.max(...findings.map(({state}) => state.length)),
-    Math.max(...findings.map(({about}) => about.length)),
-  ];
+  const stateWidth = Math.max(...findings.map(({state}) => state.length));
+  const nameWidth = Math.max(...findings.map(({about}) => about.length));
   return findings
     .map(({state, about, text, remedy}) => {
       const line = `${state.padEnd(stateWidth)}  ${about.padEnd(nameWidth)}  ${text}`;

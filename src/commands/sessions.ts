@@ -56,11 +56,7 @@ interface SessionSummary {
 }
 
 /** One that cannot be read. */
-interface DamagedSession {
-  readonly id: string;
-  /** ISO 8601. */
-  readonly updatedAt: string;
-  readonly transcript: string;
+interface DamagedSession extends Pick<SessionSummary, 'id' | 'updatedAt' | 'transcript'> {
   readonly error: string;
 }
 
@@ -104,14 +100,13 @@ function formatRow(row: SessionSummary | DamagedSession): string {
 }
 
 function formatSummary(summary: SessionSummary, conversation: string): string {
-  const {id, createdAt, updatedAt, messages, subagents, transcript} = summary;
   return [
-    `session:    ${id}`,
-    `created:    ${createdAt}`,
-    `updated:    ${updatedAt}`,
-    `messages:   ${messages}`,
-    `subagents:  ${subagents}`,
-    `transcript: ${transcript}`,
+    `session:    ${summary.id}`,
+    `created:    ${summary.createdAt}`,
+    `updated:    ${summary.updatedAt}`,
+    `messages:   ${summary.messages}`,
+    `subagents:  ${summary.subagents}`,
+    `transcript: ${summary.transcript}`,
     '',
     showControls(conversation),
   ].join('\n');

@@ -9,7 +9,7 @@ import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progres
 import {hasEnded} from '../core/runs/run-record.ts';
 import {formatRunTable, formatState} from '../core/runs/run-table.ts';
 import {getText} from '../core/util/messages.ts';
-import {toOneLine} from '../core/util/text.ts';
+import {toShortLine} from '../core/util/text.ts';
 import {formatFiles, formatGaps, formatRestored} from './changes.ts';
 
 const FORMS = `/subagents [list]
@@ -162,14 +162,9 @@ function formatMessage({role, content}: Message, withTools: boolean): string {
 }
 
 function formatToolBlock(block: Exclude<Message['content'], string>[number]): string[] {
-  if (block.type === 'tool_use') return [`* ${block.name} ${shorten(JSON.stringify(block.input))}`];
+  if (block.type === 'tool_use') return [`* ${block.name} ${toShortLine(JSON.stringify(block.input), TOOL_CHARS)}`];
   if (block.type !== 'tool_result') return [];
-  return [`  ${block.is_error ? 'failed' : 'result'}: ${shorten(getText(block.content ?? ''))}`];
-}
-
-function shorten(text: string): string {
-  const line = toOneLine(text);
-  return line.length <= TOOL_CHARS ? line : `${line.slice(0, TOOL_CHARS - 1).toWellFormed()}…`;
+  return [`  ${block.is_error ? 'failed' : 'result'}: ${toShortLine(getText(block.content ?? ''), TOOL_CHARS)}`];
 }
 
 function named(

@@ -29,7 +29,7 @@ function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelErr
   const kind = getKind(error.status, getErrorType(error));
   const details = getServerMessage(error);
   const status = error.status as number | undefined;
-  const message = `${getAdvice(kind)}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
+  const message = `${ADVICE[kind] ?? 'the model server failed'}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
   return new ModelError(kind, message, {
     retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
     ...(status === undefined ? {} : {status}),
@@ -47,24 +47,14 @@ function getKind(status: number | undefined, type: string): ModelErrorKind {
   return 'bad_request';
 }
 
-function getAdvice(kind: ModelErrorKind): string {
-  switch (kind) {
-    case 'authentication':
-      return 'the model server refused the key: check ANTHROPIC_API_KEY';
-    case 'billing':
-      return 'the model server asks for payment: check the billing of this key';
-    case 'rate_limit':
-      return 'the model server limits the rate of requests';
-    case 'overloaded':
-      return 'the model server is overloaded';
-    case 'not_found':
-      return 'the model server does not know this model or address: check --model and ANTHROPIC_BASE_URL';
-    case 'bad_request':
-      return 'the model server refused the request';
-    default:
-      return 'the model server failed';
-  }
-}
+const ADVICE: Readonly<Partial<Record<ModelErrorKind, string>>> = {
+  authentication: 'the model server refused the key: check ANTHROPIC_API_KEY',
+  billing: 'the model server asks for payment: check the billing of this key',
+  rate_limit: 'the model server limits the rate of requests',
+  overloaded: 'the model server is overloaded',
+  not_found: 'the model server does not know this model or address: check --model and ANTHROPIC_BASE_URL',
+  bad_request: 'the model server refused the request',
+};
 
 function getErrorType(error: InstanceType<typeof Anthropic.APIError>): string {
   const body = error.error as {error?: {type?: unknown}} | undefined;

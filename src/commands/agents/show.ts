@@ -4,7 +4,7 @@ import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
-import {toOneLine} from '../../core/util/text.ts';
+import {toShortLine} from '../../core/util/text.ts';
 import {type AgentsDeps, type AgentsResult, SOURCE_LABELS} from './deps.ts';
 
 const DESCRIPTION_CHARS = 100;
@@ -35,12 +35,8 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
     ...(permissionMode ? [`mode ${permissionMode}`] : []),
   ];
   const broken = stale ? ' · its file is broken, the last valid one is in use' : '';
-  return [`${name} · ${marks.join(' · ')}${broken}`, `  ${shorten(description)}`, `  tools: ${tools.join(', ')}`];
-}
-
-function shorten(text: string): string {
-  const line = toOneLine(text);
-  return line.length <= DESCRIPTION_CHARS ? line : `${line.slice(0, DESCRIPTION_CHARS - 1)}…`;
+  const shown = toShortLine(description, DESCRIPTION_CHARS);
+  return [`${name} · ${marks.join(' · ')}${broken}`, `  ${shown}`, `  tools: ${tools.join(', ')}`];
 }
 
 /** One agent of `mini-cc agents list --json`. */

@@ -50,6 +50,12 @@ function toVisible(character: string): string {
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
 
+/** The text in one line of at most `most` characters. A longer one ends with `…`. */
+export function toShortLine(text: string, most: number): string {
+  const line = toOneLine(text);
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+}
+
 /** The text in one line: each run of white space becomes one space, none is left at the ends. */
 export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

@@ -51,7 +51,7 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
   }
 }
 
-function MarkdownText({text, columns, Markdown}: {text: string; columns: number; Markdown: FinishedProps['Markdown']}) {
+function MarkdownText({text, columns, Markdown}: MarkdownProps & Pick<FinishedProps, 'Markdown'>) {
   return Markdown ? <Markdown text={text} columns={columns} /> : <Wrapped text={text} columns={columns} />;
 }
 
@@ -67,10 +67,8 @@ function SentPrompt({text, columns}: {readonly text: string; readonly columns: n
   );
 }
 
-interface AnnouncementProps {
+interface AnnouncementProps extends Omit<FinishedProps, 'item'> {
   readonly announcement: AnnouncementItem;
-  readonly columns: number;
-  readonly Markdown: FinishedProps['Markdown'];
 }
 
 const INDENT = 2;

@@ -3,7 +3,7 @@ import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
-import {Wrapped} from '../text/styled-text.tsx';
+import {type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {PatchLine, WrappedDiff} from './diff.tsx';
 
@@ -103,11 +103,8 @@ function fitRows(rows: QuestionRows['rows'], maxRows: number): QuestionRows['row
   const details = rows.filter(isDetail);
   const others = rows.length - details.length;
   const shown = Math.max(0, maxRows - others - 1);
-  const missing = {
-    key: 'missing',
-    text: `… ${details.length - shown} more rows, shown in full above`,
-    style: 'detail',
-  } as const;
+  const text = `… ${details.length - shown} more rows, shown in full above`;
+  const missing: Row = {key: 'missing', text, style: 'detail'};
   const last = details[shown];
   return rows
     .flatMap((row) => {
@@ -122,33 +119,19 @@ function isDetail({style}: {readonly style: RowStyle}): boolean {
   return style === 'detail' || style === 'diff';
 }
 
+const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
+  head: {bold: true, color: 'yellow'},
+  marked: {bold: true, color: 'cyan'},
+  hint: {dimColor: true},
+};
+
 function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
-  switch (style) {
-    case 'head':
-      return (
-        <Text bold color="yellow">
-          {text}
-        </Text>
-      );
-    case 'detail':
-      return <Text>{`  ${text}`}</Text>;
-    case 'diff':
-      return (
-        <Box paddingLeft={2}>
-          <PatchLine line={text} sign={sign} />
-        </Box>
-      );
-    case 'marked':
-      return (
-        <Text bold color="cyan">
-          {text}
-        </Text>
-      );
-    case 'hint':
-      return <Text dimColor>{text}</Text>;
-    default:
-      return <Text>{text}</Text>;
-  }
+  if (style !== 'diff') return <Text {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Text>;
+  return (
+    <Box paddingLeft={2}>
+      <PatchLine line={text} sign={sign} />
+    </Box>
+  );
 }
 
 /** A long command or diff, printed in full above the question. */

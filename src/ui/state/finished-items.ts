@@ -3,7 +3,7 @@ import type {Announcement} from '../../core/contract/transcript.ts';
 import {formatNote} from '../../core/runs/announcement.ts';
 import {formatProgressLine, type ProgressState} from '../../core/runs/progress-line.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
+import {type Block, EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
 import {wrapText} from '../text/wrap.ts';
 import type {AnnouncementItem, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
 
@@ -43,13 +43,8 @@ export function finishText(state: UiState): UiState {
   return addItems({...state, stream: EMPTY_STREAM}, finishStream(state.stream).map(markdownItem));
 }
 
-function markdownItem(block: {text: string; indent: number; continued: boolean}) {
-  return {
-    kind: 'markdown',
-    text: screenText(block.text),
-    indent: block.indent,
-    continued: block.continued,
-  } as const;
+function markdownItem({text, indent, continued}: Block) {
+  return {kind: 'markdown', text: screenText(text), indent, continued} as const;
 }
 
 /** Frees the text of the first `count` items, which Ink has printed. */

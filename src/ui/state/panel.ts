@@ -73,22 +73,14 @@ function optionalParts(run: SubagentRun, now: number): string[] {
   ].filter((part) => part !== '');
 }
 
+const STATE_LABELS: Readonly<Partial<Record<SubagentRun['state'], string>>> = {
+  success: 'done',
+  error: 'failed',
+  timeout: 'timed out',
+  limit: 'limit reached',
+};
+
 /** `running`, or what the run waits for; for an ended run, how it ended. */
-export function formatState(run: SubagentRun): string {
-  switch (run.state) {
-    case 'queued':
-    case 'stopped':
-    case 'unknown':
-      return run.state;
-    case 'running':
-      return run.note || 'running';
-    case 'success':
-      return 'done';
-    case 'error':
-      return 'failed';
-    case 'timeout':
-      return 'timed out';
-    case 'limit':
-      return 'limit reached';
-  }
+export function formatState({state, note}: SubagentRun): string {
+  return (state === 'running' && note) || (STATE_LABELS[state] ?? state);
 }
