@@ -68,7 +68,11 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
       const kind = classifyEntry(entry, folder.source);
       if (kind === 'agent') files.push({folder, file, ...getStamp(file)});
       else if (kind === 'folder' && depth < MAX_DEPTH) visit(file, depth + 1);
-      else if (kind !== 'folder' && kind !== undefined) warn(file, kind, problems);
+      else if (kind !== 'folder' && kind !== undefined) {
+        const list = new ProblemList(file);
+        list.warn('not-read', START, kind);
+        problems.push(...list.all);
+      }
     }
   };
   visit(folder.path, 0);
@@ -115,12 +119,6 @@ function readEntries(directory: string, problems: Problem[]): Dirent[] | undefin
     problems.push(...list.all);
     return undefined;
   }
-}
-
-function warn(file: string, message: string, problems: Problem[]): void {
-  const list = new ProblemList(file);
-  list.warn('not-read', START, message);
-  problems.push(...list.all);
 }
 
 function getStamp(file: string): {stamp: string; changedAt: number} {

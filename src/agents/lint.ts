@@ -27,7 +27,10 @@ export interface LintResult {
 
 /** @param toolNames all tools */
 export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[]): LintResult {
-  const problems = catalog.problems.map(toLintSeverity);
+  // In lint, unknown keys are errors.
+  const problems = catalog.problems.map(
+    (problem): Problem => (problem.rule === 'unknown-key' ? {...problem, severity: 'error'} : problem),
+  );
   const seen = new Set<Problem>();
   const take = (wanted: (problem: Problem) => boolean): Problem[] => {
     const found = problems.filter((problem) => !seen.has(problem) && wanted(problem));
@@ -43,20 +46,15 @@ export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[])
     const list = new ProblemList(file ?? source);
     list.warn('hidden', START, `${name} is hidden by ${by.file ?? `the ${by.source} agent of that name`}`);
     const findings = [...(source === 'inline' ? [] : take((problem) => problem.file === file)), ...list.all];
-    return {name, source, usable: false, tools: [], missing: [], readOnly: false, findings, ...(file ? {file} : {})};
+    return {...UNUSABLE, name, source, findings, ...(file ? {file} : {})};
   });
   const broken = [...new Set(problems.filter((each) => !seen.has(each) && isBrokenFile(each)).map(({file}) => file))];
   const unusable = broken.map((file): AgentLint => {
     const name = path.basename(file).replace(/\.(?:json|md)$/, '');
     const findings = take((problem) => problem.file === file);
-    return {name, source: guessSource(file), file, usable: false, tools: [], missing: [], readOnly: false, findings};
+    return {...UNUSABLE, name, source: file.endsWith('.md') ? 'claude-project' : 'project', file, findings};
   });
   return {agents: [...usable, ...hidden, ...unusable], others: take(() => true)};
-}
-
-/** In lint, unknown keys are errors. */
-function toLintSeverity(problem: Problem): Problem {
-  return problem.rule === 'unknown-key' ? {...problem, severity: 'error'} : problem;
 }
 
 function lintAgent(agent: LoadedAgent, own: readonly Problem[], toolNames: readonly string[]): AgentLint {
@@ -74,9 +72,7 @@ function isBrokenFile({file, severity}: Problem): boolean {
   return severity === 'error' && /\.(?:json|md)$/.test(file);
 }
 
-function guessSource(file: string): AgentSource {
-  return file.endsWith('.md') ? 'claude-project' : 'project';
-}
+const UNUSABLE = {usable: false, tools: [], missing: [], readOnly: false} as const;
 
 /** Characters. The descriptions of all agents are part of every request. */
 const MAX_DESCRIPTION = 2000;

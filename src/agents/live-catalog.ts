@@ -27,7 +27,6 @@ interface KnownFile extends FileVersion {
   readonly stamp: string;
   /** The file changed so shortly before reading that a later change may have the same times: it is read again. */
   readonly isRecent: boolean;
-  readonly good?: ParsedAgent;
 }
 
 /** Milliseconds: FAT stores file times in steps of 2 s, the largest steps in use. */
@@ -88,7 +87,9 @@ export class LiveCatalog implements AgentCatalog {
     if (!unchanged) this.#loaded = loaded;
     // The notices come last, so that a listener may call this method. Other tools or settings are no news about agents.
     if (before && hasSameOptions) {
-      for (const text of describeChanges(before, {files: known, agents: loaded.agents})) this.#options.onNotice(text);
+      const now = {files: known, agents: loaded.agents};
+      const notices = [...describeBrokenFiles(before, now), ...describeChangedAgents(before, now)];
+      for (const text of notices) this.#options.onNotice(text);
     }
     return this.#loaded!;
   }
@@ -127,11 +128,6 @@ interface FileVersion {
 interface CatalogVersion {
   readonly files: ReadonlyMap<string, FileVersion>;
   readonly agents: readonly LoadedAgent[];
-}
-
-/** One line for the user for each change. */
-function describeChanges(before: CatalogVersion, after: CatalogVersion): string[] {
-  return [...describeBrokenFiles(before, after), ...describeChangedAgents(before, after)];
 }
 
 function describeBrokenFiles(before: CatalogVersion, after: CatalogVersion): string[] {

@@ -2,7 +2,7 @@
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
 import {isPlanned} from '../core/util/planned-features.ts';
-import {describeValue} from '../core/util/problem.ts';
+import {mustBe} from '../core/util/problem.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 
 export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;
@@ -52,13 +52,6 @@ export const SCHEMA_ID = `urn:mini-cc:schema:agent:${FORMAT_VERSION}`;
 
 export const COLORS = 'red orange yellow green cyan blue purple magenta pink white gray'.split(' ');
 
-type FieldErrorText = (issue: {readonly input: unknown}) => string;
-
-/** The error text of one field. It names the value that the file has. */
-function mustBe(what: string): {error: FieldErrorText} {
-  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${describeValue(input)}`)};
-}
-
 function text(what: string) {
   return z.string(mustBe(what)).refine((value) => value.trim() !== '', {error: `must be ${what}, and is empty`});
 }
@@ -71,13 +64,15 @@ function positive(what: string) {
   return z.number(mustBe(what)).positive(mustBe(what));
 }
 
+function optional<T extends z.ZodType>(schema: T, description: string) {
+  return schema.optional().meta({description});
+}
+
 const positiveInt = (what: string) => z.int(mustBe(what)).positive(mustBe(what));
 
 export const agentFileSchema = z.object({
-  $schema: z.string(mustBe('an address')).optional().meta({description: 'Where editors find the schema of this file.'}),
-  version: positiveInt('a whole number from 1')
-    .optional()
-    .meta({description: `Version of this format, ${FORMAT_VERSION} if absent.`}),
+  $schema: optional(z.string(mustBe('an address')), 'Where editors find the schema of this file.'),
+  version: optional(positiveInt('a whole number from 1'), `Version of this format, ${FORMAT_VERSION} if absent.`),
   name: z
     .string(mustBe('text'))
     .regex(NAME_PATTERN, {error: ({input}) => `${JSON.stringify(input)} is no name for an agent: ${NAME_RULE}`})
@@ -89,65 +84,60 @@ export const agentFileSchema = z.object({
     .union([z.literal('*', mustBe('"*"')), toolList('a list of tool names')], mustBe('"*" or a list of tool names'))
     .meta({description: '"*" for all base tools, or their names. A subagent never has Task.'}),
   prompt: text('text').meta({description: 'Its system prompt: how to work, what to check, how to report.'}),
-  disallowedTools: toolList('a list of tool names')
-    .optional()
-    .meta({description: 'Tools that it may not have, although "tools" lists them.'}),
-  model: text('the name of a model')
-    .optional()
-    .meta({description: 'opus, sonnet, haiku, inherit, or the name of a model. Default: the main agent’s.'}),
-  thinking: z
-    .enum(['off', 'low', 'medium', 'high'], mustBe('off, low, medium or high'))
-    .optional()
-    .meta({description: 'How much the model thinks before it answers.'}),
-  maxTurns: z
-    .int(mustBe('a whole number from 1 to 400'))
-    .min(1, mustBe('a whole number from 1 to 400'))
-    .max(400, mustBe('a whole number from 1 to 400'))
-    .optional()
-    .meta({description: 'Model calls, 1 to 400.'}),
-  timeoutSeconds: z
-    .number(mustBe('a number of seconds, 0 for no limit'))
-    .min(0, mustBe('a number of seconds, 0 for no limit'))
-    .optional()
-    .meta({description: 'Wall time in seconds; 0 = no limit.'}),
-  maxTokens: positiveInt('a whole number of tokens').optional().meta({description: 'Tokens of a run, in and out.'}),
-  maxBudgetUsd: positive('an amount in US dollars').optional().meta({description: 'Cost of a run in US dollars.'}),
-  contextTokens: positiveInt('a whole number of tokens')
-    .optional()
-    .meta({description: 'Binds a run to a smaller context window.'}),
-  readOnly: z
-    .boolean(mustBe('true or false'))
-    .optional()
-    .meta({description: 'Nothing it calls may write. Default: true when "tools" lists no writing tool.'}),
-  isolation: z
-    .enum(['none', 'worktree'], mustBe('none or worktree'))
-    .optional()
-    .meta({description: 'worktree: each run works in its own git worktree.'}),
-  background: z
-    .boolean(mustBe('true or false'))
-    .optional()
-    .meta({description: 'Its runs go to the background: the main agent does not wait for them.'}),
-  permissionMode: z
-    .enum(
+  disallowedTools: optional(
+    toolList('a list of tool names'),
+    'Tools that it may not have, although "tools" lists them.',
+  ),
+  model: optional(
+    text('the name of a model'),
+    'opus, sonnet, haiku, inherit, or the name of a model. Default: the main agent’s.',
+  ),
+  thinking: optional(
+    z.enum(['off', 'low', 'medium', 'high'], mustBe('off, low, medium or high')),
+    'How much the model thinks before it answers.',
+  ),
+  maxTurns: optional(
+    z
+      .int(mustBe('a whole number from 1 to 400'))
+      .min(1, mustBe('a whole number from 1 to 400'))
+      .max(400, mustBe('a whole number from 1 to 400')),
+    'Model calls, 1 to 400.',
+  ),
+  timeoutSeconds: optional(
+    z.number(mustBe('a number of seconds, 0 for no limit')).min(0, mustBe('a number of seconds, 0 for no limit')),
+    'Wall time in seconds; 0 = no limit.',
+  ),
+  maxTokens: optional(positiveInt('a whole number of tokens'), 'Tokens of a run, in and out.'),
+  maxBudgetUsd: optional(positive('an amount in US dollars'), 'Cost of a run in US dollars.'),
+  contextTokens: optional(positiveInt('a whole number of tokens'), 'Binds a run to a smaller context window.'),
+  readOnly: optional(
+    z.boolean(mustBe('true or false')),
+    'Nothing it calls may write. Default: true when "tools" lists no writing tool.',
+  ),
+  isolation: optional(
+    z.enum(['none', 'worktree'], mustBe('none or worktree')),
+    'worktree: each run works in its own git worktree.',
+  ),
+  background: optional(
+    z.boolean(mustBe('true or false')),
+    'Its runs go to the background: the main agent does not wait for them.',
+  ),
+  permissionMode: optional(
+    z.enum(
       ['default', 'acceptEdits', 'plan', 'bypassPermissions'],
       mustBe('default, acceptEdits, plan or bypassPermissions'),
-    )
-    .optional()
-    .meta({
-      description:
-        'What it may do without a question. In a project that is not trusted only plan and default have an effect.',
-    }),
-  apiKeyEnv: text('the name of an environment variable')
-    .optional()
-    .meta({description: 'Environment variable with its own key. Ignored in a project that is not trusted.'}),
-  outputSchema: z
-    .record(z.string(), z.unknown(), mustBe('a JSON Schema object'))
-    .optional()
-    .meta({description: 'JSON Schema that its answer must match.'}),
-  color: z
-    .enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`))
-    .optional()
-    .meta({description: 'Its colour on the screen.'}),
+    ),
+    'What it may do without a question. In a project that is not trusted only plan and default have an effect.',
+  ),
+  apiKeyEnv: optional(
+    text('the name of an environment variable'),
+    'Environment variable with its own key. Ignored in a project that is not trusted.',
+  ),
+  outputSchema: optional(
+    z.record(z.string(), z.unknown(), mustBe('a JSON Schema object')),
+    'JSON Schema that its answer must match.',
+  ),
+  color: optional(z.enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`)), 'Its colour on the screen.'),
 });
 
 /** The fields of a definition file. */

@@ -19,12 +19,12 @@ interface MemoryFile {
 
 /** The farthest first, so that the model reads the nearest last. */
 export function memoryFiles(cwd: string, home: string, trusts: Trusts): MemoryFile[] {
-  return readNearest({cwd, home, trusts}, MEMORY, 'AGENTS.md');
+  return readNearest(cwd, trusts, MEMORY, path.join(home, 'AGENTS.md'));
 }
 
 /** Notes on tools. Subagents get them beside the memory files. */
 export function toolNotes(cwd: string, home: string, trusts: Trusts): MemoryFile[] {
-  return readNearest({cwd, home, trusts}, [NOTES], NOTES);
+  return readNearest(cwd, trusts, [NOTES], path.join(home, NOTES));
 }
 
 /** Files of the project that are links out of it, with their targets. */
@@ -35,14 +35,8 @@ export function memoryClaims(cwd: string): Claim[] {
   );
 }
 
-interface ReadOptions {
-  readonly cwd: string;
-  readonly home: string;
-  readonly trusts: Trusts;
-}
-
-/** @param names in each folder the first that exists counts. @param own the name of the user's file */
-function readNearest({cwd, home, trusts}: ReadOptions, names: readonly string[], own: string): MemoryFile[] {
+/** @param names in each folder the first that exists counts. @param own the user's file */
+function readNearest(cwd: string, trusts: Trusts, names: readonly string[], own: string): MemoryFile[] {
   const folders = getFolders(cwd);
   const counts = (file: string) => {
     if (!isFile(file)) return false;
@@ -50,7 +44,7 @@ function readNearest({cwd, home, trusts}: ReadOptions, names: readonly string[],
     return claim === undefined || trusts(claim);
   };
   const ofProject = folders.map((folder) => names.map((name) => path.join(folder, name)).find(counts));
-  const files = [[path.join(home, own)].find(isFile), ...ofProject].filter((file) => file !== undefined);
+  const files = [[own].find(isFile), ...ofProject].filter((file) => file !== undefined);
   return files.map((file) => ({path: file, text: readFileSync(file, 'utf8').slice(0, MAX_CHARS)}));
 }
 

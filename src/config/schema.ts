@@ -3,14 +3,7 @@
  * it. `default` (a value) or `defaultText` (words, where it depends) says what holds when nothing is set.
  */
 import {z} from 'zod';
-import {describeValue} from '../core/util/problem.ts';
-
-type ErrorText = (issue: {readonly input: unknown}) => string;
-
-/** Zod gives this text to the issue of this field alone. It says what was given instead. */
-function mustBe(what: string): {error: ErrorText} {
-  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${describeValue(input)}`)};
-}
+import {mustBe} from '../core/util/problem.ts';
 
 function text(what: string) {
   return z.string(mustBe(what)).regex(/\S/, {error: `must be ${what}, and is empty`});

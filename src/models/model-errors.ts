@@ -26,7 +26,8 @@ function parseSdkError(error: unknown, server: string): ModelError {
 }
 
 function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
-  const kind = getKind(error.status, getErrorType(error));
+  const body = error.error as {error?: {type?: unknown}} | undefined;
+  const kind = getKind(error.status, body?.error?.type);
   const details = getServerMessage(error);
   const status = error.status as number | undefined;
   const message = `${ADVICE[kind] ?? 'the model server failed'}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
@@ -37,7 +38,7 @@ function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelErr
   });
 }
 
-function getKind(status: number | undefined, type: string): ModelErrorKind {
+function getKind(status: number | undefined, type: unknown): ModelErrorKind {
   if (type === 'overloaded_error' || status === 529) return 'overloaded';
   if (type === 'billing_error' || status === 402) return 'billing';
   if (type === 'rate_limit_error' || status === 429) return 'rate_limit';
@@ -55,11 +56,6 @@ const ADVICE: Readonly<Partial<Record<ModelErrorKind, string>>> = {
   not_found: 'the model server does not know this model or address: check --model and ANTHROPIC_BASE_URL',
   bad_request: 'the model server refused the request',
 };
-
-function getErrorType(error: InstanceType<typeof Anthropic.APIError>): string {
-  const body = error.error as {error?: {type?: unknown}} | undefined;
-  return typeof body?.error?.type === 'string' ? body.error.type : '';
-}
 
 /** The message in the server's JSON, or else the first line of what it sent; at most 200 characters. */
 function getServerMessage(error: InstanceType<typeof Anthropic.APIError>): string {

@@ -21,12 +21,7 @@ export async function startRepl(options: ReplOptions): Promise<number> {
   }
 }
 
-interface HeaderInfo {
-  readonly version: string;
-  readonly cwd: string;
-  /** The built-in model answers. */
-  readonly offline: boolean;
-}
+type HeaderInfo = Pick<ReplOptions, 'version' | 'cwd' | 'offline'>;
 
 /** The first lines on the screen. @param color false when `NO_COLOR` is set */
 export function headerText({version, cwd, offline}: HeaderInfo, color: boolean): string {

@@ -2,8 +2,8 @@
 import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
 import type {Session} from '../core/contract/session.ts';
-import {formatRunTitle} from '../core/runs/progress-line.ts';
-import {getErrorMessage} from '../core/util/errors.ts';
+import {formatRunTitle, runTitle} from '../core/runs/progress-line.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import {terminalInput} from './input/terminal-input.ts';
@@ -41,7 +41,7 @@ export interface Terminal {
 }
 
 /** @returns the exit code, when the person has left */
-export async function runScreen(options: ReplOptions, terminal: Terminal = fromProcess(process)): Promise<number> {
+export async function runScreen(options: ReplOptions, terminal: Terminal = process): Promise<number> {
   const left = Promise.withResolvers<number>();
   let instance: Instance | undefined;
   let failure: string | undefined;
@@ -78,7 +78,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = fromP
     },
     (error: unknown) => {
       // After leaving, an error of the session is not shown.
-      if (!controller.local.get().isLeaving) fail(isUsageError(error) ? 2 : 1, error);
+      if (!controller.local.get().isLeaving) fail(error instanceof UsageError ? 2 : 1, error);
     },
   );
 
@@ -112,17 +112,9 @@ function printEnd(controller: Controller, {stdout, stderr}: Terminal, failure: s
   if (hasRun && session) stdout.write(`Resume this session: mini-cc --resume ${session.sessionId}\n`);
 }
 
-function fromProcess({stdin, stdout, stderr}: NodeJS.Process): Terminal {
-  return {stdin, stdout, stderr};
-}
-
 /** Prints the last finished items, removes the live part, and gives the terminal back. */
 async function restore(instance: Instance): Promise<void> {
   await instance.waitUntilRenderFlush();
   instance.clear();
   instance.unmount();
-}
-
-function isUsageError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'USAGE';
 }

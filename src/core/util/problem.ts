@@ -64,8 +64,13 @@ export function quote(value: unknown): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
+/** For a field of a Zod schema: the text of its issue. It says what was given instead. */
+export function mustBe(what: string): {error: (issue: {readonly input: unknown}) => string} {
+  return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${describeValue(input)}`)};
+}
+
 /** A short description of a value for a message about its type: `a list`, `-3`, `"fast"`. */
-export function describeValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'an object';
