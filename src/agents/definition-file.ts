@@ -1,15 +1,12 @@
 /** Reads the text of a definition file, and formats one as mini-cc writes it. */
-import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
-import {describeReadError} from '../core/util/errors.ts';
+import {readBytes} from '../config/jsonc-file.ts';
 import {type Problem, ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
-/** Bytes. */
-const MAX_SIZE = 1024 * 1024;
-
-type DefinitionText =
-  | {readonly text: string; readonly problems: readonly Problem[]}
-  | {readonly text?: undefined; readonly problems: readonly Problem[]};
+interface DefinitionText {
+  readonly text?: string;
+  readonly problems: readonly Problem[];
+}
 
 /**
  * Reads the file as UTF-8 without its byte order mark. Never throws: a file that cannot be read is a problem.
@@ -17,33 +14,11 @@ type DefinitionText =
  */
 export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): DefinitionText {
   const problems = new ProblemList(file);
-  const bytes = readBytes(file, problems);
+  const tooLarge = (megabytes: number) => `has ${megabytes.toFixed(1)} MB: a definition may have at most 1 MB`;
+  const bytes = readBytes(problems, {missing: 'is not there', tooLarge});
   if (bytes === undefined) return {problems: problems.all};
   const text = decode(bytes, problems, options.lossy);
   return text === undefined ? {problems: problems.all} : {text, problems: problems.all};
-}
-
-function readBytes(file: string, problems: ProblemList): Buffer | undefined {
-  let handle: number | undefined;
-  try {
-    // Without O_NONBLOCK, opening a named pipe would wait until a process writes into it.
-    handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stat = fstatSync(handle);
-    if (stat.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
-    else if (!stat.isFile()) problems.error('unreadable', START, 'is not a regular file');
-    else if (stat.size > MAX_SIZE) {
-      problems.error(
-        'too-large',
-        START,
-        `has ${(stat.size / MAX_SIZE).toFixed(1)} MB: a definition may have at most 1 MB`,
-      );
-    } else return readFileSync(handle);
-  } catch (error) {
-    problems.error('unreadable', START, describeReadError(file, error, 'is not there'));
-  } finally {
-    if (handle !== undefined) closeSync(handle);
-  }
-  return undefined;
 }
 
 function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | undefined {

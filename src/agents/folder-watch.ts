@@ -1,6 +1,7 @@
 /** Watches folders, which need not exist yet, and calls back soon after a change in one of them. */
 import {type FSWatcher, readdirSync, statSync, watch} from 'node:fs';
 import path from 'node:path';
+import {statFollowingLinks} from './folders.ts';
 
 /** Milliseconds to wait after a change: when an editor saves a file, several changes follow one another. */
 const SETTLE_MS = 50;
@@ -103,12 +104,7 @@ function getTargetKey({directory, only = ''}: Target): string {
   return JSON.stringify([directory, only, statSync(directory, {throwIfNoEntry: false})?.ino]);
 }
 
+/** False also for a file on the path (ENOTDIR), or without permission: there is nothing to watch. */
 function isDirectory(folder: string): boolean {
-  try {
-    return statSync(folder, {throwIfNoEntry: false})?.isDirectory() ?? false;
-  } catch (error) {
-    // A file on the path (ENOTDIR), or no permission: there is nothing to watch.
-    if (error instanceof Error) return false;
-    throw error;
-  }
+  return statFollowingLinks(folder)?.isDirectory() ?? false;
 }

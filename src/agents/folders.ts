@@ -128,8 +128,8 @@ function getStamp(file: string): {stamp: string; changedAt: number} {
   return {stamp: `${mtimeNs} ${ctimeNs} ${size} ${ino} ${mode}`, changedAt: Number(mtimeNs / 1_000_000n)};
 }
 
-/** Undefined for a broken or circular link. */
-function statFollowingLinks(file: string): BigIntStats | undefined {
+/** Undefined for a file that does not exist or cannot be read, and for a broken or circular link. */
+export function statFollowingLinks(file: string): BigIntStats | undefined {
   try {
     return statSync(file, {bigint: true, throwIfNoEntry: false});
   } catch (error) {

@@ -15,21 +15,36 @@ const NOT_THERE = 'no such file, and --settings names it';
  * @param isRequired --settings names it: it must exist, and may be a pipe (`<(…)`)
  */
 export function readText(problems: ProblemList, isRequired: boolean): string | undefined {
+  if (isRequired && problems.file === devNull) return '';
+  const missing = isRequired ? NOT_THERE : undefined;
+  const bytes = readBytes(problems, {missing, tooLarge: () => 'is larger than 1 MB', mayBePipe: isRequired});
+  return bytes && decode(bytes, problems);
+}
+
+interface ReadOptions {
+  /** The problem of a file that does not exist; undefined: that is no problem. */
+  readonly missing: string | undefined;
+  /** The problem of a file of more than 1 MB. */
+  readonly tooLarge: (megabytes: number) => string;
+  readonly mayBePipe?: boolean;
+}
+
+/** The bytes of a file. Undefined if it does not exist, or with a problem. Never throws. */
+export function readBytes(problems: ProblemList, options: ReadOptions): Buffer | undefined {
   const {file} = problems;
-  if (isRequired && file === devNull) return '';
+  const {missing, tooLarge, mayBePipe = false} = options;
   let handle: number | undefined;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-    handle = openSync(file, constants.O_RDONLY | (isRequired ? 0 : constants.O_NONBLOCK));
+    // Without O_NONBLOCK, opening a named pipe would wait until a process writes into it.
+    handle = openSync(file, constants.O_RDONLY | (mayBePipe ? 0 : constants.O_NONBLOCK));
     const stat = fstatSync(handle);
     if (stat.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
-    else if (!stat.isFile() && !(isRequired && stat.isFIFO()))
+    else if (!stat.isFile() && !(mayBePipe && stat.isFIFO()))
       problems.error('unreadable', START, 'is not a regular file');
-    else if (stat.size > MAX_BYTES) problems.error('too-large', START, 'is larger than 1 MB');
-    else return decode(readFileSync(handle), problems);
+    else if (stat.size > MAX_BYTES) problems.error('too-large', START, tooLarge(stat.size / MAX_BYTES));
+    else return readFileSync(handle);
   } catch (error) {
-    // Undefined: the file does not exist and is not required.
-    const why = describeReadError(file, error, isRequired ? NOT_THERE : undefined);
+    const why = describeReadError(file, error, missing);
     if (why !== undefined) problems.error('unreadable', START, why);
   } finally {
     if (handle !== undefined) closeSync(handle);
