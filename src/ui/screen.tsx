@@ -2,8 +2,8 @@
 import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
 import type {Session} from '../core/contract/session.ts';
-import {formatRunTitle, runTitle} from '../core/runs/progress-line.ts';
-import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {formatRunTitle} from '../core/runs/progress-line.ts';
+import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import {terminalInput} from './input/terminal-input.ts';
@@ -78,7 +78,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
     },
     (error: unknown) => {
       // After leaving, an error of the session is not shown.
-      if (!controller.local.get().isLeaving) fail(error instanceof UsageError ? 2 : 1, error);
+      if (!controller.local.get().isLeaving) fail(getErrorCode(error) === 'USAGE' ? 2 : 1, error);
     },
   );
 
