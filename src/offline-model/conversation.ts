@@ -19,11 +19,7 @@ export interface OfflineConversation {
   readonly turns: number;
 }
 
-interface UserText {
-  readonly index: number;
-  readonly text: string;
-  readonly announcement: string | undefined;
-}
+type UserText = {readonly index: number; readonly text: string} & Pick<Conversation, 'announcement'>;
 
 const ANNOUNCEMENT = /<task_announcement\b[^<>]*>([\s\S]*?)<\/task_announcement>/g;
 const RUNTIME_TAGS = /<(system-reminder|system_reminder|runtime|environment|limit)\b[^<>]*>[\s\S]*?<\/\1>/g;
@@ -78,7 +74,9 @@ function observations(messages: readonly Message[]): ReadonlyMap<string, Observa
       } else if (block.type === 'tool_result') {
         const call = calls.get(block.tool_use_id);
         if (!call) continue;
-        seen.set(call.key, observe(getText(block.content ?? ''), block.is_error === true, call.tool));
+        const text = getText(block.content ?? '');
+        const outcome = !block.is_error ? 'ok' : isDenial(text, call.tool) ? 'denied' : 'failed';
+        seen.set(call.key, {outcome, text});
         changed ||= isChange(call.tool);
       }
     }
@@ -89,11 +87,6 @@ function observations(messages: readonly Message[]): ReadonlyMap<string, Observa
 
 function getBlocks(message: Message): readonly UserBlock[] {
   return typeof message.content === 'string' ? [] : message.content;
-}
-
-function observe(text: string, isError: boolean, tool: string): Observation {
-  if (!isError) return {outcome: 'ok', text};
-  return {outcome: isDenial(text, tool) ? 'denied' : 'failed', text};
 }
 
 /** Whether a person or a rule denied the call. When the operating system denied something to a command, the call failed. */

@@ -35,6 +35,11 @@ export function getProblem(observation: Observation): string {
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
+/** Why a call gave nothing. Without a message of the tool, no more calls were allowed. */
+export function getReason(observation: Observation): string {
+  return getProblem(observation) || 'no more calls were allowed';
+}
+
 /** `src/a.ts:12 — `, the kind if there is one, and the line of code. */
 export function citeHit({path, line, text, kind}: Hit & {readonly kind?: string | undefined}): string {
   return `${path}:${line} — ${kind === undefined ? '' : `${kind} · `}${code(text)}`;

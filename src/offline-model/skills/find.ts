@@ -9,6 +9,7 @@ import {
   countListed,
   fenced,
   getProblem,
+  getReason,
   notDone,
   numbered,
   paragraphs,
@@ -232,8 +233,7 @@ function* findFile(subject: string, job: Job): Work<string> {
   const result = yield* askOne(call);
   const {paths, more, known} = parsePaths(result);
   if (!call) return notDone(`I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`);
-  if (!known)
-    return notDone(`I could not look for \`${subject}\`: ${getProblem(result) || 'no more calls were allowed'}.`);
+  if (!known) return notDone(`I could not look for \`${subject}\`: ${getReason(result)}.`);
   const exact = paths
     .filter(
       (path) =>

@@ -1,7 +1,7 @@
 /** "list functions in src", "which files define traits?": lists definitions of one kind with their lines. */
 import {isComment, parseDefinition} from '../definitions.ts';
 import {compareByLocation, getLanguage, isCode} from '../languages.ts';
-import {bullets, count, getProblem, notDone, paragraphs} from '../report.ts';
+import {bullets, count, getReason, notDone, paragraphs} from '../report.ts';
 import {parseHits, parseLines} from '../results.ts';
 import {askOne, type Job, type Work} from '../skill.ts';
 import {looksLikeFile} from '../words.ts';
@@ -52,7 +52,7 @@ export function* listDefinitions(scope: string | undefined, job: Job, text: stri
   if (scope !== undefined && looksLikeFile(scope)) {
     const result = yield* askOne(job.toolbox.read(scope));
     const lines = parseLines(result);
-    if (!lines) return notDone(`I could not read ${scope}: ${getProblem(result) || 'no more calls were allowed'}.`);
+    if (!lines) return notDone(`I could not read ${scope}: ${getReason(result)}.`);
     const found = lines.flatMap((line) => {
       const definition = parseDefinition(line.text);
       return definition && fits(definition.kind, definition.name, scope, line.text) && isVisible(wanted, line.text)
@@ -68,8 +68,7 @@ export function* listDefinitions(scope: string | undefined, job: Job, text: stri
   const result = yield* askOne(call);
   const {hits, more, known} = parseHits(result);
   if (!call) return notDone('I have no tool here that can search for definitions.');
-  if (!known)
-    return notDone(`the search for ${plural(wanted)} failed: ${getProblem(result) || 'no more calls were allowed'}.`);
+  if (!known) return notDone(`the search for ${plural(wanted)} failed: ${getReason(result)}.`);
   const found = hits.flatMap((hit) => {
     const definition = isCode(hit.path) && !isComment(hit.text) ? parseDefinition(hit.text) : undefined;
     return definition && isVisible(wanted, hit.text) && fits(definition.kind, definition.name, hit.path, hit.text)

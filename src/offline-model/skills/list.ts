@@ -10,7 +10,18 @@ import {
   isCode,
   isTest,
 } from '../languages.ts';
-import {bullets, cannot, citeHit, count, countListed, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
+import {
+  bullets,
+  cannot,
+  citeHit,
+  count,
+  countListed,
+  getProblem,
+  getReason,
+  isCannot,
+  notDone,
+  paragraphs,
+} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {findGlobs, findPaths} from '../words.ts';
@@ -140,17 +151,14 @@ function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job
 function findScope(text: string): string | undefined {
   const path = findPaths(text).find((one) => !/^\.\w+$/.test(one));
   if (path !== undefined) return path.replace(/(.)\/$/, '$1');
-  const named =
+  const [, place] =
     /\b(?:in|under|inside|within|of|from|dans|sous)\s+(?:the\s+)?`?([\w@.-]+)`?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i.exec(
       text,
-    )?.[1];
-  const russian = /\sв\s+([\w@./-]+)[\s?.!]*$/u.exec(text)?.[1];
-  const place = named ?? russian;
-  return place &&
-    !/^(this|here|project|repo|repository|it|all|code|codebase)$/i.test(place) &&
-    !getExtensions(place).length
-    ? place
-    : undefined;
+    ) ??
+    /\sв\s+([\w@./-]+)[\s?.!]*$/u.exec(text) ??
+    [];
+  const isWord = /^(this|here|project|repo|repository|it|all|code|codebase)$/i.test(place ?? '');
+  return place && !isWord && getExtensions(place).length === 0 ? place : undefined;
 }
 
 function* listFiles(
@@ -165,10 +173,7 @@ function* listFiles(
   const [result, among] = yield* ask([call, inlineCall]);
   const {paths, more, known} = parsePaths(result!);
   if (!call) return notDone('I have no tool here that lists files.');
-  if (!known)
-    return notDone(
-      `I could not list the files${scope ? ` of ${scope}` : ''}: ${getProblem(result!) || 'no more calls were allowed'}.`,
-    );
+  if (!known) return notDone(`I could not list the files${scope ? ` of ${scope}` : ''}: ${getReason(result!)}.`);
   const place = scope === undefined ? '' : ` in ${scope}`;
   if (kind === 'folders') return formatFolders(paths, more, place);
   const wanted = kind === 'tests' ? paths.filter(isTest) : paths;
@@ -242,7 +247,7 @@ function* listTodos(scope: string | undefined, job: Job): Work<string> {
   const {hits: all, more, known} = parseHits(result);
   const hits = all.filter((hit) => !isCode(hit.path) || isMarkedUnfinished(hit.text));
   if (!call) return notDone('I have no tool here that can search for TODOs.');
-  if (!known) return notDone(`the search for TODOs failed: ${getProblem(result) || 'no more calls were allowed'}.`);
+  if (!known) return notDone(`the search for TODOs failed: ${getReason(result)}.`);
   const place = scope === undefined ? 'here' : `in ${scope}`;
   if (hits.length === 0) return `No TODO, FIXME, XXX or HACK ${place}.`;
   return paragraphs(

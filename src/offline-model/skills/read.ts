@@ -115,12 +115,8 @@ function* readOne(request: ReadRequest, job: Job): Work<string> {
   return request.summary ? formatSummary(path, lines, more) : formatLines(request, path, lines, more);
 }
 
-interface Opened {
-  readonly path: string;
-  readonly lines: readonly Line[];
-  /** The file has more lines. */
-  readonly more: boolean;
-}
+/** `more`: the file has more lines. */
+type Opened = {readonly path: string; readonly lines: readonly Line[]; readonly more: boolean};
 
 /** Reads the file, or the only file whose path ends with that name. @returns a text when it cannot: why. */
 function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {

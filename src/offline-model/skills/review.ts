@@ -1,6 +1,6 @@
 /** "review X": simple checks by search and by counting lines. Each finding has a file and line. */
 import {inlineTestSearch, inlineTests, isCode, isGenerated, isTest} from '../languages.ts';
-import {bullets, citeHit, count, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
+import {bullets, citeHit, count, getProblem, getReason, isCannot, notDone, paragraphs} from '../report.ts';
 import {type Hit, type Hits, type Paths, parseCounts, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, NOT_MADE, type Route, type Work} from '../skill.ts';
 import {findPaths, looksLikeFile} from '../words.ts';
@@ -89,7 +89,7 @@ function* reviewScope(scope: string | undefined, job: Job): Work<string> {
   const texts = yield* ask(longest.map((path) => toolbox.read(path)));
   const long = longest.flatMap((path, index) => longFunctions(path, parseLines(texts[index]) ?? []));
   if (oneFile && texts[0] && texts[0].outcome !== 'ok')
-    return notDone(`I could not read ${scope}: ${getProblem(texts[0]) || 'no more calls were allowed'}.`);
+    return notDone(`I could not read ${scope}: ${getReason(texts[0])}.`);
   if (files.length === 0) return notDone(`no code files in ${scope ?? 'this project'}: nothing to review.`);
   const longFiles = lengths
     .filter(([, lines]) => lines > LONG_FILE)

@@ -1,7 +1,7 @@
 /** "list the scripts", "list dependencies": lists what the manifests name, with lines. */
 
 import {LISTS_DEPENDENCIES, MANIFESTS, type Manifest, readManifests} from '../../manifests.ts';
-import {bullets, code, count, getProblem, notDone, paragraphs} from '../../report.ts';
+import {bullets, code, count, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
 import {askOne, type Job, type Work} from '../../skill.ts';
 
@@ -17,8 +17,7 @@ export function* listFromManifests(
   const result = yield* askOne(call);
   const found = parsePaths(result);
   if (!call) return notDone('I have no tool here that can look for manifests.');
-  if (!found.known)
-    return notDone(`I could not look for manifests: ${getProblem(result) || 'no more calls were allowed'}.`);
+  if (!found.known) return notDone(`I could not look for manifests: ${getReason(result)}.`);
   const all = found.paths.toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
   const near = all.slice(0, MAX_MANIFESTS);
   const facts = yield* readManifests(near, job, 600);
@@ -42,11 +41,11 @@ export function* listFromManifests(
 
 /** Says that there are none, only for manifests that were read and understood. */
 function formatNone(kind: string, facts: readonly Manifest[], unread: readonly string[]): string {
-  const known = facts.map((fact) => fact.path).filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
-  const other = facts.map((fact) => fact.path).filter((path) => !known.includes(path));
+  const paths = facts.map((fact) => fact.path);
+  const known = paths.filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
+  const rest = [...paths.filter((path) => !known.includes(path)), ...unread];
   if (facts.length + unread.length === 0) return `No ${kind}: no package.json, Makefile or other manifest is here.`;
-  if (known.length === 0) return notDone(`I do not read ${kind} from ${[...other, ...unread].join(', ')}.`);
-  const rest = [...other, ...unread];
+  if (known.length === 0) return notDone(`I do not read ${kind} from ${rest.join(', ')}.`);
   return `No ${kind} in ${known.join(', ')}.${rest.length > 0 ? ` I do not read them from ${rest.join(', ')}.` : ''}`;
 }
 

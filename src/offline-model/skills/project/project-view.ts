@@ -72,7 +72,10 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
     focus === 'tests' ? undefined : toolbox.search({pattern: STARTS, path, limit: 60}),
     focus === 'structure' ? undefined : toolbox.search(inlineTestSearch(path)),
   ]);
-  const facts = near.flatMap((one, index) => toManifests(one, parseLines(second[index])));
+  const facts = near.flatMap((one, index) => {
+    const lines = parseLines(second[index]);
+    return lines ? [parseManifest(one, lines)] : [];
+  });
   const mains = parseHits(second[near.length + 1]!).hits.filter((hit) => !isGenerated(hit.path) && !isTest(hit.path));
   const mainPaths = mains.map((hit) => hit.path);
   const candidates = focus === 'tests' ? [] : entryCandidates(facts, parsePaths(starters).paths, mainPaths);
@@ -136,10 +139,6 @@ function sortByDepth(paths: readonly string[]): readonly string[] {
   return paths
     .filter((one) => !isGenerated(one) && !/(^|\/)(fixtures?|testdata|examples?|templates?)\//.test(one))
     .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
-}
-
-function toManifests(path: string, lines: readonly Line[] | undefined): readonly Manifest[] {
-  return lines ? [parseManifest(path, lines)] : [];
 }
 
 /** First what the manifests name, then files with a main function, then by name; less deep files first. */

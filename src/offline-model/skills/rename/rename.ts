@@ -2,10 +2,10 @@
 
 import {escapeRegExp} from '../../definitions.ts';
 import {isGenerated} from '../../languages.ts';
-import {bullets, cannot, clip, count, getProblem, notDone, paragraphs} from '../../report.ts';
-import {hasMoreLines, parseLines, parsePaths} from '../../results.ts';
+import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
+import {hasMoreLines, type Paths, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
-import {type Call, quote} from '../../toolbox.ts';
+import {quote} from '../../toolbox.ts';
 import {looksLikeFile} from '../../words.ts';
 import {type Change, countMatches, createEdits} from './rename-edits.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
@@ -37,20 +37,14 @@ function* renameInFiles(request: RenameRequest, job: Job): Work<string> {
   const calls = plans.map((plan) => (plan.edits ? job.toolbox.edit(plan.path, plan.edits) : []));
   const results = yield* ask(calls.flat());
   const starts = calls.map((_, index) => calls.slice(0, index).flat().length);
-  const done = plans.map((plan, index) => {
-    const own = calls[index]!;
-    return applyResults(plan, own, results.slice(starts[index], starts[index]! + own.length));
-  });
+  const done = plans.map((plan, index) =>
+    applyResults(plan, results.slice(starts[index], starts[index]! + calls[index]!.length)),
+  );
   return formatReport(request, done, left);
 }
 
-interface RenameTargets {
-  readonly paths: readonly string[];
-  readonly more: number | undefined;
-}
-
 /** The files in the request, and those in its folders that contain the text. @returns a text when there are none: why. */
-function* findTargets(request: RenameRequest, job: Job): Work<RenameTargets | string> {
+function* findTargets(request: RenameRequest, job: Job): Work<Omit<Paths, 'known'> | string> {
   const {files, folders, globs} = request;
   if (files.length > 0 && folders.length + globs.length === 0) return {paths: files, more: 0};
   const pattern = request.words
@@ -123,8 +117,7 @@ function planEdits(path: string, text: FileText, request: RenameRequest): Plan {
   return change.places === 0 ? failed('') : {path, edits: change.edits, places: change.places, problem: ''};
 }
 
-function applyResults(plan: Plan, calls: readonly Call[], results: readonly Observation[]): Plan {
-  if (calls.length === 0) return plan;
+function applyResults(plan: Plan, results: readonly Observation[]): Plan {
   const bad = results.find((result) => result.outcome !== 'ok');
   if (!bad) return plan;
   const reason =
@@ -148,10 +141,7 @@ function formatReport(request: RenameRequest, done: readonly Plan[], left: numbe
       ? `${verb} \`${clip(request.from, 80)}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\` in ${count(total, 'place')} in ${count(changed.length, 'file')}:`
       : notDone(
           failed.length === 0
-            ? `Nothing was changed: \`${clip(request.from, 80)}\` is not in ${done
-                .map((plan) => plan.path)
-                .slice(0, 5)
-                .join(', ')}.`
+            ? `Nothing was changed: \`${clip(request.from, 80)}\` is not in ${listPaths(done, 5)}.`
             : 'Nothing was changed.',
         );
   return paragraphs(
@@ -159,16 +149,16 @@ function formatReport(request: RenameRequest, done: readonly Plan[], left: numbe
     changed.length > 0 && bullets(changed.map((plan) => `${plan.path}: ${plan.places}`)),
     failed.length > 0 && changed.length > 0 && notDone('not all was changed.'),
     failed.length > 0 && `Not changed:\n${bullets(failed.map((plan) => `${plan.path}: ${plan.problem}`))}`,
-    changed.length > 0 &&
-      without.length > 0 &&
-      `Without it: ${without
-        .map((plan) => plan.path)
-        .slice(0, 10)
-        .join(', ')}.`,
+    changed.length > 0 && without.length > 0 && `Without it: ${listPaths(without, 10)}.`,
     left !== 0 &&
       `${left === undefined ? 'More' : count(left, 'more file')} may contain it: I change at most ${MAX_FILES} at a time. Ask again for the rest.`,
     changed.length > 0 && request.rename && 'I ran no check: names in strings and comments were renamed too.',
   );
+}
+
+function listPaths(plans: readonly Plan[], most: number): string {
+  const paths = plans.slice(0, most).map((plan) => plan.path);
+  return paths.join(', ');
 }
 
 /** "rename a.ts to b.ts": renames the file itself. */
@@ -181,5 +171,5 @@ function* renameFile(request: RenameRequest, job: Job): Work<string> {
   const result = yield* askOne(call);
   if (result.outcome === 'ok')
     return `Renamed the file ${request.from} to ${request.to}. Imports of it were not changed.`;
-  return notDone(`${request.from} was not renamed: ${getProblem(result) || 'no more calls were allowed'}.`);
+  return notDone(`${request.from} was not renamed: ${getReason(result)}.`);
 }
