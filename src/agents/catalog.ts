@@ -120,18 +120,12 @@ export function buildCatalog(
 }
 
 function builtIn(definition: AgentDefinition, toolNames: readonly string[]): LoadedAgent {
-  const fields = {
-    tools: definition.tools === '*' ? '*' : [...definition.tools],
-    readOnly: definition.readOnly,
-  } as const;
+  const {name, readOnly} = definition;
+  const fields = {tools: definition.tools === '*' ? '*' : [...definition.tools], readOnly} as const;
   // The definition is valid by construction: tools that are switched off are no problem of its own.
-  const {tools, missing} = resolveTools(
-    fields,
-    () => START,
-    {toolNames, dialect: 'json'},
-    new ProblemList(definition.name),
-  );
-  return {definition, source: 'built-in', tools, missing, readOnly: definition.readOnly, positions: new Map()};
+  const problems = new ProblemList(name);
+  const {tools, missing} = resolveTools(fields, () => START, {toolNames, dialect: 'json'}, problems);
+  return {definition, source: 'built-in', tools, missing, readOnly, positions: new Map()};
 }
 
 function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
@@ -153,11 +147,8 @@ function getOverride(overrides: CatalogOptions['overrides'] = {}, name: string):
 
 function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, first: string | undefined): Problem {
   const list = new ProblemList(file);
-  list.warn(
-    'double-name',
-    agent.positions.get('name') ?? START,
-    `another file has an agent ${name}: ${first} is used, this one is not`,
-  );
+  const message = `another file has an agent ${name}: ${first} is used, this one is not`;
+  list.warn('double-name', agent.positions.get('name') ?? START, message);
   return list.all[0]!;
 }
 

@@ -30,18 +30,13 @@ export function splitFrontMatter(text: string): Split {
   const end = lines.findIndex((line, index) => index > start && isFence(line));
   if (end < 0) return {type: 'open'};
   const below = lines.slice(end + 1);
+  const firstText = below.findIndex((line) => line.trim() !== '');
   return {
     type: 'found',
     yaml: lines.slice(start + 1, end).join('\n'),
     firstLine: start + 2,
     body: below.join('\n').trim(),
-    bodyLine:
-      end +
-      2 +
-      Math.max(
-        0,
-        below.findIndex((line) => line.trim() !== ''),
-      ),
+    bodyLine: end + 2 + Math.max(0, firstText),
   };
 }
 
@@ -57,8 +52,7 @@ export function readFrontMatter(
 ): FrontMatter {
   const strict = readStrictly(split, problems);
   if ('values' in strict) return strict;
-  const position = {line: strict.position.line, column: strict.position.column};
-  problems.warn('yaml', position, `the front matter is not valid YAML (${strict.why}): it is read line by line`);
+  problems.warn('yaml', strict.position, `the front matter is not valid YAML (${strict.why}): it is read line by line`);
   return readTolerantly(split, known);
 }
 

@@ -42,12 +42,8 @@ export function parseJsonAgent(text: string, file: string, options: DefineOption
   const expected = file.endsWith('.json') ? path.basename(file, '.json') : undefined;
   if (agent && expected !== undefined && agent.fields.name !== expected) {
     const position = agent.positions.get('name') ?? START;
-    problems.error(
-      'file-name',
-      position,
-      `name ${quote(agent.fields.name)} differs from the name of the file`,
-      quote(expected),
-    );
+    const message = `name ${quote(agent.fields.name)} differs from the name of the file`;
+    problems.error('file-name', position, message, quote(expected));
     return {problems: problems.all};
   }
   return agent ? {agent, problems: problems.all} : {problems: problems.all};

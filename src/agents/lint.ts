@@ -90,19 +90,13 @@ function lintDescription(description: string, position: Position, problems: Prob
   const words = splitWords(description);
   const specific = new Set(words.filter((word) => !GENERIC_WORDS.has(word) && !/^[a-z0-9]$/.test(word)));
   if (words.length < 3 || specific.size < 2) {
-    problems.warn(
-      'vague-description',
-      position,
-      'description is too vague: say for which work this agent is, and what it gives back',
-    );
+    const message = 'description is too vague: say for which work this agent is, and what it gives back';
+    problems.warn('vague-description', position, message);
   }
   if (description.length > MAX_DESCRIPTION) {
     const tokens = Math.round(description.length / 4);
-    problems.warn(
-      'long-description',
-      position,
-      `description costs about ${tokens} tokens in every request of the main agent: examples belong in the prompt`,
-    );
+    const cost = `description costs about ${tokens} tokens in every request of the main agent`;
+    problems.warn('long-description', position, `${cost}: examples belong in the prompt`);
   }
 }
 

@@ -54,13 +54,11 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 
-type GetPosition = (key: string) => Position;
-
 /** The values in the types of our schema. Unknown keys are reported. */
 function readFields(
   head: FrontMatter,
   file: string,
-  getPosition: GetPosition,
+  getPosition: (key: string) => Position,
   problems: ProblemList,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};

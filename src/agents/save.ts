@@ -78,10 +78,8 @@ async function assertReplaceable(file: string): Promise<void> {
   if (!stat.isFile()) throw new MiniCcError('NOT_OURS', `${file} is not a regular file: it is not written`);
   const version = readVersion(await readFile(file, 'utf8'), file);
   if (version > FORMAT_VERSION) {
-    throw new MiniCcError(
-      'NOT_OURS',
-      `${file} has format ${version}, which is newer than this mini-cc: it is not written`,
-    );
+    const what = `${file} has format ${version}, which is newer than this mini-cc`;
+    throw new MiniCcError('NOT_OURS', `${what}: it is not written`);
   }
 }
 
@@ -95,7 +93,7 @@ function readVersion(text: string, file: string): number {
 /** Writes the schema that `$schema` names, unless a foreign file, or the same schema, is there. */
 async function saveSchema(file: string): Promise<void> {
   const schema = createAgentSchema();
-  const present = await readIfThere(file);
+  const present = await readFile(file, 'utf8').catch(ignoreMissing);
   const root = present === undefined ? undefined : parseRoot(present, new ProblemList(file));
   const value = root && getNodeValue(root);
   if (present !== undefined && (value?.$id !== SCHEMA_ID || isDeepStrictEqual(toPlainJson(value), toPlainJson(schema))))
@@ -108,17 +106,15 @@ function toPlainJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The agent folders of the project and of the user, in this order. */
-type WritableFolders = readonly string[];
-
 /**
  * The file that `deleteAgent` would remove, for the question before it; also the file of a broken definition.
+ * @param folders those of the project and of the user, in this order
  * @throws UsageError when it cannot be deleted: the message says why
  */
 export async function findDeletableFile(
   name: string,
   catalog: LoadedCatalog,
-  folders: WritableFolders,
+  folders: readonly string[],
 ): Promise<string> {
   assertName(name);
   if (isBuiltIn(name)) throw new UsageError(`${name} is built in and cannot be deleted`);
@@ -144,7 +140,7 @@ export async function findDeletableFile(
 }
 
 /** @returns the deleted file. @throws UsageError as `findDeletableFile` does */
-export async function deleteAgent(name: string, catalog: LoadedCatalog, folders: WritableFolders): Promise<string> {
+export async function deleteAgent(name: string, catalog: LoadedCatalog, folders: readonly string[]): Promise<string> {
   const file = await findDeletableFile(name, catalog, folders);
   await unlink(file);
   return file;
@@ -157,8 +153,4 @@ function assertName(name: string): void {
 /** Links are not followed. */
 async function lstatIfThere(file: string) {
   return lstat(file).catch(ignoreMissing);
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch(ignoreMissing);
 }

@@ -49,7 +49,10 @@ async function show({home, cwd, env, settingsFile}: ConfigOptions, json: boolean
 
 function formatTables({settings, environment, files, trust, offline}: Shown): string {
   const blocks = [
-    ['Settings', ...columns(settings.map((each) => [each.key, formatValue(each), formatSource(each)]))],
+    [
+      'Settings',
+      ...columns(settings.map((each) => [each.key, formatValue(each), each.from.join(', ') || each.source])),
+    ],
     ['Environment', ...columns(environment.map(({name, value}) => [name, value]))],
     ['Files', ...columns(files.map(({layer, file, found}) => [layer, found ? 'read' : 'not there', file]))],
     ...(trust.keys.length > 0
@@ -75,8 +78,4 @@ function columns(rows: readonly (readonly string[])[]): string[] {
 function formatValue({value, text}: EffectiveSetting): string {
   if (text !== undefined) return text;
   return typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value);
-}
-
-function formatSource({source, from}: EffectiveSetting): string {
-  return from.length === 0 ? source : from.join(', ');
 }

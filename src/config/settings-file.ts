@@ -21,15 +21,11 @@ export interface SettingsFile {
 export function readSettingsFile(file: string, isRequired: boolean): SettingsFile {
   const problems = new ProblemList(file);
   const text = readText(problems, isRequired);
-  if (text === undefined || isEmpty(text)) {
+  // Only white space and comment lines: people comment out all settings.
+  if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};
   }
   return {found: true, ...parseSettings(text, problems)};
-}
-
-/** Only white space and comment lines: people comment out all settings. */
-function isEmpty(text: string): boolean {
-  return text.replace(/^\s*\/\/.*$/gm, '').trim() === '';
 }
 
 function parseSettings(text: string, problems: ProblemList): Omit<SettingsFile, 'found'> {

@@ -35,9 +35,9 @@ export function getProblem(observation: Observation): string {
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
-/** Why a call gave nothing. Without a message of the tool, no more calls were allowed. */
-export function getReason(observation: Observation): string {
-  return getProblem(observation) || 'no more calls were allowed';
+/** Why a call gave nothing. @param otherwise the reason when the tool gave no message */
+export function getReason(observation: Observation, otherwise = 'no more calls were allowed'): string {
+  return getProblem(observation) || otherwise;
 }
 
 /** `src/a.ts:12 — `, the kind if there is one, and the line of code. */

@@ -10,18 +10,7 @@ import {
   isCode,
   isTest,
 } from '../languages.ts';
-import {
-  bullets,
-  cannot,
-  citeHit,
-  count,
-  countListed,
-  getProblem,
-  getReason,
-  isCannot,
-  notDone,
-  paragraphs,
-} from '../report.ts';
+import {bullets, cannot, citeHit, count, countListed, getReason, isCannot, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {findGlobs, findPaths} from '../words.ts';
@@ -98,7 +87,7 @@ function* listLongest(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800});
   const result = yield* askOne(call);
   if (!parseHits(result).known)
-    return notDone(`the lines were not counted: ${getProblem(result) || 'no tool here counts them'}.`);
+    return notDone(`the lines were not counted: ${getReason(result, 'no tool here counts them')}.`);
   const sizes = [...parseCounts(result)].filter(([path]) => getPathRank(path) < 3).sort(([, a], [, b]) => b - a);
   if (sizes.length === 0) return `No text files${scope ? ` in ${scope}` : ''}.`;
   const some = parseHits(result).more === 0 ? '' : ', of those that were counted';
@@ -230,7 +219,7 @@ function* countLines(text: string, scope: string | undefined, job: Job): Work<st
     return notDone(
       result.outcome === 'missing'
         ? 'I have no tool here that counts lines.'
-        : `the lines were not counted: ${getProblem(result)}.`,
+        : `the lines were not counted: ${getReason(result)}.`,
     );
   const counts = [...parseCounts(result)];
   const sum = (some: typeof counts) => some.reduce((total, [, lines]) => total + lines, 0);

@@ -9,6 +9,7 @@ import {
   count,
   fenced,
   getProblem,
+  getReason,
   notDone,
   numbered,
   paragraphs,
@@ -135,7 +136,7 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
     .filter((one) => one !== path)
     .toSorted((a, b) => a.split('/').length - b.split('/').length || a.length - b.length);
   const best = near[0];
-  if (best === undefined) return notDone(`I could not read ${path}: ${getProblem(first) || 'the tool gave nothing'}.`);
+  if (best === undefined) return notDone(`I could not read ${path}: ${getReason(first, 'the tool gave nothing')}.`);
   if (near.length > 1 && !/\*$/.test(name))
     return notDone(`${path} cannot be read. Files with that name:`, bullets(near, 20));
   const second = yield* askOne(job.toolbox.read(best, from, limit));

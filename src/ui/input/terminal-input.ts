@@ -6,18 +6,14 @@
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
 
-/** An Enter that was typed before raw mode comes as a newline. */
-function withEarlyEnter(chunk: string): string {
-  return chunk.replace(/\n$/, '\r');
-}
-
 /** The same stream, with translated results of `read`. */
 export function terminalInput(stdin: NodeJS.ReadStream): NodeJS.ReadStream {
   let isFirst = true;
   const read = (size?: number): unknown => {
     const chunk: unknown = stdin.read(size);
     if (typeof chunk !== 'string') return chunk;
-    const text = isFirst ? withEarlyEnter(chunk) : chunk;
+    // An Enter that was typed before raw mode comes as a newline.
+    const text = isFirst ? chunk.replace(/\n$/, '\r') : chunk;
     isFirst = false;
     return text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER);
   };

@@ -2,7 +2,7 @@
 
 import {getLanguage, getPathRank, isCode, isGenerated} from '../../languages.ts';
 import type {Fact} from '../../manifests.ts';
-import {bullets, citeHit, code, getProblem, notDone, paragraphs} from '../../report.ts';
+import {bullets, citeHit, code, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
 import {formatEntries, formatIdentity, formatLanguages, formatTests} from './explore.ts';
@@ -88,7 +88,7 @@ function* answerLicence({toolbox}: Job): Work<string> {
   if (heads.length + stated.length > 0) return bullets([...heads, ...stated]);
   return parsePaths(named!).known
     ? notDone('no LICENSE or COPYING file is here, and no manifest names a licence.')
-    : notDone(`I could not look for it: ${getProblem(named!) || 'no tool here lists files'}.`);
+    : notDone(`I could not look for it: ${getReason(named!, 'no tool here lists files')}.`);
 }
 
 /** The version of the project, or of the language that it needs when the question names one. */
@@ -101,7 +101,7 @@ function* answerVersion({toolbox}: Job, ofLanguage: boolean): Work<string> {
   if (stated.length > 0) return bullets(stated);
   return parseHits(said).known
     ? notDone('no manifest here has a version.')
-    : notDone(`I could not look for it: ${getProblem(said) || 'no tool here searches'}.`);
+    : notDone(`I could not look for it: ${getReason(said, 'no tool here searches')}.`);
 }
 
 /** One line of each manifest in the root folder: the first, which is the project's own. */

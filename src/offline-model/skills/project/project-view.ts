@@ -3,7 +3,7 @@
 import {type InlineTests, inlineTestSearch, inlineTests, isGenerated, isTest} from '../../languages.ts';
 import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
 import {getFileHeader} from '../../prose.ts';
-import {getProblem, notDone} from '../../report.ts';
+import {getReason, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
 import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
@@ -122,7 +122,7 @@ function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus
 function formatListFailure(toolbox: Toolbox, all: Observation, path = 'this folder'): string {
   return notDone(
     toolbox.has('glob') || toolbox.has('bash')
-      ? `I could not look into ${path}: ${getProblem(all) || 'the tools failed'}.`
+      ? `I could not look into ${path}: ${getReason(all, 'the tools failed')}.`
       : `I have no tool here that lists files, so I could not look into ${path}.`,
   );
 }
