@@ -1,7 +1,7 @@
 /** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
 
 import type {Command, CommandContext, CommandResult, RewindPoint, RewindScope} from '../core/contract/session.ts';
-import {toOneLine, toShortLine} from '../core/util/text.ts';
+import {toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
 
 export const clearCommand: Command = {

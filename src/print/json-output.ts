@@ -3,7 +3,6 @@ import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Usage} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
-import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../core/util/messages.ts';
