@@ -19,7 +19,7 @@ export interface OfflineConversation {
   readonly turns: number;
 }
 
-type UserText = {readonly index: number; readonly text: string} & Pick<Conversation, 'announcement'>;
+type UserText = {readonly index: number; readonly text: string} & Pick<OfflineConversation, 'announcement'>;
 
 const ANNOUNCEMENT = /<task_announcement\b[^<>]*>([\s\S]*?)<\/task_announcement>/g;
 const RUNTIME_TAGS = /<(system-reminder|system_reminder|runtime|environment|limit)\b[^<>]*>[\s\S]*?<\/\1>/g;
