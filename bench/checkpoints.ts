@@ -1,4 +1,4 @@
-/** What checkpoints add to a command that may write, in a large repository. */
+/** The time that checkpoints add to a command that may write, in a large repository. */
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -7,22 +7,27 @@ import type {Home} from '../tests/support/environment.ts';
 import {median} from './statistics.ts';
 
 export const CHECKPOINT_FILES = 20_000;
-const LINES = 100;
+const LINES_PER_FILE = 100;
 
-export interface CheckpointTimes {
-  /** Of the first command of a session: the repository is looked at as a whole. */
+interface CheckpointTimes {
+  /** Of the first command of a session, for which the whole repository is read. */
   readonly firstMs: number;
-  /** Of each one after it, that changes nothing, and that changes one file. */
-  readonly idleMs: number;
+  /** Of a later command that changes nothing. */
+  readonly noChangeMs: number;
+  /** Of a later command that changes one file. */
   readonly oneFileMs: number;
 }
 
+/** Creates a repository of 20,000 files. Times are medians in milliseconds, but the first one. */
 export async function measureCheckpoints(home: Home, rounds: number): Promise<CheckpointTimes> {
   const root = path.join(realpathSync(home.path), 'large');
   for (let index = 0; index < CHECKPOINT_FILES; index += 1) {
     const folder = path.join(root, `part${index % 100}`, `module${index % 7}`);
     if (index < 700) mkdirSync(folder, {recursive: true});
-    writeFileSync(path.join(folder, `file${index}.ts`), `export const value${index} = ${index};\n`.repeat(LINES));
+    writeFileSync(
+      path.join(folder, `file${index}.ts`),
+      `export const value${index} = ${index};\n`.repeat(LINES_PER_FILE),
+    );
   }
   const git = (...args: string[]) => execFileSync('git', args, {cwd: root});
   git('init', '-q');
@@ -38,18 +43,18 @@ export async function measureCheckpoints(home: Home, rounds: number): Promise<Ch
     },
   });
   const time = async (work: () => void) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     await store.around({agentId: 'main', label: 'main'}, async () => work());
-    return performance.now() - began;
+    return performance.now() - startedAt;
   };
-  const idle: number[] = [];
+  const noChange: number[] = [];
   const oneFile: number[] = [];
   const firstMs = await time(() => undefined);
   for (let round = 0; round < rounds; round += 1) {
-    idle.push(await time(() => undefined));
+    noChange.push(await time(() => undefined));
     oneFile.push(await time(() => writeFileSync(path.join(root, 'part0/module0/file0.ts'), `${round}\n`)));
   }
   store.close();
   rmSync(root, {recursive: true});
-  return {firstMs, idleMs: median(idle), oneFileMs: median(oneFile)};
+  return {firstMs, noChangeMs: median(noChange), oneFileMs: median(oneFile)};
 }

@@ -1,36 +1,37 @@
-/** What the sandbox adds to a command. */
+/** The time that the sandbox adds to a command. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import type {Writable} from 'node:stream';
 import {createSandbox, type SandboxProfile} from '../src/sandbox/index.ts';
 import type {Home} from '../tests/support/environment.ts';
-import {interleave} from './statistics.ts';
+import {measureInRounds} from './statistics.ts';
 
-export interface Confined {
+/** Medians in milliseconds. */
+interface ConfinedTimes {
   readonly plainMs: number;
   readonly readOnlyMs: number;
-  /** In an empty workspace: with all of its placeholders. */
+  /** In an empty workspace, where the sandbox creates all of its placeholders. */
   readonly workspaceWriteMs: number;
 }
 
-/** Undefined where commands can't be confined. */
-export async function measureConfined(home: Home, rounds: number): Promise<Confined | undefined> {
+/** Undefined where no sandbox works. */
+export async function measureConfined(home: Home, rounds: number): Promise<ConfinedTimes | undefined> {
   const sandbox = createSandbox({home: '/nonexistent', miniCcHome: `${home.path}/.mini-cc`});
   if (!(await sandbox.status()).available) return undefined;
   const command = ['bash', '-c', 'true'];
-  const place = {cwd: home.path, root: home.path, extraRoots: []};
+  const folders = {cwd: home.path, root: home.path, extraRoots: []};
   const runConfined = async (profile: SandboxProfile) => {
-    const began = performance.now();
-    const {file, args, input, release} = sandbox.confine(profile, command, place);
+    const startedAt = performance.now();
+    const {file, args, input, release} = sandbox.confine(profile, command, folders);
     await run([file, ...args], input);
     release();
-    return performance.now() - began;
+    return performance.now() - startedAt;
   };
-  const times = await interleave(rounds, {
+  const times = await measureInRounds(rounds, {
     plain: async () => {
-      const began = performance.now();
+      const startedAt = performance.now();
       await run(command);
-      return performance.now() - began;
+      return performance.now() - startedAt;
     },
     readOnly: () => runConfined('read-only'),
     workspaceWrite: () => runConfined('workspace-write'),

@@ -1,40 +1,41 @@
-/** What a process and its descendants take, from /proc. */
+/** Memory and CPU time of a process and its descendants, from /proc. */
 import {readdirSync, readFileSync} from 'node:fs';
 
-export interface Taken {
+interface ProcessUsage {
   readonly residentMb: number;
   /** CPU time so far, in clock ticks (10 ms). */
   readonly ticks: number;
   readonly processes: number;
 }
 
-export function takenBy(pid: number): Taken {
-  const all = [pid, ...descendants(pid)];
+export function readUsage(pid: number): ProcessUsage {
+  const pids = [pid, ...findDescendants(pid)];
   return {
-    residentMb: sum(all.map(residentKb)) / 1024,
-    ticks: sum(all.map((each) => sum(readStat(each).slice(11, 13).map(Number)))),
-    processes: all.length,
+    residentMb: sum(pids.map(readResidentKb)) / 1024,
+    ticks: sum(pids.map((each) => sum(readStat(each).slice(11, 13).map(Number)))),
+    processes: pids.length,
   };
 }
 
-function descendants(pid: number): number[] {
+function findDescendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const parent = Number(readStat(Number(name))[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
-  const below = (of: number): number[] => (children.get(of) ?? []).flatMap((child) => [child, ...below(child)]);
-  return below(pid);
+  const collect = (parent: number): number[] =>
+    (children.get(parent) ?? []).flatMap((child) => [child, ...collect(child)]);
+  return collect(pid);
 }
 
-/** The fields of /proc/PID/stat from the third on, since the second may hold spaces; none when the process is gone. */
+/** The fields of /proc/PID/stat from the third on, since the second may contain spaces; empty when the process has ended. */
 function readStat(pid: number): string[] {
   const text = readProc(pid, 'stat');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-function residentKb(pid: number): number {
+function readResidentKb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readProc(pid, 'status'))?.[1] ?? 0);
 }
 

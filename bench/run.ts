@@ -1,6 +1,6 @@
 /**
- * Measures mini-cc and prints a table. Times are medians, and ratios are to `node -e 0` of the same run: machines differ,
- * ratios less so. `--short` does fewer rounds. Exits with 1 when a value misses its target.
+ * Measures mini-cc and prints a table. Times are medians. Ratios compare with `node -e 0` of the same run, since ratios
+ * differ less between machines than times do. `--short` takes fewer rounds. Exits with 1 when a value misses its target.
  */
 import {cpus} from 'node:os';
 import {createHome} from '../tests/support/environment.ts';
@@ -9,8 +9,8 @@ import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
 import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
 import {measureConfined} from './confined.ts';
-import {measureNode, measureVersion, timeToPrompt, timeToTypedKey} from './start-up.ts';
-import {interleave} from './statistics.ts';
+import {measureNode, measureTimeToPrompt, measureTimeToTypedKey, measureVersion} from './start-up.ts';
+import {measureInRounds} from './statistics.ts';
 import {measureFirstRequest, measureTurn} from './turns.ts';
 
 interface Row {
@@ -35,18 +35,18 @@ try {
   await server.close();
   await home.remove();
 }
-print(rows);
+printTable(rows);
 process.exitCode = rows.every(meetsTarget) ? 0 : 1;
 
 async function measure(): Promise<Row[]> {
   const bench = {home, server};
-  const times = await interleave(rounds, {
+  const times = await measureInRounds(rounds, {
     node: () => measureNode(['-e', '0'], bench),
     version: () => measureVersion(bench),
-    prompt: () => timeToPrompt(bench),
-    key: () => timeToTypedKey(bench),
+    prompt: () => measureTimeToPrompt(bench),
+    key: () => measureTimeToTypedKey(bench),
   });
-  const rest = await measureAtRest(bench);
+  const atRest = await measureAtRest(bench);
   const turn = await measureTurn(home, short ? 20 : 50, short ? 1 : 3);
   const bytes = await measureFirstRequest(home);
   const confined = await measureConfined(home, short ? 5 : 20);
@@ -63,13 +63,13 @@ async function measure(): Promise<Row[]> {
     compareWithNode('`--version`', times.version, 1.5),
     compareWithNode('start to prompt', times.prompt),
     compareWithNode('start to a typed key on the screen', times.key, 8),
-    amount('idle memory, all processes', rest.residentMb, 'MB', 110),
-    amount('CPU at rest, ticks of 10 ms in 3 s', rest.ticks, 'ticks', 1),
-    amount('harness time of a turn with one `bash true`', turn, 'ms', 12),
-    amount('first request with all tools', bytes / 1024, 'KB', 12),
-    checkpoint('the first command of a session', checkpoints.firstMs),
-    checkpoint('a command that changes nothing', checkpoints.idleMs),
-    checkpoint('a command that changes a file', checkpoints.oneFileMs),
+    createRow('idle memory, all processes', atRest.residentMb, 'MB', 110),
+    createRow('CPU at rest, ticks of 10 ms in 3 s', atRest.ticks, 'ticks', 1),
+    createRow('time of mini-cc in a turn with one `bash true`', turn, 'ms', 12),
+    createRow('first request with all tools', bytes / 1024, 'KB', 12),
+    createCheckpointRow('the first command of a session', checkpoints.firstMs),
+    createCheckpointRow('a command that changes nothing', checkpoints.noChangeMs),
+    createCheckpointRow('a command that changes a file', checkpoints.oneFileMs),
     ...(confined === undefined
       ? [{what: 'confined `bash -c true`', measured: 'no sandbox here'}]
       : [
@@ -88,11 +88,11 @@ function compareWithPlain(profile: string, ms: number, plainMs: number): Row {
   };
 }
 
-function checkpoint(what: string, ms: number): Row {
+function createCheckpointRow(what: string, ms: number): Row {
   return {what: `checkpoint of ${CHECKPOINT_FILES} files around ${what}`, measured: `${ms.toFixed(0)} ms`};
 }
 
-function amount(what: string, value: number, unit: string, target: number): Row {
+function createRow(what: string, value: number, unit: string, target: number): Row {
   return {what, measured: `${value.toFixed(unit === 'ticks' ? 0 : 1)} ${unit}`, value, target, unit};
 }
 
@@ -100,8 +100,8 @@ function meetsTarget({value, target}: Row): boolean {
   return value === undefined || target === undefined || value <= target;
 }
 
-function print(all: readonly Row[]): void {
-  const lines = all.map((row) => {
+function printTable(rows: readonly Row[]): void {
+  const lines = rows.map((row) => {
     const {what, measured, value, target, unit = ''} = row;
     const ratio = unit === '×' && value !== undefined ? `${value.toFixed(1)} ×` : '';
     const limit = target === undefined ? '' : `≤ ${target} ${unit}`;
@@ -109,6 +109,6 @@ function print(all: readonly Row[]): void {
     return `| ${[what, measured, ratio, limit, verdict].join(' | ')} |`;
   });
   const head = ['| what | measured | ratio | target | |', '|---|---|---|---|---|'];
-  const place = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, ${rounds} rounds, medians`;
-  process.stdout.write(`${[...head, ...lines, '', place].join('\n')}\n`);
+  const machine = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, ${rounds} rounds, medians`;
+  process.stdout.write(`${[...head, ...lines, '', machine].join('\n')}\n`);
 }

@@ -1,4 +1,4 @@
-/** Medians, and runs in turns: what the machine does meanwhile falls on all measures alike. */
+/** Medians, and measuring in rounds. */
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -7,8 +7,11 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Each measure once a round, in turns; one round ahead of them warms the caches. @returns the median of each */
-export async function interleave<Name extends string>(
+/**
+ * Takes each measure once in each round, so that other load on the machine affects all measures alike. A first round
+ * warms the caches and is not counted. @returns the median of each measure.
+ */
+export async function measureInRounds<Name extends string>(
   rounds: number,
   measures: Readonly<Record<Name, () => Promise<number>>>,
 ): Promise<Record<Name, number>> {

@@ -1,14 +1,14 @@
-/** What the harness adds to a turn, and what it sends. */
+/** The time that mini-cc adds to a turn, and the bytes of its first request. */
 import type {Home} from '../tests/support/environment.ts';
 import {callTool, type MessagesServer, say, startMessagesServer} from '../tests/support/messages-server.ts';
 import {countReplies} from '../tests/support/request-facts.ts';
 import {runCli} from '../tests/support/run-cli.ts';
 import {median} from './statistics.ts';
 
-/** Milliseconds a turn with one `bash true`, without start-up and without what the server took. */
+/** Milliseconds of a turn with one `bash true`, without start-up and without the time of the server. */
 export async function measureTurn(home: Home, turns: number, runs: number): Promise<number> {
   const times: number[] = [];
-  // The first pair warms the caches.
+  // The first round warms the caches.
   for (let run = 0; run <= runs; run++) {
     const without = await measureRun(home, 0);
     const withTurns = await measureRun(home, turns);
@@ -17,7 +17,7 @@ export async function measureTurn(home: Home, turns: number, runs: number): Prom
   return median(times);
 }
 
-/** Milliseconds of a run in print mode with so many turns ahead of its answer, less the time in the server. */
+/** Milliseconds of a run in print mode with this number of turns before its answer, without the time of the server. */
 async function measureRun(home: Home, turns: number): Promise<number> {
   const server = await startMessagesServer((body) =>
     countReplies(body) < turns ? callTool('bash', {command: 'true'}) : say('The answer is here.'),
@@ -32,7 +32,7 @@ async function measureRun(home: Home, turns: number): Promise<number> {
   }
 }
 
-/** Bytes of the first request, with all tools. */
+/** Bytes of the body of the first request, with all tools. */
 export async function measureFirstRequest(home: Home): Promise<number> {
   const server = await startMessagesServer([say('The answer is here.')]);
   try {
