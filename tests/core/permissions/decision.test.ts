@@ -7,7 +7,7 @@ import type {BeforeCall} from '../../../src/core/contract/permission.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {SavedRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
-import {permitFixture, root} from './fixture.ts';
+import {permitFixture, root, workspace} from './fixture.ts';
 
 const READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
 
@@ -173,6 +173,13 @@ describe('a decision', () => {
     expect(await attempts('rg x *', {unconfined: true})).toEqual([outside]);
     expect(await attempts('touch a.ts')).toEqual([outside]);
     expect(await attempts('cat a.ts > b.ts')).toEqual([outside]);
+  });
+
+  it('does not run a program of the project without a checkpoint, in place of one that only reads', async () => {
+    const at = {...workspace, env: {...workspace.env, PATH: `${root}/node_modules/.bin:/usr/bin:/bin`}};
+    const {permit} = permitFixture({mode: 'bypassPermissions', in: at});
+    const decision = await permit({...request, accesses: [{kind: 'run', command: 'cat a.ts'}]}, never);
+    expect(decision).toMatchObject({attempts: [{launch: 'read-only'}, {launch: 'plain', checkpoint: true}]});
   });
 
   it('tries nothing in the sandbox that would find something else there than outside', async () => {

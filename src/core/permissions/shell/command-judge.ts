@@ -119,11 +119,20 @@ async function getReadingCertainty(
   const walk = await unlessNotProven(() => command.walk(() => false));
   if (walk instanceof NotProven || !walk.ran || walk.writes.size > 0) return 'none';
   const result = await unlessNotProven(async () => {
+    checkPath(walk, context);
     expandPatterns(walk, context);
     checkRepositories(walk, context, true);
   });
   if (!(result instanceof NotProven)) return 'certain';
   return namesOnlyWorkspace(walk, context) ? 'likely' : 'none';
+}
+
+/** @throws NotProven where a program of the project could run in place of a known one */
+function checkPath({readsByProgram}: CommandWalk, {workspace}: PermissionContext): void {
+  const {PATH} = workspace.env;
+  if (readsByProgram && PATH !== undefined && !isPathOutside(PATH, getRoots(workspace))) {
+    throw new NotProven('a folder of PATH lies in the workspace');
+  }
 }
 
 /** False also where a path cannot be resolved. */
@@ -285,9 +294,7 @@ async function judgePermittedParts(
   const walk = await command.walk(permits);
   const proven = !walk.byRule && walk.writes.size === 0;
   // The environment for reading does not run programs of the project. That of the agent may.
-  if (!proven && walk.readsByProgram && !isPathOutside(workspace.env.PATH ?? '', getRoots(workspace))) {
-    throw new NotProven('a folder of PATH lies in the workspace');
-  }
+  if (!proven) checkPath(walk, context);
   const verdict = judgeWalk(walk, context, !proven);
   if (verdict.verdict === 'deny') return verdict;
   if (verdict.verdict === 'allow') return {...verdict, proven};
