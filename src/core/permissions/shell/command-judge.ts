@@ -290,7 +290,6 @@ async function judgePermittedParts(
   permits: PermitsPart,
   context: PermissionContext,
 ): Promise<CommandVerdict> {
-  const {workspace} = context;
   const walk = await command.walk(permits);
   const proven = !walk.byRule && walk.writes.size === 0;
   // The environment for reading does not run programs of the project. That of the agent may.
