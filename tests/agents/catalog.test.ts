@@ -55,7 +55,7 @@ test('a broken file never hides other agents', async () => {
     'fine project',
     'broken user',
   ]);
-  expect(problems.map(formatProblem)).toEqual([`${broken}:3:3: "oops" is no JSON: text stands in double quotes`]);
+  expect(problems.map(formatProblem)).toEqual([`${broken}:3:3: "oops" is not JSON: text needs double quotes`]);
 });
 
 test('folders and links with the name of a definition, and files that look like one, are reported', async () => {

@@ -56,7 +56,7 @@ test('after a broken edit the last valid definition stays in use, and one notice
   expect(live.snapshot().agents.at(-1)).toMatchObject({stale: true, file});
   const [notice, ...more] = takeNotices();
   expect(notice).toBe(
-    `Agent reviewer is broken; its last valid definition stays in use: ${file}:4:12: "bash" is no JSON: text stands in double quotes`,
+    `Agent reviewer is broken; its last valid definition stays in use: ${file}:4:12: "bash" is not JSON: text needs double quotes`,
   );
   expect(more).toEqual([]);
   await writeFile(file, json(good()));

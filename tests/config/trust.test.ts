@@ -146,7 +146,7 @@ describe('the trust file', () => {
   it.each([
     ['no JSON', '{"version": 1,, ', 'is expected before'],
     ['empty', '', 'is empty'],
-    ['no object', '[]', 'must hold one object'],
+    ['no object', '[]', 'must contain one object'],
     ['of another shape', '{"version": 1, "directories": []}', 'directories is wrong'],
     ['without a version', '{"directories": {}}', 'version is wrong'],
     ['with an unknown verdict', '{"version":1,"directories":{"/":{"x":{"verdict":"yes","value":""}}}}', 'verdict'],

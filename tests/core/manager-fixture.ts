@@ -1,4 +1,4 @@
-/** A manager with everything real but the model: transcripts are files, time is the clock that a test names. */
+/** A manager of subagents: everything is real except the model. Transcripts are files; a test may pass a clock. */
 import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -29,9 +29,9 @@ export interface ManagerFixtureOptions {
   readonly maxConcurrent?: ManagerDeps['maxConcurrent'];
   readonly runs?: Partial<SubagentDeps>;
   readonly options?: Partial<ManagerDeps>;
-  /** Where transcripts go: a second managerFixture with the same home is mini-cc after a restart. */
+  /** The folder of transcripts: a second fixture with the same home is mini-cc after a restart. */
   readonly home?: string;
-  /** Of runs that go on. */
+  /** For runs that continue. */
   readonly model?: Model;
 }
 
@@ -52,7 +52,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
     store,
     fingerprint: async () => 'as it was',
     archiveAfterMinutes: 0,
-    revive: ({agent}) => ({agent: AGENT_TYPES[agent]!, model: given.model ?? new ScriptedModel([say('went on')])}),
+    revive: ({agent}) => ({agent: AGENT_TYPES[agent]!, model: given.model ?? new ScriptedModel([say('continued')])}),
     runs: {
       baseTools: given.tools ?? [],
       worktrees: {open: async () => Promise.reject(new Error('no worktrees here')), settled: async () => undefined},
@@ -98,17 +98,17 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
   };
 }
 
-/** The default mode without rules. @param questions undefined: nobody can be asked */
+/** The default mode without rules. @param questions undefined: no person can be asked. */
 export function createPermitDeps(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
   const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   return {policy, questions, onDenied, sandboxAvailable: async () => true};
 }
 
-/** Passes when the condition holds; timers of tests never say how long something takes. */
+/** Waits until the condition is true. Tests use it in place of fixed waiting times. */
 export async function until(condition: () => boolean, ms = 5_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`it did not come about within ${ms} ms`);
+    if (Date.now() > deadline) throw new Error(`the condition was not true within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -92,7 +92,7 @@ export function tool(
   work: (context: ToolContext, value: string) => Promise<ToolResult> | ToolResult = () => textResult(`${name} done`),
   access: readonly Access[] = [{kind: 'none'}],
 ): Tool {
-  const made: Tool<{value: string}> = {
+  const created: Tool<{value: string}> = {
     name,
     description: `${name} for tests`,
     input: z.object({value: z.string().default('')}),
@@ -100,7 +100,7 @@ export function tool(
     access: () => access,
     run: async (input, context) => work(context, input.value),
   };
-  return made as Tool;
+  return created as Tool;
 }
 
 /** The tool results in a message. */

@@ -18,16 +18,16 @@ export type ScriptedReply =
   /** Streams the text, then waits for the abort. */
   | {readonly hang: true; readonly partial?: string; readonly used?: number};
 
-export function text(words: string): AssistantBlock {
-  return {type: 'text', text: words, citations: null};
+export function text(content: string): AssistantBlock {
+  return {type: 'text', text: content, citations: null};
 }
 
 export function call(name: string, input: unknown, id = `toolu_${name}`): AssistantBlock {
   return {type: 'tool_use', id, name, input, caller: {type: 'direct'}};
 }
 
-export function say(words: string): ScriptedReply {
-  return {content: [text(words)]};
+export function say(answer: string): ScriptedReply {
+  return {content: [text(answer)]};
 }
 
 export function calls(...blocks: AssistantBlock[]): ScriptedReply {

@@ -27,9 +27,9 @@ export interface Worktree {
   inWorkspace(file: string): string | undefined;
   /**
    * Brings what was changed since it was opened back into the workspace, for every outcome of the run.
-   * Nothing is dropped: what cannot be applied is kept as a patch; what git ignores is named.
-   * @param written by the run's tools, absolute: these come back though git ignores them.
-   * @throws Error when the changes could not even be kept, e.g. on a full disk: then the tree stays.
+   * Nothing is dropped: what cannot be applied is saved as a patch, and what git ignores is named.
+   * @param written files that the run's tools wrote, absolute: these are brought back even if git ignores them.
+   * @throws Error when the changes could not even be saved, e.g. on a full disk: then the tree stays.
    */
   bringBack(written: readonly string[]): Promise<BroughtBack>;
   /** Removes the tree in the background. Call it only after `bringBack`. */

@@ -18,7 +18,7 @@ export function parseRoot(text: string, problems: ProblemList): Node | undefined
   // Further errors are mostly consequences of the first one.
   if (first) problems.error('syntax', positionAt(text, first.offset), describeSyntaxError(first, text));
   else if (root?.type !== 'object')
-    problems.error('syntax', positionAt(text, root?.offset ?? 0), 'must hold one object: { … }');
+    problems.error('syntax', positionAt(text, root?.offset ?? 0), 'must contain one object: { … }');
   else return root;
   return undefined;
 }
@@ -44,8 +44,8 @@ function describeSyntaxError({error, offset, length}: ParseError, text: string):
   // A JSON string has its own quotes already.
   const here = found === '' ? '' : ` before ${quote(found.replace(/^"(.*)"$/s, '$1'))}`;
   const texts: Readonly<Record<string, string>> = {
-    InvalidSymbol: `${quote(found)} is no JSON: text stands in double quotes`,
-    InvalidNumberFormat: 'this is no number',
+    InvalidSymbol: `${quote(found)} is not JSON: text needs double quotes`,
+    InvalidNumberFormat: 'this is not a number',
     PropertyNameExpected: `a key in double quotes is expected${here}`,
     ValueExpected: `a value is missing${here}`,
     ColonExpected: `a colon is missing${here}`,
@@ -55,10 +55,10 @@ function describeSyntaxError({error, offset, length}: ParseError, text: string):
     EndOfFileExpected: `the object ends before this, but ${quote(found)} follows`,
     UnexpectedEndOfComment: 'this comment does not end',
     UnexpectedEndOfString: 'this text has no closing double quote on its line',
-    UnexpectedEndOfNumber: 'this number breaks off',
+    UnexpectedEndOfNumber: 'this number is incomplete',
     InvalidUnicode: String.raw`\u must be followed by four hexadecimal digits`,
     InvalidEscapeCharacter: String.raw`unknown escape: a backslash in text is written \\`,
     InvalidCharacter: String.raw`a control character must be escaped: a new line in text is \n, a tab \t`,
   };
-  return texts[printParseErrorCode(error)] ?? 'this is no JSON';
+  return texts[printParseErrorCode(error)] ?? 'this is not JSON';
 }

@@ -5,24 +5,24 @@ import {managerFixture, until} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
 describe('the pool', () => {
-  function pool(most: number) {
+  function createPool(most: number) {
     const world = {now: 0};
     const order: string[] = [];
-    const made = new Pool(most, () => world.now);
+    const pool = new Pool(most, () => world.now);
     const finish = new Map<string, () => void>();
     const run = (id: string, options: {background?: boolean; signal?: AbortSignal} = {}) =>
-      made.run(
+      pool.run(
         {id, background: options.background ?? false, signal: options.signal ?? new AbortController().signal},
         () => {
           order.push(id);
           return new Promise<string>((resolve) => finish.set(id, () => resolve(id)));
         },
       );
-    return {world, order, made, run, finish};
+    return {world, order, pool, run, finish};
   }
 
   it('starts foreground runs before background runs, and each in the order of their arrival', async () => {
-    const {run, order, finish} = pool(1);
+    const {run, order, finish} = createPool(1);
     const all = [run('a'), run('b1', {background: true}), run('b2', {background: true}), run('f1'), run('f2')];
     for (const id of ['a', 'f1', 'f2', 'b1', 'b2']) {
       await until(() => finish.has(id));
@@ -33,10 +33,10 @@ describe('the pool', () => {
   });
 
   it('moves a waiting run behind the others when it is sent to the background', async () => {
-    const {run, made, order, finish} = pool(1);
+    const {run, pool, order, finish} = createPool(1);
     const all = [run('a'), run('b'), run('c')];
-    made.toBackground('b');
-    made.toBackground('a');
+    pool.toBackground('b');
+    pool.toBackground('a');
     for (const id of ['a', 'c', 'b']) {
       await until(() => finish.has(id));
       finish.get(id)!();
@@ -46,7 +46,7 @@ describe('the pool', () => {
   });
 
   it('ends a waiting run at once when it is stopped, without a slot', async () => {
-    const {run, order, finish} = pool(1);
+    const {run, order, finish} = createPool(1);
     const abort = new AbortController();
     void run('a');
     const waiting = run('b', {signal: abort.signal});
@@ -57,19 +57,19 @@ describe('the pool', () => {
   });
 
   it('is halved by an overload, never below one slot, and grows by one for each run that succeeds', () => {
-    const {made, world} = pool(8);
-    made.overloaded();
-    expect(made.slots).toBe(4);
+    const {pool, world} = createPool(8);
+    pool.overloaded();
+    expect(pool.slots).toBe(4);
     // Other runs report the same overload.
-    made.overloaded();
-    expect(made.slots).toBe(4);
+    pool.overloaded();
+    expect(pool.slots).toBe(4);
     for (const slots of [2, 1, 1]) {
       world.now += 1_000;
-      made.overloaded();
-      expect(made.slots).toBe(slots);
+      pool.overloaded();
+      expect(pool.slots).toBe(slots);
     }
-    for (let ends = 0; ends < 20; ends += 1) made.endedWell();
-    expect(made.slots).toBe(8);
+    for (let ends = 0; ends < 20; ends += 1) pool.endedWell();
+    expect(pool.slots).toBe(8);
   });
 });
 

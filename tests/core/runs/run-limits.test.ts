@@ -120,16 +120,16 @@ describe('the idle time', () => {
 
 describe('a run whose model server fails', () => {
   it('by 429 or a broken stream returns its partial work and the reason as an error', async () => {
-    for (const [kind, words] of [
+    for (const [kind, reason] of [
       ['rate_limit', 'too many requests (429)'] as const,
       ['stream', 'it broke off'] as const,
     ]) {
-      const fail = new ModelError(kind, words, {retryable: true});
+      const fail = new ModelError(kind, reason, {retryable: true});
       const model = new ScriptedModel([looking, {fail, partial: 'found a.ts:1 and'}]);
       const agent = {...AGENT_TYPES.explore!, tools: ['look']};
       const {result, report} = await managerFixture({tools: [tool('look')]}).spawn(model, {agent});
-      expect(result).toMatchObject({outcome: 'error', error: words, text: 'found a.ts:1 and', turns: 1});
-      expect(report).toContain(`The run did not finish: ${words}`);
+      expect(result).toMatchObject({outcome: 'error', error: reason, text: 'found a.ts:1 and', turns: 1});
+      expect(report).toContain(`The run did not finish: ${reason}`);
     }
   });
 });
