@@ -97,8 +97,9 @@ describe('/subagents diff and undo', () => {
     const server = await serve((body) => {
       if (!isSubagent(body)) return countReplies(body) === 0 ? callTools([code('left'), code('right')]) : say('done');
       const own = getFirstPrompt(body);
-      // Each command waits for the other one, and then writes.
-      const meet = `touch .${own}; until [ -e .left ] && [ -e .right ]; do sleep 0.02; done`;
+      // Each command waits for the other one, and then writes. They meet outside of the workspace: a file that one makes
+      // in it before the other begins is not shared.
+      const meet = `cd ${at.path}; touch ${own}; until [ -e left ] && [ -e right ]; do sleep 0.02; done; cd ${where.path}`;
       if (countReplies(body) > 0) return say('done');
       return callTool('bash', {command: `${meet}; echo ${own} >> README.md`});
     });
