@@ -32,7 +32,7 @@ export function createFileChanges(options: FileChangesOptions) {
     root,
     checkpoints: () => checkpoints.current,
     formatPatch,
-    onRestored: (paths, label) => createFileLedger(writeLog, label).commandRan(paths),
+    onRestored: (paths, label) => createFileLedger(writeLog, label).recordCommandWrites(paths),
   });
   return {writeLog, checkpoints, changes, worktrees: createWorktrees(options, checkpoints)};
 }

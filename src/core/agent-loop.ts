@@ -46,9 +46,7 @@ const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where i
 const REPORT_NOW =
   'You have reached the limit of this run. Do not call tools: report now what you found or did, what is missing, and where (file:line).';
 
-/**
- * Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has all there was by then.
- */
+/** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has what there was. */
 export async function runAgent(run: AgentRun): Promise<RunResult> {
   const tally = new Tally(run.clock);
   const {timeoutSeconds} = run.limits;

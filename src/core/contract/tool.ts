@@ -52,17 +52,17 @@ export interface Tool<Input = unknown> {
  * All paths are absolute, with links resolved.
  */
 export interface FileLedger {
-  /** The agent has read this content of the file. */
-  sawRead(path: string, content: Buffer): void;
-  /** The agent has written this content. */
-  sawWrite(path: string, content: Buffer): void;
+  /** The agent has read this content of a file. */
+  recordRead(path: string, content: Buffer): void;
+  /** A tool of the agent has written this content. */
+  recordWrite(path: string, content: Buffer): void;
   /**
    * A command of this agent begins. @returns a function to call at its end: it logs which of the files that agents have
    * seen the command changed. The agent has not seen these changes: it must read such a file again before it writes it.
    */
-  commandBegins(): () => Promise<void>;
-  /** A command of this agent changed these files. */
-  commandRan(changed: readonly string[]): Promise<void>;
+  beginCommand(): () => Promise<void>;
+  /** A command of this agent changed these files, or the runtime did on its behalf. */
+  recordCommandWrites(changed: readonly string[]): Promise<void>;
   /**
    * Returns when the file is as this agent last saw it.
    * @throws MiniCcError `NOT_READ` when the agent has not read it, `STALE` when it changed since. The message names who

@@ -139,7 +139,7 @@ async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, 
   }
   const {applied, kept, notes} = brought;
   const files = createFileLedger(deps.writeLog, occupant.label);
-  await files.commandRan(applied);
+  await files.recordCommandWrites(applied);
   const receipt = makeReceipt(ended, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
   const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];
   if (kept) occupant.emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});

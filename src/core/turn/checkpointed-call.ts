@@ -16,9 +16,7 @@ export interface CheckpointedCaller {
   readonly checkpoints: Checkpoints;
 }
 
-/**
- * After an abort, the checkpoint after a call may take this long. Then the result is returned without it. Milliseconds.
- */
+/** After an abort, the checkpoint may take so many milliseconds more; then the result is returned without it. */
 const CHECKPOINT_GRACE_MS = 500;
 
 /**
@@ -65,7 +63,7 @@ async function runWithSavedWorkspace(
     shared = [],
     uncounted,
   } = await checkpoints.around({agentId, label}, async () => {
-    const ended = files.commandBegins();
+    const ended = files.beginCommand();
     try {
       return await work();
     } finally {

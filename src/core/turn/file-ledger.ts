@@ -65,27 +65,27 @@ class AgentFileLedger implements FileLedger {
     private readonly agent: string,
   ) {}
 
-  sawRead(path: string, content: Buffer): void {
+  recordRead(path: string, content: Buffer): void {
     this.log.addKnown(path);
     this.#seen.set(path, hashContent(content));
   }
 
-  sawWrite(path: string, content: Buffer): void {
+  recordWrite(path: string, content: Buffer): void {
     const hash = hashContent(content);
     this.log.addKnown(path);
     this.#seen.set(path, hash);
     this.log.addWrite(path, this.agent, hash);
   }
 
-  commandBegins(): () => Promise<void> {
+  beginCommand(): () => Promise<void> {
     const before = this.log.readStamps();
     return async () => {
       const changed = [...before].filter(([path, stamp]) => readStamp(path) !== stamp);
-      await this.commandRan(changed.map(([path]) => path));
+      await this.recordCommandWrites(changed.map(([path]) => path));
     };
   }
 
-  async commandRan(changed: readonly string[]): Promise<void> {
+  async recordCommandWrites(changed: readonly string[]): Promise<void> {
     for (const path of changed.filter((each) => this.log.knows(each))) {
       const hash = await readFile(path).then(hashContent, () => undefined);
       // A file that was deleted or cannot be read needs no entry: nothing can overwrite it unseen.

@@ -30,9 +30,7 @@ export class History {
     return this.#append(message, facts);
   }
 
-  /**
-   * Appends what a person wrote: the conversation can be taken back to before it. @returns the uuid of the new line.
-   */
+  /** Appends a prompt: the conversation can be taken back to before it. @returns the uuid of the new line. */
   appendPrompt(content: PromptContent): string {
     return this.#append(toUserMessage(content), {prompt: true});
   }

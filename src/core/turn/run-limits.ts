@@ -24,9 +24,7 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * Counts the wall time of a run and calls `onEnd` once when it is used up. The time does not count while it is paused.
- */
+/** Counts the wall time of a run, except while it is paused, and calls `onEnd` once when the time is used up. */
 export class Deadline {
   #usedMs = 0;
   #runningSince: number | undefined;

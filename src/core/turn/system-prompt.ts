@@ -1,6 +1,4 @@
-/**
- * Builds the system prompt: the agent's prompt, where it works, the memory files. It stays the same for a whole run.
- */
+/** The system prompt: the agent's prompt, where it works, the memory files. It stays the same for a whole run. */
 
 /** What a system prompt says besides the agent's own prompt. */
 export interface SystemPromptContext {

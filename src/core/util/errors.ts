@@ -1,7 +1,7 @@
 import {lstatSync, readlinkSync} from 'node:fs';
 import {quote} from './problem.ts';
 
-/** All errors of mini-cc: a stable `code` for programs, and a message that says what a person can do. */
+/** The base class of mini-cc's errors: a stable `code` for programs, and a message that says what a person can do. */
 export class MiniCcError extends Error {
   /** Written out in each class, since bundling renames classes. */
   override readonly name: string = 'MiniCcError';

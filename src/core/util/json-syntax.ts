@@ -2,10 +2,7 @@
 import {type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
 import {type ProblemList, positionAt, quote, START} from './problem.ts';
 
-/**
- * Parses a text that must contain one object. Anything else is added to the problems, and undefined returned. Never
- * throws.
- */
+/** Parses a text that must contain one object. Undefined, with a problem added, for any other text. Never throws. */
 export function parseRoot(text: string, problems: ProblemList): Node | undefined {
   if (text.trim() === '') {
     problems.error('syntax', START, 'is empty');

@@ -7,10 +7,7 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
 }
 
-/**
- * The known word that `word` is probably a typo of: its letters in another order, or with up to a third (1 to 3)
- * changed.
- */
+/** The known word that `word` is probably a typo of: up to a third (1 to 3) of the letters differ, or their order. */
 export function findTypo(word: string, known: readonly string[]): string | undefined {
   const found = findNearest(word, known);
   if (found === undefined) return undefined;
@@ -19,9 +16,7 @@ export function findTypo(word: string, known: readonly string[]): string | undef
   return isTypo ? found : undefined;
 }
 
-/**
- * Makes `max_turns`, `max-turns` and `maxTurns` equal. Cuts long words, since the distance takes time by both lengths.
- */
+/** Makes `max_turns`, `max-turns` and `maxTurns` equal. Cuts long words, since leven takes time by both lengths. */
 function fold(word: string): string {
   return word
     .slice(0, 80)

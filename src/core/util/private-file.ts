@@ -1,16 +1,14 @@
-/** Files with conversations: only the user can read them, with every umask, also where an existing file was open to others. */
+/** Files with conversations: only the user can read them, with every umask, and also if others could before. */
 import {appendFileSync, chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {getErrorCode} from './errors.ts';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** The permissions of group and others. */
 const OTHERS_MASK = 0o077;
 
-/**
- * Opens a file and creates its folder; removes the permissions of others from an existing file. @returns its
- * descriptor.
- */
+/** Opens a file and creates its folder; removes the permissions of others from the file. @returns the descriptor. */
 export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
   mkdirSync(path.dirname(file), {recursive: true, mode: FOLDER_MODE});
   const fd = openSync(file, flags, FILE_MODE);
@@ -41,8 +39,6 @@ function restrictMode(change: () => void): void {
   try {
     change();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && ['EPERM', 'ENOTSUP', 'EROFS'].includes(String(error.code)))) {
-      throw error;
-    }
+    if (!['EPERM', 'ENOTSUP', 'EROFS'].includes(getErrorCode(error) ?? '')) throw error;
   }
 }

@@ -81,7 +81,7 @@ export async function changeFile(
         await mkdir(dirname(path), {recursive: true});
         // Keeps mode and owner of a file that exists.
         await writeFileAtomic(path, content);
-        files.sawWrite(path, content);
+        files.recordWrite(path, content);
       },
     });
   });

@@ -48,7 +48,7 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
       );
     }
     const bytes = await readFile(path);
-    context.files.sawRead(path, bytes);
+    context.files.recordRead(path, bytes);
     const source = {type: 'base64' as const, media_type: image, data: bytes.toString('base64')};
     return {content: [{type: 'image', source}], facts: {read: [path]}};
   }
@@ -61,11 +61,11 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
     }
     isAll = await addFileLines(path, lines, context.signal);
     // Without all its bytes, the ledger knows this file by time and size alone.
-    context.files.sawRead(path, Buffer.alloc(0));
+    context.files.recordRead(path, Buffer.alloc(0));
   } else {
     const bytes = await readFile(path, {signal: context.signal});
     for (const line of splitLines(decodeText(bytes).text)) lines.add(line);
-    context.files.sawRead(path, bytes);
+    context.files.recordRead(path, bytes);
   }
   const facts = {read: [path]};
   if (lines.count === 0) return textResult('(empty file)', {facts});

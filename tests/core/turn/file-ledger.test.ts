@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 describe('the error for a stale file', () => {
-  const read = (ledger: FileLedger, file: string) => ledger.sawRead(file, readFileSync(file));
+  const read = (ledger: FileLedger, file: string) => ledger.recordRead(file, readFileSync(file));
 
   it('names the agent whose command changed the file', async () => {
     const file = path.join(root, 'a.txt');
@@ -21,7 +21,7 @@ describe('the error for a stale file', () => {
     read(mine, file);
     read(theirs, file);
     writeFileSync(file, 'two');
-    await theirs.commandRan([file]);
+    await theirs.recordCommandWrites([file]);
     await expect(mine.assertFresh(file)).rejects.toThrow('changed since you read it (by [code] refactor auth)');
     await expect(theirs.assertFresh(file)).rejects.toThrow('(by a command of yours)');
   });
@@ -32,10 +32,10 @@ describe('the error for a stale file', () => {
     const log = new WriteLog();
     const mine = createFileLedger(log, 'main');
     read(mine, file);
-    await mine.commandBegins()();
+    await mine.beginCommand()();
     writeFileSync(file, 'two');
     await expect(mine.assertFresh(file)).rejects.toThrow('changed since you read it (outside mini-cc)');
-    const ended = createFileLedger(log, '[code] refactor auth').commandBegins();
+    const ended = createFileLedger(log, '[code] refactor auth').beginCommand();
     writeFileSync(file, 'three');
     await ended();
     await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] refactor auth)');
@@ -47,9 +47,9 @@ describe('the error for a stale file', () => {
     const log = new WriteLog();
     const mine = createFileLedger(log, 'main');
     read(mine, file);
-    const ended = createFileLedger(log, '[code] a').commandBegins();
+    const ended = createFileLedger(log, '[code] a').beginCommand();
     writeFileSync(file, 'two');
-    createFileLedger(log, '[code] b').sawWrite(file, Buffer.from('two'));
+    createFileLedger(log, '[code] b').recordWrite(file, Buffer.from('two'));
     await ended();
     await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] b)');
   });
@@ -61,8 +61,8 @@ describe('the error for a stale file', () => {
     const mine = createFileLedger(log, 'main');
     read(mine, file);
     writeFileSync(file, 'two');
-    await createFileLedger(log, '[code] a').commandRan([file]);
-    await createFileLedger(log, '[code] b').commandRan([file]);
+    await createFileLedger(log, '[code] a').recordCommandWrites([file]);
+    await createFileLedger(log, '[code] b').recordCommandWrites([file]);
     await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] a or [code] b)');
   });
 });

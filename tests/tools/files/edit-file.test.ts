@@ -169,7 +169,7 @@ describe('edit_file', () => {
   test('refuses a binary file', async () => {
     const {call, put, context, root} = fixture();
     put({'a.bin': Buffer.from([65, 0, 66])});
-    context().files.sawRead(join(root, 'a.bin'), Buffer.from([65, 0, 66]));
+    context().files.recordRead(join(root, 'a.bin'), Buffer.from([65, 0, 66]));
     const {text} = await call(editFile, {path: 'a.bin', old_string: 'A', new_string: 'B'});
     expect(text).toBe('a.bin is a binary file: it is not edited.');
   });
