@@ -18,7 +18,8 @@ try { appendLine(fd, 'x'.repeat(5000)); } catch (error) { console.log(error.code
 appendLine(fd, 'last');`;
   writeFileSync(program, text);
   // Files may have at most 1024 bytes: this acts like a full disk.
-  const {stdout} = await execa('bash', ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program]);
+  const node = [process.execPath, '--experimental-transform-types'];
+  const {stdout} = await execa('bash', ['-c', 'ulimit -f 1; exec "$@"', 'bash', ...node, program]);
   expect(stdout).toBe('EFBIG');
   expect(readFileSync(file, 'utf8')).toBe('first\nlast\n');
 });
