@@ -61,6 +61,17 @@ describe('a change of the mode', () => {
     expect(denials).toHaveLength(1);
   });
 
+  it('refuses what plan mode refuses also when the yes comes before the question is settled', async () => {
+    const {ask, turnTo, open, questions} = asking();
+    const edit = ask(EDIT);
+    await until(() => open().length === 1);
+    const [{question} = {question: {id: ''}}] = open();
+    const turned = turnTo('plan');
+    questions.answer(question.id, {choice: 'yes'});
+    await turned;
+    expect(await edit).toMatchObject({verdict: 'deny', message: expect.stringMatching(/plan/)});
+  });
+
   it('to bypassPermissions allows all calls that wait; each question ends once', async () => {
     const {ask, turnTo, events, open} = asking();
     const waiting = [ask(EDIT), ask(RUN), ask({kind: 'fetch', host: 'example.com', url: 'https://example.com/'})];

@@ -175,3 +175,31 @@ describe('cleanup: delete', () => {
     expect(states).toEqual(['processing', 'stopping', 'stopped', 'removed']);
   });
 });
+
+it('a run whose end is being written can no longer be sent to the background', async () => {
+  const fixture = managerFixture();
+  const {store} = fixture;
+  let sent: boolean | undefined;
+  const {manager, spawn} = managerFixture({
+    options: {
+      store: {
+        sessionId: store.sessionId,
+        create(header) {
+          const open = store.create(header);
+          const close = async () => {
+            sent = manager.detach(header.runId);
+            await open.close();
+          };
+          return {...open, close};
+        },
+        reopen: (runId) => store.reopen(runId),
+        list: () => store.list(),
+        read: (runId) => store.read(runId),
+        archive: (runId) => store.archive(runId),
+      },
+    },
+  });
+  const {runId} = await spawn(new ScriptedModel([say('found it')]));
+  expect(sent).toBe(false);
+  expect(manager.get(runId)?.background).toBe(false);
+});
