@@ -2,6 +2,7 @@
 import {homedir} from 'node:os';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import type {Confinement, RuleKind} from '../core/contract/permission.ts';
+import type {PermissionSandbox} from '../core/permissions/context.ts';
 import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
@@ -97,6 +98,13 @@ export function createSessionSandbox(settings: Settings, miniCcHome: string): Sa
     },
   };
   return createSandbox({home: homedir(), miniCcHome, hide, hosts, unixSockets});
+}
+
+export function createPermissionSandbox(sandbox: Sandbox): PermissionSandbox {
+  return {
+    available: async () => (await sandbox.status()).available,
+    isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
+  };
 }
 
 /**

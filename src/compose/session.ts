@@ -37,7 +37,13 @@ import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.
 import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
-import {createRules, createSessionSandbox, getConfinement, getToolRules} from './permissions.ts';
+import {
+  createPermissionSandbox,
+  createRules,
+  createSessionSandbox,
+  getConfinement,
+  getToolRules,
+} from './permissions.ts';
 import {describeEmptySession, openConversation, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -131,7 +137,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
   const permits = {
     policy,
     questions: options.interactive ? questions : undefined,
-    sandboxAvailable: async () => (await sandbox.status()).available,
+    sandbox: createPermissionSandbox(sandbox),
     // Only print mode reads them, at its end.
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };

@@ -102,12 +102,16 @@ export class Bubblewrap implements Sandbox {
   }
 
   outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
-    if (PRIVATE_FOLDERS.includes(directory)) return true;
+    return PRIVATE_FOLDERS.includes(directory) || this.isVisible(directory, options);
+  }
+
+  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
     const hidden = hiddenPaths(this.#places).map(({path}) => path);
-    const innermost = [...PRIVATE_FOLDERS, ...hidden, ...existingRoots(options)]
-      .filter((place) => isInside(directory, [place]))
+    const shown = [...existingRoots(options), ...(options.seen ?? [])];
+    const innermost = [...PRIVATE_FOLDERS, ...hidden, ...shown]
+      .filter((each) => isInside(place, [each]))
       .sort((a, b) => b.length - a.length)[0];
-    return innermost === undefined || existingRoots(options).includes(innermost);
+    return innermost === undefined || shown.includes(innermost);
   }
 
   /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write. */

@@ -48,6 +48,10 @@ class NoSandbox implements Sandbox {
     throw new MiniCcError('SANDBOX_UNAVAILABLE', `There is no sandbox: ${this.reason}`);
   }
 
+  isVisible(): boolean {
+    return false;
+  }
+
   outlives(): boolean {
     return false;
   }

@@ -51,6 +51,11 @@ export interface Sandbox {
    * a workspace whose protected places could be replaced.
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
+  /**
+   * Whether a confined command finds at this path what is there outside.
+   * @param place absolute, with links resolved; it need not exist
+   */
+  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean;
   /** False for a directory that only the ended command could see, such as one in its private `/tmp`. */
   outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean;
 }

@@ -35,7 +35,7 @@ const BASE = [
   '(allow file-read* file-ioctl (literal "/dev/random") (literal "/dev/urandom") (literal "/dev/tty"))',
 ];
 /** They contain files and sockets of other users; `/tmp` is a link to the first. */
-const SHARED_FOLDERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
+export const SHARED_FOLDERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
 
 interface ProfileRule {
   readonly path: string;

@@ -9,7 +9,7 @@ import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {existingRoots} from './mounts.ts';
 import {protectedPlaces} from './protected-places.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
-import {createSeatbeltProfile} from './seatbelt-profile.ts';
+import {createSeatbeltProfile, SHARED_FOLDERS} from './seatbelt-profile.ts';
 
 const PROBE_LIMIT_MS = 5000;
 const TEMPORARY = 'mini-cc-';
@@ -47,6 +47,14 @@ export class Seatbelt implements Sandbox {
         return [];
       },
     };
+  }
+
+  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
+    const shown = [...existingRoots(options), ...(options.seen ?? [])];
+    const innermost = [...SHARED_FOLDERS, ...hiddenPaths(this.places).map(({path}) => path), ...shown]
+      .filter((each) => isInside(place, [each]))
+      .sort((a, b) => b.length - a.length)[0];
+    return innermost === undefined || shown.includes(innermost);
   }
 
   outlives(directory: string): boolean {

@@ -19,6 +19,7 @@ import {WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
+import {permissionSandbox} from '../support/sandbox.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 
 export const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
@@ -101,7 +102,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
 /** The default mode without rules. @param questions undefined: no person can be asked. */
 export function createPermitDeps(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
   const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
-  return {policy, questions, onDenied, sandboxAvailable: async () => true};
+  return {policy, questions, onDenied, sandbox: permissionSandbox()};
 }
 
 /** Waits until the condition is true. Tests use it in place of fixed waiting times. */

@@ -17,6 +17,7 @@ import {History} from '../../src/core/turn/history.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {createTokenBudget, systemClock} from '../../src/core/turn/run-limits.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
+import {permissionSandbox} from '../support/sandbox.ts';
 
 interface RunFixture {
   readonly run: AgentRun;
@@ -76,7 +77,7 @@ function createBypassDeps(): PermitDeps {
     policy: new PermissionPolicy('bypassPermissions', new RuleBook([]), {ownFolders: () => [], secretPaths: []}),
     questions: undefined,
     onDenied: () => undefined,
-    sandboxAvailable: async () => true,
+    sandbox: permissionSandbox(),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Lets an agent try all attempts, in a real run with a scripted model, permissions, bash and the sandbox. */
 import {setTimeout as delay} from 'node:timers/promises';
+import {createPermissionSandbox} from '../../src/compose/permissions.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {PermissionMode} from '../../src/core/contract/events.ts';
 import type {Confinement} from '../../src/core/contract/permission.ts';
@@ -119,7 +120,7 @@ async function dispatch(fixture: EscapeFixture, model: ScriptedModel, conditions
         policy,
         questions: undefined,
         onDenied: () => undefined,
-        sandboxAvailable: async () => (await sandbox.status()).available,
+        sandbox: createPermissionSandbox(sandbox),
       },
     },
   });

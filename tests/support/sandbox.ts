@@ -1,4 +1,5 @@
 /** Whether tests of the real sandbox can run on this machine. */
+import type {PermissionSandbox} from '../../src/core/permissions/context.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 
 /**
@@ -9,4 +10,9 @@ export async function hasSandbox(): Promise<boolean> {
   const status = await createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent'}).status();
   if (!status.available && process.env.CI) throw new Error(`CI must run the tests of the sandbox: ${status.reason}`);
   return status.available;
+}
+
+/** What permissions are told of a sandbox that works, or does not, and that shows every place. */
+export function permissionSandbox(isAvailable = true): PermissionSandbox {
+  return {available: async () => isAvailable, isVisible: () => true};
 }

@@ -10,8 +10,18 @@ export interface AgentPermissions {
   readonly mode?: PermissionMode;
   /** The agent never asks: what is not allowed is refused. */
   readonly readOnly?: boolean;
-  /** Whether a sandbox works here. */
-  readonly sandboxAvailable: () => Promise<boolean>;
+  readonly sandbox: PermissionSandbox;
+}
+
+/** What permissions need to know of the sandbox. */
+export interface PermissionSandbox {
+  /** Whether one works here. */
+  available(): Promise<boolean>;
+  /**
+   * Whether a confined command of this workspace finds at this path what is there outside.
+   * @param place absolute, with links resolved
+   */
+  isVisible(place: string, workspace: Workspace): boolean;
 }
 
 export interface PermissionContext {
@@ -22,7 +32,7 @@ export interface PermissionContext {
   /** From the workspace and from plan mode. */
   readonly confinement: Confinement;
   readonly neverAsks: boolean;
-  readonly sandboxAvailable: () => Promise<boolean>;
+  readonly sandbox: PermissionSandbox;
   readonly rules: RuleBook;
   /** Whether the person allowed calls like this one for the session. */
   readonly isGranted: (grant: string) => boolean;

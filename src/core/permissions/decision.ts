@@ -20,7 +20,7 @@ import type {
   Workspace,
 } from '../contract/permission.ts';
 import {getErrorMessage} from '../util/errors.ts';
-import type {AgentPermissions} from './context.ts';
+import type {AgentPermissions, PermissionSandbox} from './context.ts';
 import {resolveLinks} from './files/paths.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
@@ -30,8 +30,7 @@ export interface PermitDeps {
   /** Absent in print mode: calls that need a question are refused. */
   readonly questions: Questions | undefined;
   readonly onDenied: (denial: Denial) => void;
-  /** Whether a sandbox works here. */
-  readonly sandboxAvailable: () => Promise<boolean>;
+  readonly sandbox: PermissionSandbox;
   /** Hooks that look at each call before it is asked about. */
   readonly beforeCall?: readonly BeforeCall[];
 }
@@ -48,7 +47,7 @@ export function createPermit(
   {permissionMode, readOnly}: PermitAgent = {},
 ): Permit {
   const agent: AgentPermissions = {
-    sandboxAvailable: deps.sandboxAvailable,
+    sandbox: deps.sandbox,
     ...(permissionMode === undefined ? {} : {mode: permissionMode}),
     ...(readOnly === undefined ? {} : {readOnly}),
   };

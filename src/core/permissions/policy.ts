@@ -113,7 +113,7 @@ export class PermissionPolicy {
       mode,
       confinement,
       neverAsks: agent.readOnly ?? (confinement === 'read-only' && mode !== 'plan'),
-      sandboxAvailable: agent.sandboxAvailable,
+      sandbox: agent.sandbox,
       rules: this.rules,
       isGranted: (grant) => this.#grants.has(grant),
       zonePaths: this.#zonePaths,

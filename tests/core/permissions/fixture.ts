@@ -10,6 +10,7 @@ import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {createRule} from '../../../src/core/permissions/rules/rule.ts';
 import {RuleBook, type RuleStore} from '../../../src/core/permissions/rules/rule-book.ts';
+import {permissionSandbox} from '../../support/sandbox.ts';
 
 export const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
 export const root = path.join(base, 'work');
@@ -61,7 +62,7 @@ export async function decide(access: Access, options: DecideOptions = {}) {
   const {sandbox = true, agent = {}, tool = TOOLS[access.kind]} = options;
   const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
   return createPolicy(options).judge(request, options.in ?? workspace, {
-    sandboxAvailable: async () => sandbox,
+    sandbox: permissionSandbox(sandbox),
     ...agent,
   });
 }
@@ -96,7 +97,7 @@ export function permitFixture({
     policy,
     questions: interactive ? questions : undefined,
     onDenied: (denial: Denial) => void denials.push(denial),
-    sandboxAvailable: async () => options.sandbox ?? true,
+    sandbox: permissionSandbox(options.sandbox),
     beforeCall,
   };
   const emit = (event: AgentEventBody) => void events.push(event);

@@ -3,12 +3,13 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Access} from '../../../src/core/contract/permission.ts';
+import {permissionSandbox} from '../../support/sandbox.ts';
 import {createPolicy, outside, workspace} from './fixture.ts';
 
 mkdirSync(path.join(outside, 'logs'));
 writeFileSync(path.join(outside, '.netrc'), '');
 const keys = path.join(outside, '.netrc');
-const agent = {sandboxAvailable: async () => true};
+const agent = {sandbox: permissionSandbox()};
 
 const reading = (place: string, tool = 'read_file') => requestFor({kind: 'read', path: place}, tool);
 

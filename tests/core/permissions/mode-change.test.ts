@@ -6,6 +6,7 @@ import {createPermit} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../../src/core/permissions/rules/rule-book.ts';
+import {permissionSandbox} from '../../support/sandbox.ts';
 import {root, until} from '../manager-fixture.ts';
 
 const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
@@ -18,7 +19,7 @@ function asking() {
   const questions = new Questions();
   const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   const onDenied = (denial: Denial) => void denials.push(denial);
-  const deps = {policy, questions, onDenied, sandboxAvailable: async () => true};
+  const deps = {policy, questions, onDenied, sandbox: permissionSandbox()};
   const permit = createPermit(deps, '[code] fix it', workspace, (event) => void events.push(event));
   return {
     events,

@@ -31,7 +31,7 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
   const {confinement} = context;
   const {unconfined = false} = access;
   // Without confinement, the check for a sandbox is not needed: it takes time.
-  const isAvailable = confinement !== 'none' && (await context.sandboxAvailable());
+  const isAvailable = confinement !== 'none' && (await context.sandbox.available());
   const mode = getLaunchMode(confinement, isAvailable, unconfined);
   const command = new CommandReading(access.command);
   const {proven = false, ...verdict} = await judge(command, mode, unconfined, context);
@@ -104,7 +104,9 @@ async function planAttempts(
   if (certainty === 'certain') return [{launch, checkpoint: false}];
   const checkpointed: Attempt = {launch, checkpoint: true};
   if (certainty === 'none' || launch !== 'plain' || unconfined) return [checkpointed];
-  return (await context.sandboxAvailable()) ? [{launch: 'read-only', checkpoint: false}, checkpointed] : [checkpointed];
+  return (await context.sandbox.available())
+    ? [{launch: 'read-only', checkpoint: false}, checkpointed]
+    : [checkpointed];
 }
 
 /**

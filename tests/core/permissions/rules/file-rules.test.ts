@@ -2,6 +2,7 @@ import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
+import {permissionSandbox} from '../../../support/sandbox.ts';
 import {createPolicy, decide, outside, type Rules, root, run, workspace} from '../fixture.ts';
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
@@ -60,7 +61,7 @@ describe('a rule about files', () => {
   });
 
   it('leaves files that it refuses or asks about out of a search, and so are keys', () => {
-    const agent = {sandboxAvailable: async () => true};
+    const agent = {sandbox: permissionSandbox()};
     const filter = (rules: Rules, mode: 'default' | 'bypassPermissions' = 'default', secretPaths: string[] = []) =>
       createPolicy({rules, mode, secretPaths}).createReadFilter(searching('.'), workspace, agent);
     expect(filter({})).toBeUndefined();
@@ -91,7 +92,7 @@ describe('a rule about files', () => {
   });
 
   it('does not let a search outside the workspace read keys, unless their folder is what is searched', () => {
-    const agent = {sandboxAvailable: async () => true};
+    const agent = {sandbox: permissionSandbox()};
     const keys = path.join(outside, 'keys');
     const policy = createPolicy({secretPaths: [keys]});
     const seen = (folder: string) =>
