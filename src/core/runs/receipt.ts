@@ -1,11 +1,11 @@
 /** The receipt of a run, made by the runtime from what it saw, never from the model's text; and the report with it. */
-import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Usage} from '../contract/model.ts';
 import type {Outcome, RunResult, ToolFacts} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
 import {formatFileName} from '../util/paths.ts';
+import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
 
 /** For a run that worked in a worktree. */
@@ -29,7 +29,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
     filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}${sharedNote(facts)}`,
     ...(kept ? [`changes kept in ${kept.patch} (${kept.why})`] : []),
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
-    citations(result.text, elsewhere?.citedIn ?? root),
+    formatCitations(result.text, elsewhere?.citedIn ?? root),
     formatDuration(result.durationMs),
     `tokens in ${tokens(countInputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
     'est n/a',
@@ -63,37 +63,14 @@ function names(files: readonly string[], root: string): string {
   return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }
 
-/** `path:line` and `path:line-line` in the text, checked against the disk: the file is there and has those lines. */
-function citations(text: string, root: string): string {
-  const cited = new Map(
-    [...text.matchAll(CITATION)].map(
-      ([all, file, from, to]) => [all, {file: file!, line: Number(to ?? from)}] as const,
-    ),
-  );
-  for (const [all, {file}] of cited) if (isHost(file)) cited.delete(all);
-  if (cited.size === 0) return 'citations 0';
-  const missing = [...cited].filter(([, {file, line}]) => !hasLine(path.resolve(root, file), line)).map(([all]) => all);
-  const named = missing.length > 0 ? ` (missing: ${missing.slice(0, 3).join(', ')})` : '';
-  return `citations ${cited.size - missing.length}/${cited.size} exist${named}`;
-}
-
-/** File names as projects have them, also `app/[id]/page.tsx`; without an ending only well-known ones. */
-const CITATION =
-  /(?<![\p{L}\p{N}_/.:@+-])((?:[\p{L}\p{N}_@.~+$()[\]-]*\/)*(?:[\p{L}\p{N}_@.+$()[\]-]+\.\p{L}[\p{L}\p{N}]*|(?:Make|Docker|Gem|Rake|Proc|Jenkins)file)):(\d+)(?:-(\d+))?/gu;
-/** Of a larger file only its existence is checked. */
-const MAX_CITED_BYTES = 5_000_000;
-
-/** `example.com:443` is an address and no citation. */
-function isHost(file: string): boolean {
-  return !file.includes('/') && /\.(?:com|org|net|io|dev|local|internal|invalid)$/i.test(file);
-}
-
-function hasLine(file: string, line: number): boolean {
-  const found = statSync(file, {throwIfNoEntry: false});
-  if (!found?.isFile()) return false;
-  if (found.size > MAX_CITED_BYTES) return true;
-  // The newline at the end of the file does not begin another line.
-  return line >= 1 && line <= readFileSync(file, 'utf8').replace(/\n$/, '').split('\n').length;
+/** How many of the places that the text cites exist, and the first ones that do not. */
+function formatCitations(text: string, root: string): string {
+  const cited = findCitations(text, root);
+  const missing = cited.filter(({exists}) => !exists);
+  if (cited.length === 0) return 'citations 0';
+  const names = missing.slice(0, 3).map((one) => one.text);
+  const named = names.length > 0 ? ` (missing: ${names.join(', ')})` : '';
+  return `citations ${cited.length - missing.length}/${cited.length} exist${named}`;
 }
 
 /** All input tokens, from the cache or not. */

@@ -1,0 +1,110 @@
+/** The places in files that a text cites, as `src/a.ts:3`, and whether they exist: for the receipt of a run. */
+import {readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {isInside} from '../util/paths.ts';
+
+export interface Citation {
+  /** As the text has it, without brackets and quotes around it. */
+  readonly text: string;
+  /** The file is there and has the cited lines. */
+  readonly exists: boolean;
+}
+
+/**
+ * A line number behind a path: `:3`, `:3-9`, `:3:5`, `:3,7`, `:L3`, `#L3-L9`, ` (line 3)`, `, lines 3-9`. Lengths are
+ * limited, so that the search takes time linear in the text.
+ */
+const LINES =
+  /(?:[::](?=L?\d)|#(?=L\d)|,? {1,2}\(?lines? (?=\d))L?(\d{1,9})(?:[:.]\d{1,9}(?!\d))?(?:\s?[-–—]\s?L?(\d{1,9})(?::\d{1,9})?)?((?:,\s?\d{1,9}(?:[-–]\d{1,9})?){0,20})(?![\p{Script=Latin}\p{N}])/gu;
+
+/** Longer paths are not looked for. Characters. */
+const MAX_PATH = 300;
+/** Further citations of one text are not checked. */
+const MAX_CITATIONS = 500;
+/** Of a larger file only its existence is checked. Bytes. */
+const MAX_CITED_BYTES = 5_000_000;
+
+/** Endings by which a name without a folder is a file, also when no such file exists. Others could be a host: `db.staging:80`. */
+const FILE_ENDING =
+  /\.(?:[cm]?[jt]sx?|json[c5l]?|md|mdx|rst|txt|ya?ml|toml|lock|ini|cfg|conf|xml|html?|s?css|less|svg|vue|svelte|py[iw]?|ipynb|go|mod|rs|java|kts?|scala|groovy|gradle|c|h|cc|cpp|cxx|hpp|hh|mm?|cs|fs|vb|swift|rb|erb|php|pl|pm|lua|r|jl|exs?|erl|hs|ml|clj|dart|sh|bash|zsh|fish|ps1|bat|sql|proto|graphql|tf|nix|csv|log|diff|patch|snap|env)$/i;
+const FILE_NAME = /^(?:(?:Make|Docker|Gem|Rake|Proc|Jenkins|Vagrant|Brew)file|LICENSE|README|CHANGELOG)$/;
+
+/** @param root the folder to which the paths are relative. Paths that lead out of it are no citations. */
+export function findCitations(text: string, root: string): readonly Citation[] {
+  const found = new Map<string, Citation>();
+  for (const match of text.matchAll(LINES)) {
+    if (found.size >= MAX_CITATIONS) break;
+    const file = findFile(text.slice(Math.max(0, match.index - MAX_PATH), match.index), root);
+    if (file === undefined) continue;
+    const cited = `${file}${match[0]}`;
+    const lines = [match[1], match[2], ...(match[3] ?? '').split(/[,\s–-]+/)].filter(Boolean).map(Number);
+    found.set(cited, {text: cited, exists: hasLines(path.resolve(root, file), lines)});
+  }
+  return [...found.values()];
+}
+
+/** The path at the end of the text: the longest one that exists, otherwise what looks like one. */
+function findFile(before: string, root: string): string | undefined {
+  const word = getLastWord(before);
+  // In a URL, as `https://host/a.ts:80`, or after one, as `host:80:3`.
+  if (/:\/\/|[::]$/.test(word)) return undefined;
+  const candidates = [...listQuoted(before), ...listEndings(word)].filter((one) =>
+    isInside(path.resolve(root, one), [root]),
+  );
+  const existing = candidates.find((one) => isFile(path.resolve(root, one)));
+  return existing ?? candidates.find((one) => looksLikeFile(one, root));
+}
+
+function getLastWord(text: string): string {
+  return /[^\s"'`“”‘’«»「」『』|]*$/u.exec(text)![0];
+}
+
+/** What stands between a quote or bracket and the end of the text, since names may contain spaces. */
+function listQuoted(text: string): string[] {
+  return ['`', '"', "'", '[', '(', '“', '「'].flatMap((mark) => {
+    const at = text.lastIndexOf(mark);
+    const quoted = text.slice(at + mark.length);
+    return at >= 0 && quoted.includes(' ') && !quoted.includes('\n') ? [quoted] : [];
+  });
+}
+
+/** The word, and its ends behind characters that may stand before a path: `(`, `**`, `在`. Longest first. */
+function listEndings(word: string): string[] {
+  const starts = [...word.matchAll(/(?<=^_*|[^\p{Script=Latin}\p{N}_./~@+-])(?=[^/]|\/)/gu)].map(({index}) => index);
+  return starts.map((at) => word.slice(at)).filter((one) => /[\p{L}_]/u.test(one));
+}
+
+/** Whether a path that does not exist was meant as a file of the project. */
+function looksLikeFile(given: string, root: string): boolean {
+  if (/^[^\p{L}\p{N}_./@+-]/u.test(given) && !isFolder(path.resolve(root, given.split('/')[0]!))) return false;
+  const name = path.basename(given);
+  if (FILE_ENDING.test(name) || FILE_NAME.test(name)) return true;
+  const [first, ...rest] = given.replace(/^\.\//, '').split('/');
+  return rest.length > 0 && isFolder(path.resolve(root, first!));
+}
+
+function isFile(file: string): boolean {
+  return getStat(file)?.isFile() === true;
+}
+
+function isFolder(file: string): boolean {
+  return getStat(file)?.isDirectory() === true;
+}
+
+function getStat(file: string) {
+  try {
+    return statSync(file, {throwIfNoEntry: false});
+  } catch {
+    // A name that is too long, a link to itself, a folder that may not be read: nothing to check.
+    return undefined;
+  }
+}
+
+function hasLines(file: string, lines: readonly number[]): boolean {
+  const found = getStat(file);
+  if (!found?.isFile()) return false;
+  if (found.size > MAX_CITED_BYTES) return true;
+  // The newline at the end of the file does not begin another line.
+  const count = readFileSync(file, 'utf8').replace(/\n$/, '').split('\n').length;
+  return lines.every((line) => line >= 1 && line <= count);
+}
