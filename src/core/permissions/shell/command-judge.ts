@@ -5,15 +5,16 @@ import type {Access, Attempt, Attempts, Confinement, Verdict} from '../../contra
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
-import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
+import {expandPattern} from '../files/file-patterns.ts';
 import {getFileZone, getRoots, isAlwaysAsked} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/paths.ts';
 import {getRunGrant} from '../grants.ts';
-import {getSpellings, getTextsToAllow, matchesCommand, toCommandPattern} from '../rules/command-rule.ts';
+import {getTextsToAllow, matchesCommand, toCommandPattern} from '../rules/command-rule.ts';
+import {judgeByRules} from '../rules/command-rules.ts';
 import {formatRule} from '../rules/rule.ts';
-import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
-import {type ParsedCommand, parseCommand} from './command-parser.ts';
-import {CommandWalk, type PermitsPart} from './command-walk.ts';
+import {ALLOWED, combineVerdicts, deny} from '../verdict.ts';
+import {CommandReading, unlessNotProven} from './command-reading.ts';
+import type {CommandWalk, PermitsPart} from './command-walk.ts';
 import {findNamedPrograms, findRepositoryFolders, isPathOutside} from './reading-environment.ts';
 import {NotProven} from './shell-words.ts';
 
@@ -153,100 +154,6 @@ function namesOnlyWorkspace(walk: CommandWalk, {workspace, zonePaths}: Permissio
   } catch {
     return false;
   }
-}
-
-async function unlessNotProven<T>(work: () => Promise<T>): Promise<T | NotProven> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof NotProven) return error;
-    throw error;
-  }
-}
-
-/** A command that is parsed once, when it is first needed. */
-class CommandReading {
-  #parsed: Promise<ParsedCommand | NotProven> | undefined;
-
-  constructor(readonly text: string) {}
-
-  /** @returns the reason if it cannot be parsed */
-  async parse(): Promise<ParsedCommand | NotProven> {
-    this.#parsed ??= unlessNotProven(() => parseCommand(this.text));
-    return this.#parsed;
-  }
-
-  /** @throws NotProven when a part is neither proven to only read nor permitted */
-  async walk(permits: PermitsPart, isTolerant = false): Promise<CommandWalk> {
-    const parsed = await this.parse();
-    if (parsed instanceof NotProven) throw parsed;
-    const walk = new CommandWalk(permits, isTolerant);
-    walk.walk(parsed.script);
-    return walk;
-  }
-}
-
-/** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
-async function judgeByRules(command: CommandReading, context: PermissionContext): Promise<Restriction | undefined> {
-  const {rules, mode, neverAsks} = context;
-  const [denies, asks] = [rules.getPatternRules(['bash'], 'deny'), rules.getPatternRules(['bash'], 'ask')];
-  if (denies.length + asks.length > 0) {
-    const {texts, doubt} = await getAllSpellings(command);
-    const denied = denies.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
-    if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
-    const mayAsk = mode !== 'bypassPermissions' && !neverAsks;
-    if (doubt !== undefined && denies.length > 0) {
-      const because = `${doubt}, so it is not known whether a rule refuses it`;
-      return mayAsk
-        ? {verdict: 'ask', because, onlyOnce: true}
-        : {verdict: 'deny', because: `${because}: write it plainly`};
-    }
-    const asked = asks.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
-    if (asked) return {verdict: 'ask', because: `runs a command: ${formatRule(asked)}`, onlyOnce: true};
-  }
-  return judgeVisibleFiles(command, context);
-}
-
-/** All spellings of all parts of the command, and why there may be others. */
-async function getAllSpellings(command: CommandReading): Promise<{texts: readonly string[]; doubt?: string}> {
-  const parsed = await command.parse();
-  const whole = command.text.trim();
-  if (parsed instanceof NotProven) return {texts: [whole], doubt: `the command is not understood (${parsed.message})`};
-  const spellings = await Promise.all(parsed.parts.map((part) => getSpellings(part)));
-  const texts = [whole, ...spellings.flatMap((each) => each.texts)];
-  const hasUnknown = spellings.some((each) => each.hasUnknown);
-  return hasUnknown ? {texts, doubt: 'a part of it is known only when it runs'} : {texts};
-}
-
-/** Judges the files that the command line shows to be read or written by the rules about files. */
-async function judgeVisibleFiles(
-  command: CommandReading,
-  context: PermissionContext,
-): Promise<Restriction | undefined> {
-  const {rules} = context;
-  const tools = ['read_file', 'edit_file'];
-  if (rules.getPatternRules(tools, 'deny').length + rules.getPatternRules(tools, 'ask').length === 0) return undefined;
-  const walk = await unlessNotProven(() => command.walk(() => false, true));
-  // A command that is not understood was judged as that.
-  if (walk instanceof NotProven) return undefined;
-  const {cwd} = context.workspace;
-  const matching = [...walk.globs].flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
-  const found = [...walk.searches].flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
-  const verdict = combineVerdicts([
-    ...[...walk.reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, context)),
-    ...[...walk.writes, ...walk.programWrites].map((target) => judgeByFileRules('edit_file', target, context)),
-  ]);
-  return verdict.verdict === 'allow' ? undefined : verdict;
-}
-
-function judgeByFileRules(tool: string, given: string, {rules, workspace}: PermissionContext): Verdict {
-  const target = resolveLinks(given, workspace.cwd);
-  const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
-  if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
-  const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);
-  return asked
-    ? {verdict: 'ask', because: `runs a command on ${target}: ${formatRule(asked)}`, onlyOnce: true}
-    : ALLOWED;
 }
 
 /** Without a sandbox, only commands that are proven to only read run. */

@@ -1,0 +1,76 @@
+/** Judges a command by the deny and ask rules: for its parts, in every spelling, and for the files that its words show. */
+import type {Verdict} from '../../contract/permission.ts';
+import type {PermissionContext} from '../context.ts';
+import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
+import {resolveLinks} from '../files/paths.ts';
+import {type CommandReading, unlessNotProven} from '../shell/command-reading.ts';
+import {NotProven} from '../shell/shell-words.ts';
+import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
+import {getSpellings, matchesCommand} from './command-rule.ts';
+import {formatRule} from './rule.ts';
+
+/** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
+export async function judgeByRules(
+  command: CommandReading,
+  context: PermissionContext,
+): Promise<Restriction | undefined> {
+  const {rules, mode, neverAsks} = context;
+  const [denies, asks] = [rules.getPatternRules(['bash'], 'deny'), rules.getPatternRules(['bash'], 'ask')];
+  if (denies.length + asks.length > 0) {
+    const {texts, doubt} = await getAllSpellings(command);
+    const denied = denies.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
+    if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
+    const mayAsk = mode !== 'bypassPermissions' && !neverAsks;
+    if (doubt !== undefined && denies.length > 0) {
+      const because = `${doubt}, so it is not known whether a rule refuses it`;
+      return mayAsk
+        ? {verdict: 'ask', because, onlyOnce: true}
+        : {verdict: 'deny', because: `${because}: write it plainly`};
+    }
+    const asked = asks.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
+    if (asked) return {verdict: 'ask', because: `runs a command: ${formatRule(asked)}`, onlyOnce: true};
+  }
+  return judgeVisibleFiles(command, context);
+}
+
+/** All spellings of all parts of the command, and why there may be others. */
+async function getAllSpellings(command: CommandReading): Promise<{texts: readonly string[]; doubt?: string}> {
+  const parsed = await command.parse();
+  const whole = command.text.trim();
+  if (parsed instanceof NotProven) return {texts: [whole], doubt: `the command is not understood (${parsed.message})`};
+  const spellings = await Promise.all(parsed.parts.map((part) => getSpellings(part)));
+  const texts = [whole, ...spellings.flatMap((each) => each.texts)];
+  const hasUnknown = spellings.some((each) => each.hasUnknown);
+  return hasUnknown ? {texts, doubt: 'a part of it is known only when it runs'} : {texts};
+}
+
+/** Judges the files that the command line shows to be read or written by the rules about files. */
+async function judgeVisibleFiles(
+  command: CommandReading,
+  context: PermissionContext,
+): Promise<Restriction | undefined> {
+  const {rules} = context;
+  const tools = ['read_file', 'edit_file'];
+  if (rules.getPatternRules(tools, 'deny').length + rules.getPatternRules(tools, 'ask').length === 0) return undefined;
+  const walk = await unlessNotProven(() => command.walk(() => false, true));
+  // A command that is not understood was judged as that.
+  if (walk instanceof NotProven) return undefined;
+  const {cwd} = context.workspace;
+  const matching = [...walk.globs].flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
+  const found = [...walk.searches].flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
+  const verdict = combineVerdicts([
+    ...[...walk.reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, context)),
+    ...[...walk.writes, ...walk.programWrites].map((target) => judgeByFileRules('edit_file', target, context)),
+  ]);
+  return verdict.verdict === 'allow' ? undefined : verdict;
+}
+
+function judgeByFileRules(tool: string, given: string, {rules, workspace}: PermissionContext): Verdict {
+  const target = resolveLinks(given, workspace.cwd);
+  const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
+  if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
+  const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);
+  return asked
+    ? {verdict: 'ask', because: `runs a command on ${target}: ${formatRule(asked)}`, onlyOnce: true}
+    : ALLOWED;
+}
