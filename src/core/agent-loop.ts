@@ -98,6 +98,8 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
         continue;
       case 'model_context_window_exceeded':
         return tally.result({outcome: 'limit', limit: "the model's context window"});
+      case 'unable':
+        return tally.result({outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'});
       case 'refusal':
         return tally.result({outcome: 'error', code: 'REFUSAL', error: 'the model refused to answer'});
       default:

@@ -3,7 +3,7 @@ import {createHash} from 'node:crypto';
 import type {AssistantBlock} from '../core/contract/model.ts';
 import {readConversation} from './conversation.ts';
 import type {OfflineRequest, Reply} from './messages-api.ts';
-import {isCannot, OFFLINE_NOTICE, paragraphs} from './report.ts';
+import {isCannot, notPermitted, OFFLINE_NOTICE, paragraphs, saysUnable} from './report.ts';
 import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
 import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
@@ -27,8 +27,7 @@ const MAX_TURNS = 15;
 
 /** @param body the request as it was sent. Ids are hashes of it, so that they differ within a conversation. */
 export function decide(request: OfflineRequest, body: string): Reply {
-  const content = blocks(request, idFrom(body));
-  const stopReason = content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn';
+  const {content, stopReason} = decideContent(request, idFrom(body));
   return {
     id: `msg_offline_${idFrom(body)}`,
     model: request.model,
@@ -44,11 +43,11 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] {
+function decideContent(request: OfflineRequest, id: string): Pick<Reply, 'content' | 'stopReason'> {
   const conversation = readConversation(request.messages, request.mayCallTools);
-  if (conversation.announcement !== undefined) return [textBlock(formatAnnouncement(conversation.announcement))];
+  if (conversation.announcement !== undefined) return toAnswer(formatAnnouncement(conversation.announcement));
   if (asksForDefinition(request.system, conversation.request, request.answerFields)) {
-    return [textBlock(draftDefinition(conversation.request))];
+    return toAnswer(draftDefinition(conversation.request));
   }
   const toolbox = new Toolbox(request.tools);
   const job: Job = {
@@ -63,11 +62,13 @@ function blocks(request: OfflineRequest, id: string): readonly AssistantBlock[] 
     const stopped = request.mayCallTools ? '' : '\n\n(Reported before the work was done: this answer is incomplete.)';
     const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
     // Below the answer, so that the first line is the answer: scripts may read it by `| head -1`.
-    return [textBlock(job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text)];
+    const noticed = job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text;
+    return {...toAnswer(noticed), ...(saysUnable(text) && {stopReason: 'unable' as const})};
   }
-  return next.calls.map(({name, input}, index) => {
+  const calls = next.calls.map(({name, input}, index): AssistantBlock => {
     return {type: 'tool_use', id: `toolu_offline_${id}_${index}`, name, input, caller: {type: 'direct'}};
   });
+  return {content: calls, stopReason: 'tool_use'};
 }
 
 /** The agent's role according to its system prompt: the first such word near the start. */
@@ -84,8 +85,8 @@ function idFrom(body: string): string {
   return createHash('sha256').update(body).digest('hex').slice(0, 20);
 }
 
-function textBlock(text: string): AssistantBlock {
-  return {type: 'text', text, citations: null};
+function toAnswer(text: string): Pick<Reply, 'content' | 'stopReason'> {
+  return {content: [{type: 'text', text, citations: null}], stopReason: 'end_turn'};
 }
 
 /** In order: the first skill that takes the request works on it. What none takes is searched for. */
@@ -154,6 +155,6 @@ function* stopWhenDenied(work: Work<string>): Work<string> {
     const [call] = error.calls;
     const what = call?.input.command ?? call?.input.path ?? call?.input.pattern ?? call?.input.url;
     const named = typeof what === 'string' && error.calls.length === 1 ? ` for \`${what.split('\n')[0]}\`` : '';
-    return `The call of ${names}${named} was not permitted, so I did not go on. Reason: ${error.reason.split('\n')[0]}`;
+    return notPermitted(`${names}${named}`, error.reason.split('\n')[0]!);
   }
 }

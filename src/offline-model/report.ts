@@ -1,8 +1,10 @@
 /** Formats answers: the notice, failures, citations, lists, code blocks. */
-import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import {toOneLine} from '../core/util/text.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
+
+/** Begins an answer, or a part of it, that says what could not be done. */
+export const OFFLINE_CANNOT = 'I cannot do this offline:';
 
 /** Below the first answer of a conversation. */
 export const OFFLINE_NOTICE =
@@ -26,6 +28,18 @@ export function notDone(reason: string, found = ''): string {
 
 export function isCannot(text: string): boolean {
   return text.startsWith(OFFLINE_CANNOT);
+}
+
+/** The answer when a call was denied. @param call what was denied, in a few words */
+export function notPermitted(call: string, reason: string): string {
+  return `The call of ${call} ${NOT_PERMITTED}. Reason: ${reason}`;
+}
+
+const NOT_PERMITTED = 'was not permitted, so I did not go on';
+
+/** A part of what was asked was not done: the run fails. */
+export function saysUnable(text: string): boolean {
+  return text.split('\n').some((line) => isCannot(line) || line.includes(NOT_PERMITTED));
 }
 
 /** Why a call failed, in one line without a full stop. Empty when the tool gave no message. */

@@ -56,7 +56,8 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
       role: 'assistant',
       model,
       content,
-      stop_reason: stopReason,
+      // Readers of Claude Code's shapes do not know `unable`.
+      stop_reason: stopReason === 'unable' ? 'end_turn' : stopReason,
       stop_sequence: null,
       usage,
     };

@@ -1,5 +1,4 @@
 /** Print mode: one answer. Standard output gets the answer alone; standard error gets progress, warnings and errors. */
-import {OFFLINE_CANNOT} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
@@ -68,7 +67,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
     line(createResultObject(session, result, performance.now() - startedAt));
   }
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(formatEnding(result).split('\n')[0]!)}`);
-  return getExitCode(session, result);
+  return getExitCode(result);
 }
 
 /** Loaded late: measuring text is needed in a terminal alone. */
@@ -77,22 +76,14 @@ async function createLiveLines(terminal: LiveTerminal): Promise<LiveLines> {
   return new LiveLines(terminal);
 }
 
-function getExitCode(session: Session, result: RunResult): number {
-  switch (result.outcome) {
+function getExitCode({outcome}: RunResult): number {
+  switch (outcome) {
     case 'success':
-      return session.info.offline && !wasAnswered(session, result) ? 1 : 0;
+      return 0;
     case 'limit':
     case 'timeout':
       return 3;
     default:
       return 1;
   }
-}
-
-/** The offline model failed when it says that it cannot do what was asked, or when a call was refused. */
-function wasAnswered(session: Session, result: RunResult): boolean {
-  return (
-    session.request({type: 'denials'}).length === 0 &&
-    !result.text.split('\n').some((line) => line.startsWith(OFFLINE_CANNOT))
-  );
 }

@@ -1,6 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {SubagentManager} from '../../src/library/index.ts';
 import {runCli} from '../support/run-cli.ts';
 import {emptyFolder, manyFiles, typescriptProject} from '../support/workspace.ts';
 import {project, serve} from './fixture.ts';
@@ -34,6 +35,19 @@ describe('without a key and a server', () => {
     expect(cannot).toMatchObject({code: 1, stdout: expect.stringMatching(/^I cannot do this offline: /)});
     const denied = await runCli(['-p', 'run touch x'], {cwd: (await project()).path});
     expect(denied).toMatchObject({code: 1, stdout: expect.stringContaining('not permitted')});
+  });
+
+  it('says failed in exit code, JSON, progress line and library alike when it cannot do the task', async () => {
+    const workspace = await project();
+    const json = await runCli(['-p', 'run touch x', '--output-format', 'json'], {cwd: workspace.path});
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({is_error: true, subtype: 'error_during_execution'});
+    const task = await runCli(['-p', 'Task(code): write a poem'], {cwd: workspace.path});
+    expect(task.stderr).toMatch(/^ {2}\[code\] .* - failed: the offline model could not do this \(/m);
+    const manager = new SubagentManager({cwd: workspace.path, home: path.join(workspace.path, '.home')});
+    const spawned = await manager.spawn({agent_type: 'code', prompt: 'write a poem about monads'});
+    expect(spawned).toMatchObject({success: false, error: expect.stringContaining('could not do this')});
+    await manager.close();
   });
 
   it('runs, creates and renames as told, with permission', async () => {

@@ -2,7 +2,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {beforeAll, describe, expect, it} from 'vitest';
-import {OFFLINE_CANNOT} from '../../src/core/contract/model.ts';
+import {OFFLINE_CANNOT} from '../../src/offline-model/report.ts';
 import {client, converse} from './converse.ts';
 import {project} from './project.ts';
 import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';

@@ -9,7 +9,8 @@ export type AssistantBlock = Anthropic.ContentBlock;
 export type ToolUse = Anthropic.ToolUseBlock;
 export type ToolResultBlock = Anthropic.ToolResultBlockParam;
 export type ToolSpec = Anthropic.Tool;
-export type StopReason = Anthropic.StopReason;
+/** `unable`: the offline model says that it could not do what was asked. Servers never send it. */
+export type StopReason = Anthropic.StopReason | 'unable';
 /** One raw event of the model's stream, as `--include-partial-messages` prints it. */
 export type StreamEvent = Anthropic.RawMessageStreamEvent;
 
@@ -20,9 +21,6 @@ export interface Usage {
   readonly cache_read_input_tokens: number;
   readonly cache_creation_input_tokens: number;
 }
-
-/** Begins a line of the offline model's answer when it cannot do what was asked. Print mode then exits with code 1. */
-export const OFFLINE_CANNOT = 'I cannot do this offline:';
 
 export interface ModelRequest {
   readonly system: string;

@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {OFFLINE_CANNOT} from '../../../src/core/contract/model.ts';
+import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
 import {client, converse} from '../converse.ts';
 import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
 

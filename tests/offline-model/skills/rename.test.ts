@@ -2,7 +2,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {OFFLINE_CANNOT} from '../../../src/core/contract/model.ts';
+import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
 import {converse} from '../converse.ts';
 import {folder, MAIN_TOOLS} from '../simple-tools.ts';
 
