@@ -1,0 +1,237 @@
+/**
+ * Repositories, read from their files as git reads them. No git is started, nothing is written and nothing is thrown: a
+ * project's `.git` may be hostile, broken or unreadable.
+ */
+import {closeSync, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import path from 'node:path';
+
+export interface GitRepository {
+  /** The folder that contains `.git`; the folder itself for a bare repository. */
+  readonly top: string;
+  /** `top/.git`, or for a bare repository `top`. */
+  readonly entry: string;
+  readonly kind: 'folder' | 'file' | 'bare';
+  /** The git folder of this checkout. Git fails where it does not exist or is not one, see `isGitFolder`. */
+  readonly folder: string;
+  /** The git folder with settings, hooks, objects and refs, which linked worktrees share. */
+  readonly common: string;
+}
+
+/** A `.git` that git would use or fail at, but which cannot be read here. */
+export interface UnreadableGit {
+  readonly top: string;
+  readonly entry: string;
+  readonly kind: 'unreadable';
+}
+
+/** Larger files are no settings and no pointers: git refuses larger `.git` files too. */
+const MAX_BYTES = 1024 * 1024;
+/** Code points that file systems of Apple ignore in names. */
+const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/**
+ * Whether some file system takes the name for `.git`: in capitals, with invisible characters, with dots or blanks at its
+ * end, or as the short name of Windows. Git keeps files below such names out of commits.
+ */
+export function isGitName(name: string): boolean {
+  const plain = name.replace(HFS_IGNORED, '').toLowerCase();
+  return /^(?:\.git|git~\d)[. ]*(?::.*)?$/s.test(plain);
+}
+
+/** The repository in which git works when it is started in the folder. @param folder absolute, links resolved */
+export function findRepository(folder: string): GitRepository | UnreadableGit | undefined {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const found = readRepository(at);
+    if (found !== undefined) return found;
+    if (path.dirname(at) === at) return undefined;
+  }
+}
+
+/** The repository with its top here: by its `.git`, or because the folder is a bare repository. */
+export function readRepository(top: string): GitRepository | UnreadableGit | undefined {
+  const entry = path.join(top, '.git');
+  try {
+    const stat = statSync(entry, {throwIfNoEntry: false});
+    if (stat?.isDirectory() && isGitFolder(entry)) return createRepository(top, entry, 'folder', entry);
+    if (stat?.isFile()) {
+      const target = readGitFile(entry);
+      if (target === undefined) return {top, entry, kind: 'unreadable'};
+      return createRepository(top, entry, 'file', target);
+    }
+  } catch {
+    return {top, entry, kind: 'unreadable'};
+  }
+  return isGitFolder(top) ? createRepository(top, top, 'bare', top) : undefined;
+}
+
+function createRepository(top: string, entry: string, kind: GitRepository['kind'], folder: string): GitRepository {
+  return {top, entry, kind, folder, common: findCommonFolder(folder)};
+}
+
+/** The absolute path that a file `.git` names; undefined for another file. Git removes line breaks at its end, no blanks. */
+export function readGitFile(file: string): string | undefined {
+  const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(readSmallFile(file) ?? '') ?? [];
+  return target === undefined ? undefined : path.resolve(path.dirname(file), target);
+}
+
+/** Whether git takes the folder for a repository. */
+export function isGitFolder(folder: string): boolean {
+  // A HEAD that is a link may lead nowhere yet.
+  if (!exists(path.join(folder, 'HEAD'))) return false;
+  const common = findCommonFolder(folder);
+  return exists(path.join(common, 'objects')) && exists(path.join(common, 'refs'));
+}
+
+/** The folder that `commondir` names: settings and hooks of a linked worktree lie there. */
+function findCommonFolder(folder: string): string {
+  const text = readSmallFile(path.join(folder, 'commondir'))?.replace(/[\r\n]+$/, '');
+  return text ? path.resolve(folder, text) : folder;
+}
+
+/** The branch that is checked out, or the start of a commit's id; undefined outside of a repository. One line. */
+export function readBranch(folder: string): string | undefined {
+  const repository = findRepository(folder);
+  if (repository === undefined || repository.kind === 'unreadable') return undefined;
+  const [head] = readSmallFile(path.join(repository.folder, 'HEAD'))?.trim().split('\n', 1) ?? [];
+  return head?.startsWith('ref: ') ? head.replace(/^ref: (?:refs\/heads\/)?/, '') : head?.slice(0, 8);
+}
+
+/**
+ * Whether the git folder belongs to this checkout by what lies in it, not only by what the checkout says: a linked
+ * worktree is named by the `gitdir` of its git folder, a submodule by `core.worktree`. Otherwise a project's `.git` file
+ * could name any repository of the user as its own.
+ */
+export function pointsBack({kind, top, entry, folder}: GitRepository): boolean {
+  if (kind !== 'file') return !isLink(entry);
+  const linked = readSmallFile(path.join(folder, 'gitdir'))?.replace(/[\r\n]+$/, '');
+  if (linked) return isSame(path.resolve(folder, linked), entry);
+  const settings = readSettings(path.join(folder, 'config'));
+  const worktree = settings?.findLast(({key}) => key === 'core.worktree')?.value;
+  return worktree ? isSame(path.resolve(folder, worktree), top) : false;
+}
+
+/** Files of settings that git reads in the repository, whether they exist or not. */
+export function getSettingsFiles({folder, common}: Pick<GitRepository, 'folder' | 'common'>): string[] {
+  return [
+    ...new Set([path.join(common, 'config'), ...[common, folder].map((each) => path.join(each, 'config.worktree'))]),
+  ];
+}
+
+export interface GitSetting {
+  /** `section.name` or `section.subsection.name`, or the name alone; section and name in small letters. */
+  readonly key: string;
+  /** `true` for a name without `=`. */
+  readonly value: string;
+}
+
+/** All settings of a file in their order, without those of included files; undefined when git could not read it either. */
+export function readSettings(file: string): readonly GitSetting[] | undefined {
+  const text = readSmallFile(file);
+  return text === undefined ? undefined : parseSettings(text);
+}
+
+/** @returns undefined for what git calls a bad file */
+export function parseSettings(text: string): readonly GitSetting[] | undefined {
+  const source = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+  const found: GitSetting[] = [];
+  let section = '';
+  for (let at = 0; at < source.length; ) {
+    const match = (pattern: RegExp) => {
+      pattern.lastIndex = at;
+      return pattern.exec(source);
+    };
+    const blank = match(/[ \t\r\n]+|[#;][^\n]*/y);
+    if (blank) {
+      at += blank[0].length;
+      continue;
+    }
+    const head = match(/\[([a-zA-Z0-9.-]+)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y);
+    if (head) {
+      const [whole, name = '', sub] = head;
+      section = `${name.toLowerCase()}${sub === undefined ? '' : `.${sub.replace(/\\(.)/g, '$1')}`}.`;
+      at += whole.length;
+      continue;
+    }
+    const name = match(/([a-zA-Z][a-zA-Z0-9-]*)[ \t]*(=|\n|$)/y);
+    if (!name) return undefined;
+    const key = section + name[1]!.toLowerCase();
+    at += name[0].length;
+    if (name[2] !== '=') {
+      found.push({key, value: 'true'});
+      continue;
+    }
+    const read = readValue(source, at);
+    if (read === undefined) return undefined;
+    found.push({key, value: read.value});
+    at = read.end;
+  }
+  return found;
+}
+
+/** Quotes may begin and end anywhere in a value; a backslash before a line break continues it. */
+function readValue(source: string, from: number): {readonly value: string; readonly end: number} | undefined {
+  const escapes: Readonly<Record<string, string>> = {n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"', '\n': ''};
+  let value = '';
+  /** The length without blanks at the end that are not quoted. */
+  let kept = 0;
+  let isQuoted = false;
+  for (let at = from; ; at += 1) {
+    const char = source[at];
+    if (char === undefined || char === '\n') return isQuoted ? undefined : {value: value.slice(0, kept), end: at};
+    if (!isQuoted && (char === '#' || char === ';')) {
+      const end = source.indexOf('\n', at);
+      return {value: value.slice(0, kept), end: end < 0 ? source.length : end};
+    }
+    if (char === '"') isQuoted = !isQuoted;
+    else if (char === '\\') {
+      at += 1;
+      const escaped = escapes[source[at] ?? ''];
+      if (escaped === undefined) return undefined;
+      value += escaped;
+    } else if (isQuoted || !/[ \t\r]/.test(char)) value += char;
+    else {
+      if (value !== '') value += char;
+      continue;
+    }
+    kept = value.length;
+  }
+}
+
+/** Undefined for what does not exist, cannot be read, is no file, or is too large for git. Never waits for a pipe. */
+function readSmallFile(file: string): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    if (!statSync(file).isFile()) return undefined;
+    descriptor = openSync(file, 'r');
+    const stat = fstatSync(descriptor);
+    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(descriptor, 'utf8') : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function exists(file: string): boolean {
+  try {
+    return lstatSync(file, {throwIfNoEntry: false}) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function isLink(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}

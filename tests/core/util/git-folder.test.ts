@@ -1,0 +1,117 @@
+import {execFileSync} from 'node:child_process';
+import {chmodSync, mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {findRepository, isGitName, parseSettings, pointsBack} from '../../../src/core/util/git-folder.ts';
+import {emptyFolder, typescriptProject} from '../../support/workspace.ts';
+
+describe('settings are read as git reads them', () => {
+  const texts = [
+    '[diff "x"]\n\r\ttextconv = a\n',
+    '[core] fsmonitor = a # no\n\tbare\n',
+    '[core]\n\tpager = "a # b" c  ; d\n',
+    '[alias]\r\n\tx = !a \\\n  b\r\n',
+    '[a "b\\"c\\\\d.e"]\n\tName-2 = "x\\ty\\n"  z \n',
+    '[Diff.X]\ncommand=a[core]\n[ABC]x=1',
+    '\ufeff[core]\n\teditor = a\n; [x]\n# y\n',
+    '[core]\n\tx = a"b"c"  "\n\ty =\n\tz = ""\n',
+    'x = 1\n',
+    '[include]\n\tpath = "~/x"\n[includeIf "gitdir:**"] path = y\n',
+  ];
+  it.each(texts)('%j', async (text) => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    const file = await folder.write('config', text);
+    const listed = execFileSync('git', ['config', '--no-includes', '--file', file, '--list', '-z'], {encoding: 'utf8'});
+    const parts = listed.split('\0').slice(0, -1);
+    const expected = parts.map((part) => {
+      const [, key, value = 'true'] = /^([^\n]*)(?:\n(.*))?$/s.exec(part) ?? [];
+      return {key, value};
+    });
+    expect(parseSettings(text)).toEqual(expected);
+  });
+
+  it.each(['[core', '[core]\n\t1x = 2\n', '[core]\n\tx = "a\n', '[core]\n\tx = \\q\n', '[core]\n\tx y\n'])(
+    'and what git calls bad is unknown: %j',
+    async (text) => {
+      const folder = await emptyFolder();
+      onTestFinished(folder.remove);
+      const file = await folder.write('config', text);
+      expect(() => execFileSync('git', ['config', '--file', file, '--list'], {stdio: 'pipe'})).toThrow();
+      expect(parseSettings(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('the repository of a folder', () => {
+  it('is found from below, in a linked worktree with the folder that it shares, and points back', async () => {
+    const project = await typescriptProject();
+    onTestFinished(project.remove);
+    const tree = path.join(project.path, 'tree');
+    await project.git('worktree', 'add', '--quiet', tree);
+    const git = path.join(project.path, '.git');
+    expect(findRepository(path.join(project.path, 'src'))).toEqual({
+      ...{top: project.path, entry: git, kind: 'folder', folder: git, common: git},
+    });
+    const linked = findRepository(path.join(tree, 'src'));
+    expect(linked).toMatchObject({kind: 'file', folder: path.join(git, 'worktrees/tree'), common: git});
+    expect(linked?.kind !== 'unreadable' && linked && pointsBack(linked)).toBe(true);
+  });
+
+  it('does not point back when only the checkout says that it is its own', async () => {
+    const [project, other] = [await typescriptProject(), await emptyFolder()];
+    onTestFinished(project.remove);
+    onTestFinished(other.remove);
+    await other.write('.git', `gitdir: ${project.path}/.git\n`);
+    const found = findRepository(other.path);
+    expect(found).toMatchObject({kind: 'file', folder: path.join(project.path, '.git')});
+    expect(found?.kind === 'file' && pointsBack(found)).toBe(false);
+  });
+
+  it('keeps a blank at the end of the path in a `.git` file, as git does', async () => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    await folder.write('.git', 'gitdir: real \n');
+    expect(findRepository(folder.path)).toMatchObject({folder: `${folder.path}/real `});
+  });
+
+  it('is found in a bare one, and said to be unreadable where its `.git` cannot be read', async () => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    execFileSync('git', ['init', '--quiet', '--bare', path.join(folder.path, 'bare')]);
+    expect(findRepository(path.join(folder.path, 'bare/refs'))).toMatchObject({kind: 'bare'});
+    for (const [name, make] of Object.entries({
+      text: (file: string) => writeFileSync(file, 'no pointer'),
+      large: (file: string) => writeFileSync(file, `gitdir: ${'x'.repeat(2 ** 20)}`),
+      loop: (file: string) => symlinkSync(file, file),
+    })) {
+      mkdirSync(path.join(folder.path, name));
+      make(path.join(folder.path, name, '.git'));
+      expect(findRepository(path.join(folder.path, name)), name).toMatchObject({kind: 'unreadable'});
+    }
+    const locked = path.join(folder.path, 'locked');
+    mkdirSync(locked);
+    await folder.write('locked/.git', 'gitdir: x');
+    chmodSync(path.join(locked, '.git'), 0);
+    expect(() => findRepository(locked)).not.toThrow();
+  });
+});
+
+it.each([
+  ...[
+    ['.git', true],
+    ['.GIT', true],
+    ['.g\u200cit', true],
+    ['git~1', true],
+    ['.git ', true],
+    ['.git.', true],
+  ],
+  ...[
+    ['.gitignore', false],
+    ['git', false],
+    ['.github', false],
+    ['.git.set-aside-1', false],
+  ],
+] as const)('the name %j is one for .git: %s', (name, expected) => {
+  expect(isGitName(name)).toBe(expected);
+});
