@@ -7,6 +7,7 @@ import type {Trusts} from '../core/contract/permission.ts';
 import type {Limits} from '../core/contract/results.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
+import {systemClock} from '../core/turn/run-limits.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
 
@@ -66,11 +67,12 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     env: options.env,
     offline: options.offline || !isModelConfigured(options.env),
     offlineFetch: createOfflineFetch(),
-    retry: {
-      maxAttempts: settings.retry?.maxAttempts ?? 5,
-      maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 60),
+    clock: systemClock,
+    retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},
+    replyLimits: {
+      idleSeconds: settings.limits?.idleSeconds ?? 120,
+      thinkingSeconds: settings.limits?.thinkingSeconds ?? 600,
     },
-    idleSeconds: settings.limits?.idleSeconds ?? 120,
     maxOutputTokens: settings.maxOutputTokens ?? 16_384,
   });
 }

@@ -107,13 +107,16 @@ const limits = section({
   idleSeconds: whole(0)
     .optional()
     .meta({description: 'Seconds without a byte from the model’s stream until the call is given up.', default: 120}),
+  thinkingSeconds: whole(0).optional().meta({
+    description: 'Seconds without content while the model’s stream still brings pings until the call is given up.',
+    default: 600,
+  }),
 });
 
 const retry = section({
-  maxAttempts: whole(1, 20).optional().meta({description: 'Attempts of one model call, 1 to 20.', default: 5}),
   maxWaitSeconds: atLeastZero('a number of seconds').optional().meta({
-    description: 'Seconds that the attempts of one call may wait in all.',
-    defaultText: '60 in print mode, 300 in the REPL',
+    description: 'Seconds for which a failed model call is tried again. Attempts are not counted.',
+    defaultText: '120 in print mode, 300 in the REPL',
   }),
 });
 

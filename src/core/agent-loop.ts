@@ -101,12 +101,17 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
       case 'unable':
         return tally.result({outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'});
       case 'refusal':
-        return tally.result({outcome: 'error', code: 'REFUSAL', error: 'the model refused to answer'});
+        return tally.result({outcome: 'error', code: 'REFUSAL', error: formatRefusal(reply)});
       default:
         if (run.inbox.size > 0) continue;
         return tally.result({outcome: 'success'});
     }
   }
+}
+
+function formatRefusal({refusal: {category, explanation} = {}}: ModelReply): string {
+  const why = `${category ? ` (${category})` : ''}${explanation ? `: ${explanation}` : ''}`;
+  return `the model refused to answer${why}`;
 }
 
 /** The limit that is so near that this turn must be the report. Never in a run's first turn. */

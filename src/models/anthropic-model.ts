@@ -2,11 +2,13 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import type {Message, Model, ModelProgress, ModelReply, ModelRequest, StreamEvent} from '../core/contract/model.ts';
+import type {Clock} from '../core/contract/results.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {ModelError} from '../core/util/errors.ts';
 import {toModelError} from './model-errors.ts';
 import {ReplyBuilder} from './reply-builder.ts';
-import {type RetryPolicy, withRetries} from './retry.ts';
+import {readReplyEvents} from './reply-events.ts';
+import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
+import {type Attempt, type RetryPolicy, withRetries} from './retry.ts';
 
 export interface ModelServer {
   readonly baseURL: string;
@@ -24,13 +26,15 @@ export interface ModelSettings {
   readonly offline: boolean;
   readonly local: boolean;
   readonly maxOutputTokens: number;
-  /** Seconds without a byte from the server after which a call fails; 0: no limit. */
-  readonly idleSeconds: number;
+  readonly replyLimits: ReplyLimits;
   readonly retry: RetryPolicy;
+  readonly clock: Clock;
   /** Removes keys from error texts: a server may repeat the key, and another model may read the error. */
   readonly redactor: Redactor;
 }
 
+/** A response ends so many milliseconds after its last event, or its connection is closed. */
+const RELEASE_MS = 1_000;
 const CACHED = {type: 'ephemeral'} as const;
 
 export class AnthropicModel implements Model {
@@ -45,7 +49,7 @@ export class AnthropicModel implements Model {
       apiKey: server.apiKey ?? null,
       authToken: server.authToken ?? null,
       maxRetries: 0,
-      // A whole reply may take long. The idle watch below ends a call that is dead.
+      // A whole reply may take long. The watch ends a call that is dead.
       timeout: 3_600_000,
       logLevel: 'off',
       openTelemetry: false,
@@ -66,38 +70,45 @@ export class AnthropicModel implements Model {
   }
 
   async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
-    return withRetries(this.settings.retry, request.signal, onProgress, () => this.#once(request, onProgress));
+    const {retry: policy, clock} = this.settings;
+    return withRetries({policy, clock, signal: request.signal, onProgress}, (attempt) =>
+      this.#once(request, attempt, onProgress),
+    );
   }
 
-  async #once(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
-    const watch = new IdleWatch(this.settings.idleSeconds, request.signal);
+  async #once(
+    request: ModelRequest,
+    attempt: Attempt,
+    onProgress: (progress: ModelProgress) => void,
+  ): Promise<ModelReply> {
+    const {replyLimits, clock, id} = this.settings;
+    const watch = new ReplyWatch(replyLimits, clock, request.signal);
     const builder = new ReplyBuilder();
     try {
-      const stream = await this.#client.messages.create(this.#body(request), {
-        signal: watch.signal,
-        // Every byte resets the watch, also those of pings, which the SDK does not pass on.
-        middleware: [async (httpRequest, next) => watch.watch(await next(httpRequest))],
-      });
-      for await (const event of stream) {
+      const response = await this.#client.messages.create(this.#body(request), {signal: watch.signal}).asResponse();
+      const events = readReplyEvents(watch.watchBytes(response));
+      for (;;) {
+        const {done, value: event} = await events.next();
+        if (done) break;
         builder.add(event);
+        watch.addEvent(event);
         reportProgress(event, onProgress);
         if (event.type === 'message_start' || event.type === 'message_delta') {
-          onProgress({type: 'usage', usage: builder.usage, model: this.settings.id});
+          onProgress({type: 'usage', usage: builder.usage, model: id});
+        }
+        if (event.type === 'message_stop') {
+          void releaseConnection(events, watch);
+          break;
         }
       }
-      // After an abort the SDK's stream ends as if it were complete.
-      watch.signal.throwIfAborted();
-      return builder.finish(this.settings.id);
+      return builder.finish(id);
     } catch (error) {
+      watch.abort();
       request.signal.throwIfAborted();
-      if (watch.wasIdle) {
-        const message = `no byte from the model for ${this.settings.idleSeconds} s`;
-        // The idle time is a limit: another attempt would allow it twice.
-        throw new ModelError('idle', message, {retryable: false}, {cause: error});
-      }
-      throw toModelError(error, new URL(this.server.baseURL).host, this.settings.redactor);
+      throw watch.failure ?? toModelError(error, new URL(this.server.baseURL).host, this.settings.redactor);
     } finally {
       watch.stop();
+      attempt.begunAt = watch.begunAt;
     }
   }
 
@@ -120,10 +131,29 @@ export class AnthropicModel implements Model {
   }
 }
 
+/**
+ * The reply is whole. A server that ends the response in time leaves the connection for the next request; one that does
+ * not is cut off.
+ */
+async function releaseConnection(events: AsyncGenerator<StreamEvent>, watch: ReplyWatch): Promise<void> {
+  const timer = setTimeout(() => watch.abort(), RELEASE_MS);
+  timer.unref();
+  try {
+    while (!(await events.next()).done);
+  } catch {
+    // Whatever comes after the end of a reply does not concern it.
+    watch.abort();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function reportProgress(event: StreamEvent, onProgress: (progress: ModelProgress) => void): void {
   onProgress({type: 'raw', event});
-  if (event.type === 'content_block_start' && event.content_block.type === 'text' && event.content_block.text !== '') {
-    onProgress({type: 'text', text: event.content_block.text});
+  if (event.type === 'content_block_start') {
+    const block = event.content_block;
+    if (block.type === 'text' && block.text !== '') onProgress({type: 'text', text: block.text});
+    if (block.type === 'thinking' && block.thinking !== '') onProgress({type: 'thinking', text: block.thinking});
   }
   if (event.type !== 'content_block_delta') return;
   if (event.delta.type === 'text_delta') onProgress({type: 'text', text: event.delta.text});
@@ -144,59 +174,4 @@ function withCacheMark(messages: readonly Message[]): Message[] {
     ...messages.slice(0, -1),
     {...last, content: [...blocks.slice(0, -1), {...end, cache_control: CACHED}]} as Message,
   ];
-}
-
-/** Aborts a call when no byte has come from the server for some seconds. */
-class IdleWatch {
-  readonly #abort = new AbortController();
-  readonly #onAbort: () => void;
-  #timer: NodeJS.Timeout | undefined;
-  wasIdle = false;
-
-  constructor(
-    private readonly seconds: number,
-    private readonly outer: AbortSignal,
-  ) {
-    this.#onAbort = () => this.#abort.abort(outer.reason);
-    if (outer.aborted) this.#onAbort();
-    outer.addEventListener('abort', this.#onAbort, {once: true});
-    this.#reset();
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  /** @returns the same response; each chunk of its body resets the timer. */
-  watch(response: Response): Response {
-    this.#reset();
-    if (!response.body) return response;
-    const reset = () => this.#reset();
-    const counted = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          reset();
-          controller.enqueue(chunk);
-        },
-      }),
-    );
-    return new Response(counted, {status: response.status, statusText: response.statusText, headers: response.headers});
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.outer.removeEventListener('abort', this.#onAbort);
-  }
-
-  #reset(): void {
-    if (this.seconds <= 0) return;
-    if (this.#timer) {
-      this.#timer.refresh();
-      return;
-    }
-    this.#timer = setTimeout(() => {
-      this.wasIdle = true;
-      this.#abort.abort();
-    }, this.seconds * 1000);
-  }
 }

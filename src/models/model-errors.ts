@@ -26,9 +26,11 @@ function parseSdkError(error: unknown, server: string): ModelError {
 }
 
 function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
-  const body = error.error as {error?: {type?: unknown}} | undefined;
-  const kind = getKind(error.status, body?.error?.type);
+  const body = error.error as {error?: {type?: unknown; code?: unknown}} | undefined;
   const details = getServerMessage(error);
+  const kind = isBilling(`${body?.error?.type} ${body?.error?.code} ${details}`)
+    ? 'billing'
+    : getKind(error.status, body?.error?.type);
   const status = error.status as number | undefined;
   const message = `${ADVICE[kind] ?? 'the model server failed'}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
   return new ModelError(kind, message, {
@@ -38,9 +40,24 @@ function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelErr
   });
 }
 
-function getKind(status: number | undefined, type: unknown): ModelErrorKind {
+/** Servers send it with various statuses, also 400 and 429, and some tell it in the message alone. */
+function isBilling(text: string): boolean {
+  return /billing_error|insufficient[ _](quota|balance|credit)|credit balance|exceeded your current quota/i.test(text);
+}
+
+/** An error event in a stream has a type but no status. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+};
+
+function getKind(given: number | undefined, type: unknown): ModelErrorKind {
+  const status = given ?? (typeof type === 'string' ? STATUS_OF_TYPE[type] : undefined);
   if (type === 'overloaded_error' || status === 529) return 'overloaded';
-  if (type === 'billing_error' || status === 402) return 'billing';
+  if (status === 402) return 'billing';
   if (type === 'rate_limit_error' || status === 429) return 'rate_limit';
   if (status === 401 || status === 403) return 'authentication';
   if (status === 404) return 'not_found';

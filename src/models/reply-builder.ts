@@ -4,6 +4,7 @@
  * Here such a call stays in the reply and is named in `garbledInputs`.
  */
 
+import type {Anthropic} from '@anthropic-ai/sdk';
 import type {AssistantBlock, ModelReply, StopReason, StreamEvent, Usage} from '../core/contract/model.ts';
 import {ModelError} from '../core/util/errors.ts';
 
@@ -13,6 +14,7 @@ export class ReplyBuilder {
   #id = '';
   #model = '';
   #stopReason: StopReason | null = null;
+  #refusal: ModelReply['refusal'];
   #ended = false;
   readonly #blocks: Mutable<AssistantBlock>[] = [];
   readonly #json = new Map<number, string>();
@@ -23,24 +25,33 @@ export class ReplyBuilder {
     cache_creation_input_tokens: 0,
   };
 
-  /** @throws ModelError of kind `stream` for an event that does not fit the events before it. */
+  /** @throws ModelError of kind `stream` for an event that has not its fields, or does not fit the events before it. */
   add(event: StreamEvent): void {
+    try {
+      this.#add(event);
+    } catch (error) {
+      throw error instanceof TypeError ? streamError('the stream is garbled') : error;
+    }
+  }
+
+  #add(event: StreamEvent): void {
     switch (event.type) {
       case 'message_start':
         this.#id = event.message.id;
         this.#model = event.message.model;
-        this.#stopReason = event.message.stop_reason ?? null;
+        this.#setStop(event.message);
         for (const [index, block] of (event.message.content ?? []).entries()) this.#blocks[index] = {...block};
         this.#countUsage(event.message.usage);
         break;
       case 'content_block_start':
+        if (typeof event.content_block.type !== 'string') throw streamError('the stream is garbled');
         this.#blocks[event.index] = {...event.content_block};
         break;
       case 'content_block_delta':
         this.#addDelta(event.index, event.delta);
         break;
       case 'message_delta':
-        this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
+        this.#setStop(event.delta);
         this.#countUsage(event.usage);
         break;
       case 'message_stop':
@@ -85,7 +96,16 @@ export class ReplyBuilder {
       usage: this.#usage,
       model: this.#model || fallbackModel,
       garbledInputs,
+      ...(this.#refusal ? {refusal: this.#refusal} : {}),
     };
+  }
+
+  #setStop({stop_reason, stop_details}: Pick<Anthropic.Message, 'stop_reason' | 'stop_details'>): void {
+    this.#stopReason = stop_reason ?? this.#stopReason;
+    if (this.#stopReason === 'refusal') {
+      const {category, explanation} = stop_details ?? {};
+      this.#refusal = {...(category ? {category} : {}), ...(explanation ? {explanation} : {})};
+    }
   }
 
   #addDelta(index: number, delta: Extract<StreamEvent, {type: 'content_block_delta'}>['delta']): void {

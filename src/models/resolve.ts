@@ -4,7 +4,8 @@ import type {Model} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {AnthropicModel, type ModelServer, type ModelSettings} from './anthropic-model.ts';
 
-export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'idleSeconds' | 'maxOutputTokens' | 'redactor'> {
+export interface ModelOptions
+  extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'redactor' | 'clock'> {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The built-in model answers for every name: with `--offline`, or when no server is configured. */
   readonly offline: boolean;

@@ -1,47 +1,69 @@
 /** Repeats failed calls and reports each retry. The SDK's own retries are silent, without a limit, and do not cover the stream. */
-import {setTimeout as sleep} from 'node:timers/promises';
 import type {ModelProgress} from '../core/contract/model.ts';
+import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
+import {waitAwake} from './awake-time.ts';
 
 export interface RetryPolicy {
-  /** How many calls are made at most. */
-  readonly maxAttempts: number;
-  /** How long all waits together may take. */
+  /** How long one call may be without success after its first attempt failed. Attempts are not counted. */
   readonly maxWaitSeconds: number;
 }
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
+/** With less time left, no further attempt is made. */
+const MIN_WAIT_MS = 100;
+
+export interface Attempt {
+  /** When the reply began to bring content, by the clock. Set when the attempt ends. */
+  begunAt?: number | undefined;
+}
+
+interface Retries {
+  readonly policy: RetryPolicy;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ModelProgress) => void;
+}
 
 /**
- * @param attempt makes one call; throws `ModelError` when it fails.
+ * @param call makes one call; throws `ModelError` when it fails. The time of a reply that began does not count: it may
+ *   be long, and the connection was there.
  * @throws ModelError of the last attempt; the signal's reason when it is aborted during a wait.
  */
 export async function withRetries<T>(
-  policy: RetryPolicy,
-  signal: AbortSignal,
-  onProgress: (progress: ModelProgress) => void,
-  attempt: () => Promise<T>,
+  {policy, clock, signal, onProgress}: Retries,
+  call: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
-  let waitedMs = 0;
+  let leftMs = policy.maxWaitSeconds * 1000;
   for (let tries = 1; ; tries += 1) {
+    const startedAt = clock.now();
+    const attempt: Attempt = {};
     try {
-      return await attempt();
+      return await call(attempt);
     } catch (error) {
-      if (!(error instanceof ModelError) || !error.details.retryable || tries >= policy.maxAttempts) throw error;
-      const waitMs = getWaitMs(tries, error.details.retryAfterMs);
-      // Never ask again sooner than the server wants. When that is longer than we may wait, fail at once.
-      if (waitedMs + waitMs > policy.maxWaitSeconds * 1000) throw error;
-      onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries});
-      await sleep(waitMs, undefined, {signal}).catch(() => signal.throwIfAborted());
-      waitedMs += waitMs;
+      if (!(error instanceof ModelError) || !error.details.retryable) throw error;
+      if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
+      const {retryAfterMs = 0} = error.details;
+      // Never ask again sooner than the server wants.
+      if (retryAfterMs > leftMs) throw tellWait(error, retryAfterMs);
+      if (leftMs < MIN_WAIT_MS) throw error;
+      const waitMs = Math.max(Math.min(getBackoffMs(tries), leftMs), retryAfterMs);
+      onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries + 1});
+      await waitAwake(clock, waitMs, signal);
+      leftMs -= waitMs;
     }
   }
 }
 
-function getWaitMs(tries: number, retryAfterMs: number | undefined): number {
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS) * (0.75 + Math.random() * 0.5);
-  return Math.max(backoff, retryAfterMs ?? 0);
+/** Jitter keeps agents that failed together from asking together again. */
+function getBackoffMs(tries: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS) * (0.75 + Math.random() * 0.5);
+}
+
+function tellWait(error: ModelError, retryAfterMs: number): ModelError {
+  const message = `${error.message}; the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
 }
 
 function formatReason(error: ModelError): string {

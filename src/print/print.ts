@@ -2,7 +2,7 @@
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
-import {showControls} from '../core/util/text.ts';
+import {formatRetry, showControls} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';
@@ -32,8 +32,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));
   session.subscribe((event) => {
-    if (event.type === 'retry')
-      stderr(`retrying in ${Math.ceil(event.waitMs / 1000)}s (${showControls(event.reason)})`);
+    if (event.type === 'retry') stderr(showControls(formatRetry(event)));
     if (event.type === 'notice' && event.level !== 'info') stderr(`mini-cc: ${showControls(event.text)}`);
     if (options.verbose && event.type === 'tool_start') stderr(showControls(`* ${event.tool} ${event.title}`));
     if (options.verbose && event.type === 'tool_end' && event.isError) {

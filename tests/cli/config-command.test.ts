@@ -26,7 +26,7 @@ describe('mini-cc config show', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^  model +opus +${path.join(at.base, PROJECT)}$`, 'm'));
     expect(stdout).toMatch(/^ {2}permissions\.deny +\["bash\(rm:\*\)"\] +\/.*home\/settings\.json$/m);
-    expect(stdout).toMatch(/^ {2}retry\.maxWaitSeconds +60 in print mode, 300 in the REPL +default$/m);
+    expect(stdout).toMatch(/^ {2}retry\.maxWaitSeconds +120 in print mode, 300 in the REPL +default$/m);
     expect(stdout).toMatch(/^ {2}ANTHROPIC_API_KEY +set$/m);
     expect(stdout).toMatch(/^ {2}local +not there +\/.*settings\.local\.json$/m);
     expect(stdout).not.toContain('verysecret');
@@ -46,7 +46,7 @@ describe('mini-cc config show', () => {
     const shown = JSON.parse(stdout);
     expect(Object.keys(shown)).toEqual(['settings', 'environment', 'files', 'warnings', 'offline', 'trust']);
     expect(shown.warnings).toHaveLength(1);
-    expect(shown.settings).toContainEqual({key: 'retry.maxAttempts', value: 5, source: 'default', from: []});
+    expect(shown.settings).toContainEqual({key: 'limits.idleSeconds', value: 120, source: 'default', from: []});
   });
 
   it('accepts --settings and --cwd like a session', async () => {

@@ -5,20 +5,20 @@ import {LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 
 describe('effective settings', () => {
   it('list every setting once, from its file or by default, without those that are not yet available', () => {
-    const at = makeFolders({[USER]: {retry: {maxAttempts: 2}}, [LOCAL]: {agents: {'a.b': {maxTurns: 3}}}});
+    const at = makeFolders({[USER]: {limits: {idleSeconds: 2}}, [LOCAL]: {agents: {'a.b': {maxTurns: 3}}}});
     const {settings} = getEffectiveSettings(at, {});
     const keys = settings.map(({key}) => key);
     expect(new Set(keys).size).toBe(keys.length);
     const find = (key: string) => settings.find((each) => each.key === key);
-    expect(find('retry.maxAttempts')).toEqual({
-      key: 'retry.maxAttempts',
+    expect(find('limits.idleSeconds')).toEqual({
+      key: 'limits.idleSeconds',
       value: 2,
       source: 'user',
       from: [path.join(at.base, USER)],
     });
     expect(find('agents."a.b".maxTurns')).toMatchObject({value: 3, source: 'local'});
     expect(find('limits.profile')).toEqual({key: 'limits.profile', value: 'standard', source: 'default', from: []});
-    expect(find('retry.maxWaitSeconds')).toMatchObject({value: null, text: '60 in print mode, 300 in the REPL'});
+    expect(find('retry.maxWaitSeconds')).toMatchObject({value: null, text: '120 in print mode, 300 in the REPL'});
     expect(keys.filter((key) => /^(?:fanOut|providers|thinking|version|\$schema)/.test(key))).toEqual([]);
   });
 

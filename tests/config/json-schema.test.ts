@@ -23,7 +23,7 @@ describe('the JSON Schema of settings', () => {
       expect(description, path.join('.')).not.toBe('');
       if (!open) expect(about.default ?? about.defaultText, path.join('.')).toBeDefined();
     }
-    expect(JSON.stringify(schema)).toContain('Default: 60 in print mode, 300 in the REPL.');
+    expect(JSON.stringify(schema)).toContain('Default: 120 in print mode, 300 in the REPL.');
     expect(JSON.stringify(schema)).not.toContain('defaultText');
   });
 

@@ -35,8 +35,8 @@ describe('a key that is unknown', () => {
   });
 
   it('is named with its full path if it is at the wrong depth', () => {
-    expect(warningsFor({maxAttempts: 3})).toEqual([
-      'FILE:1:2: unknown key "maxAttempts" is ignored (did you mean retry.maxAttempts?)',
+    expect(warningsFor({idleSeconds: 3})).toEqual([
+      'FILE:1:2: unknown key "idleSeconds" is ignored (did you mean limits.idleSeconds?)',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('a key that is unknown', () => {
 
 describe('a value that is wrong', () => {
   it.each([
-    [{retry: {maxAttempts: 'many'}}, '1:25: retry.maxAttempts: must be a whole number from 1 to 20, not "many"'],
+    [{limits: {thinkingSeconds: 'many'}}, '1:30: limits.thinkingSeconds: must be a whole number from 0, not "many"'],
     [{retry: null}, '1:10: retry: must be an object, not null'],
     [{model: ''}, '1:10: model: must be the name of a model, and is empty'],
     [{model: ['opus']}, '1:10: model: must be the name of a model, not a list'],
@@ -105,7 +105,7 @@ describe('a value that is wrong', () => {
   });
 
   it('is reported with the errors of all files, at most ten', () => {
-    const at = makeFolders({[USER]: {model: 1, retry: {maxAttempts: 0}}, [PROJECT]: {subagentModel: 2}});
+    const at = makeFolders({[USER]: {model: 1, retry: {maxWaitSeconds: -1}}, [PROJECT]: {subagentModel: 2}});
     expect(getUsageError(() => loadSettings(at)).split('\n')).toEqual([
       expect.stringContaining(`${USER}:1:10: model`),
       expect.stringContaining(`${USER}:1:`),

@@ -7,14 +7,14 @@ import {LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 describe('layers of settings', () => {
   it('win key by key, the strongest first', () => {
     const at = makeFolders({
-      [USER]: {model: 'opus', retry: {maxAttempts: 2}, agents: {explore: {model: 'haiku', maxTurns: 9}}},
+      [USER]: {model: 'opus', limits: {idleSeconds: 2}, agents: {explore: {model: 'haiku', maxTurns: 9}}},
       [PROJECT]: {model: 'sonnet', agents: {explore: {model: 'opus'}, code: {timeoutSeconds: 0}}},
-      [LOCAL]: {retry: {maxWaitSeconds: 9}},
+      [LOCAL]: {limits: {thinkingSeconds: 9}},
     });
     expect(loadSettings(at).settings).toEqual({
       model: 'sonnet',
       agents: {explore: {model: 'opus', maxTurns: 9}, code: {timeoutSeconds: 0}},
-      retry: {maxAttempts: 2, maxWaitSeconds: 9},
+      limits: {idleSeconds: 2, thinkingSeconds: 9},
     });
   });
 
@@ -119,9 +119,9 @@ describe('settings of a project', () => {
 
 describe('the text of settings', () => {
   it('may hold comments, trailing commas, a byte order mark and CRLF', () => {
-    const text = '\uFEFF{\r\n  // which\r\n  "model": "opus", /* all */\r\n  "retry": {"maxAttempts": 3,},\r\n}\r\n';
+    const text = '\uFEFF{\r\n  // which\r\n  "model": "opus", /* all */\r\n  "retry": {"maxWaitSeconds": 3,},\r\n}\r\n';
     expect(loadSettings(makeFolders({[USER]: text}))).toMatchObject({
-      settings: {model: 'opus', retry: {maxAttempts: 3}},
+      settings: {model: 'opus', retry: {maxWaitSeconds: 3}},
       warnings: [],
     });
   });

@@ -152,7 +152,7 @@ describe('the events and lines of a run', () => {
   it('include each retry, with its wait and reason', async () => {
     const {run, events} = await runAt([status(529), say('ok')]);
     await runAgent(run);
-    expect(ofType(events, 'retry')).toMatchObject([{attempt: 1, reason: '529', waitMs: expect.any(Number)}]);
+    expect(ofType(events, 'retry')).toMatchObject([{attempt: 2, reason: '529', waitMs: expect.any(Number)}]);
   });
 
   it('include the model, usage and stop reason of each reply', async () => {
@@ -176,7 +176,12 @@ describe('the result of a run', () => {
 
   it('counts the tokens of a model call that timed out, also against the budget', async () => {
     const tokens = createTokenBudget(10_000);
-    const {run} = await runAt([withUsage(stall(4), usage(100, 50))], [], {tokens}, {idleSeconds: 0.2});
+    const {run} = await runAt(
+      [withUsage(stall(4), usage(100, 50))],
+      [],
+      {tokens},
+      {replyLimits: {idleSeconds: 0.2, thinkingSeconds: 600}},
+    );
     expect(await runAgent(run)).toMatchObject({
       ...{outcome: 'timeout', timeout: 'timed out: no byte from the model for 0.2 s', usage: usage(100, 1)},
     });

@@ -3,9 +3,11 @@ import type {Clock} from '../../src/core/contract/results.ts';
 
 export class FakeClock implements Clock {
   #now = 0;
+  #slept = 0;
   #timers: {readonly at: number; readonly callback: () => void}[] = [];
 
   now = () => this.#now;
+  wallNow = () => this.#now + this.#slept;
 
   /** The number of active timers. */
   get timers(): number {
@@ -18,6 +20,11 @@ export class FakeClock implements Clock {
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
+  }
+
+  /** The machine sleeps: only the wall clock goes on. */
+  sleep(ms: number): void {
+    this.#slept += ms;
   }
 
   /** Moves the time forward and fires the timers that become due, in order. */

@@ -66,7 +66,7 @@ describe('a subagent', () => {
 
   it('whose stream stalls is ended by the idle limit, which the result names', async () => {
     const {result} = await runToLimit({
-      settings: {limits: {idleSeconds: 1}, retry: {maxAttempts: 1}},
+      settings: {limits: {idleSeconds: 1}},
       subagent: () => stall(6),
     });
     expect(result.text).toContain('timed out: no byte from the model for 1 s (EXECUTION_TIMEOUT)');
@@ -87,14 +87,14 @@ describe('a subagent', () => {
 
   it('that gets only 429 fails with the reason, and returns what it has', async () => {
     const {result, run} = await runToLimit({
-      settings: {retry: {maxAttempts: 3, maxWaitSeconds: 3}},
+      settings: {retry: {maxWaitSeconds: 3}},
       subagent: (body) =>
         countReplies(body) === 0 ? callTool('glob', {pattern: '*'}, undefined, 'First a look') : status(429),
     });
     expect(result.isError).toBe(true);
     expect(result.text).toMatch(/The run did not finish: .*429/);
     expect(result.text).toContain('First a look');
-    expect(run.stderr).toMatch(/^retrying in \d+s \(429\)$/m);
+    expect(run.stderr).toMatch(/^retrying in \d+s \(429\), attempt \d$/m);
     expect(run.stderr).not.toContain('- done');
   });
 });

@@ -2,6 +2,7 @@
 import {onTestFinished} from 'vitest';
 import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {AnthropicModel, type ModelServer, type ModelSettings} from '../../src/models/anthropic-model.ts';
 import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
 
@@ -17,8 +18,9 @@ const SETTINGS: ModelSettings = {
   offline: false,
   local: true,
   maxOutputTokens: 1000,
-  idleSeconds: 5,
-  retry: {maxAttempts: 3, maxWaitSeconds: 10},
+  replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
+  retry: {maxWaitSeconds: 10},
+  clock: systemClock,
   redactor: new Redactor([{name: 'SOME_KEY', value: 'sk-1234567890'}]),
 };
 

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {ModelResolver} from '../../src/models/resolve.ts';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
 import {getKey} from '../support/request-facts.ts';
@@ -11,8 +12,9 @@ function resolver(env: Readonly<Record<string, string>> = {}, offline = false): 
     env,
     offline,
     offlineFetch: createOfflineFetch(),
-    retry: {maxAttempts: 1, maxWaitSeconds: 0},
-    idleSeconds: 5,
+    retry: {maxWaitSeconds: 0},
+    replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
+    clock: systemClock,
     maxOutputTokens: 100,
     redactor: new Redactor([]),
   });

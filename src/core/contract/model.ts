@@ -46,6 +46,8 @@ export interface ModelReply {
   readonly model: string;
   /** Ids of tool calls whose input was no valid JSON, with what arrived instead. */
   readonly garbledInputs: ReadonlyMap<string, string>;
+  /** Why the model refused, as far as the server told; present with the stop reason `refusal` alone. */
+  readonly refusal?: {readonly category?: string; readonly explanation?: string};
 }
 
 /** What a model call reports while it runs. */
@@ -55,7 +57,7 @@ export type ModelProgress =
   | {readonly type: 'raw'; readonly event: StreamEvent}
   /** What this attempt has used so far: counted if it fails. */
   | {readonly type: 'usage'; readonly usage: Usage; readonly model: string}
-  /** The call is tried again: what was streamed so far no longer counts. */
+  /** The call is tried again as the attempt of this number: what was streamed so far no longer counts. */
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number};
 
 export interface Model {

@@ -99,6 +99,8 @@ export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens'>;
 /** A monotonic clock in milliseconds, with timers. Tests pass their own. */
 export interface Clock {
   now(): number;
+  /** Milliseconds since the epoch: goes on while the machine sleeps, and jumps when the time is set. */
+  wallNow(): number;
   /** @param idle the timer does not keep the process alive. @returns a function that cancels the timer. */
   setTimer(callback: () => void, ms: number, idle?: boolean): () => void;
 }

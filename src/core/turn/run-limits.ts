@@ -15,6 +15,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => performance.now(),
+  wallNow: () => Date.now(),
   setTimer(callback, ms, idle = false) {
     // The process will not live that long.
     if (ms > MAX_TIMER_MS) return () => undefined;

@@ -60,3 +60,15 @@ export function toShortLine(text: string, most: number): string {
 export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
+
+interface Retry {
+  readonly waitMs: number;
+  readonly reason: string;
+  readonly attempt: number;
+}
+
+/** `retrying in 4s (429), attempt 2` @param startsOver a part of the answer was shown: it comes again from its start. */
+export function formatRetry({waitMs, reason, attempt}: Retry, startsOver = false): string {
+  const retry = `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${reason}), attempt ${attempt}`;
+  return startsOver ? `Connection lost; ${retry}. The answer starts over.` : retry;
+}

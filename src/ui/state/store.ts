@@ -8,11 +8,12 @@ import type {Announcement} from '../../core/contract/transcript.ts';
 import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
+import {formatRetry} from '../../core/util/text.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {EMPTY_STREAM} from '../text/stream-blocks.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {addItem, addItems, addText, announcementItem, feedText, finishText} from './finished-items.ts';
-import {announceRun, forgetEndedRuns, reduceSubagent, retryText, settleSubagents} from './subagent-store.ts';
+import {announceRun, forgetEndedRuns, reduceSubagent, settleSubagents} from './subagent-store.ts';
 import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
 
 /** A question whose detail has more rows at 40 columns is printed in full above the live part. */
@@ -87,7 +88,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     }
     case 'retry': {
       const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
-      const text = retryText(event.waitMs, event.reason) + (state.hasStreamed ? '. The answer starts over.' : '');
+      const text = screenLine(formatRetry(event, state.hasStreamed));
       return addItem(stopped, {kind: 'notice', level: 'warning', text});
     }
     case 'tool_start':

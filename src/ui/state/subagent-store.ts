@@ -7,6 +7,7 @@ import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {formatRunTitle, type ProgressState} from '../../core/runs/progress-line.ts';
 import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
+import {formatRetry} from '../../core/util/text.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {addItem, announcementItem} from './finished-items.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';
@@ -74,7 +75,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
     case 'tool_end':
       return {...run, tools: run.tools + 1, note: ''};
     case 'retry':
-      return {...run, note: retryText(event.waitMs, event.reason)};
+      return {...run, note: screenLine(formatRetry(event))};
     case 'message': {
       if (event.role === 'user') return {...run, note: ''};
       const tokens = run.tokens + countInputTokens(event.usage) + event.usage.output_tokens;
@@ -186,9 +187,4 @@ export function hasEnded(run: {readonly state: ProgressState['state']}): boolean
 export function rankRun(run: SubagentRun): number {
   if (hasEnded(run)) return 2;
   return run.state === 'queued' ? 1 : 0;
-}
-
-/** `retrying in 4s (429)` */
-export function retryText(waitMs: number, reason: string): string {
-  return `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${screenLine(reason)})`;
 }

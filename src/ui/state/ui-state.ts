@@ -65,7 +65,7 @@ export interface SubagentRun {
   /** Of an ended run. */
   readonly durationMs: number;
   readonly reason: string;
-  /** What it waits for now, e.g. `retrying in 4s (429)`. */
+  /** What it waits for now, e.g. `retrying in 4s (429), attempt 2`. */
   readonly note: string;
   /** No turn waits for it: it has a row in the panel, and its end is announced. */
   readonly isBackground: boolean;

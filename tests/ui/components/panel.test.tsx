@@ -32,7 +32,9 @@ describe('a row of the panel', () => {
   });
 
   test('says what the run waits for, and how it ended', () => {
-    expect(panelText({...busy, note: 'retrying in 4s (429)'}, 60, 0)).toContain('· retrying in 4s (429) ·');
+    expect(panelText({...busy, note: 'retrying in 4s (429), attempt 2'}, 60, 0)).toContain(
+      '· retrying in 4s (429), attempt 2 ·',
+    );
     expect(panelText({...busy, state: 'queued', tools: 0, tokens: 0}, 60, 0)).toBe(
       'read the tests · queued · 0 tools · grep "foo"',
     );

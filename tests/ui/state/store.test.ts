@@ -71,10 +71,14 @@ describe('text of the main agent', () => {
   });
 
   test('that is not finished is dropped on a retry, with a notice', () => {
-    const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '429', attempt: 1});
+    const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '503', attempt: 2});
     expect(state.stream.tail).toBe('');
     expect(state.finished).toMatchObject([
-      {kind: 'notice', level: 'warning', text: 'retrying in 4s (429). The answer starts over.'},
+      {
+        kind: 'notice',
+        level: 'warning',
+        text: 'Connection lost; retrying in 4s (503), attempt 2. The answer starts over.',
+      },
     ]);
   });
 
@@ -199,8 +203,8 @@ describe('subagents', () => {
   });
 
   test('show on their line that they wait for a retry', () => {
-    const state = played(START, subagent('a'), ['a', {type: 'retry', waitMs: 2000, reason: '529', attempt: 1}]);
-    expect(state.subagents).toMatchObject([{note: 'retrying in 2s (529)'}]);
+    const state = played(START, subagent('a'), ['a', {type: 'retry', waitMs: 2000, reason: '529', attempt: 2}]);
+    expect(state.subagents).toMatchObject([{note: 'retrying in 2s (529), attempt 2'}]);
     expect(state.finished).toEqual([]);
   });
 });

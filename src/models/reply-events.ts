@@ -1,0 +1,64 @@
+/**
+ * Reads the events of a reply from a server's response. The SDK's own reader needs an `event:` line before each event
+ * and a stream; some servers leave out the first, or answer with one JSON message.
+ */
+import Anthropic from '@anthropic-ai/sdk';
+import type {Message} from '@anthropic-ai/sdk/resources/messages/messages';
+import {Stream} from '@anthropic-ai/sdk/streaming';
+import type {StreamEvent} from '../core/contract/model.ts';
+import {ModelError} from '../core/util/errors.ts';
+
+/**
+ * Yields the events up to the end of the body, without pings.
+ * @throws APIError for an error that the server sent as an event or as the message; SyntaxError and ModelError of kind
+ *   `stream` for what is no event; what reading the body throws.
+ */
+export async function* readReplyEvents(response: Response): AsyncGenerator<StreamEvent, void, undefined> {
+  const type = response.headers.get('content-type') ?? '';
+  if (/\bjson\b/i.test(type)) {
+    const message = parseObject(await response.text(), response);
+    if (!Array.isArray(message.content)) throw garbled();
+    yield* toEvents(message as unknown as Message);
+    return;
+  }
+  let isEmpty = true;
+  for await (const {event, data} of Stream.rawEvents(response)) {
+    if (data === '' || data === '[DONE]' || event === 'ping') continue;
+    isEmpty = false;
+    const object = parseObject(data, response);
+    if (object.type !== 'ping') yield object as unknown as StreamEvent;
+  }
+  if (isEmpty && type !== '' && !/event-stream/i.test(type)) {
+    throw new ModelError('stream', `the server sent ${type.split(';')[0]} instead of a reply`, {retryable: true});
+  }
+}
+
+function parseObject(json: string, {headers}: Response): Readonly<Record<string, unknown>> {
+  const value = JSON.parse(json) as Readonly<Record<string, unknown>> | null;
+  if (typeof value !== 'object' || value === null) throw garbled();
+  if (value.type === 'error' || (value.type === undefined && value.error)) {
+    throw new Anthropic.APIError(undefined, value, undefined, headers);
+  }
+  if (typeof value.type !== 'string') throw garbled();
+  return value;
+}
+
+/** The events in which a server would have streamed the message. */
+function toEvents({content, ...message}: Message): StreamEvent[] {
+  const {container, stop_reason, stop_details, stop_sequence} = message;
+  const start = {...message, content: [], stop_reason: null, stop_details: null, stop_sequence: null};
+  const delta = {container, stop_reason, stop_details, stop_sequence};
+  return [
+    {type: 'message_start', message: start},
+    ...content.flatMap((block, index): StreamEvent[] => [
+      {type: 'content_block_start', index, content_block: block},
+      {type: 'content_block_stop', index},
+    ]),
+    {type: 'message_delta', delta, usage: message.usage},
+    {type: 'message_stop'},
+  ];
+}
+
+function garbled(): ModelError {
+  return new ModelError('stream', 'the stream is garbled', {retryable: true});
+}
