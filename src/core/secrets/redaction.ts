@@ -2,6 +2,7 @@
  * Replaces the values of known keys in what is stored and shown by a mark that names their variable. What the model reads
  * in this process, and what tools write to files, is never changed.
  */
+import {getForms, listDecoded, listViews, type TextView} from './encodings.ts';
 import {type KnownSecret, MIN_SECRET_CHARS} from './known-secrets.ts';
 
 /** A part of a text that is a key, or several keys that overlap. `end` is exclusive. */
@@ -11,72 +12,83 @@ interface SecretSpan {
   readonly name: string;
 }
 
-/** Shorter pieces of an encoded value may occur by chance. */
-const MIN_ENCODED_CHARS = 12;
 /** Where a text was cut inside a key, this share of the key's length is enough to be replaced. */
 const MIN_PART_SHARE = 1 / 3;
+/** A character may be written with so many: `&amp;#x0073;` is one, and has line breaks around it. */
+const MAX_ESCAPE_CHARS = 16;
 /** The marks of a cut: at the end of a text, and around what was left out. */
 const CUT = /…|\n\n\[\.\.\. | \.\.\.\]\n\n/g;
 
 export class Redactor {
-  readonly #secrets: readonly KnownSecret[];
-  /** By each text that is looked for, a value or one of its usual encodings: the variable that it comes from. */
+  /** By each text that is looked for, a value or one of its encodings: the variable that it comes from. */
   readonly #names = new Map<string, string>();
   readonly #byFirst = new Map<string, readonly string[]>();
-  readonly #pattern: RegExp | undefined;
-  /** The shortest starts and ends of values that count as cut keys: a quick check whether there is one. */
+  readonly #forms: readonly string[];
+  readonly #finder: FormFinder;
+  /** The shortest starts and ends of forms that count as cut keys: a quick check whether there is one. */
   readonly #heads: RegExp | undefined;
   readonly #tails: RegExp | undefined;
   readonly #longest: number;
 
   constructor(secrets: readonly KnownSecret[]) {
-    this.#secrets = secrets;
-    for (const {name, value} of secrets) {
+    for (const {name, value} of secrets.filter((each) => each.value.length >= MIN_SECRET_CHARS)) {
       for (const form of getForms(value)) if (!this.#names.has(form)) this.#names.set(form, name);
     }
     // The longest first: a key that begins with another key is replaced as a whole.
-    const forms = [...this.#names.keys()].sort((a, b) => b.length - a.length);
-    this.#longest = forms[0]?.length ?? 0;
-    if (forms.length > 0) {
-      this.#pattern = new RegExp(toPattern(forms), 'g');
-      this.#heads = new RegExp(toPattern(secrets.map(({value}) => value.slice(0, getMinPart(value)))));
-      this.#tails = new RegExp(toPattern(secrets.map(({value}) => value.slice(-getMinPart(value)))));
+    this.#forms = [...this.#names.keys()].sort((a, b) => b.length - a.length);
+    this.#longest = this.#forms[0]?.length ?? 0;
+    this.#finder = new FormFinder(this.#forms);
+    if (this.#forms.length > 0) {
+      this.#heads = new RegExp(toPattern(this.#forms.map((form) => form.slice(0, getMinPart(form)))));
+      this.#tails = new RegExp(toPattern(this.#forms.map((form) => form.slice(-getMinPart(form)))));
     }
-    for (const form of forms) this.#byFirst.set(form[0]!, [...(this.#byFirst.get(form[0]!) ?? []), form]);
+    for (const form of this.#forms) this.#byFirst.set(form[0]!, [...(this.#byFirst.get(form[0]!) ?? []), form]);
   }
 
   /** There are no keys to replace. */
   get isEmpty(): boolean {
-    return this.#pattern === undefined;
+    return this.#forms.length === 0;
   }
 
   /** A whole text: also replaces keys whose start or end was cut off. */
   text(text: string): string {
-    if (!this.#pattern) return text;
-    return replaceSpans(text, mergeSpans([...this.#findWhole(text), ...this.#findParts(text)]));
+    if (this.isEmpty) return text;
+    const views = listViews(text, false);
+    // The second one has no line breaks, if there are any.
+    const nested = this.#findNested(text.includes('\n') ? views[1]! : views[0]!);
+    return replaceSpans(text, mergeSpans([...this.#findInViews(views), ...nested, ...this.#findParts(text)]));
   }
 
   /** A piece of a text that goes on, without the end that `findOpenEnd` finds. */
   piece(text: string): string {
-    return this.#pattern ? replaceSpans(text, mergeSpans(this.#findWhole(text))) : text;
+    return this.isEmpty ? text : replaceSpans(text, mergeSpans(this.#findWhole(text)));
   }
 
   /** Where the end of the text begins that may become a key with what follows; the text's length when none may. */
   findOpenEnd(text: string): number {
-    if (!this.#pattern) return text.length;
+    if (this.isEmpty) return text.length;
     let open = text.length;
-    for (let at = Math.max(0, text.length - this.#longest + 1); at < open; at += 1) {
-      const rest = text.length - at;
-      const forms = this.#byFirst.get(text[at]!);
-      if (forms?.some((form) => form.length > rest && text.endsWith(form.slice(0, rest)))) open = at;
+    for (const view of listViews(text, true)) {
+      open = Math.min(open, view.toStart(this.#findOpenEndOf(view.text)));
     }
+    // Escapes and line breaks between the characters make a key longer, but not without limit.
+    open = Math.max(open, text.length - MAX_ESCAPE_CHARS * this.#longest);
     // Not inside a key that is already complete.
     return mergeSpans(this.#findWhole(text)).find(({start, end}) => start < open && open < end)?.start ?? open;
   }
 
+  #findOpenEndOf(text: string): number {
+    for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length; at += 1) {
+      const rest = text.length - at;
+      const forms = this.#byFirst.get(text[at]!);
+      if (forms?.some((form) => form.length > rest && form.startsWith(text.slice(at)))) return at;
+    }
+    return text.length;
+  }
+
   /** All texts in plain data, also the names of fields. Data without keys is returned as the same object. */
   values<T>(value: T): T {
-    return this.#pattern ? (this.#redactValue(value) as T) : value;
+    return this.isEmpty ? value : (this.#redactValue(value) as T);
   }
 
   #redactValue(value: unknown): unknown {
@@ -92,14 +104,27 @@ export class Redactor {
     return isSame ? value : Object.fromEntries(walked);
   }
 
+  /** Keys in the text, with whatever escapes and line breaks in them. */
   #findWhole(text: string): SecretSpan[] {
-    const pattern = this.#pattern!;
+    return this.#findInViews(listViews(text, false));
+  }
+
+  #findInViews(views: readonly TextView[]): SecretSpan[] {
+    return views.flatMap((view) =>
+      this.#finder.find(view.text).map(({form, at}) => ({
+        start: view.toStart(at),
+        end: view.toEnd(at + form.length),
+        name: this.#names.get(form)!,
+      })),
+    );
+  }
+
+  /** Lines of base64 that were encoded once more: the whole run of characters is replaced. */
+  #findNested(view: TextView): SecretSpan[] {
     const found: SecretSpan[] = [];
-    pattern.lastIndex = 0;
-    for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-      found.push({start: match.index, end: match.index + match[0].length, name: this.#names.get(match[0])!});
-      // The next key may begin inside this one.
-      pattern.lastIndex = match.index + 1;
+    for (const {text: decoded, start, end} of listDecoded(view)) {
+      const [first] = listViews(decoded, false).flatMap((view) => this.#finder.find(view.text));
+      if (first) found.push({start, end, name: this.#names.get(first.form)!});
     }
     return found;
   }
@@ -118,9 +143,10 @@ export class Redactor {
   #findStart(text: string, end: number): SecretSpan[] {
     const before = text.slice(Math.max(0, end - this.#longest), end);
     if (!this.#heads!.test(before)) return [];
-    return this.#secrets.flatMap(({name, value}) => {
-      const length = findLongest(before.length, getMinPart(value), (count) => value.startsWith(before.slice(-count)));
-      return length === 0 ? [] : [{start: end - length, end, name}];
+    return this.#forms.flatMap((form) => {
+      const max = Math.min(before.length, form.length);
+      const length = findLongest(max, getMinPart(form), (count) => form.startsWith(before.slice(-count)));
+      return length === 0 ? [] : [{start: end - length, end, name: this.#names.get(form)!}];
     });
   }
 
@@ -128,9 +154,10 @@ export class Redactor {
   #findEnd(text: string, start: number): SecretSpan[] {
     const after = text.slice(start, start + this.#longest);
     if (!this.#tails!.test(after)) return [];
-    return this.#secrets.flatMap(({name, value}) => {
-      const length = findLongest(after.length, getMinPart(value), (count) => value.endsWith(after.slice(0, count)));
-      return length === 0 ? [] : [{start, end: start + length, name}];
+    return this.#forms.flatMap((form) => {
+      const max = Math.min(after.length, form.length);
+      const length = findLongest(max, getMinPart(form), (count) => form.endsWith(after.slice(0, count)));
+      return length === 0 ? [] : [{start, end: start + length, name: this.#names.get(form)!}];
     });
   }
 }
@@ -163,29 +190,38 @@ function mergeSpans(found: readonly SecretSpan[]): readonly SecretSpan[] {
   return joined;
 }
 
-/** The value as it is, in JSON, in addresses, and in base64 at each of its three possible offsets. */
-function getForms(value: string): readonly string[] {
-  const inAddress = encodeURIComponent(value.toWellFormed());
-  const encoded = [0, 1, 2].flatMap((before) => {
-    const core = toBase64Core(value, before);
-    return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
-  });
-  return [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    inAddress,
-    inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
-    ...encoded.filter((core) => core.length >= MIN_ENCODED_CHARS),
-  ];
+/** Finds many texts at once: a hash of each eight characters tells whether one of them may begin there. */
+class FormFinder {
+  readonly #byHash = new Map<number, string[]>();
+  /** Whether some text has a hash that ends with these bits. */
+  readonly #isUsed = new Uint8Array(1 << 16);
+
+  constructor(forms: readonly string[]) {
+    for (const form of forms) {
+      let hash = 0;
+      for (let at = 0; at < MIN_SECRET_CHARS; at += 1) hash = (Math.imul(hash, BASE) + form.charCodeAt(at)) | 0;
+      this.#byHash.set(hash, [...(this.#byHash.get(hash) ?? []), form]);
+      this.#isUsed[hash >>> 16] = 1;
+    }
+  }
+
+  find(text: string): {form: string; at: number}[] {
+    const found: {form: string; at: number}[] = [];
+    let hash = 0;
+    for (let end = 0; end < text.length; end += 1) {
+      const at = end - MIN_SECRET_CHARS + 1;
+      const left = at > 0 ? Math.imul(text.charCodeAt(at - 1), OLDEST) : 0;
+      hash = (Math.imul(hash, BASE) + text.charCodeAt(end) - left) | 0;
+      if (at < 0 || this.#isUsed[hash >>> 16] === 0) continue;
+      for (const form of this.#byHash.get(hash) ?? []) if (text.startsWith(form, at)) found.push({form, at});
+    }
+    return found;
+  }
 }
 
-/** The base64 characters that depend on the value alone. @param before how many bytes precede it, modulo 3 */
-function toBase64Core(value: string, before: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
-  const whole = bytes.toString('base64').replace(/=+$/, '');
-  const first = Math.ceil((before * 8) / 6);
-  return whole.slice(first, bytes.length % 3 === 0 ? whole.length : -1);
-}
+const BASE = 0x01000193;
+/** BASE to the power of the number of characters, modulo 2^32. */
+const OLDEST = Array.from({length: MIN_SECRET_CHARS}).reduce<number>((product) => Math.imul(product, BASE), 1);
 
 /** The source of a RegExp that matches any of these words. */
 function toPattern(words: readonly string[]): string {

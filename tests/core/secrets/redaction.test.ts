@@ -7,6 +7,13 @@ const redactor = (...secrets: readonly (readonly [string, string])[]) =>
 const one = redactor(['MY_KEY', KEY]);
 const MARK = '[redacted: MY_KEY]';
 
+const inPieces = (text: string, size: number, by: Redactor = one) => {
+  const stream = new RedactingStream(by);
+  let shown = '';
+  for (let at = 0; at < text.length; at += size) shown += stream.push(text.slice(at, at + size));
+  return shown + stream.end();
+};
+
 describe('keys in texts', () => {
   it('are replaced by a mark that names the variable, each time that they occur', () => {
     expect(one.text(`a ${KEY}, b${KEY}${KEY}`)).toBe(`a ${MARK}, b${MARK}${MARK}`);
@@ -24,6 +31,64 @@ describe('keys in texts', () => {
     }
     const quoted = redactor(['Q', 'pass"word\\with 1']);
     expect(quoted.text(JSON.stringify({a: 'pass"word\\with 1'}))).toBe('{"a":"[redacted: Q]"}');
+  });
+
+  const base32 = (text: string) => {
+    const bits = [...Buffer.from(text)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+    const codes = bits.match(/.{1,5}/g)!.map((five) => Number.parseInt(five.padEnd(5, '0'), 2));
+    return codes.map((code) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[code]).join('');
+  };
+  const each = (text: string, encode: (char: string, code: string) => string) =>
+    [...text].map((char) => encode(char, char.charCodeAt(0).toString(16))).join('');
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const wrapped = (text: string, width: number, end = '\n') => text.match(new RegExp(`.{1,${width}}`, 'gs'))!.join(end);
+  const entity: Record<string, string> = {'+': '&plus;', '/': '&sol;', _: '&lowbar;', '-': '&#45;'};
+
+  /** Each encodes a text that contains the key. */
+  const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
+    base64,
+    'base64 for addresses': (text) => Buffer.from(text).toString('base64url'),
+    'base64 twice': (text) => base64(base64(text)),
+    'base64 in lines': (text) => wrapped(base64(text), 16),
+    'base64 in lines with CRLF, indented': (text) => wrapped(base64(text), 16, '\r\n    '),
+    'base64 twice, in lines': (text) => wrapped(base64(base64(text)), 20),
+    'base64 in lines inside a JSON text': (text) => JSON.stringify(wrapped(base64(text), 16)),
+    base32,
+    'base32 in small letters': (text) => base32(text).toLowerCase(),
+    hex: (text) => Buffer.from(text).toString('hex'),
+    'hex in capital letters, in lines': (text) => wrapped(Buffer.from(text).toString('hex').toUpperCase(), 30),
+    'an address': encodeURIComponent,
+    'an address that keeps the slash': (text) => encodeURIComponent(text).replaceAll('%2F', '/'),
+    'an address in small letters': (text) => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase()),
+    'an address in an address': (text) => encodeURIComponent(encodeURIComponent(text)),
+    'each character as in an address': (text) => each(text, (_, code) => `%${code}`),
+    'decimal entities of HTML': (text) => each(text, (char) => `&#${char.charCodeAt(0)};`),
+    'hexadecimal entities of HTML': (text) => each(text, (_, code) => `&#x${code};`),
+    'named entities of HTML': (text) => text.replace(/[-+/_]/g, (char) => entity[char]!),
+    'escapes of JSON': (text) => each(text, (_, code) => `\\u${code.padStart(4, '0')}`),
+    'escapes of JSON inside of JSON': (text) => JSON.stringify(each(text, (_, code) => `\\u00${code}`)),
+    'escaped slashes': (text) => text.replaceAll('/', '\\/'),
+    'hexadecimal escapes': (text) => each(text, (_, code) => `\\x${code}`),
+    'octal escapes': (text) => each(text, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`),
+    lines: (text) => wrapped(text, 11, '\r\n  '),
+    'lines of a shell': (text) => wrapped(text, 11, '\\\n'),
+  };
+
+  it.each(Object.keys(ENCODINGS))('are found in %s, whole and in pieces, and nothing behind them changes', (name) => {
+    for (const before of ['', 'u', 'ab', 'abc:', 'user:']) {
+      const text = `${ENCODINGS[name]!(`${before}${KEY}::after`)} tail`;
+      const shown = one.text(text);
+      expect(shown).toContain(MARK);
+      expect(shown.length - MARK.length).toBeLessThan(text.length / 2);
+      expect(shown).toMatch(/ tail$/);
+      for (const size of [1, 3, 7, 20, 64]) expect(inPieces(text, size), `${before} ${size}`).toBe(shown);
+    }
+  });
+
+  it('are found where lines of base64 were encoded once more', () => {
+    const inner = wrapped(base64(`KEY=${KEY.repeat(3)}`), 76);
+    const long = redactor(['MY_KEY', KEY.repeat(3)]);
+    expect(long.text(`x ${wrapped(base64(inner), 76)} y`)).toBe(`x ${MARK} y`);
   });
 
   it('may contain any characters', () => {
@@ -53,28 +118,36 @@ describe('keys in texts', () => {
     expect(one.values({a: [KEY, {[KEY]: `<${KEY}>`}], n: 1})).toEqual({a: [MARK, {[MARK]: `<${MARK}>`}], n: 1});
   });
 
-  it('are found in less than a second in a megabyte', () => {
-    const many = new Redactor(
-      Array.from({length: 20}, (_, index) => ({
-        name: `K${index}`,
-        value: `${index}-secret-${'x'.repeat(60)}-${index}`,
-      })),
-    );
-    const text = 'The quick brown fox jumps over the lazy dog; export function secretOf(x: string) {}\n'.repeat(12_000);
+  it.each(
+    Object.entries({
+      code: 'The quick brown fox jumps over the lazy dog; export function secretOf(x: string) {}\n',
+      'JSON of JSON': JSON.stringify(JSON.stringify({path: 'C:\\new\\table', text: 'a "b"\n&amp; %41'})),
+      base64: `${base64('\u0000\u0001\u0010 binary data of a picture \n')}\n`,
+      'the first half of a key': '0-secret-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
+    }),
+  )('are looked for in a megabyte of %s in less than a second, and it stays as it is', (_, line) => {
+    const secrets = Array.from({length: 20}, (_each, index) => ({
+      name: `K${index}`,
+      value: `${index}-secret-${'x'.repeat(60)}-${index}`,
+    }));
+    const text = line.repeat(1_000_000 / line.length);
     const start = performance.now();
-    many.text(text);
+    expect(new Redactor(secrets).text(`${text}.`)).toBe(`${text}.`);
     expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it('are not found in random text', () => {
+    const text = Buffer.from(Array.from({length: 60_000}, () => Math.floor(Math.random() * 256)));
+    for (const code of ['base64', 'hex', 'latin1'] as const)
+      expect(one.text(text.toString(code))).toBe(text.toString(code));
+  });
+
+  it('are no short or empty values', () => {
+    expect(redactor(['A', ''], ['B', 'short']).text('a short text')).toBe('a short text');
   });
 });
 
 describe('keys in a text that comes in pieces', () => {
-  const inPieces = (text: string, size: number, by: Redactor = one) => {
-    const stream = new RedactingStream(by);
-    let shown = '';
-    for (let at = 0; at < text.length; at += size) shown += stream.push(text.slice(at, at + size));
-    return shown + stream.end();
-  };
-
   it('are found at each border of pieces', () => {
     const text = `before ${KEY} sk-ant- ${KEY}${KEY} after sk-`;
     for (let size = 1; size < text.length; size += 1) {
@@ -112,7 +185,7 @@ describe('keys in a text that comes in pieces', () => {
     expect(stream.push('hello ')).toBe('hello ');
     expect(stream.push('this is s')).toBe('this is ');
     expect(stream.push('k-a')).toBe('');
-    expect(stream.push('ge of ice')).toBe('sk-age of ice');
+    expect(stream.push('ge of ice! ')).toBe('sk-age of ice! ');
     expect(stream.end()).toBe('');
   });
 });

@@ -1,0 +1,224 @@
+/**
+ * The encodings in which a key may occur. Encodings of whole bytes (base64, base32, hex) become further texts to look
+ * for. Escapes of single characters (JSON, addresses, HTML) and line breaks are undone in views of the text, each of which
+ * knows where its characters come from.
+ */
+
+/** A text as it reads without some of its escapes or line breaks. */
+export interface TextView {
+  readonly text: string;
+  /** Where what begins at this position of the view begins in the original text. */
+  toStart(at: number): number;
+  /** Where what ends before this position of the view ends in the original text. */
+  toEnd(at: number): number;
+}
+
+interface Transformation {
+  readonly token: RegExp;
+  /** The start of a token at the end of a text. */
+  readonly openToken: RegExp;
+  /** @returns undefined for a text that only looks like a token */
+  readonly decode: (token: string) => string | undefined;
+}
+
+const ESCAPES: Transformation = {
+  token:
+    /\\(?:u\{[\da-f]{1,6}\}|u[\da-f]{4}|x[\da-f]{2}|[0-3][0-7]{2}|[bfnrt]|[^\w\s])|(?:%[c-f][\da-f](?:%[89ab][\da-f]){1,3}|%[0-7][\da-f])|&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8});/gi,
+  openToken:
+    /(?:\\(?:u\{?[\da-f]{0,6}|x[\da-f]?|[0-3][0-7]?)?|%[\da-f]?|%[c-f][\da-f](?:%[89ab][\da-f])*(?:%[89ab]?)?|&(?:#x?[\da-f]{0,7}|[a-z]{0,8}))$/i,
+  decode: (token) => {
+    if (token.startsWith('%')) return decodeAddress(token);
+    return token.startsWith('&') ? decodeEntity(token.slice(1, -1)) : decodeBackslash(token.slice(1));
+  },
+};
+
+/** With the backslash that continues a line in a shell, and the indentation of the next line. */
+const LINE_BREAKS: Transformation = {
+  token: /\\?\r?\n[ \t]*/g,
+  openToken: /(?:\\\r?|\r)$/,
+  decode: () => '',
+};
+
+/** How often a text may be escaped: a JSON text inside a JSON text. */
+const MAX_ESCAPES = 2;
+
+/**
+ * The text itself, and what it reads as without escapes, also without line breaks: only those that differ.
+ * @param isOpen the text goes on: what may be an escape or a line break that is cut off is left out at its end
+ */
+export function listViews(text: string, isOpen: boolean): TextView[] {
+  const plain: TextView = {text, toStart: (at) => at, toEnd: (at) => at};
+  const views = [plain];
+  const joined = apply(plain, LINE_BREAKS, isOpen);
+  if (joined !== plain) views.push(joined);
+  let [escaped, inLines] = [joined, plain];
+  for (let round = 0; round < MAX_ESCAPES; round += 1) {
+    if (!/[\\%&]/.test(escaped.text)) break;
+    const decoded = apply(apply(escaped, ESCAPES, isOpen), LINE_BREAKS, isOpen);
+    if (decoded === escaped) break;
+    views.push(decoded);
+    escaped = decoded;
+    if (joined === plain && !/[\r\n]/.test(decoded.text)) continue;
+    inLines = apply(inLines, ESCAPES, isOpen);
+    views.push(inLines);
+  }
+  return views;
+}
+
+function apply(source: TextView, {token, openToken, decode}: Transformation, isOpen: boolean): TextView {
+  // Where the changed parts begin and end, in the view and in the source; between two of them the texts are the same.
+  const [starts, ends]: [number[], number[]] = [[], []];
+  const [sourceStarts, sourceEnds]: [number[], number[]] = [[], []];
+  let [text, at] = ['', 0];
+  for (const match of source.text.matchAll(token)) {
+    const decoded = decode(match[0]);
+    if (decoded === undefined) continue;
+    text += source.text.slice(at, match.index);
+    at = match.index + match[0].length;
+    starts.push(text.length);
+    text += decoded;
+    ends.push(text.length);
+    sourceStarts.push(match.index);
+    sourceEnds.push(at);
+  }
+  const end = isOpen ? findOpenToken(source.text, at, openToken) : source.text.length;
+  if (starts.length === 0 && end === source.text.length) return source;
+  return {
+    text: text + source.text.slice(at, end),
+    toStart(position) {
+      const index = findLast(starts, position);
+      if (index < 0) return source.toStart(position);
+      const behind = position - ends[index]!;
+      return source.toStart(behind < 0 ? sourceStarts[index]! : sourceEnds[index]! + behind);
+    },
+    toEnd(position) {
+      const index = findLast(starts, position - 1);
+      if (index < 0) return source.toEnd(position);
+      return source.toEnd(sourceEnds[index]! + Math.max(0, position - ends[index]!));
+    },
+  };
+}
+
+/** No token is longer. */
+const MAX_TOKEN_CHARS = 64;
+
+/** Where a token begins that the text cuts off at its end. @param from behind the last whole token */
+function findOpenToken(text: string, from: number, openToken: RegExp): number {
+  const start = Math.max(from, text.length - MAX_TOKEN_CHARS);
+  const found = text.slice(start).search(openToken);
+  return found < 0 ? text.length : start + found;
+}
+
+/** The index of the last number that is not greater; -1 when all are. */
+function findLast(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function decodeAddress(token: string): string | undefined {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    // Bytes that are no text.
+    return undefined;
+  }
+}
+
+/** Characters that occur in keys. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{quot: '"', amp: '&', apos: "'", lt: '<', gt: '>', excl: '!', num: '#', dollar: '$', percnt: '%', lpar: '('},
+  ...{rpar: ')', ast: '*', plus: '+', comma: ',', period: '.', sol: '/', colon: ':', semi: ';', equals: '='},
+  ...{quest: '?', commat: '@', lsqb: '[', lbrack: '[', bsol: '\\', rsqb: ']', rbrack: ']', hat: '^', lowbar: '_'},
+  ...{grave: '`', lcub: '{', lbrace: '{', verbar: '|', vert: '|', rcub: '}', rbrace: '}', newline: '\n', tab: '\t'},
+};
+
+function decodeEntity(name: string): string | undefined {
+  const [, hex, decimal] = /^#(?:x([\da-f]+)|(\d+))$/i.exec(name) ?? [];
+  if (hex !== undefined) return fromCode(Number.parseInt(hex, 16));
+  if (decimal !== undefined) return fromCode(Number(decimal));
+  const lower = name.toLowerCase();
+  return Object.hasOwn(ENTITIES, lower) ? ENTITIES[lower] : undefined;
+}
+
+const LETTERS: Readonly<Record<string, string>> = {b: '\b', f: '\f', n: '\n', r: '\r', t: '\t'};
+
+/** @param code what follows the backslash */
+function decodeBackslash(code: string): string | undefined {
+  if (/^[ux]/i.test(code)) return fromCode(Number.parseInt(code.replace(/[^\da-f]/gi, ''), 16));
+  if (/^\d/.test(code)) return fromCode(Number.parseInt(code, 8));
+  return LETTERS[code.toLowerCase()] ?? code;
+}
+
+function fromCode(code: number): string | undefined {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}
+
+/** The value, and each text by which it occurs in base64 (also twice), base32 or hex, wherever it begins there. */
+export function getForms(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const once = listBase64(bytes);
+  return [
+    ...new Set([
+      value,
+      value.replaceAll(' ', '+'),
+      ...once,
+      ...once.flatMap((form) => listBase64(Buffer.from(form))),
+      ...[0, 1, 2, 3, 4].flatMap((before) => inBothCases(encode(bytes, before, 5, BASE32))),
+      ...inBothCases(bytes.toString('hex').toUpperCase()),
+    ]),
+  ];
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+function listBase64(bytes: Buffer): string[] {
+  const forms = [0, 1, 2].map((before) => encode(bytes, before, 6, BASE64));
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/**
+ * The characters that depend on these bytes alone.
+ * @param before how many other bytes come first
+ * @param bits of each character
+ */
+function encode(bytes: Buffer, before: number, bits: number, alphabet: string): string {
+  let [out, buffer, held] = ['', 0, 0];
+  // The first bits share a character with the bytes that come first.
+  let skip = (bits - ((before * 8) % bits)) % bits;
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    held += 8;
+    if (skip > 0) {
+      held -= skip;
+      skip = 0;
+    }
+    while (held >= bits) {
+      held -= bits;
+      out += alphabet[(buffer >> held) & ((1 << bits) - 1)];
+    }
+    buffer &= (1 << held) - 1;
+  }
+  return out;
+}
+
+function inBothCases(form: string): string[] {
+  return [form, form.toLowerCase()];
+}
+
+/** Texts inside the text that are encoded as base64: found where lines of base64 were encoded once more. */
+export function* listDecoded(
+  view: TextView,
+): Generator<{readonly text: string; readonly start: number; readonly end: number}> {
+  for (const {0: run, index} of view.text.matchAll(/[\w+/-]{24,}/g)) {
+    for (let from = 0; from < 4; from += 1) {
+      const text = Buffer.from(run.slice(from), 'base64').toString('latin1');
+      if (/[\r\n]/.test(text)) yield {text, start: view.toStart(index), end: view.toEnd(index + run.length)};
+    }
+  }
+}
