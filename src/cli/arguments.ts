@@ -14,6 +14,7 @@ import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findNearest} from '../core/util/names.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import type {OutputFormat} from '../print/print.ts';
+import {checkFirstWord} from './first-word.ts';
 import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
 import {getCurrentFolder, isDebugSet} from './process.ts';
 
@@ -44,7 +45,9 @@ export function parseArguments(
 ): Arguments {
   const {flags, input} = parseFlags(args);
   checkFlags(args);
-  const subcommand = flags.print ? undefined : getSubcommand(input, flags);
+  const isPrompt = flags.print || args.includes('--');
+  const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
+  if (!isPrompt && !subcommand) checkFirstWord(input);
   checkCombination(flags, subcommand);
   const cwd = getFolder(last(flags.cwd), currentFolder);
   // meow has checked both against the choices of the table.

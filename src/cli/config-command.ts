@@ -1,13 +1,12 @@
 /** `mini-cc config show [--json]` and `mini-cc config schema`. */
 import {realpathSync} from 'node:fs';
-import {printJson, type SubcommandArguments} from '../commands/command-line.ts';
+import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {EffectiveTrust} from '../compose/trust.ts';
 import {type EffectiveSetting, type EffectiveSettings, getEffectiveSettings} from '../config/effective-settings.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {findNearest} from '../core/util/names.ts';
 import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 
@@ -24,8 +23,7 @@ export async function configCommandLine(options: ConfigOptions, {verb, words, js
   const found = VERBS.find((each) => each === verb);
   if (verb === '') throw new UsageError(`config: say what to do: ${USAGE}`);
   if (!found) {
-    const meant = findNearest(verb, VERBS);
-    throw new UsageError(`config: unknown word ${quote(verb)} (did you mean ${meant}?): ${USAGE}`);
+    throw createUnknownVerb('mini-cc config', verb, VERBS.join(', '));
   }
   if (words.length > 0) throw new UsageError(`config ${found}: ${quote(words[0])} is too much: ${USAGE}`);
   if (found === 'show') return show(options, json);

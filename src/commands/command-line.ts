@@ -1,4 +1,7 @@
 /** What `mini-cc agents …`, `mini-cc sessions …` and the like share: words in, an exit code and text out. */
+import {UsageError} from '../core/util/errors.ts';
+import {findNearest} from '../core/util/names.ts';
+import {formatFileName} from '../core/util/paths.ts';
 
 export interface SubcommandArguments {
   readonly verb: string;
@@ -13,6 +16,17 @@ export interface CommandLineOutcome {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/**
+ * The error for a word that a command does not have.
+ * @param command e.g. `mini-cc agents`. @param forms all forms of the command, each beginning with its word
+ */
+export function createUnknownVerb(command: string, verb: string, forms: string): UsageError {
+  const verbs = forms.split(', ').map((form) => form.split(' ')[0]!);
+  return new UsageError(
+    `${command} ${formatFileName(verb)}: did you mean ${findNearest(verb, verbs)}? There is ${forms}`,
+  );
 }
 
 /** For scripts. */

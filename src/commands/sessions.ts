@@ -10,7 +10,13 @@ import {
   getRestoredMessages,
   readTranscript,
 } from '../storage/sessions/transcript.ts';
-import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
+import {
+  type CommandLineOutcome,
+  createUnknownVerb,
+  printJson,
+  printText,
+  type SubcommandArguments,
+} from './command-line.ts';
 
 const VERBS = 'list, show ID, export ID, delete ID';
 
@@ -23,7 +29,7 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     const rows = store.list().map((session) => getRow(session, store));
     return json ? printJson(rows) : printText(formatList(rows));
   }
-  if (!['show', 'export', 'delete'].includes(verb)) throw new UsageError(`mini-cc sessions ${verb}: there is ${VERBS}`);
+  if (!['show', 'export', 'delete'].includes(verb)) throw createUnknownVerb('mini-cc sessions', verb, VERBS);
   const [id] = words;
   if (id === undefined || words.length > 1)
     throw new UsageError(`mini-cc sessions ${verb} needs the id of one session`);

@@ -7,6 +7,28 @@ import {PLANNED_FEATURES} from '../../src/core/util/planned-features.ts';
 const parse = (...args: string[]) => parseArguments(args, {});
 
 describe('the command line', () => {
+  it('does not take a command of a like program, or a misspelt one, for a prompt', () => {
+    expect(() => parse('update')).toThrow('no such command: update; to send it as a prompt: mini-cc -- update');
+    expect(() => parse('plugin', 'list')).toThrow('to send it as a prompt: mini-cc -- plugin list');
+    expect(() => parse('agnets', 'list')).toThrow('no such command: agnets (did you mean agents?)');
+    expect(() => parse('doctr')).toThrow('did you mean doctor?');
+    expect(() => parse('mcp', 'list')).toThrow('mini-cc mcp is not yet available');
+  });
+
+  it.each([
+    [['install', 'the', 'packages']],
+    [['update the readme']],
+    [['-p', 'update']],
+    [['--', 'update']],
+    [['--', 'agents']],
+    [['docker', 'compose']],
+    [['explain']],
+    [['hello', 'agents']],
+  ])('takes %j for a prompt', (args) => {
+    expect(parse(...args)).toMatchObject({prompt: args.filter((arg) => !arg.startsWith('-')).join(' ')});
+    expect(parse(...args).subcommand).toBeUndefined();
+  });
+
   it('keeps words that look like flags, and words behind a switch, as the prompt', () => {
     expect(parse('-p', '-5 apples').prompt).toBe('-5 apples');
     expect(parse('-p', 'true')).toMatchObject({print: true, prompt: 'true'});

@@ -80,7 +80,7 @@ describe('mini-cc config schema', () => {
 describe('mini-cc config', () => {
   it.each([
     [[], 'say what to do'],
-    [['sho'], 'unknown word "sho" (did you mean show?)'],
+    [['sho'], 'mini-cc config sho: did you mean show? There is show, schema'],
     [['show', 'model'], '"model" is too much'],
     [['show', '--jsn'], 'Unknown flag --jsn (did you mean --json?)'],
     [['show', '-x'], 'Unknown flag -x'],
@@ -88,7 +88,7 @@ describe('mini-cc config', () => {
     [['show', '--settings'], '--settings needs a value'],
     [['show', '--cwd', '/nope'], 'No such directory: /nope'],
     [['schema', '--json'], 'schema takes no --json'],
-    [['\u001B[31m'], 'unknown word'],
+    [['\u001B[31m'], 'did you mean'],
   ])('%j is wrong usage: one line, and 2', async (args, words) => {
     const {code, stdout, stderr} = await run(args, makeFolders({}));
     expect({code, stdout, lines: stderr.length}).toEqual({code: 2, stdout: '', lines: 1});

@@ -60,7 +60,7 @@ describe('mini-cc sessions', () => {
     [['show', 'ffff'], /No session ffff/],
     [['delete', '../..', '--yes'], /Not a session id/],
     [['list', 'extra'], /takes no words/],
-    [['frob'], /there is list, show ID/],
+    [['frob'], /did you mean \w+\? There is list, show ID/],
   ])('%j is bad usage', async (args, words) => {
     const run = await runCli(['sessions', ...args]);
     expect(run).toMatchObject({code: 2, stdout: '', stderr: expect.stringMatching(words)});

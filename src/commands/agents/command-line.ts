@@ -2,7 +2,13 @@
 import {findDeletableFile} from '../../agents/save.ts';
 import {createAgentSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from '../command-line.ts';
+import {
+  type CommandLineOutcome,
+  createUnknownVerb,
+  printJson,
+  printText,
+  type SubcommandArguments,
+} from '../command-line.ts';
 import {createAgent} from './create.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
 import {deleteByName} from './edit.ts';
@@ -37,7 +43,7 @@ export async function runAgentsCommandLine(args: SubcommandArguments, deps: Agen
     case 'schema':
       return printJson(createAgentSchema(deps.toolNames));
     default:
-      throw new UsageError(`mini-cc agents ${verb}: there is ${VERBS}`);
+      throw createUnknownVerb('mini-cc agents', verb, VERBS);
   }
 }
 

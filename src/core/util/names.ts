@@ -7,11 +7,14 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
 }
 
-/** The known word that `word` is probably a typo of: up to a third (1 to 3) of the letters differ, or their order. */
-export function findTypo(word: string, known: readonly string[]): string | undefined {
+/**
+ * The known word that `word` is probably a typo of: some letters differ, or their order.
+ * @param most how many letters may differ; without it a third of them, 1 to 3
+ */
+export function findTypo(word: string, known: readonly string[], most?: number): string | undefined {
   const found = findNearest(word, known);
   if (found === undefined) return undefined;
-  const allowed = Math.min(3, Math.max(1, Math.floor(found.length / 3)));
+  const allowed = most ?? Math.min(3, Math.max(1, Math.floor(found.length / 3)));
   const isTypo = sortLetters(word) === sortLetters(found) || leven(fold(word), fold(found)) <= allowed;
   return isTypo ? found : undefined;
 }

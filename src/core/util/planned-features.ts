@@ -24,6 +24,8 @@ export const PLANNED_FEATURES = {
     'fanOut',
     'jsonSchema',
   ],
+  /** `mini-cc NAME`. */
+  subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
   commands: ['compact', 'context', 'cost', 'resume', 'export', 'fanout', 'init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
