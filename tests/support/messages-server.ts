@@ -199,7 +199,7 @@ async function send(
   else if (reply.type === 'status') sendStatus(response, reply);
   else if (reply.type === 'empty') response.writeHead(200, STREAM_HEADERS).end();
   else if (reply.type === 'events') await sendEvents(response, reply.events);
-  else if (body.stream === true) await sendStream(response, reply, body, index, tokens);
+  else if (body.stream === true && reply.format !== 'json') await sendStream(response, reply, body, index, tokens);
   else if (reply.fault?.type === 'cut') response.destroy();
   else if (reply.fault === undefined) {
     sendJson(response, 200, createMessage(reply, body, index, tokens.countUsage(reply, body)));
@@ -222,7 +222,7 @@ async function sendStream(
   for (const event of fault === undefined ? events : events.slice(0, fault.afterEvents)) {
     if (msPerEvent !== undefined) await sleep(msPerEvent);
     if (response.destroyed) return;
-    await writeEvent(response, event);
+    await writeEvent(response, event, reply.format);
   }
   if (fault === undefined) response.end();
   else await sendFault(response, fault);
@@ -236,6 +236,21 @@ async function sendEvents(response: ServerResponse, events: readonly ServerEvent
 
 async function sendFault(response: ServerResponse, fault: StreamFault): Promise<void> {
   if (fault.type === 'stall') return;
+  if (fault.type === 'end') {
+    response.end();
+    return;
+  }
+  if (fault.type === 'garbled') {
+    response.end('event: content_block_delta\ndata: {"type": "content_blo\n\n');
+    return;
+  }
+  if (fault.type === 'pings') {
+    while (!response.destroyed) {
+      await sleep(fault.msPerPing);
+      await writeEvent(response, {type: 'ping'});
+    }
+    return;
+  }
   if (fault.type === 'error') {
     await writeEvent(response, {type: 'error', error: {type: fault.errorType, message: fault.message}});
     response.end();
@@ -246,9 +261,10 @@ async function sendFault(response: ServerResponse, fault: StreamFault): Promise<
   response.destroy();
 }
 
-function writeEvent(response: ServerResponse, event: ServerEvent): Promise<void> {
+function writeEvent(response: ServerResponse, event: ServerEvent, format?: MessageReply['format']): Promise<void> {
+  const name = format === 'data lines' ? '' : `event: ${event.type}\n`;
   return new Promise((resolve) => {
-    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`, () => resolve());
+    response.write(`${name}data: ${JSON.stringify(event)}\n\n`, () => resolve());
   });
 }
 

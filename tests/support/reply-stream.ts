@@ -12,13 +12,13 @@ export function createEvents(
   index: number,
   usage: ScriptedUsage,
 ): ServerEvent[] {
-  const started = {...createMessage(reply, body, index, usage), content: [], stop_reason: null};
+  const started = {...createMessage(reply, body, index, usage), content: [], stop_reason: null, stop_details: null};
   return [
     {type: 'message_start', message: {...started, usage: {...usage, output_tokens: 1}}},
-    ...reply.blocks.flatMap(blockEvents),
+    ...reply.blocks.flatMap((block, at) => blockEvents(block, at, reply.charsPerDelta)),
     {
       type: 'message_delta',
-      delta: {stop_reason: reply.stopReason, stop_sequence: null},
+      delta: {stop_reason: reply.stopReason, stop_sequence: null, stop_details: getStopDetails(reply)},
       usage: {output_tokens: usage.output_tokens},
     },
     {type: 'message_stop'},
@@ -34,8 +34,13 @@ export function createMessage(reply: MessageReply, body: MessagesBody, index: nu
     content: reply.blocks.map(wholeBlock),
     stop_reason: reply.stopReason,
     stop_sequence: null,
+    stop_details: getStopDetails(reply),
     usage,
   };
+}
+
+function getStopDetails({stopDetails}: MessageReply) {
+  return stopDetails ? {type: 'refusal', ...stopDetails} : null;
 }
 
 function wholeBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
@@ -43,10 +48,10 @@ function wholeBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
   return {type: 'tool_use', id: block.id, name: block.name, input: block.input};
 }
 
-function blockEvents(block: ScriptedBlock, index: number): ServerEvent[] {
+function blockEvents(block: ScriptedBlock, index: number, charsPerDelta = CHARS_PER_DELTA): ServerEvent[] {
   return [
     {type: 'content_block_start', index, content_block: emptyBlock(block)},
-    ...createDeltas(block).map((delta) => ({type: 'content_block_delta', index, delta})),
+    ...createDeltas(block, charsPerDelta).map((delta) => ({type: 'content_block_delta', index, delta})),
     {type: 'content_block_stop', index},
   ];
 }
@@ -58,23 +63,23 @@ function emptyBlock(block: ScriptedBlock): Readonly<Record<string, unknown>> {
   return {type: 'tool_use', id: block.id, name: block.name, input: {}};
 }
 
-function createDeltas(block: ScriptedBlock): Readonly<Record<string, string>>[] {
-  if (block.type === 'text') return splitText(block.text).map((text) => ({type: 'text_delta', text}));
+function createDeltas(block: ScriptedBlock, size: number): Readonly<Record<string, string>>[] {
+  if (block.type === 'text') return splitText(block.text, size).map((text) => ({type: 'text_delta', text}));
   if (block.type === 'thinking') {
-    const thoughts = splitText(block.thinking).map((thinking) => ({type: 'thinking_delta', thinking}));
+    const thoughts = splitText(block.thinking, size).map((thinking) => ({type: 'thinking_delta', thinking}));
     return [...thoughts, {type: 'signature_delta', signature: block.signature}];
   }
   if (block.type === 'redacted_thinking') return [];
   const json = block.rawInput ?? JSON.stringify(block.input);
-  return splitText(json).map((partial_json) => ({type: 'input_json_delta', partial_json}));
+  return splitText(json, size).map((partial_json) => ({type: 'input_json_delta', partial_json}));
 }
 
 /** Splits by code points: no part ends within a surrogate pair. */
-function splitText(text: string): string[] {
+function splitText(text: string, size: number): string[] {
   const characters = [...text];
   const parts: string[] = [];
-  for (let at = 0; at < characters.length; at += CHARS_PER_DELTA) {
-    parts.push(characters.slice(at, at + CHARS_PER_DELTA).join(''));
+  for (let at = 0; at < characters.length; at += size) {
+    parts.push(characters.slice(at, at + size).join(''));
   }
   return parts;
 }

@@ -24,6 +24,12 @@ export type ScriptedStop =
 export type StreamFault =
   | {readonly type: 'cut'; readonly afterEvents: number}
   | {readonly type: 'stall'; readonly afterEvents: number}
+  /** The response ends as if it were complete. */
+  | {readonly type: 'end'; readonly afterEvents: number}
+  /** Pings come without an end. */
+  | {readonly type: 'pings'; readonly afterEvents: number; readonly msPerPing: number}
+  /** Half an event comes, and the response ends. */
+  | {readonly type: 'garbled'; readonly afterEvents: number}
   | {readonly type: 'error'; readonly afterEvents: number; readonly errorType: string; readonly message: string};
 
 export interface MessageReply {
@@ -34,6 +40,12 @@ export interface MessageReply {
   readonly model?: string;
   readonly usage?: Partial<ScriptedUsage>;
   readonly msPerEvent?: number;
+  /** Default: 20. */
+  readonly charsPerDelta?: number;
+  /** Why the model refused. */
+  readonly stopDetails?: {readonly category: string | null; readonly explanation: string | null};
+  /** In place of a stream with `event:` lines: one JSON message, or a stream of `data:` lines alone. */
+  readonly format?: 'json' | 'data lines';
   readonly fault?: StreamFault;
 }
 
@@ -99,8 +111,14 @@ export function thinkingThen(thinking: string, reply: MessageReply): MessageRepl
 }
 
 /** The model refuses: a text, and the stop reason `refusal`. */
-export function refuse(text = ''): MessageReply {
-  return {...say(text), blocks: text === '' ? [] : [{type: 'text', text}], stopReason: 'refusal'};
+export function refuse(text = '', stopDetails?: MessageReply['stopDetails']): MessageReply {
+  const reply = {...say(text), blocks: text === '' ? [] : [{type: 'text', text} as const]};
+  return {...reply, stopReason: 'refusal', ...(stopDetails ? {stopDetails: {...stopDetails}} : {})};
+}
+
+/** The model thinks, and ends its turn without a word. */
+export function thinkOnly(thinking = 'What shall I say?'): MessageReply {
+  return {...say(''), blocks: [{type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'}]};
 }
 
 /** The answer is cut off by the limit of output tokens. */
@@ -135,12 +153,12 @@ export function slow(reply: MessageReply, msPerEvent: number): MessageReply {
 
 const LONG_ENOUGH = say('This sentence is long enough to be sent in several deltas before the fault comes.');
 
-/** The connection breaks after this number of events. Event 1 is `message_start`, 2 `content_block_start`, then deltas. */
+/** The connection breaks after this number of events, Infinity: after the last. Event 1 is `message_start`, 2 `content_block_start`, then deltas. */
 export function cut(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
   return {...reply, fault: {type: 'cut', afterEvents}};
 }
 
-/** After this number of events nothing more comes, and the connection stays open. */
+/** After this number of events nothing more comes, and the connection stays open. Infinity: after the last event. */
 export function stall(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
   return {...reply, fault: {type: 'stall', afterEvents}};
 }
@@ -152,6 +170,26 @@ export function errorEvent(
   reply: MessageReply = LONG_ENOUGH,
 ): MessageReply {
   return {...reply, fault: {type: 'error', afterEvents, errorType, message: messageFor(errorType)}};
+}
+
+/** After this number of events the response ends as if it were complete. */
+export function endEarly(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
+  return {...reply, fault: {type: 'end', afterEvents}};
+}
+
+/** After this number of events pings come without an end. */
+export function pings(afterEvents: number, msPerPing: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
+  return {...reply, fault: {type: 'pings', afterEvents, msPerPing}};
+}
+
+/** After this number of events half an event comes, and the response ends. */
+export function garbledEvent(afterEvents: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
+  return {...reply, fault: {type: 'garbled', afterEvents}};
+}
+
+/** The text comes one character at a time. */
+export function drip(msPerCharacter: number, reply: MessageReply = LONG_ENOUGH): MessageReply {
+  return {...reply, msPerEvent: msPerCharacter, charsPerDelta: 1};
 }
 
 /** A stream of exactly these events, for streams that the other builders do not make. */
