@@ -7,7 +7,9 @@ describe('a wait', () => {
     const clock = new FakeClock();
     const abort = new AbortController();
     const seen = {ended: false};
-    const wait = waitAwake(clock, ms, abort.signal).then(() => void (seen.ended = true));
+    const wait = waitAwake(clock, ms, abort.signal).then(() => {
+      seen.ended = true;
+    });
     const advance = async (by: number) => {
       clock.advance(by);
       await Promise.resolve();
@@ -38,7 +40,14 @@ describe('a wait', () => {
   it('starts anew after a timer that fired far too late, where the monotonic clock went on', async () => {
     const timers: (() => void)[] = [];
     let now = 0;
-    const clock = {now: () => now, wallNow: () => now, setTimer: (callback: () => void) => (timers.push(callback), () => undefined)};
+    const clock = {
+      now: () => now,
+      wallNow: () => now,
+      setTimer: (callback: () => void) => {
+        timers.push(callback);
+        return () => undefined;
+      },
+    };
     const slept: boolean[] = [];
     watchTime(clock, 8_000, (hasSlept) => {
       slept.push(hasSlept);

@@ -1,5 +1,6 @@
 /** What servers send in place of a well-formed stream, and how connections end. */
 import {describe, expect, it} from 'vitest';
+import {fastClock} from '../support/fast-clock.ts';
 import {
   callTool,
   cut,
@@ -14,7 +15,6 @@ import {
   thinkingThen,
   thinkOnly,
 } from '../support/messages-server.ts';
-import {fastClock} from '../support/fast-clock.ts';
 import {ask, hello, modelAt, retries, serve, texts, thoughts} from './fixture.ts';
 
 describe('a whole reply', () => {
@@ -43,7 +43,10 @@ describe('a whole reply', () => {
 });
 
 describe('a server', () => {
-  const whole = thinkingThen('Hm.', {...callTool('bash', {command: 'ls'}, 'toolu_1', 'Look:'), usage: {output_tokens: 9}});
+  const whole = thinkingThen('Hm.', {
+    ...callTool('bash', {command: 'ls'}, 'toolu_1', 'Look:'),
+    usage: {output_tokens: 9},
+  });
 
   it.each(['json', 'data lines'] as const)('that answers with %s is understood', async (format) => {
     const {reply, progress} = await ask([{...whole, format}]);
