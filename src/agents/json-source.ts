@@ -124,20 +124,20 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
     else reportUnknownKey(key, position, missing, problems);
   }
   for (const key of missing) problems.error('missing', fields.getPosition(''), `${quote(key)} is missing`);
-  const checked = checkFields(values, (key) => fields.getPosition(key), problems, absent);
+  const checked = checkFields(values, (key) => fields.getPosition(key), problems, {reported: absent});
   return checked && defineAgent(checked, fields.positions, options, problems);
 }
 
 /**
  * Checks values against the schema.
- * @param reported keys whose absence is reported already
- * @returns undefined when a field has an error; a wrong value in one of `SOFT_KEYS` is only a warning
+ * @param reported keys whose absence is reported already. @param soft keys whose wrong value is ignored with a warning
+ * @returns undefined when a field has an error
  */
 export function checkFields(
   values: Record<string, unknown>,
   getPosition: (key: string) => Position,
   problems: ProblemList,
-  reported: ReadonlySet<string> = new Set(),
+  {reported, soft = SOFT_KEYS}: {readonly reported?: ReadonlySet<string>; readonly soft?: ReadonlySet<string>} = {},
 ): z.infer<typeof agentFileSchema> | undefined {
   const parsed = agentFileSchema.safeParse(values);
   if (parsed.success) return problems.failed ? undefined : parsed.data;
@@ -145,11 +145,11 @@ export function checkFields(
   for (const issue of parsed.error.issues) {
     const {path: issuePath, message} = findDeepestIssue(issue);
     const key = String(issuePath[0] ?? '');
-    if (reported.has(key) && !(key in values)) continue;
+    if (reported?.has(key) && !(key in values)) continue;
     const position = getPosition(issuePath.join('.').replace(/^([^.]*\.\d+).*/, '$1'));
     const where = issuePath.length > 1 ? `${key}, entry ${Number(issuePath[1]) + 1}` : key;
     const meant = key === 'name' && typeof values.name === 'string' ? toAgentName(values.name) : undefined;
-    if (!SOFT_KEYS.has(key))
+    if (!soft.has(key))
       problems.error(message === 'is missing' ? 'missing' : 'wrong-value', position, `${where}: ${message}`, meant);
     else {
       problems.warn('wrong-value', position, `${where}: ${message}; it is ignored`);

@@ -76,7 +76,7 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
   const name = ourName(bare, available);
   if (available.includes(name)) return {kind: 'known', written, name, ...(pattern === undefined ? {} : {pattern})};
   if (DISPATCHING.has(name)) {
-    return {kind: 'dispatching', written, reason: 'subagents never have Task, only the main agent dispatches'};
+    return {kind: 'dispatching', written, reason: `subagents never have ${name}, only the main agent dispatches`};
   }
   if (name.startsWith('mcp__')) {
     return {kind: 'unavailable', written, reason: `tools of MCP servers are ${NOT_YET_AVAILABLE}`};

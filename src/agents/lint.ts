@@ -29,7 +29,8 @@ export interface LintResult {
 export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[]): LintResult {
   // In lint, unknown keys are errors.
   const problems = catalog.problems.map(
-    (problem): Problem => (problem.rule === 'unknown-key' ? {...problem, severity: 'error'} : problem),
+    (problem): Problem =>
+      problem.rule === 'unknown-key' && problem.severity === 'warning' ? {...problem, severity: 'error'} : problem,
   );
   const seen = new Set<Problem>();
   const take = (wanted: (problem: Problem) => boolean): Problem[] => {

@@ -1,7 +1,7 @@
 /** Agents of `.claude/agents/*.md`, as people have them for Claude Code: read, never written. */
 import path from 'node:path';
 import {findTypo} from '../core/util/names.ts';
-import {type Position, ProblemList, quote, START} from '../core/util/problem.ts';
+import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from './front-matter.ts';
@@ -14,7 +14,19 @@ const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set(
 );
 
 /** The prompt is the body of the file. */
-const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => key !== 'prompt');
+const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => !['prompt', 'version', '$schema'].includes(key));
+
+/** A wrong value in these is an error: without it the agent could do more than it was meant to. The others are ignored. */
+const STRICT_KEYS: readonly string[] = [
+  'name',
+  'description',
+  'tools',
+  'prompt',
+  'disallowedTools',
+  'readOnly',
+  'isolation',
+];
+const SOFT_KEYS: ReadonlySet<string> = new Set(KNOWN_KEYS.filter((key) => !STRICT_KEYS.includes(key)));
 
 /** Files in such folders that are not agents. */
 const README_FILE = /^(?:README|CLAUDE|AGENTS|CHANGELOG|CONTRIBUTING|LICENSE|INDEX)(?:[._-].*)?\.md$/i;
@@ -25,7 +37,12 @@ export function readMarkdownAgent(file: string, options: MarkdownOptions): Sourc
   const {text, problems} = readDefinitionFile(file, {lossy: true});
   if (text === undefined) return {problems};
   const {agent, problems: found} = parseMarkdownAgent(text, file, options);
-  return {...(agent === undefined ? {} : {agent}), problems: [...problems, ...found]};
+  return {...(agent === undefined ? {} : {agent}), problems: [...problems, ...found].map(toHint)};
+}
+
+/** The file was written for another program: what mini-cc does not understand there is no fault of it. */
+function toHint(problem: Problem): Problem {
+  return problem.severity === 'warning' ? {...problem, severity: 'hint'} : problem;
 }
 
 export function parseMarkdownAgent(text: string, file: string, options: MarkdownOptions): SourceResult {
@@ -49,7 +66,7 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   const values = readFields(head, file, getPosition, problems);
   if (split.body === '') problems.error('missing', START, 'there is no prompt below the front matter');
   const positions = new Map([...head.positions, ['prompt', {line: split.bodyLine, column: 1}]]);
-  const fields = checkFields(values, getPosition, problems, new Set(['prompt']));
+  const fields = checkFields(values, getPosition, problems, {reported: new Set(['prompt']), soft: SOFT_KEYS});
   const agent = fields && defineAgent(fields, positions, {...options, dialect: 'claude'}, problems);
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }

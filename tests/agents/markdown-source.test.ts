@@ -44,7 +44,7 @@ test('an agent that names no tools gets all of them', () => {
 test('\\n in a description of a single line is a new line', () => {
   const {agent, problems} = read('release-notes-writer.md');
   expect(agent?.definition.description).toContain('from the history.\n\n<example>\nContext: The user');
-  expect(problems.every(({severity}) => severity === 'warning')).toBe(true);
+  expect(problems.every(({severity}) => severity === 'hint')).toBe(true);
 });
 
 test('a description with colons, which is not valid YAML, is read line by line with a warning', () => {
@@ -90,8 +90,8 @@ test('a name with capitals and spaces is made valid, and Task is left out, each 
   ]);
 });
 
-test('a file without front matter is not an agent: a warning says so, except for a README', () => {
-  expect(read('style-notes.md')).toMatchObject({problems: [{severity: 'warning', rule: 'no-front-matter'}]});
+test('a file without front matter is not an agent: a hint says so, except for a README', () => {
+  expect(read('style-notes.md')).toMatchObject({problems: [{severity: 'hint', rule: 'no-front-matter'}]});
   expect(read('README.md')).toEqual({problems: []});
 });
 
@@ -146,7 +146,6 @@ test.each([
     `${head}\ntools: mcp__a__b`,
     'none of its tools can be used: "mcp__a__b": tools of MCP servers are not yet available',
   ],
-  [`${head}\nmaxTurns: many`, 'maxTurns: must be a whole number from 1 to 400, not "many"'],
   [`${head}\nisolation: container`, 'isolation: must be none or worktree, not "container"'],
   ['name: plan\ndescription: Plans the work of a week', 'plan is built in: give this agent another name'],
 ])('front matter %j is refused: %s', (front, message) => {
@@ -154,6 +153,16 @@ test.each([
   expect(agent).toBeUndefined();
   expect(problems.filter(({severity}) => severity === 'error').map((problem) => problem.message)).toEqual([message]);
 });
+
+test.each(['version: 1.2', 'author:\n  name: me', 'maxTurns: many', 'color: octarine', 'model: [a]', 'hooks: {a: b}'])(
+  'front matter with %j of another program keeps the agent in use',
+  (front) => {
+    const {agent, problems} = parse(markdown(`${head}\n${front}`));
+    expect(agent).toBeDefined();
+    expect(problems.some(({severity}) => severity === 'error')).toBe(false);
+    expect(problems).toHaveLength(1);
+  },
+);
 
 test('an empty body is an error', () => {
   expect(parse(markdown(head, ''))).toMatchObject({problems: [{message: 'there is no prompt below the front matter'}]});

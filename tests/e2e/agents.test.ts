@@ -35,7 +35,7 @@ describe('mini-cc agents', () => {
     expect(entries[3]).toEqual({
       ...{name: 'reviewer', description: REVIEWER.description, source: 'project', model: null, readOnly: true},
       ...{file: path.join(workspace.path, '.mini-cc/agents/reviewer.json'), tools: ['bash', 'read_file']},
-      ...{hidden: false, errors: []},
+      ...{hidden: false, errors: [], warnings: []},
     });
   });
 
@@ -113,7 +113,10 @@ describe('mini-cc agents', () => {
     expect(run.stdout).toMatch(/typo\.json:1:\d+: .*tols.*\(did you mean "?tools"?\?\)/);
     expect(run.stdout).toContain('reviewer (read-only): bash, read_file');
     const listed = JSON.parse((await agents(workspace, 'list', '--json')).stdout);
-    expect(listed.find((entry: {name: string}) => entry.name === 'broken').errors[0]).toContain('broken.json:3:13');
+    expect(listed.find((entry: {name: string}) => entry.name === 'broken').errors[0]).toMatchObject({
+      file: expect.stringContaining('broken.json'),
+      ...{line: 3, column: 13, text: expect.any(String)},
+    });
   });
 
   it('prints the JSON Schema and shows one agent', async () => {

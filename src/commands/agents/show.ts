@@ -3,7 +3,7 @@ import path from 'node:path';
 import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
 import {findTypo} from '../../core/util/names.ts';
-import {formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
+import {formatMessage, formatProblem, hasError, type Position, type Problem} from '../../core/util/problem.ts';
 import {toShortLine} from '../../core/util/text.ts';
 import {type AgentsDeps, type AgentsResult, SOURCE_LABELS} from './deps.ts';
 
@@ -11,7 +11,8 @@ const DESCRIPTION_CHARS = 100;
 
 /** Which agents there are, where they come from, what they may do; which are hidden and which files are broken. */
 export function listAgents(deps: AgentsDeps): AgentsResult {
-  const {agents, hidden, problems} = deps.snapshot();
+  const {agents, hidden, problems: all} = deps.snapshot();
+  const problems = all.filter(isNoHint);
   const own = agents.filter(({source}) => source !== 'built-in').length;
   const lines = [own === 0 ? 'Agents: 3 built in, none of your own' : `Agents: 3 built in, ${own} of your own`];
   for (const agent of agents) lines.push('', ...formatListed(agent));
@@ -49,13 +50,23 @@ export interface AgentEntry {
   readonly model: string | null;
   readonly readOnly: boolean;
   readonly hidden: boolean;
-  readonly errors: readonly string[];
+  readonly errors: readonly FileProblem[];
+  readonly warnings: readonly FileProblem[];
+}
+
+/** Line and column count from 1. */
+interface FileProblem extends Position {
+  readonly file: string;
+  readonly text: string;
 }
 
 /** All agents, the hidden ones and the broken files too. */
 export function getAgentEntries({agents, hidden, problems}: LoadedCatalog): AgentEntry[] {
-  const getErrors = (file: string | undefined) =>
-    problems.filter((problem) => problem.file === file).map(formatProblem);
+  const getProblems = (file: string | undefined) => {
+    const own = problems.filter((problem) => problem.file === file);
+    const list = (severity: Problem['severity']) => own.filter((each) => each.severity === severity).map(toFileProblem);
+    return {errors: list('error'), warnings: list('warning')};
+  };
   const entries = agents.map(
     ({definition, source, file, tools, readOnly}): AgentEntry => ({
       name: definition.name,
@@ -66,20 +77,29 @@ export function getAgentEntries({agents, hidden, problems}: LoadedCatalog): Agen
       model: definition.model ?? null,
       readOnly,
       hidden: false,
-      errors: getErrors(file),
+      ...getProblems(file),
     }),
   );
   const unknown = {description: '', tools: [], model: null, readOnly: false};
   for (const {name, source, file} of hidden) {
-    entries.push({...unknown, name, source, file: file ?? null, hidden: true, errors: getErrors(file)});
+    entries.push({...unknown, name, source, file: file ?? null, hidden: true, ...getProblems(file)});
   }
   const listed = new Set(entries.map(({file}) => file));
-  for (const file of new Set(problems.map((problem) => problem.file))) {
+  for (const file of new Set(problems.filter(isNoHint).map((problem) => problem.file))) {
     if (listed.has(file)) continue;
     const name = path.basename(file).replace(/\.(?:json|md)$/, '');
-    entries.push({...unknown, name, source: 'broken', file, hidden: false, errors: getErrors(file)});
+    entries.push({...unknown, name, source: 'broken', file, hidden: false, ...getProblems(file)});
   }
   return entries;
+}
+
+function toFileProblem(problem: Problem): FileProblem {
+  const {file, line, column} = problem;
+  return {file, line, column, text: formatMessage(problem)};
+}
+
+function isNoHint({severity}: Problem): boolean {
+  return severity !== 'hint';
 }
 
 /** One agent, whole: what its file says, and what it really has. */
@@ -129,11 +149,13 @@ export function lint(name: string, deps: AgentsDeps): LintReport {
   const others = name === '' ? result.others : [];
   if (name !== '' && agents.length === 0) return {ok: false, text: `No agent ${name}`, agents: []};
   const findings = [...agents.flatMap((agent) => agent.findings), ...others];
-  const errors = findings.filter(({severity}) => severity === 'error').length;
+  const count = (severity: Problem['severity'], what: string) =>
+    formatCount(findings.filter((each) => each.severity === severity).length, what);
   const totals = [
     formatCount(agents.length, 'agent'),
-    formatCount(errors, 'error'),
-    formatCount(findings.length - errors, 'warning'),
+    count('error', 'error'),
+    count('warning', 'warning'),
+    ...(findings.some((each) => !isNoHint(each)) ? [count('hint', 'hint')] : []),
   ];
   const lines = [
     ...agents.flatMap((agent) => [...formatLint(agent, deps), '']),

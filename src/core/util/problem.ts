@@ -9,7 +9,8 @@ export interface Position {
 export interface Problem extends Position {
   /** A path, or `--agents` for a value of that flag. */
   readonly file: string;
-  readonly severity: 'error' | 'warning';
+  /** `hint`: in a file that people have for another program. Only `lint` shows it. */
+  readonly severity: 'error' | 'warning' | 'hint';
   /** A stable name for scripts: `syntax`, `unknown-key`, `unknown-tool`, … */
   readonly rule: string;
   readonly message: string;
@@ -20,8 +21,13 @@ export interface Problem extends Position {
 export const START: Position = {line: 1, column: 1};
 
 /** `PATH:LINE:COL: what is wrong (did you mean …?)` */
-export function formatProblem({file, line, column, message, meant}: Problem): string {
-  return `${file}:${line}:${column}: ${message}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+export function formatProblem(problem: Problem): string {
+  return `${problem.file}:${problem.line}:${problem.column}: ${formatMessage(problem)}`;
+}
+
+/** `what is wrong (did you mean …?)` */
+export function formatMessage({message, meant}: Pick<Problem, 'message' | 'meant'>): string {
+  return meant === undefined ? message : `${message} (did you mean ${meant}?)`;
 }
 
 export function hasError(problems: readonly Problem[]): boolean {
