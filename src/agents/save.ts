@@ -1,13 +1,15 @@
 /** Writes and deletes agent files in `.mini-cc/agents`, and writes the schema beside that folder; nothing else. */
-import {link, lstat, mkdir, readFile, unlink, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readFile, realpath, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
-import writeFileAtomic from 'write-file-atomic';
 import {getErrorCode, ignoreMissing, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {findTypo} from '../core/util/names.ts';
+import {OpenFolder} from '../core/util/open-folder.ts';
+import {isInside} from '../core/util/paths.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
+import {writeWholeIn} from '../core/util/whole-file.ts';
 import type {LoadedCatalog} from './catalog.ts';
 import {formatDefinition} from './definition-file.ts';
 import {
@@ -41,34 +43,40 @@ export async function saveAgent(fields: AgentFile, folder: string, {overwrite}: 
     const [issue] = parsed.error.issues;
     throw new UsageError(`${fields.name}: ${issue?.path.join('.')}: ${issue?.message}`);
   }
-  const file = path.join(folder, `${fields.name}.json`);
-  if (overwrite) await assertReplaceable(file);
-  await mkdir(folder, {recursive: true});
-  await saveSchema(path.join(folder, '..', 'agent.schema.json'));
-  const text = formatDefinition(parsed.data);
-  if (overwrite) await writeFileAtomic(file, text);
-  else await writeNew(file, text);
-  return file;
-}
-
-/** By a hard link: it fails when the file exists, so that it replaces nothing, and readers never see half a file. */
-async function writeNew(file: string, text: string): Promise<void> {
-  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`);
-  await writeFile(draft, text);
+  const place = await openAgentFolder(folder);
   try {
-    await link(draft, file);
+    const file = path.join(place.path, `${fields.name}.json`);
+    if (overwrite) await assertReplaceable(file);
+    await saveSchema(await realpath(path.dirname(folder)));
+    await writeWholeIn(place, path.basename(file), formatDefinition(parsed.data), overwrite ? {} : {over: 'nothing'});
+    return path.join(folder, path.basename(file));
   } catch (error) {
-    if (getErrorCode(error) === 'EEXIST') throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
-    if (!NO_HARD_LINKS.has(getErrorCode(error))) throw error;
-    // On a file system without hard links, a reader may see half the file for a moment.
-    await writeFile(file, text, {flag: 'wx'});
+    if (getErrorCode(error) !== 'CHANGED') throw error;
+    throw new MiniCcError('EXISTS', `${path.join(folder, `${fields.name}.json`)} exists already`, {cause: error});
   } finally {
-    await unlink(draft);
+    await place.close();
   }
 }
 
-/** Error codes of file systems without hard links. */
-const NO_HARD_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+/**
+ * Opens `.mini-cc/agents`, created where it is missing. A link may lead elsewhere in the project, not out of it.
+ * @throws MiniCcError `NOT_OURS`
+ */
+async function openAgentFolder(folder: string): Promise<OpenFolder> {
+  const above = path.join(folder, '..', '..');
+  await mkdir(above, {recursive: true});
+  const top = await realpath(above);
+  let real = path.join(top, path.basename(path.dirname(folder)), path.basename(folder));
+  for (const at of [path.dirname(folder), folder]) {
+    const there = await realpath(at).catch(ignoreMissing);
+    if (there !== undefined) real = at === folder ? there : path.join(there, path.basename(folder));
+    const isBroken = there === undefined && (await lstatIfThere(at)) !== undefined;
+    if (isBroken || !isInside(real, [top])) {
+      throw new MiniCcError('NOT_OURS', `${at} is a link that leads out of ${top}: nothing is written there`);
+    }
+  }
+  return OpenFolder.open(real, {create: true});
+}
 
 /** @throws MiniCcError `NOT_OURS` */
 async function assertReplaceable(file: string): Promise<void> {
@@ -91,14 +99,20 @@ function readVersion(text: string, file: string): number {
 }
 
 /** Writes the schema that `$schema` names, unless a foreign file, or the same schema, is there. */
-async function saveSchema(file: string): Promise<void> {
+async function saveSchema(folder: string): Promise<void> {
+  const file = path.join(folder, 'agent.schema.json');
   const schema = createAgentSchema();
   const present = await readFile(file, 'utf8').catch(ignoreMissing);
   const root = present === undefined ? undefined : parseRoot(present, new ProblemList(file));
   const value = root && getNodeValue(root);
   if (present !== undefined && (value?.$id !== SCHEMA_ID || isDeepStrictEqual(toPlainJson(value), toPlainJson(schema))))
     return;
-  await writeFileAtomic(file, `${JSON.stringify(schema, null, 2)}\n`);
+  const place = await OpenFolder.open(folder);
+  try {
+    await writeWholeIn(place, path.basename(file), `${JSON.stringify(schema, null, 2)}\n`);
+  } finally {
+    await place.close();
+  }
 }
 
 /** The value as it is after writing and reading it as JSON. */

@@ -45,12 +45,12 @@ async function askForTrust(
   trust: DirectoryTrust,
   {trust: isTrusting, ask}: SessionOptions,
 ): Promise<(string | undefined)[]> {
-  if (isTrusting) return [`trusted from now on: ${listClaims(open, trust)}`, trust.remember(open, 'trusted')];
+  if (isTrusting) return [`trusted from now on: ${listClaims(open, trust)}`, await trust.remember(open, 'trusted')];
   if (!ask) return [];
   const answer = await ask(createQuestion(open, trust));
   if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left before this directory was trusted or not');
-  if (answer.choice === 'trust') return [trust.remember(open, 'trusted')];
-  return answer.choice === 'never' ? [trust.remember(open, 'refused')] : [];
+  if (answer.choice === 'trust') return [await trust.remember(open, 'trusted')];
+  return answer.choice === 'never' ? [await trust.remember(open, 'refused')] : [];
 }
 
 /** What is ignored because it is not trusted, and how to trust it. */

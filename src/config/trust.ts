@@ -4,14 +4,14 @@
  * about again, also a directory below it and a worktree of it.
  */
 import {createHash} from 'node:crypto';
-import {chmodSync, mkdirSync} from 'node:fs';
+import {mkdirSync} from 'node:fs';
 import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList} from '../core/util/problem.ts';
+import {writeWhole} from '../core/util/whole-file.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
 
 const FORMAT_VERSION = 1;
@@ -69,7 +69,7 @@ export class DirectoryTrust {
    * The answer holds from now on and is written to `trust.json`.
    * @returns undefined; where it cannot be written, one line that says so, with the reason unless `problem` gives it
    */
-  remember(claims: readonly Claim[], answer: TrustAnswer): string | undefined {
+  async remember(claims: readonly Claim[], answer: TrustAnswer): Promise<string | undefined> {
     const answers = Object.fromEntries(
       claims.map((claim) => [this.getName(claim), {verdict: answer, value: getHash(claim.value)}]),
     );
@@ -78,7 +78,10 @@ export class DirectoryTrust {
     const {directories, problem} = readTrustFile(this.#file);
     if (problem !== undefined) return 'your answer about this directory holds for this session only';
     try {
-      writeTrustFile(this.#file, {...directories, [this.directory]: {...directories[this.directory], ...answers}});
+      await writeTrustFile(this.#file, {
+        ...directories,
+        [this.directory]: {...directories[this.directory], ...answers},
+      });
       return undefined;
     } catch (error) {
       return `your answer about this directory holds for this session only: ${getErrorMessage(error)}`;
@@ -138,10 +141,9 @@ function reportDamage(file: string, why: string): TrustFile {
 }
 
 /** @throws Error of the file system. */
-function writeTrustFile(file: string, directories: TrustFile['directories']): void {
+async function writeTrustFile(file: string, directories: TrustFile['directories']): Promise<void> {
   mkdirSync(path.dirname(file), {recursive: true, mode: 0o700});
   const text = `${JSON.stringify({version: FORMAT_VERSION, directories}, null, 2)}\n`;
-  writeFileAtomic.sync(file, text, {mode: 0o600});
   // An older file may be readable by others.
-  chmodSync(file, 0o600);
+  await writeWhole(file, text, {mode: 0o600});
 }

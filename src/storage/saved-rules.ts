@@ -2,11 +2,11 @@
 import {readFileSync} from 'node:fs';
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
+import {writeWhole} from '../core/util/whole-file.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
@@ -57,7 +57,7 @@ export class SavedRules implements RuleStore {
     const allow = [...new Set([...(file.projects[this.root]?.allow ?? []), ...rules])];
     const next: RuleFile = {...file, projects: {...file.projects, [this.root]: {allow}}};
     await mkdir(this.folder, {recursive: true, mode: 0o700});
-    await writeFileAtomic(this.source, `${JSON.stringify(next, null, 2)}\n`, {mode: MODE});
+    await writeWhole(this.source, `${JSON.stringify(next, null, 2)}\n`, {mode: MODE});
   }
 
   #load(): RuleFile {

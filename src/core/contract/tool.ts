@@ -47,15 +47,27 @@ export interface Tool<Input = unknown> {
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 
+/** Differs after each change of a file, also when its size and its time of modification are the same. */
+export interface FileStamp {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+/** The content of a file; of one that is too large to be kept in memory, only its stamp. */
+export type SeenContent = Buffer | FileStamp;
+
 /**
  * What one agent has read and written. It may overwrite a file only if it has seen the content that the file has now.
  * All paths are absolute, with links resolved.
  */
 export interface FileLedger {
   /** The agent has read this content of a file. */
-  recordRead(path: string, content: Buffer): void;
+  recordRead(path: string, content: SeenContent): void;
   /** A tool of the agent has written this content. */
-  recordWrite(path: string, content: Buffer): void;
+  recordWrite(path: string, content: SeenContent): void;
   /**
    * A command of this agent begins. @returns a function to call at its end: it logs which of the files that agents have
    * seen the command changed. The agent has not seen these changes: it must read such a file again before it writes it.
@@ -65,10 +77,11 @@ export interface FileLedger {
   recordCommandWrites(changed: readonly string[]): Promise<void>;
   /**
    * Returns when the file is as this agent last saw it.
+   * @param now what the file contains now
    * @throws MiniCcError `NOT_READ` when the agent has not read it, `STALE` when it changed since. The message names who
    *   changed it.
    */
-  assertFresh(path: string): Promise<void>;
+  assertFresh(path: string, now: SeenContent): void;
 }
 
 /** How many tokens a run may still use, in and out, including the cache. */

@@ -4,8 +4,8 @@
  */
 import {createHash} from 'node:crypto';
 import {lstatSync} from 'node:fs';
-import {readFile} from 'node:fs/promises';
-import type {FileLedger} from '../contract/tool.ts';
+import {lstat, readFile} from 'node:fs/promises';
+import type {FileLedger, SeenContent} from '../contract/tool.ts';
 import {MiniCcError} from '../util/errors.ts';
 
 interface LastWrite {
@@ -57,7 +57,7 @@ export class WriteLog {
 }
 
 class AgentFileLedger implements FileLedger {
-  /** Path to the hash of the content. Times of change are not enough: two writes may have the same time. */
+  /** Path to what identifies the content. Of small files its hash: two writes may have the same time. */
   readonly #seen = new Map<string, string>();
 
   constructor(
@@ -65,13 +65,13 @@ class AgentFileLedger implements FileLedger {
     private readonly agent: string,
   ) {}
 
-  recordRead(path: string, content: Buffer): void {
+  recordRead(path: string, content: SeenContent): void {
     this.log.addKnown(path);
-    this.#seen.set(path, hashContent(content));
+    this.#seen.set(path, identify(content));
   }
 
-  recordWrite(path: string, content: Buffer): void {
-    const hash = hashContent(content);
+  recordWrite(path: string, content: SeenContent): void {
+    const hash = identify(content);
     this.log.addKnown(path);
     this.#seen.set(path, hash);
     this.log.addWrite(path, this.agent, hash);
@@ -87,15 +87,15 @@ class AgentFileLedger implements FileLedger {
 
   async recordCommandWrites(changed: readonly string[]): Promise<void> {
     for (const path of changed.filter((each) => this.log.knows(each))) {
-      const hash = await readFile(path).then(hashContent, () => undefined);
+      const hash = await readIdentity(path).catch(() => undefined);
       // A file that was deleted or cannot be read needs no entry: nothing can overwrite it unseen.
       if (hash !== undefined) this.log.addCommandWrite(path, this.agent, hash);
     }
   }
 
-  async assertFresh(path: string): Promise<void> {
+  assertFresh(path: string, now: SeenContent): void {
     const seen = this.#seen.get(path);
-    const hash = hashContent(await readFile(path));
+    const hash = identify(now);
     const agent = this.log.findWriter(path, hash);
     if (seen === undefined) {
       const by = agent === undefined ? '' : ` (${agent} wrote it)`;
@@ -121,6 +121,16 @@ function readStamp(path: string): string {
   return stat ? `${stat.mtimeNs} ${stat.ctimeNs} ${stat.size} ${stat.ino}` : '';
 }
 
-function hashContent(content: Buffer): string {
-  return createHash('sha1').update(content).digest('base64');
+/** Larger files are never whole in memory: they are known by their stamp. Bytes. */
+export const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
+
+function identify(content: SeenContent): string {
+  if (Buffer.isBuffer(content)) return createHash('sha1').update(content).digest('base64');
+  const {dev, ino, size, mtimeNs, ctimeNs} = content;
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+async function readIdentity(path: string): Promise<string> {
+  const stats = await lstat(path, {bigint: true});
+  return identify(stats.size > MAX_WHOLE_BYTES ? stats : await readFile(path));
 }

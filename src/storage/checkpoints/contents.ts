@@ -1,8 +1,8 @@
 /** The stored contents of files: from tool writes in a blob store, from commands in snapshots. */
-import {randomUUID} from 'node:crypto';
-import {mkdir, readdir, readFile, rename, stat, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
+import {writeWhole} from '../../core/util/whole-file.ts';
 import {blobId} from './file-state.ts';
 import type {ShadowGit} from './shadow-git.ts';
 
@@ -58,9 +58,7 @@ export class BlobStore {
     if (ids.has(id)) return;
     const file = this.#getPath(id);
     await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
-    const draft = `${file}.${randomUUID()}`;
-    await writeFile(draft, content, {mode: 0o600, flag: 'wx'});
-    await rename(draft, file);
+    await writeWhole(file, content, {mode: 0o600, durable: false});
     ids.add(id);
   }
 

@@ -1,10 +1,12 @@
 /** Restores files to their state before a selection of changes, except files that were changed by others too. */
 import {randomUUID} from 'node:crypto';
-import {chmod, chown, lstat, mkdir, realpath, rename, rmdir, symlink, unlink, writeFile} from 'node:fs/promises';
+import {lstat, realpath, rename, rmdir, symlink, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import type {RestoredFiles} from '../../core/contract/session.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {OpenFolder} from '../../core/util/open-folder.ts';
+import {writeWholeIn} from '../../core/util/whole-file.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';
 import {type FileOrLink, getContentId, getDefaultMode, readFileState} from './file-state.ts';
@@ -81,7 +83,6 @@ async function restore(
   } else {
     const content = contents.get(to.id);
     if (!content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
-    await mkdir(path.dirname(file), {recursive: true});
     await replace(file, to, content);
   }
   // Its content is stored already.
@@ -104,21 +105,29 @@ async function assertNoLinkAbove(file: string): Promise<void> {
 
 /** Replaces the file whole or not at all. A link in its place is replaced, not followed. */
 async function replace(file: string, to: FileOrLink, content: Buffer): Promise<void> {
-  const draft = path.join(path.dirname(file), `.${randomUUID()}`);
-  const now = await lstat(file).catch(() => undefined);
-  if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', 'a folder is in its place now');
+  const folder = await OpenFolder.open(path.dirname(file), {create: true});
+  const name = path.basename(file);
   try {
+    const now = await folder.use(name, (place) => lstat(place)).catch(() => undefined);
+    if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', 'a folder is in its place now');
     if (to.kind === 'link') {
-      await symlink(content, draft);
+      await replaceByLink(folder, name, content);
     } else {
-      await writeFile(draft, content, {flag: 'wx', mode: 0o600});
-      await chmod(draft, getMode(to, now?.isFile() ? now.mode & 0o7777 : undefined));
-      const isOthers = now?.isFile() && (now.uid !== process.getuid?.() || now.gid !== process.getgid?.());
-      if (now && isOthers) await chown(draft, now.uid, now.gid);
+      const mode = getMode(to, now?.isFile() ? now.mode & 0o7777 : undefined);
+      await writeWholeIn(folder, name, content, {mode});
     }
-    await rename(draft, file);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function replaceByLink(folder: OpenFolder, name: string, target: Buffer): Promise<void> {
+  const draft = `.${randomUUID()}`;
+  await folder.use(draft, (place) => symlink(target, place));
+  try {
+    await folder.use(draft, (from) => folder.use(name, (to) => rename(from, to)));
   } catch (error) {
-    await unlink(draft).catch(() => undefined);
+    await folder.use(draft, unlink).catch(() => undefined);
     throw error;
   }
 }

@@ -1,9 +1,10 @@
 /**
  * Start-up cleanup of one directory's sessions: archives runs that ended long enough ago, and erases sessions that are
- * older than the retention time, if the user set one. Sessions that another mini-cc has open are left alone.
+ * older than the retention time, if the user set one; removes half-written files. Sessions that another mini-cc has open are left alone.
  */
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {removeDrafts} from '../../core/util/whole-file.ts';
 import {archiveTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {isLocked} from './session-lock.ts';
 import {readHeader, readHeaderAndLast} from './transcript.ts';
@@ -29,6 +30,8 @@ const DAY = 24 * 60 * MINUTE;
 export function cleanUpAtStart(options: CleanupOptions): void {
   const {folder, cwd, archiveAfterMinutes, retentionDays, openSession, now} = options;
   if (!existsSync(folder)) return;
+  // What a killed mini-cc was writing: beside the sessions, and in mini-cc's home.
+  for (const each of [folder, path.join(folder, '..', '..')]) removeDrafts(each);
   for (const name of readdirSync(folder)) {
     const session = path.join(folder, name);
     const transcript = path.join(session, TRANSCRIPT);

@@ -3,11 +3,12 @@
  * files that others changed elsewhere meanwhile; otherwise they are kept as a patch. Changes of protected files are
  * always kept.
  */
-import {chmod, lstat, mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {chmod, lstat, mkdir, readFile, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {formatFileName} from '../../core/util/paths.ts';
+import {writeWhole} from '../../core/util/whole-file.ts';
 import type {TreeDiff} from '../git.ts';
 import {ABSENT, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
@@ -202,7 +203,7 @@ async function rollBack(
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
     await snapshots.restore(origin.start, before, origin.top);
-    for (const [name, content] of asEdited) await writeFile(path.join(origin.top, name), content);
+    for (const [name, content] of asEdited) await writeWhole(path.join(origin.top, name), content);
     for (const [file, mode] of modes) await chmod(file, mode);
     return '';
   } catch (error) {

@@ -2,10 +2,10 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {chmod, lstat, readdir, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
 import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
+import {writeWhole} from '../../core/util/whole-file.ts';
 import type {Repository} from './repository.ts';
 
 const START = 'start.json';
@@ -57,7 +57,7 @@ interface WorktreeStart {
 export async function writeStart(folder: string, {origin, top, label}: WorktreeStart): Promise<void> {
   const {top: originalTop, prefix, objectFormat, start} = origin;
   const file = {version: VERSION, top, label, origin: {top: originalTop, prefix, objectFormat, start}};
-  await writeFileAtomic(path.join(folder, START), JSON.stringify(file), {mode: 0o600});
+  await writeWhole(path.join(folder, START), JSON.stringify(file), {mode: 0o600});
 }
 
 /** Removed when the changes are brought back or kept: from then on the tree may be deleted. */

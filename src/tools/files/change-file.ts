@@ -1,12 +1,15 @@
 /** What `write_file` and `edit_file` have in common: access, lock, checks before the change, and the replacement. */
-import {mkdir, readFile, stat} from 'node:fs/promises';
-import {dirname} from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
+import {closeSync, constants, fstatSync, openSync, readFileSync, statSync} from 'node:fs';
+import {access, type FileHandle} from 'node:fs/promises';
+import {basename, dirname} from 'node:path';
 import type {Access, Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
+import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {OpenFolder, openRegularFile} from '../../core/util/open-folder.ts';
+import {type NewContent, writeWholeIn} from '../../core/util/whole-file.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 
 /** Lets one agent at a time change a file: two that edit it at once would lose an update. */
@@ -46,18 +49,28 @@ export interface FileToChange {
   readonly path: string;
   /** The path as results name it. */
   readonly shown: string;
-  /** The current content; undefined when there is no such file. */
-  readonly old: Buffer | undefined;
+  /** Undefined when there is no such file. */
+  readonly old: OldFile | undefined;
   /**
    * Replaces the content as a whole; readers see the old content or the new one.
-   * @param texts the old and the new text. @throws MiniCcError `MARK` when the new text has a mark where a key was.
+   * @param texts the old and the new text, or their parts that differ. @throws MiniCcError `MARK` when the new text has a
+   *   mark where a key was; `NOT_WRITTEN`, `DAMAGED`, `CHANGED` as `writeWholeIn`
    */
-  replace(content: Buffer, texts: {readonly before: string; readonly after: string}): Promise<void>;
+  replace(content: NewContent, texts: {readonly before: string; readonly after: string}): Promise<void>;
+}
+
+export interface OldFile {
+  readonly handle: FileHandle;
+  /** Bytes. */
+  readonly size: number;
+  /** The whole content; undefined for a file that is too large to be in memory. */
+  readonly content: Buffer | undefined;
 }
 
 /**
- * Checks that the file may be changed and that this agent has seen its current content, then calls `change`.
- * @throws MiniCcError `NOT_PERMITTED`, `DIRECTORY`, `NOT_A_FILE`, `NOT_READ`, `STALE`; the file system's error.
+ * Checks that the file may be changed and that this agent has seen its current content, then calls `change`. From the check
+ * to the write it is reached by the descriptor of its folder: a link that is put there meanwhile is not followed.
+ * @throws MiniCcError `NOT_PERMITTED`, `DIRECTORY`, `NOT_A_FILE`, `LINK`, `NOT_READ`, `STALE`; the file system's error.
  */
 export async function changeFile(
   named: string,
@@ -70,21 +83,51 @@ export async function changeFile(
   assertPermitted(path, context);
   return locks.run(path, async () => {
     const shown = shownPath(path, workspace);
-    const exists = await isExistingFile(path, shown);
-    if (exists) await files.assertFresh(path);
-    return change({
-      path,
-      shown,
-      old: exists ? await readFile(path) : undefined,
-      async replace(content, {before, after}) {
-        assertNoNewMark(before, after, shown);
-        await mkdir(dirname(path), {recursive: true});
-        // Keeps mode and owner of a file that exists.
-        await writeFileAtomic(path, content);
-        files.recordWrite(path, content);
-      },
-    });
+    let folder = await OpenFolder.open(dirname(path)).catch(ignoreAbsent);
+    const handle = folder && (await openToChange(folder, basename(path), shown));
+    try {
+      const stamp = await handle?.stat({bigint: true});
+      const isLarge = stamp !== undefined && stamp.size > MAX_WHOLE_BYTES;
+      const content = isLarge ? undefined : await handle?.readFile();
+      if (stamp) files.assertFresh(path, content ?? stamp);
+      return await change({
+        ...{path, shown},
+        old: handle && {handle, size: Number(stamp!.size), content},
+        async replace(next, {before, after}) {
+          assertNoNewMark(before, after, shown);
+          folder ??= await OpenFolder.open(dirname(path), {create: true});
+          const written = await writeWholeIn(folder, basename(path), next, {over: stamp ?? 'nothing'});
+          files.recordWrite(path, Buffer.isBuffer(next) && next.length <= MAX_WHOLE_BYTES ? next : written);
+        },
+      });
+    } finally {
+      await handle?.close();
+      await folder?.close();
+    }
   });
+}
+
+/** Undefined when there is no such file. */
+async function openToChange(folder: OpenFolder, name: string, shown: string): Promise<FileHandle | undefined> {
+  try {
+    const handle = await openRegularFile(folder, name);
+    // A file without write permission could be replaced by another. Its owner does not want that.
+    if (handle) await folder.use(name, (place) => access(place, constants.W_OK));
+    return handle;
+  } catch (error) {
+    const code = getErrorCode(error) ?? '';
+    if (code === 'DIRECTORY') throw new MiniCcError(code, `${shown} is a directory.`);
+    if (code === 'NOT_A_FILE') throw new MiniCcError(code, `${shown} is not a regular file: it is not written.`);
+    if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
+      const why = code === 'EROFS' ? 'its file system is read-only' : 'permission denied';
+      throw new MiniCcError(code, `${shown} may not be read and written: ${why}.`);
+    }
+    throw error;
+  }
+}
+
+function ignoreAbsent(error: unknown): undefined {
+  if (getErrorCode(error) !== 'ENOENT') throw error;
 }
 
 function assertNoNewMark(before: string, after: string, shown: string): void {
@@ -96,14 +139,19 @@ function assertNoNewMark(before: string, after: string, shown: string): void {
   );
 }
 
-async function isExistingFile(path: string, shown: string): Promise<boolean> {
+/** For the diff that a question shows. Undefined for what is missing, no regular file, not readable, or large. */
+export function readForPreview(path: string): Buffer | undefined {
+  let fd: number | undefined;
   try {
-    const stats = await stat(path);
-    if (stats.isDirectory()) throw new MiniCcError('DIRECTORY', `${shown} is a directory.`);
-    if (!stats.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not written.`);
-    return true;
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') return false;
-    throw error;
+    // Opening a pipe or a device may never end, or do something by itself.
+    if (!statSync(path).isFile()) return undefined;
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= MAX_WHOLE_BYTES ? readFileSync(fd) : undefined;
+  } catch {
+    // The question is shown without a diff, and the call itself says what is wrong.
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -1,18 +1,25 @@
 /** Replaces strings in a file that the agent has read. */
-import {readFileSync} from 'node:fs';
 import {z} from 'zod';
-import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
-import type {Tool} from '../../core/contract/tool.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
+import {
+  changeFile,
+  type FileLocks,
+  type FileToChange,
+  type OldFile,
+  readForPreview,
+  writeAccess,
+} from './change-file.ts';
 import description from './edit-file.md';
+import {editLarge} from './large-edit.ts';
 import {cutPatch, formatPatch} from './patch.ts';
 import {createNotFoundError} from './paths.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
 
 const MAX_RESULT_PATCH_CHARS = 8000;
+const PROBE_BYTES = 8192;
 
 const edit = {old_string: z.string(), new_string: z.string(), replace_all: z.boolean().optional()};
 const input = z.object({
@@ -36,28 +43,50 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     async run(given, context) {
       const edits = parseEdits(given);
       if (typeof edits === 'string') return errorResult(edits);
-      return changeFile(given.path, locks, context, (file) => editFile(file, edits, context.workspace));
+      return changeFile(given.path, locks, context, (file) => editFile(file, edits, context));
     },
   };
 }
 
-async function editFile(
-  {path, shown, old, replace}: FileToChange,
-  edits: readonly TextEdit[],
-  workspace: Workspace,
-): Promise<ToolResult> {
+async function editFile(file: FileToChange, edits: readonly TextEdit[], context: ToolContext): Promise<ToolResult> {
+  const {path, shown, old} = file;
   if (!old) {
-    const {message} = await createNotFoundError(path, workspace);
+    const {message} = await createNotFoundError(path, context.workspace);
     return errorResult(`${message} To create a file, use write_file.`);
   }
-  if (isBinary(old)) return errorResult(`${shown} is a binary file: it is not edited.`);
-  const file = decodeText(old);
+  const start = old.content ?? (await old.handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0)).buffer;
+  if (isBinary(start)) return errorResult(`${shown} is a binary file: it is not edited.`);
+  return old.content ? editText(file, old.content, edits) : editInParts(file, old, edits, context.signal);
+}
+
+async function editText(
+  {path, shown, replace}: FileToChange,
+  content: Buffer,
+  edits: readonly TextEdit[],
+): Promise<ToolResult> {
+  const file = decodeText(content);
   const edited = applyEdits(file.text, edits);
   if ('problem' in edited) return errorResult(`${shown}: ${edited.problem}`);
   if (edited.text === file.text) return errorResult(`${shown}: the edits cancel each other out. Nothing was changed.`);
   await replace(encodeText({...file, text: edited.text}), {before: file.text, after: edited.text});
-  const count = edited.replacements === 1 ? '1 replacement' : `${edited.replacements} replacements`;
-  const patch = formatPatch(file.text, edited.text);
+  return formatEdited(path, shown, edited.replacements, formatPatch(file.text, edited.text));
+}
+
+async function editInParts(
+  {path, shown, replace}: FileToChange,
+  {handle, size}: OldFile,
+  edits: readonly TextEdit[],
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const edited = await editLarge(handle, size, edits, signal);
+  if ('problem' in edited) return errorResult(`${shown}: ${edited.problem}`);
+  const texts = (name: 'old_string' | 'new_string') => edits.map((edit) => edit[name]).join('\n');
+  await replace(edited.content, {before: texts('old_string'), after: texts('new_string')});
+  return formatEdited(path, shown, edited.replacements, edited.patch);
+}
+
+function formatEdited(path: string, shown: string, replacements: number, patch: string): ToolResult {
+  const count = replacements === 1 ? '1 replacement' : `${replacements} replacements`;
   return textResult(`Edited ${shown} (${count}).\n${cutPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {
     display: {type: 'diff', path, patch},
     facts: {changed: [path]},
@@ -68,21 +97,24 @@ async function editFile(
 function parseEdits({old_string, new_string, replace_all, edits}: EditFileInput): readonly TextEdit[] | string {
   const hasOne = old_string !== undefined || new_string !== undefined;
   if (edits !== undefined && edits.length > 0) {
-    return hasOne ? 'Give either old_string and new_string, or edits, not both.' : edits;
+    return hasOne ? 'Give either old_string and new_string, or edits, not both.' : edits.map(toWellFormed);
   }
   if (old_string === undefined || new_string === undefined) return 'Give old_string and new_string, or edits.';
-  return [{old_string, new_string, replace_all}];
+  return [toWellFormed({old_string, new_string, replace_all})];
+}
+
+/** Half a surrogate pair is no text: it could tear a character of the file apart. */
+function toWellFormed(edit: TextEdit): TextEdit {
+  return {...edit, old_string: edit.old_string.toWellFormed(), new_string: edit.new_string.toWellFormed()};
 }
 
 function formatPreview(path: string, given: EditFileInput): string {
   const edits = parseEdits(given);
   if (typeof edits === 'string') return edits;
-  try {
-    const {text} = decodeText(readFileSync(path));
-    const edited = applyEdits(text, edits);
-    if ('text' in edited) return formatPatch(text, edited.text);
-  } catch {
-    // Missing or not readable: the wish is shown as it is, and the call itself says what is wrong.
-  }
+  const bytes = readForPreview(path);
+  const text = bytes && decodeText(bytes).text;
+  const edited = text === undefined ? undefined : applyEdits(text, edits);
+  if (edited && 'text' in edited) return formatPatch(text!, edited.text);
+  // Missing, large, or not as the edits want it: the wish is shown as it is, and the call itself says what is wrong.
   return edits.map(({old_string, new_string}) => formatPatch(old_string, new_string)).join('\n');
 }

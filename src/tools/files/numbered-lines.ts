@@ -1,7 +1,4 @@
 /** The lines of a file that a model asked for, with their numbers and within limits. */
-import {createReadStream} from 'node:fs';
-import {StringDecoder} from 'node:string_decoder';
-
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
 /** How much of a line is kept while a file is streamed; more than is shown of a line. */
@@ -71,16 +68,14 @@ export function splitLines(text: string): string[] {
 }
 
 /**
- * Adds the lines of a UTF-8 file that is too large for memory until `lines` is full. A single line may be too large for
+ * Adds the lines of a file that is too large for memory until `lines` is full. A single line may be too large for
  * memory, too.
- * @returns true when the end of the file was reached.
- * @throws the file system's error, or the signal's reason when aborted.
+ * @param texts the text of the file, in parts. @returns true when the end of the file was reached.
+ * @throws what `texts` throws.
  */
-export async function addFileLines(path: string, lines: NumberedLines, signal: AbortSignal): Promise<boolean> {
-  const decoder = new StringDecoder('utf8');
+export async function addFileLines(texts: AsyncIterable<string>, lines: NumberedLines): Promise<boolean> {
   let line = '';
   let length = 0;
-  let isFirst = true;
   const take = (part: string): void => {
     length += part.length;
     if (line.length < MAX_KEPT_CHARS) line += part.slice(0, MAX_KEPT_CHARS - line.length);
@@ -92,10 +87,7 @@ export async function addFileLines(path: string, lines: NumberedLines, signal: A
     line = '';
     length = 0;
   };
-  for await (const chunk of createReadStream(path, {signal, highWaterMark: 256 * 1024})) {
-    let text = decoder.write(chunk as Buffer);
-    if (isFirst) text = text.replace(/^\ufeff/, '');
-    isFirst = false;
+  for await (const text of texts) {
     let from = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
       take(text.slice(from, end));

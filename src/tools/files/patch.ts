@@ -6,15 +6,18 @@ const CONTEXT_LINES = 3;
 const TIME_LIMIT_MS = 200;
 const MAX_CHARS = 100_000;
 
-/** Empty when nothing changed; at most 100,000 characters. */
-export function formatPatch(before: string, after: string): string {
+/**
+ * Empty when nothing changed; at most 100,000 characters.
+ * @param firstLine the number of the first line of the texts, when they are parts of a file
+ */
+export function formatPatch(before: string, after: string, firstLine = 1): string {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
     context: CONTEXT_LINES,
     timeout: TIME_LIMIT_MS,
   });
   const hunks = patch?.hunks ?? [oneHunk(before.split('\n'), after.split('\n'))];
   const lines = hunks.flatMap(({oldStart, oldLines, newStart, newLines, lines}) => [
-    `@@ -${formatRange(oldStart, oldLines)} +${formatRange(newStart, newLines)} @@`,
+    `@@ -${formatRange(oldStart + firstLine - 1, oldLines)} +${formatRange(newStart + firstLine - 1, newLines)} @@`,
     ...lines.map((line) => line.replace(/\r$/, '')),
   ]);
   return cutPatch(lines.join('\n'), MAX_CHARS);

@@ -1,17 +1,19 @@
 /** Shows a file to the model: text with line numbers, images as images. */
-import {access, constants, open, readFile, realpath, stat} from 'node:fs/promises';
+import {type FileHandle, realpath} from 'node:fs/promises';
+import {basename, dirname} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {OpenFolder, openRegularFile} from '../../core/util/open-folder.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
+import {readAll} from '../../core/util/whole-file.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
 import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath} from './paths.ts';
 import description from './read-file.md';
-import {decodeText, isBinary} from './text-file.ts';
+import {decodeChunks, decodeText, isBinary} from './text-file.ts';
 
-/** Larger files are read only in parts, and never whole into memory. */
-const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
 const PROBE_BYTES = 8192;
 /** The API takes 5 MB of base64. */
 const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
@@ -38,8 +40,24 @@ export const readFileTool: Tool<ReadFileInput> = {
 async function readForModel(given: ReadFileInput, context: ToolContext): Promise<ToolResult> {
   const named = absolutePath(given.path, context.workspace);
   const shown = shownPath(named, context.workspace);
-  const {path, size} = await regularFile(named, shown, context);
-  const start = await firstBytes(path);
+  const {path, handle} = await openForModel(named, shown, context);
+  try {
+    return await readHandle(handle, path, shown, given, context);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readHandle(
+  handle: FileHandle,
+  path: string,
+  shown: string,
+  given: ReadFileInput,
+  {files, signal}: ToolContext,
+): Promise<ToolResult> {
+  const stamp = await handle.stat({bigint: true});
+  const size = Number(stamp.size);
+  const start = await firstBytes(handle);
   const image = getImageType(start);
   if (image !== undefined) {
     if (size > MAX_IMAGE_BYTES) {
@@ -47,8 +65,8 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
         `${shown} is an image of ${megabytes(size)}; at most 3.75 MB can be shown. Scale it down first.`,
       );
     }
-    const bytes = await readFile(path);
-    context.files.recordRead(path, bytes);
+    const bytes = await readWhole(handle, signal);
+    files.recordRead(path, bytes);
     const source = {type: 'base64' as const, media_type: image, data: bytes.toString('base64')};
     return {content: [{type: 'image', source}], facts: {read: [path]}};
   }
@@ -59,13 +77,12 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
     if (given.offset === undefined && given.limit === undefined) {
       return errorResult(`${shown} is too large (${megabytes(size)}): give offset and limit, or use grep.`);
     }
-    isAll = await addFileLines(path, lines, context.signal);
-    // Without all its bytes, the ledger knows this file by time and size alone.
-    context.files.recordRead(path, Buffer.alloc(0));
+    isAll = await addFileLines(decodeChunks(untilAborted(readAll(handle), signal)), lines);
+    files.recordRead(path, stamp);
   } else {
-    const bytes = await readFile(path, {signal: context.signal});
+    const bytes = await readWhole(handle, signal);
     for (const line of splitLines(decodeText(bytes).text)) lines.add(line);
-    context.files.recordRead(path, bytes);
+    files.recordRead(path, bytes);
   }
   const facts = {read: [path]};
   if (lines.count === 0) return textResult('(empty file)', {facts});
@@ -75,36 +92,51 @@ async function readForModel(given: ReadFileInput, context: ToolContext): Promise
   return textResult(lines.text(isAll), {facts});
 }
 
-async function regularFile(named: string, shown: string, context: ToolContext): Promise<{path: string; size: number}> {
+async function readWhole(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
+  // Also of files whose size the system does not know.
+  const chunks: Buffer[] = [];
+  for await (const chunk of untilAborted(readAll(handle), signal)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function* untilAborted<T>(chunks: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+/** Opens the file that the call was permitted for: a link that is put there meanwhile is not followed. */
+async function openForModel(
+  named: string,
+  shown: string,
+  context: ToolContext,
+): Promise<{path: string; handle: FileHandle}> {
   try {
     const archived = await archivedTranscript(named);
     const path = await realpath(archived ?? named);
     if (archived === undefined) assertPermitted(path, context);
-    const stats = await stat(path);
-    if (stats.isDirectory()) {
-      throw new MiniCcError('DIRECTORY', `${shown} is a directory: list it with glob, or with ls in bash.`);
+    const folder = await OpenFolder.open(dirname(path));
+    try {
+      const handle = await openRegularFile(folder, basename(path));
+      if (handle) return {path, handle};
+    } finally {
+      await folder.close();
     }
-    // Reading a pipe or a device may never end.
-    if (!stats.isFile()) throw new MiniCcError('NOT_A_FILE', `${shown} is not a regular file: it is not read.`);
-    await access(path, constants.R_OK);
-    return {path, size: stats.size};
   } catch (error) {
-    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR')
-      throw await createNotFoundError(named, context.workspace);
-    if (getErrorCode(error) === 'EACCES')
-      throw new MiniCcError('EACCES', `${shown} may not be read: permission denied.`);
-    throw error;
+    const code = getErrorCode(error) ?? '';
+    if (code === 'DIRECTORY')
+      throw new MiniCcError(code, `${shown} is a directory: list it with glob, or with ls in bash.`);
+    if (code === 'NOT_A_FILE') throw new MiniCcError(code, `${shown} is not a regular file: it is not read.`);
+    if (code === 'EACCES') throw new MiniCcError(code, `${shown} may not be read: permission denied.`);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
+  throw await createNotFoundError(named, context.workspace);
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const {buffer, bytesRead} = await file.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+async function firstBytes(handle: FileHandle): Promise<Buffer> {
+  const {buffer, bytesRead} = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
 function megabytes(bytes: number): string {

@@ -1,5 +1,6 @@
 /** Replaces strings in a text. Each must be in it exactly once, unless `replace_all` is set. */
 import leven from 'leven';
+import {getLineEnd} from './text-file.ts';
 
 export interface TextEdit {
   readonly old_string: string;
@@ -14,7 +15,7 @@ export type Edited =
 
 /**
  * Applies the edits in order, each to the result of the one before. When one fails, none is applied.
- * `\n` in an edit also matches `\r\n`. The inserted text gets the line ends that most lines of `text` have.
+ * `\n` in an edit also matches `\r\n`. The inserted text gets the line ends of what it replaces, see `fitReplacement`.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): Edited {
   let current = text;
@@ -34,12 +35,12 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): Edited {
 const MAX_LINES_NAMED = 20;
 
 function applyEdit(text: string, edit: TextEdit): Edited {
-  const wanted = edit.old_string.replaceAll('\r\n', '\n');
+  const wanted = fold(edit.old_string);
   if (wanted === '') return {problem: 'old_string is empty: give the text to replace, or use write_file.'};
-  if (wanted === edit.new_string.replaceAll('\r\n', '\n')) {
+  if (wanted === fold(edit.new_string)) {
     return {problem: 'old_string and new_string are the same (line ends do not count).'};
   }
-  const plain = text.replaceAll('\r\n', '\n');
+  const plain = fold(text);
   const starts = findMatches(wanted, plain);
   if (starts.length === 0) return {problem: notFound(wanted, plain)};
   if (starts.length > 1 && edit.replace_all !== true) {
@@ -50,12 +51,14 @@ function applyEdit(text: string, edit: TextEdit): Edited {
     };
   }
   const toOffset = offsetsIn(text);
-  const replacement = convertLineEnds(text, edit.new_string);
+  const lineEnd = getLineEnd(text);
   const parts: string[] = [];
   let from = 0;
   for (const start of starts) {
-    parts.push(text.slice(from, toOffset(start)), replacement);
-    from = toOffset(start + wanted.length);
+    const first = toOffset(start);
+    const end = toOffset(start + wanted.length);
+    parts.push(text.slice(from, first), fitReplacement(text.slice(first, end), wanted, edit.new_string, lineEnd));
+    from = end;
   }
   return {text: parts.join('') + text.slice(from), replacements: starts.length};
 }
@@ -75,7 +78,7 @@ function lineNumberAt(text: string, offset: number): number {
 }
 
 /** Maps offsets in the text with `\n` for each `\r\n` to offsets in `text`. Call it with ascending offsets only. */
-function offsetsIn(text: string): (folded: number) => number {
+export function offsetsIn(text: string): (folded: number) => number {
   let removed = 0;
   let next = text.indexOf('\r\n');
   return (folded) => {
@@ -88,10 +91,35 @@ function offsetsIn(text: string): (folded: number) => number {
   };
 }
 
-function convertLineEnds(text: string, inserted: string): string {
-  const crlf = text.split('\r\n').length - 1;
-  const lf = text.split('\n').length - 1 - crlf;
-  return crlf > lf ? inserted.replace(/\r?\n/g, '\r\n') : inserted;
+/** With `\n` for each `\r\n`. */
+export function fold(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+/**
+ * What stands for a passage of a file after an edit: what the edit leaves at both ends of it keeps its bytes, and new lines
+ * end as those of the passage, or of the file.
+ * @param wanted the passage with `\n` as line ends
+ * @param lineEnd that of most lines of the file
+ */
+export function fitReplacement(
+  passage: string,
+  wanted: string,
+  inserted: string,
+  lineEnd: '\n' | '\r\n' | undefined,
+): string {
+  const plain = fold(inserted);
+  const shorter = Math.min(wanted.length, plain.length);
+  let same = 0;
+  while (same < shorter && wanted[same] === plain[same]) same += 1;
+  let sameAtEnd = 0;
+  while (sameAtEnd < shorter - same && wanted.at(-1 - sameAtEnd) === plain.at(-1 - sameAtEnd)) sameAtEnd += 1;
+  const toOffset = offsetsIn(passage);
+  const start = passage.slice(0, toOffset(same));
+  const end = passage.slice(toOffset(wanted.length - sameAtEnd));
+  const middle = plain.slice(same, plain.length - sameAtEnd);
+  const ends = getLineEnd(passage) ?? lineEnd ?? (inserted.includes('\r\n') ? '\r\n' : '\n');
+  return start + (ends === '\n' ? middle : middle.replaceAll('\n', ends)) + end;
 }
 
 const MAX_SHOWN_CHARS = 1000;

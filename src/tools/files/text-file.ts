@@ -2,6 +2,7 @@
  * Decodes a file's bytes to text and back. Encoding, byte order mark and line ends are kept, so that the bytes that an
  * edit does not touch stay the same.
  */
+import {StringDecoder} from 'node:string_decoder';
 import {MiniCcError} from '../../core/util/errors.ts';
 
 export type TextEncodingName = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
@@ -10,7 +11,10 @@ export interface TextFile {
   /** Without the byte order mark; line ends as they are. */
   readonly text: string;
   readonly encoding: TextEncodingName;
-  readonly hasByteOrderMark: boolean;
+  /** Empty when there is none. */
+  readonly mark: Buffer;
+  /** In UTF-16, a single byte at the end, which is no character. Kept as it is. */
+  readonly rest: Buffer;
 }
 
 const BYTE_ORDER_MARKS: readonly {readonly encoding: TextEncodingName; readonly bytes: readonly number[]}[] = [
@@ -30,33 +34,79 @@ export function isBinary(bytes: Buffer): boolean {
 
 /** Bytes that are not valid UTF-8 are read as Latin-1, which encodes to the same bytes again. */
 export function decodeText(bytes: Buffer): TextFile {
-  const mark = findByteOrderMark(bytes);
-  const body = bytes.subarray(mark?.bytes.length ?? 0);
-  const hasByteOrderMark = mark !== undefined;
-  switch (mark?.encoding) {
-    case 'utf16le':
-      return {text: body.toString('utf16le'), encoding: 'utf16le', hasByteOrderMark};
-    case 'utf16be':
-      return {text: swapBytes(body).toString('utf16le'), encoding: 'utf16be', hasByteOrderMark};
-    default: {
-      const text = body.toString('utf8');
-      const isUtf8 = !text.includes('\ufffd') || Buffer.from(text).equals(body);
-      return isUtf8
-        ? {text, encoding: 'utf8', hasByteOrderMark}
-        : {text: body.toString('latin1'), encoding: 'latin1', hasByteOrderMark};
-    }
+  const known = findByteOrderMark(bytes);
+  const mark = bytes.subarray(0, known?.bytes.length ?? 0);
+  const body = bytes.subarray(mark.length);
+  if (known !== undefined && known.encoding !== 'utf8') {
+    const even = body.length - (body.length % 2);
+    const text = decodeUtf16(body.subarray(0, even), known.encoding);
+    return {text, encoding: known.encoding, mark, rest: body.subarray(even)};
   }
+  const text = body.toString('utf8');
+  const isUtf8 = !text.includes('\ufffd') || Buffer.from(text).equals(body);
+  return isUtf8
+    ? {text, encoding: 'utf8', mark, rest: Buffer.alloc(0)}
+    : {text: body.toString('latin1'), encoding: 'latin1', mark, rest: Buffer.alloc(0)};
 }
 
 /** @throws MiniCcError `ENCODING` when the file's encoding lacks a character of the text. */
-export function encodeText({text, encoding, hasByteOrderMark}: TextFile): Buffer {
-  const mark = Buffer.from(
-    hasByteOrderMark ? (BYTE_ORDER_MARKS.find((known) => known.encoding === encoding)?.bytes ?? []) : [],
-  );
-  return Buffer.concat([mark, encodeBody(text, encoding)]);
+export function encodeText({text, encoding, mark, rest}: TextFile): Buffer {
+  return Buffer.concat([mark, encodeBody(text, encoding), rest]);
 }
 
-function encodeBody(text: string, encoding: TextEncodingName): Buffer {
+/**
+ * The bytes with which a text replaces a file: in its encoding, and with `\r\n` where most lines of the file end so and the
+ * text has none.
+ * @param old the file, or its beginning; undefined for a new one, and for one that is not text
+ * @returns `kept`: what is not as the text alone would have it, for a person
+ * @throws MiniCcError `ENCODING`
+ */
+export function encodeAs(old: TextFile | undefined, text: string): {bytes: Buffer; text: string; kept: string[]} {
+  if (old === undefined) return {bytes: Buffer.from(text), text, kept: []};
+  const isCrlf = getLineEnd(old.text) === '\r\n' && !text.includes('\r\n') && text.includes('\n');
+  const body = isCrlf ? text.replaceAll('\n', '\r\n') : text;
+  const bare = old.mark.length > 0 ? body.replace(/^\ufeff/, '') : body;
+  const kept = [...(isCrlf ? ['CRLF'] : []), ...getEncodingName(old)];
+  return {bytes: encodeText({...old, text: bare, rest: Buffer.alloc(0)}), text: bare, kept};
+}
+
+function getEncodingName({encoding, mark}: TextFile): string[] {
+  if (encoding === 'utf8') return mark.length > 0 ? ['the byte order mark'] : [];
+  return [{utf16le: 'UTF-16', utf16be: 'UTF-16', latin1: 'Latin-1'}[encoding]];
+}
+
+/** The line end of most lines; undefined when the text has one line. */
+export function getLineEnd(text: string): '\n' | '\r\n' | undefined {
+  let [crlf, lf] = [0, 0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    if (text[at - 1] === '\r') crlf += 1;
+    else lf += 1;
+  }
+  if (crlf + lf === 0) return undefined;
+  return crlf > lf ? '\r\n' : '\n';
+}
+
+/** The text of a large file, in parts and without its byte order mark. Bytes that are not valid become U+FFFD. */
+export async function* decodeChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let encoding: TextEncodingName | undefined;
+  let decoder = new StringDecoder('utf8');
+  let odd = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const isFirst = encoding === undefined;
+    encoding ??= findByteOrderMark(chunk)?.encoding ?? 'utf8';
+    if (isFirst && encoding !== 'utf8') decoder = new StringDecoder('utf16le');
+    let bytes = chunk;
+    if (encoding === 'utf16be') {
+      const joined = Buffer.concat([odd, chunk]);
+      odd = joined.subarray(joined.length - (joined.length % 2));
+      bytes = swapBytes(joined);
+    }
+    const text = decoder.write(bytes);
+    yield isFirst ? text.replace(/^\ufeff/, '') : text;
+  }
+}
+
+export function encodeBody(text: string, encoding: TextEncodingName): Buffer {
   switch (encoding) {
     case 'utf8':
       return Buffer.from(text, 'utf8');
@@ -72,11 +122,16 @@ function encodeBody(text: string, encoding: TextEncodingName): Buffer {
   }
 }
 
-function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[number] | undefined {
+/** Of an even number of bytes. */
+export function decodeUtf16(bytes: Buffer, encoding: TextEncodingName): string {
+  return (encoding === 'utf16be' ? swapBytes(bytes) : bytes).toString('utf16le');
+}
+
+export function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[number] | undefined {
   return BYTE_ORDER_MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
 }
 
-/** UTF-16 in the other byte order. A single byte at the end is dropped: it is not a character. */
+/** UTF-16 in the other byte order. A single byte at the end is left out. */
 function swapBytes(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).swap16();
 }

@@ -1,13 +1,19 @@
 /** Writes a whole file: a new one, or one that the agent has read. */
-import {readFileSync} from 'node:fs';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import {textResult} from '../../core/util/tool-output.ts';
-import {changeFile, type FileLocks, type FileToChange, writeAccess} from './change-file.ts';
+import {
+  changeFile,
+  type FileLocks,
+  type FileToChange,
+  type OldFile,
+  readForPreview,
+  writeAccess,
+} from './change-file.ts';
 import {splitLines} from './numbered-lines.ts';
 import {formatPatch} from './patch.ts';
-import {decodeText, isBinary} from './text-file.ts';
+import {decodeText, encodeAs, isBinary} from './text-file.ts';
 import description from './write-file.md';
 
 const input = z.object({path: z.string().min(1), content: z.string()});
@@ -27,29 +33,37 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
   };
 }
 
-async function write({path, shown, old, replace}: FileToChange, content: string): Promise<ToolResult> {
-  const bytes = Buffer.from(content, 'utf8');
-  if (old?.equals(bytes)) return textResult(`${shown} is unchanged: it had this content.`, {facts: {changed: []}});
-  const before = decodeForDiff(old);
-  await replace(bytes, {before, after: content});
+/** So much of the beginning of a large file tells its encoding and its line ends. */
+const HEAD_BYTES = 256 * 1024;
+
+async function write({path, shown, old, replace}: FileToChange, given: string): Promise<ToolResult> {
+  const content = given.toWellFormed();
+  const head = old && (old.content ?? (await readHead(old)));
+  const {bytes, text, kept} = encodeAs(head && !isBinary(head) ? decodeText(head) : undefined, content);
+  if (old?.content?.equals(bytes)) {
+    return textResult(`${shown} is unchanged: it had this content.`, {facts: {changed: []}});
+  }
+  const before = decodeForDiff(old?.content);
+  await replace(bytes, {before, after: text});
   const lines = splitLines(content).length;
-  return textResult(`${old ? 'Updated' : 'Created'} ${shown} (${lines} ${lines === 1 ? 'line' : 'lines'}).`, {
-    display: {type: 'diff', path, patch: formatPatch(before, content)},
+  const how = kept.length > 0 ? `; ${kept.join(' and ')} kept` : '';
+  return textResult(`${old ? 'Updated' : 'Created'} ${shown} (${lines} ${lines === 1 ? 'line' : 'lines'}${how}).`, {
+    display: {type: 'diff', path, patch: old && !old.content ? LARGE_DIFF : formatPatch(before, text)},
     facts: {changed: [path]},
   });
 }
 
-function formatPreview(path: string, content: string): string {
-  return formatPatch(decodeForDiff(readOrNothing(path)), content);
+const LARGE_DIFF = '(the old content is too large for a diff)';
+
+async function readHead({handle}: OldFile): Promise<Buffer> {
+  const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  const head = buffer.subarray(0, bytesRead);
+  // Not in the middle of a character.
+  return head.subarray(0, head.lastIndexOf('\n') + 1);
 }
 
-function readOrNothing(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch {
-    // Missing or not readable: the question shows the content as new, and the call itself says what is wrong.
-    return undefined;
-  }
+function formatPreview(path: string, content: string): string {
+  return formatPatch(decodeForDiff(readForPreview(path)), content.toWellFormed());
 }
 
 function decodeForDiff(bytes: Buffer | undefined): string {

@@ -22,8 +22,10 @@ describe('the error for a stale file', () => {
     read(theirs, file);
     writeFileSync(file, 'two');
     await theirs.recordCommandWrites([file]);
-    await expect(mine.assertFresh(file)).rejects.toThrow('changed since you read it (by [code] refactor auth)');
-    await expect(theirs.assertFresh(file)).rejects.toThrow('(by a command of yours)');
+    expect(() => mine.assertFresh(file, readFileSync(file))).toThrow(
+      'changed since you read it (by [code] refactor auth)',
+    );
+    expect(() => theirs.assertFresh(file, readFileSync(file))).toThrow('(by a command of yours)');
   });
 
   it('names no agent when none was at work, and the agent whose command was at work', async () => {
@@ -34,11 +36,11 @@ describe('the error for a stale file', () => {
     read(mine, file);
     await mine.beginCommand()();
     writeFileSync(file, 'two');
-    await expect(mine.assertFresh(file)).rejects.toThrow('changed since you read it (outside mini-cc)');
+    expect(() => mine.assertFresh(file, readFileSync(file))).toThrow('changed since you read it (outside mini-cc)');
     const ended = createFileLedger(log, '[code] refactor auth').beginCommand();
     writeFileSync(file, 'three');
     await ended();
-    await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] refactor auth)');
+    expect(() => mine.assertFresh(file, readFileSync(file))).toThrow('(by [code] refactor auth)');
   });
 
   it('names the agent whose tool wrote the file, even if a command ran at the same time', async () => {
@@ -51,7 +53,7 @@ describe('the error for a stale file', () => {
     writeFileSync(file, 'two');
     createFileLedger(log, '[code] b').recordWrite(file, Buffer.from('two'));
     await ended();
-    await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] b)');
+    expect(() => mine.assertFresh(file, readFileSync(file))).toThrow('(by [code] b)');
   });
 
   it('names both agents when two commands ran at the same time', async () => {
@@ -63,6 +65,6 @@ describe('the error for a stale file', () => {
     writeFileSync(file, 'two');
     await createFileLedger(log, '[code] a').recordCommandWrites([file]);
     await createFileLedger(log, '[code] b').recordCommandWrites([file]);
-    await expect(mine.assertFresh(file)).rejects.toThrow('(by [code] a or [code] b)');
+    expect(() => mine.assertFresh(file, readFileSync(file))).toThrow('(by [code] a or [code] b)');
   });
 });

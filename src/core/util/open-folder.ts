@@ -1,0 +1,142 @@
+/**
+ * A folder that is held open by its descriptor, so that what is opened, renamed or removed in it lies in this very folder,
+ * also when a folder above it was swapped for a link meanwhile.
+ */
+import {constants, existsSync} from 'node:fs';
+import {type FileHandle, lstat, mkdir, open, realpath} from 'node:fs/promises';
+import path from 'node:path';
+import {getErrorCode, MiniCcError} from './errors.ts';
+
+/** Linux's O_PATH, which Node does not name: a descriptor that needs no permission to list the folder. */
+const O_PATH = 0x200000;
+const FOLDER_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+interface OpenOptions {
+  /** Creates the folder and those above it where they are missing. */
+  readonly create?: boolean;
+  /** Permission bits of folders that are created. Default: as the umask says. */
+  readonly mode?: number;
+}
+
+export class OpenFolder {
+  private constructor(
+    /** Absolute, without links. */
+    readonly path: string,
+    /** Undefined on systems where a descriptor cannot stand in a path: there the path is checked around each use. */
+    private readonly handle: FileHandle | undefined,
+  ) {}
+
+  /**
+   * @param folder absolute, with links resolved: a link in it is an error, since it was put there meanwhile
+   * @throws MiniCcError `LINK`; the file system's error, `ENOENT` among them
+   */
+  static async open(folder: string, {create = false, mode = 0o777}: OpenOptions = {}): Promise<OpenFolder> {
+    if (process.platform !== 'linux' || !existsSync('/proc/self/fd')) {
+      if (create) await mkdir(folder, {recursive: true, mode});
+      const opened = new OpenFolder(folder, undefined);
+      await opened.#assertSamePath();
+      return opened;
+    }
+    let at = new OpenFolder('/', await open('/', FOLDER_FLAGS));
+    for (const step of folder.split('/').filter((name) => name !== '')) {
+      const parent = at;
+      try {
+        at = await parent.#openBelow(step, create ? mode : undefined);
+      } finally {
+        await parent.close();
+      }
+    }
+    return at;
+  }
+
+  async #openBelow(name: string, createMode: number | undefined): Promise<OpenFolder> {
+    const openIt = () => this.use(name, (file) => open(file, FOLDER_FLAGS));
+    const handle = await openIt().catch(async (error: unknown) => {
+      const code = getErrorCode(error);
+      if (code === 'ENOENT' && createMode !== undefined) {
+        await this.use(name, (file) => mkdir(file, {mode: createMode})).catch(ignoreExisting);
+        return openIt();
+      }
+      if (code === 'ENOTDIR' || code === 'ELOOP') await this.assertNoLink(name);
+      throw error;
+    });
+    return new OpenFolder(path.join(this.path, name), handle);
+  }
+
+  /** @throws MiniCcError `LINK` when a link has this name. */
+  async assertNoLink(name: string): Promise<void> {
+    if (!(await this.use(name, (file) => lstat(file))).isSymbolicLink()) return;
+    throw createLinkError(path.join(this.path, name));
+  }
+
+  /**
+   * Calls `work` with a path that leads to the name in this folder. The last part of that path may be a link: `work` must
+   * not follow it.
+   * @throws what `work` throws; errors of the file system name the real path.
+   */
+  async use<T>(name: string, work: (file: string) => Promise<T>): Promise<T> {
+    if (this.handle === undefined) await this.#assertSamePath();
+    const folder = this.handle === undefined ? this.path : `/proc/self/fd/${this.handle.fd}`;
+    try {
+      const result = await work(`${folder}/${name}`);
+      if (this.handle === undefined) await this.#assertSamePath();
+      return result;
+    } catch (error) {
+      // Node's messages end with the path.
+      if (error instanceof Error) error.message = error.message.replaceAll(`${folder}/`, path.join(this.path, '/'));
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.handle?.close();
+  }
+
+  async #assertSamePath(): Promise<void> {
+    const now = await realpath(this.path);
+    // Some file systems return a name in another case or Unicode form than was asked for.
+    const fold = (text: string) => text.normalize('NFC').toLowerCase();
+    if (fold(now) !== fold(this.path)) throw createLinkError(this.path);
+  }
+}
+
+function createLinkError(place: string): MiniCcError {
+  return new MiniCcError('LINK', `${place} is a link now, which was put there meanwhile: it is not followed.`);
+}
+
+function ignoreExisting(error: unknown): void {
+  if (getErrorCode(error) !== 'EEXIST') throw error;
+}
+
+const FILE_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Opens a regular file of the folder, never waiting for the other end of a pipe.
+ * @returns undefined when nothing has this name. The caller closes the handle.
+ * @throws MiniCcError `DIRECTORY`, `NOT_A_FILE`, `LINK`; the file system's error, `EACCES` among them
+ */
+export async function openRegularFile(folder: OpenFolder, name: string): Promise<FileHandle | undefined> {
+  const file = path.join(folder.path, name);
+  const before = await folder.use(name, (place) => lstat(place)).catch(ignoreAbsent);
+  if (before === undefined) return undefined;
+  if (before.isSymbolicLink()) throw createLinkError(file);
+  // Opening a device can do something by itself.
+  assertRegular(before, file);
+  const handle = await folder.use(name, (place) => open(place, constants.O_RDONLY | FILE_FLAGS));
+  try {
+    assertRegular(await handle.stat(), file);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function ignoreAbsent(error: unknown): undefined {
+  if (getErrorCode(error) !== 'ENOENT') throw error;
+}
+
+function assertRegular(stats: {isFile(): boolean; isDirectory(): boolean}, file: string): void {
+  if (stats.isDirectory()) throw new MiniCcError('DIRECTORY', `${file} is a directory`);
+  if (!stats.isFile()) throw new MiniCcError('NOT_A_FILE', `${file} is not a regular file`);
+}

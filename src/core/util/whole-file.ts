@@ -1,0 +1,343 @@
+/**
+ * Writes a file whole or not at all: a reader, a full disk or a killed mini-cc leaves the old content or the new one.
+ *
+ * The content goes into a temporary file in the same folder, which then gets the file's name. A file that cannot be
+ * replaced so (a mount, a hard link, a folder or an owner that does not let us) is written in place, after a copy of its
+ * old content was kept.
+ */
+import {randomBytes} from 'node:crypto';
+import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
+import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, unlink} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import type {FileStamp} from '../contract/tool.ts';
+import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from './errors.ts';
+import {OpenFolder} from './open-folder.ts';
+
+/** The new content. A function gets the old content to read from: it may be more than fits into memory. */
+export type NewContent = string | Uint8Array | ((old: FileHandle) => AsyncIterable<Uint8Array>);
+
+export interface WriteOptions {
+  /** Permission bits, also of a file that is there. Default: those it has; of a new file, as the umask says. */
+  readonly mode?: number;
+  /** What must be there, else nothing is written: nothing, or the file as it was then. Default: any file or link. */
+  readonly over?: 'nothing' | FileStamp;
+  /** False: the content may be lost when the whole machine stops. Default: it is on the disk when this returns. */
+  readonly durable?: boolean;
+}
+
+/**
+ * @param file a link is followed, and what it leads to is written
+ * @throws as `writeWholeIn`, and the file system's error when the folder is missing
+ */
+export async function writeWhole(file: string, content: NewContent, options: WriteOptions = {}): Promise<void> {
+  const target = (await realpath(file).catch(ignoreMissing)) ?? file;
+  const folder = await OpenFolder.open(await realpath(path.dirname(target)));
+  try {
+    await writeWholeIn(folder, path.basename(target), content, options);
+  } finally {
+    await folder.close();
+  }
+}
+
+/**
+ * @returns the stamp of the written file.
+ * @throws MiniCcError `NOT_WRITTEN`: the file is as it was; `DAMAGED`: it is neither, and the message names the copy of its
+ *   old content; `CHANGED`: something else is there than `over` says
+ */
+export async function writeWholeIn(
+  folder: OpenFolder,
+  name: string,
+  content: NewContent,
+  options: WriteOptions = {},
+): Promise<FileStamp> {
+  const file = path.join(folder.path, name);
+  const there = await readStats(folder, name);
+  assertExpected(there, options.over, file);
+  // A link is replaced, not followed.
+  const old = there?.isSymbolicLink() ? undefined : there;
+  if (old && !old.isFile()) throw new MiniCcError('NOT_WRITTEN', `${file} is not a regular file: it is not written`);
+  const job: Job = {folder, name, file, content, old, options};
+  try {
+    // A name of several: with a new file, the other names would keep the old content.
+    if (!(old && old.nlink > 1n && (await writeInPlace(job, old)))) await replace(job);
+  } catch (error) {
+    if (error instanceof MiniCcError || getErrorCode(error) === undefined) throw error;
+    const now = old ? 'it is as it was' : 'it was not created';
+    throw new MiniCcError('NOT_WRITTEN', `${file} could not be written (${describe(error)}): ${now}.`, {cause: error});
+  }
+  return (await readStats(folder, name)) as BigIntStats;
+}
+
+interface Job {
+  readonly folder: OpenFolder;
+  readonly name: string;
+  /** The path for messages. */
+  readonly file: string;
+  readonly content: NewContent;
+  /** The file that is there. */
+  readonly old: BigIntStats | undefined;
+  readonly options: WriteOptions;
+}
+
+/** Errors of a folder or mount in which a file cannot be replaced by another; perhaps it can be written. */
+const NOT_REPLACEABLE = new Set<unknown>(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'EXDEV']);
+
+async function replace(job: Job): Promise<void> {
+  try {
+    await replaceByRename(job);
+  } catch (error) {
+    if (!job.old || !NOT_REPLACEABLE.has(getErrorCode(error))) throw error;
+    if (!(await writeInPlace(job, job.old))) throw error;
+  }
+}
+
+async function replaceByRename({folder, name, file, content, old, options}: Job): Promise<void> {
+  const draft = createName('draft');
+  const mode = options.mode ?? (old ? Number(old.mode & 0o7777n) : undefined);
+  const handle = await folder.use(draft, (place) => open(place, 'wx', mode === undefined ? 0o666 : 0o600));
+  try {
+    try {
+      await writeAll(handle, content, () => openForReading(folder, name));
+      await keepOwner(handle, old);
+      if (mode !== undefined) await handle.chmod(mode).catch(ignoreWithoutModes);
+      if (options.durable !== false) await flush(handle);
+    } finally {
+      // Some file systems report only now that there is no room.
+      await handle.close();
+    }
+    assertExpected(await readStats(folder, name), options.over, file);
+    if (options.over === 'nothing') await giveNewName(folder, draft, name, file);
+    else await folder.use(draft, (from) => folder.use(name, (to) => rename(from, to)));
+  } catch (error) {
+    await folder.use(draft, unlink).catch(ignoreMissing);
+    throw error;
+  }
+}
+
+/** By a hard link, which fails where a file has the name: nothing is replaced. */
+async function giveNewName(folder: OpenFolder, draft: string, name: string, file: string): Promise<void> {
+  try {
+    await folder.use(draft, (from) => folder.use(name, (to) => link(from, to)));
+    await folder.use(draft, unlink);
+  } catch (error) {
+    if (getErrorCode(error) === 'EEXIST') throw createChangedError(file);
+    if (!NO_HARD_LINKS.has(getErrorCode(error))) throw error;
+    await folder.use(draft, (from) => folder.use(name, (to) => rename(from, to)));
+  }
+}
+
+/** Error codes of file systems without hard links. */
+const NO_HARD_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** @returns false when it may not be written in place either. @throws MiniCcError `DAMAGED`; why it was not written */
+async function writeInPlace({folder, name, file, content, options}: Job, old: BigIntStats): Promise<boolean> {
+  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await folder.use(name, (place) => open(place, flags)).catch(() => undefined);
+  if (handle === undefined) return false;
+  let copy: KeptCopy | undefined;
+  try {
+    if (!isSameFile(await handle.stat({bigint: true}), old)) throw createChangedError(file);
+    copy = await keepCopy(folder, handle);
+    await overwrite(handle, content, copy, file);
+    if (options.mode !== undefined) await handle.chmod(options.mode).catch(ignoreWithoutModes);
+    await copy.remove();
+    return true;
+  } finally {
+    await copy?.handle.close();
+    await handle.close();
+  }
+}
+
+async function overwrite(handle: FileHandle, content: NewContent, copy: KeptCopy, file: string): Promise<void> {
+  try {
+    const size = await writeAll(handle, content, async () => copy.handle, false);
+    await handle.truncate(size);
+    await flush(handle);
+  } catch (error) {
+    try {
+      const size = await writeAll(
+        handle,
+        (old) => readAll(old),
+        async () => copy.handle,
+        false,
+      );
+      await handle.truncate(size);
+      await flush(handle);
+    } catch (worse) {
+      const why = `${describe(error)}; then ${describe(worse)}`;
+      throw new MiniCcError(
+        'DAMAGED',
+        `${file} could not be written whole (${why}): it is damaged. Its old content is kept in ${copy.path}.`,
+        {cause: error},
+      );
+    }
+    await copy.remove();
+    throw error;
+  }
+}
+
+interface KeptCopy {
+  readonly path: string;
+  readonly handle: FileHandle;
+  remove(): Promise<void>;
+}
+
+/** In the same folder; where nothing can be created in it, in one for temporary files. */
+async function keepCopy(folder: OpenFolder, from: FileHandle): Promise<KeptCopy> {
+  // Not the name of a draft: after a crash it may be all that is left of the old content.
+  const name = createName('kept');
+  const create = (place: string) => open(place, 'wx+', 0o600);
+  let handle: FileHandle;
+  let place = path.join(folder.path, name);
+  try {
+    handle = await folder.use(name, create);
+  } catch {
+    place = path.join(await mkdtemp(path.join(await realpath(tmpdir()), 'mini-cc-kept-')), name);
+    handle = await create(place);
+  }
+  const isBeside = path.dirname(place) === folder.path;
+  const remove = () => (isBeside ? folder.use(name, unlink) : unlink(place));
+  try {
+    await writeAll(
+      handle,
+      (old) => readAll(old),
+      async () => from,
+      false,
+    );
+    await flush(handle);
+    return {path: place, handle, remove};
+  } catch (error) {
+    await handle.close();
+    await remove();
+    throw error;
+  }
+}
+
+/** Writes from the file's start. A short write is followed by another, which fails. @returns how many bytes */
+async function writeAll(
+  handle: FileHandle,
+  content: NewContent,
+  openOld: () => Promise<FileHandle>,
+  closesOld = true,
+): Promise<number> {
+  const old = typeof content === 'function' ? await openOld() : undefined;
+  let at = 0;
+  try {
+    for await (const chunk of getChunks(content, old)) {
+      for (let done = 0; done < chunk.length; ) {
+        const {bytesWritten} = await handle.write(chunk, done, Math.min(chunk.length - done, CHUNK_BYTES), at);
+        if (bytesWritten === 0) throw Object.assign(new Error('ENOSPC: a write took no bytes'), {code: 'ENOSPC'});
+        done += bytesWritten;
+        at += bytesWritten;
+      }
+    }
+  } finally {
+    if (closesOld) await old?.close();
+  }
+  return at;
+}
+
+function getChunks(content: NewContent, old: FileHandle | undefined) {
+  if (typeof content === 'function') return content(old!);
+  return [typeof content === 'string' ? Buffer.from(content) : content];
+}
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** @param from and `to` in bytes; `to` exclusive. Default: the whole file. */
+export async function* readAll(handle: FileHandle, from = 0, to = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+  for (let at = from; at < to; ) {
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(Math.min(CHUNK_BYTES, to - at)), 0, undefined, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/** @throws the error `EPERM` when the file belongs to someone to whom it cannot be given. */
+async function keepOwner(handle: FileHandle, old: BigIntStats | undefined): Promise<void> {
+  if (!old) return;
+  const now = await handle.stat({bigint: true});
+  if (now.uid !== old.uid || now.gid !== old.gid) await handle.chown(Number(old.uid), Number(old.gid));
+}
+
+/** Also asks for the errors that some file systems keep until then. */
+async function flush(handle: FileHandle): Promise<void> {
+  await handle.sync().catch((error: unknown) => {
+    if (!['EINVAL', 'ENOSYS', 'ENOTSUP'].includes(getErrorCode(error) ?? '')) throw error;
+  });
+}
+
+/** On a file system without modes (FAT, a mounted Windows disk) the mode stays, and that is no error. */
+function ignoreWithoutModes(error: unknown): void {
+  if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(getErrorCode(error) ?? '')) throw error;
+}
+
+function openForReading(folder: OpenFolder, name: string): Promise<FileHandle> {
+  return folder.use(name, (place) => open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+}
+
+async function readStats(folder: OpenFolder, name: string): Promise<BigIntStats | undefined> {
+  try {
+    return await folder.use(name, (place) => lstat(place, {bigint: true}));
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function assertExpected(now: BigIntStats | undefined, over: WriteOptions['over'], file: string): void {
+  if (over === undefined) return;
+  if (over === 'nothing' ? now !== undefined : !now || !isSameStamp(now, over)) throw createChangedError(file);
+}
+
+function createChangedError(file: string): MiniCcError {
+  return new MiniCcError('CHANGED', `${file} was changed by another program meanwhile: nothing was written.`);
+}
+
+function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return isSameFile(a, b) && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+}
+
+function isSameFile(a: Pick<FileStamp, 'dev' | 'ino'>, b: Pick<FileStamp, 'dev' | 'ino'>): boolean {
+  return a.dev === b.dev && a.ino === b.ino;
+}
+
+/** Of an error of the file system, without the call and the path that Node adds: `ENOSPC: no space left on device`. */
+function describe(error: unknown): string {
+  return getErrorMessage(error).split(', ')[0]!;
+}
+
+/** Short, since a file's own name may be as long as names can be. */
+function createName(kind: 'draft' | 'kept'): string {
+  return `.mini-cc-${kind}-${process.pid}-${randomBytes(6).toString('hex')}`;
+}
+
+/** Removes the temporary files that killed processes left in a folder. What cannot be removed stays. Never throws. */
+export function removeDrafts(folder: string): void {
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // It is missing, or may not be listed.
+  }
+  for (const name of names) {
+    const pid = /^\.mini-cc-draft-(\d+)-[0-9a-f]{12}$/.exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      unlinkSync(path.join(folder, name));
+    } catch {
+      // Another mini-cc removed it, or it may not be removed.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return getErrorCode(error) === 'EPERM';
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * Replaces strings in a file that is too large for memory: reads it in parts, and describes the new content as pieces of the
+ * old file and new bytes between them.
+ */
+import type {FileHandle} from 'node:fs/promises';
+import {readAll} from '../../core/util/whole-file.ts';
+import {formatPatch} from './patch.ts';
+import {fitReplacement, fold, offsetsIn, type TextEdit} from './text-edits.ts';
+import {decodeUtf16, encodeBody, findByteOrderMark, getLineEnd} from './text-file.ts';
+
+/** Bytes of the old file, or new ones. */
+type Piece = {readonly from: number; readonly to: number} | Buffer;
+
+type LargeEdited =
+  | {
+      readonly content: (old: FileHandle) => AsyncGenerator<Uint8Array>;
+      readonly replacements: number;
+      /** Of the first places. */
+      readonly patch: string;
+    }
+  /** For the model: why nothing was changed and what to do. */
+  | {readonly problem: string};
+
+const MAX_REPLACEMENTS = 100_000;
+const MAX_LINES_NAMED = 20;
+/** So many places of an edit are in the diff, with so many units around each. */
+const MAX_HUNKS = 10;
+const CONTEXT_UNITS = 400;
+
+/** @param size in bytes. @throws the signal's reason when aborted; the file system's error. */
+export async function editLarge(
+  handle: FileHandle,
+  size: number,
+  edits: readonly TextEdit[],
+  signal: AbortSignal,
+): Promise<LargeEdited> {
+  const start = await readBytes([{from: 0, to: size}], handle, 0, 4);
+  const units = createUnits(start);
+  let pieces: Piece[] = [{from: 0, to: size}];
+  let replacements = 0;
+  const patches: string[] = [];
+  for (const [index, edit] of edits.entries()) {
+    const wanted = units.fromText(fold(edit.old_string));
+    const inserted = units.fromText(edit.new_string);
+    const found = await findAll(pieces, handle, units, wanted, signal);
+    const problem = describeProblem(found, edit);
+    if (problem !== undefined) {
+      return {problem: `${edits.length > 1 ? `edits[${index}]: ` : ''}${problem} Nothing was changed.`};
+    }
+    const changes = found.matches.map((match) => ({
+      ...match,
+      inserted: fitReplacement(match.passage, wanted, inserted, found.lineEnd),
+    }));
+    for (const change of changes.slice(0, MAX_HUNKS)) patches.push(await formatChange(change, pieces, handle, units));
+    if (changes.length > MAX_HUNKS) patches.push(`(${changes.length - MAX_HUNKS} more places)`);
+    pieces = splice(pieces, changes, units);
+    replacements += changes.length;
+  }
+  const content = (old: FileHandle) => untilAborted(readPieces(pieces, old), signal);
+  return {content, replacements, patch: patches.join('\n')};
+}
+
+function describeProblem({count, matches, lines}: Found, edit: TextEdit): string | undefined {
+  const wanted = fold(edit.old_string);
+  if (wanted === '') return 'old_string is empty: give the text to replace.';
+  if (wanted === fold(edit.new_string)) {
+    return 'old_string and new_string are the same (line ends do not count).';
+  }
+  if (count === 0) return 'old_string was not found: copy it as read_file shows it, without the line numbers.';
+  if (count > 1 && edit.replace_all !== true) {
+    const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`;
+    return `old_string is there ${count} times (lines ${where}): add lines around it, or set replace_all.`;
+  }
+  if (count > matches.length) return `old_string is there ${count} times: at most ${MAX_REPLACEMENTS} are replaced.`;
+  return undefined;
+}
+
+/** A text whose units have one size in the file, so that offsets in it are offsets in the file. */
+interface Units {
+  readonly bytes: 1 | 2;
+  read(bytes: Buffer): string;
+  write(units: string): Buffer;
+  fromText(text: string): string;
+  toText(units: string): string;
+}
+
+/** UTF-16 as it is; of every other encoding the bytes, each as a character. */
+function createUnits(start: Buffer): Units {
+  const encoding = findByteOrderMark(start)?.encoding;
+  if (encoding === 'utf16le' || encoding === 'utf16be') {
+    const same = (text: string) => text;
+    const read = (bytes: Buffer) => decodeUtf16(bytes, encoding);
+    return {bytes: 2, read, write: (units) => encodeBody(units, encoding), fromText: same, toText: same};
+  }
+  return {
+    bytes: 1,
+    read: (bytes) => bytes.toString('latin1'),
+    write: (units) => Buffer.from(units, 'latin1'),
+    fromText: (text) => Buffer.from(text).toString('latin1'),
+    toText: (units) => Buffer.from(units, 'latin1').toString(),
+  };
+}
+
+interface Match {
+  /** In units, from the start of the content. `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  readonly passage: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+interface Found {
+  readonly count: number;
+  /** At most `MAX_REPLACEMENTS`. */
+  readonly matches: readonly Match[];
+  readonly lines: readonly number[];
+  readonly lineEnd: '\n' | '\r\n' | undefined;
+}
+
+/** @param wanted with `\n` as line ends; `\n` also matches `\r\n`. Matches do not overlap. */
+async function findAll(
+  pieces: readonly Piece[],
+  handle: FileHandle,
+  units: Units,
+  wanted: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  const matches: Match[] = [];
+  let lineEnd: Found['lineEnd'];
+  let [count, base, line, carry] = [0, 0, 1, ''];
+  for await (const {text, isLast} of readWindows(pieces, handle, units)) {
+    signal.throwIfAborted();
+    lineEnd ??= getLineEnd(text);
+    const window = carry + text;
+    // The `\n` of a `\r` at the end may come with the next part.
+    const whole = !isLast && window.endsWith('\r') ? window.slice(0, -1) : window;
+    const plain = fold(whole);
+    const toOffset = offsetsIn(whole);
+    let [keep, counted] = [0, 0];
+    for (let at = plain.indexOf(wanted); at !== -1 && wanted !== ''; at = plain.indexOf(wanted, at + wanted.length)) {
+      const start = toOffset(at);
+      const end = toOffset(at + wanted.length);
+      line += countLines(whole, counted, start);
+      counted = start;
+      count += 1;
+      if (matches.length < MAX_REPLACEMENTS)
+        matches.push({start: base + start, end: base + end, passage: whole.slice(start, end), line});
+      keep = end;
+    }
+    // What may begin a match is looked at again with the next part; a whole match cannot be in it.
+    keep = Math.max(keep, toOffset(Math.max(0, plain.length - Math.max(0, wanted.length - 1))));
+    line += countLines(whole, counted, keep);
+    carry = window.slice(keep);
+    base += keep;
+  }
+  return {count, matches, lines: matches.slice(0, MAX_LINES_NAMED).map((match) => match.line), lineEnd};
+}
+
+function countLines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+async function* readWindows(
+  pieces: readonly Piece[],
+  handle: FileHandle,
+  units: Units,
+): AsyncGenerator<{text: string; isLast: boolean}> {
+  let odd = Buffer.alloc(0);
+  for await (const chunk of readPieces(pieces, handle)) {
+    const bytes =
+      odd.length > 0 ? Buffer.concat([odd, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const even = bytes.length - (bytes.length % units.bytes);
+    odd = Buffer.from(bytes.subarray(even));
+    yield {text: units.read(bytes.subarray(0, even)), isLast: false};
+  }
+  yield {text: '', isLast: true};
+}
+
+async function* readPieces(pieces: readonly Piece[], old: FileHandle): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (Buffer.isBuffer(piece)) yield piece;
+    else yield* readAll(old, piece.from, piece.to);
+  }
+}
+
+async function* untilAborted(chunks: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+type Change = Match & {readonly inserted: string};
+
+function splice(pieces: readonly Piece[], changes: readonly Change[], units: Units): Piece[] {
+  const next: Piece[] = [];
+  let at = 0;
+  for (const {start, end, inserted} of changes) {
+    next.push(...cut(pieces, at, start * units.bytes), units.write(inserted));
+    at = end * units.bytes;
+  }
+  next.push(...cut(pieces, at, Number.POSITIVE_INFINITY));
+  return next;
+}
+
+/** The part of the content from one offset to another, in bytes. */
+function cut(pieces: readonly Piece[], from: number, to: number): Piece[] {
+  const parts: Piece[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    const length = Buffer.isBuffer(piece) ? piece.length : piece.to - piece.from;
+    const [first, last] = [Math.max(0, from - at), Math.min(length, to - at)];
+    if (first < last) {
+      parts.push(
+        Buffer.isBuffer(piece) ? piece.subarray(first, last) : {from: piece.from + first, to: piece.from + last},
+      );
+    }
+    at += length;
+    if (at >= to) break;
+  }
+  return parts;
+}
+
+async function readBytes(pieces: readonly Piece[], handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readPieces(cut(pieces, from, to), handle)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The place of one replacement with some lines around it. */
+async function formatChange(
+  change: Change,
+  pieces: readonly Piece[],
+  handle: FileHandle,
+  units: Units,
+): Promise<string> {
+  const {start, end, passage, inserted, line} = change;
+  const read = async (from: number, to: number) =>
+    units.read(await readBytes(pieces, handle, Math.max(0, from) * units.bytes, to * units.bytes));
+  const ahead = await read(start - CONTEXT_UNITS, start);
+  const behind = await read(end, end + CONTEXT_UNITS);
+  // Whole lines, where they are not too long.
+  const before = start > CONTEXT_UNITS ? ahead.slice(ahead.indexOf('\n') + 1) : ahead;
+  const lastEnd = behind.lastIndexOf('\n');
+  const after = lastEnd === -1 ? behind : behind.slice(0, lastEnd + 1);
+  const show = (middle: string) => units.toText(before + middle + after);
+  return formatPatch(show(passage), show(inserted), line - countLines(before, 0, before.length));
+}
