@@ -132,12 +132,13 @@ export declare class SubagentManager {
    * @throws MiniCcError `RUN_NOT_FOUND`, and for a run that cannot go on.
    */
   send(run: string, message: string): Promise<'queued' | 'resumed'>;
-  /** Ends a run for good and waits for its end; its findings are kept. False when it is not at work, or unknown. */
+  /** Ends a run for good and waits for its end; its findings are kept. False when it has ended already.
+   * @throws MiniCcError `RUN_NOT_FOUND` */
   stop(runId: string): Promise<boolean>;
   /** Ends all runs that were asked for before this call, also those that wait for a slot. */
   stopAll(): Promise<void>;
-  /** Undefined when there is no run with this id. */
-  get(runId: string): SubtaskRun | undefined;
+  /** @throws MiniCcError `RUN_NOT_FOUND` when there is no run with this id. */
+  get(runId: string): SubtaskRun;
   /** All runs, ended ones too, oldest first. A run is in the list from the moment of `spawn`. */
   list(): readonly SubtaskRun[];
   /** How many runs have not ended. */

@@ -50,6 +50,12 @@ export function isRunEvent(event: AgentEvent): event is Extract<AgentEvent, {typ
   return Object.hasOwn(RUN_EVENTS, event.type);
 }
 
+/** @throws UsageError for an empty path: it would mean the working directory. */
+export function checkFolders({home, cwd}: Pick<SessionConfig, 'home' | 'cwd'>): void {
+  if (home?.trim() === '') throw new UsageError('session directory cannot be empty: home is the folder for sessions');
+  if (cwd?.trim() === '') throw new UsageError('cwd cannot be empty');
+}
+
 /** @throws UsageError for a number of milliseconds that no timer can take. */
 export function checkTimeout(timeout: number | undefined): void {
   if (timeout !== undefined && !(Number.isFinite(timeout) && timeout >= 0)) {

@@ -9,7 +9,7 @@ import {hasEnded} from '../core/runs/run-record.ts';
 import {createSession} from '../core/session.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import type {RunEvent, SubagentManagerConfig, SubtaskRequest, SubtaskResult, SubtaskRun} from './public.d.ts';
-import {checkCount, checkTimeout, composeSession, isRunEvent} from './session.ts';
+import {checkCount, checkFolders, checkTimeout, composeSession, isRunEvent} from './session.ts';
 import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
 
 export class SubagentManagerFacade {
@@ -24,6 +24,7 @@ export class SubagentManagerFacade {
   constructor(config: SubagentManagerConfig = {}) {
     checkCount('maxConcurrent', config.maxConcurrent);
     checkTimeout(config.timeout);
+    checkFolders(config);
     this.#config = config;
   }
 
@@ -58,24 +59,26 @@ export class SubagentManagerFacade {
   async send(run: string, message: string): Promise<'queued' | 'resumed'> {
     this.#assertOpen();
     const session = await this.#opening;
-    if (!session) throw new MiniCcError('RUN_NOT_FOUND', `Unknown subagent id: ${run}`);
+    if (!session) throw createNotFound(run);
     return session.request({type: 'send_to_run', run, message});
   }
 
   async stop(runId: string): Promise<boolean> {
     const session = await this.#opened();
-    const isAtWork = session?.request({type: 'runs'}).some((run) => run.runId === runId && !hasEnded(run));
-    if (isAtWork) await session?.request({type: 'stop_runs', run: runId});
-    return isAtWork ?? false;
+    const run = session?.request({type: 'runs'}).find((each) => each.runId === runId);
+    if (!session || !run) throw createNotFound(runId);
+    if (hasEnded(run)) return false;
+    await session.request({type: 'stop_runs', run: runId});
+    return true;
   }
 
   async stopAll(): Promise<void> {
     await (await this.#opened())?.request({type: 'stop_runs'});
   }
 
-  get(runId: string): SubtaskRun | undefined {
-    const record = this.#runs().find((run) => run.runId === runId);
-    if (!record) return this.#pending.get(runId);
+  get(runId: string): SubtaskRun {
+    const record = this.#runs().find((run) => run.runId === runId) ?? this.#pending.get(runId);
+    if (!record) throw createNotFound(runId);
     const entries = record.outcome && this.#session?.request({type: 'read_run', run: runId});
     const end = entries?.findLast((entry) => entry.type === 'end');
     return end?.text === undefined ? record : {...record, summary: end.text};
@@ -153,4 +156,8 @@ export class SubagentManagerFacade {
       }
     }
   }
+}
+
+function createNotFound(run: string): MiniCcError {
+  return new MiniCcError('RUN_NOT_FOUND', `Unknown subagent id: ${run}`);
 }

@@ -63,8 +63,8 @@ describe('runs at work', () => {
 
   it('are stopped by their id; an unknown id stops none', async () => {
     const {manager} = await managerAt(() => hangBeforeHeaders());
-    expect(await manager.stop('unknown')).toBe(false);
-    expect(manager.get('unknown')).toBeUndefined();
+    await expect(manager.stop('unknown')).rejects.toThrow('Unknown subagent id: unknown');
+    expect(() => manager.get('unknown')).toThrow('Unknown subagent id: unknown');
     const results = [manager.spawn(explore), manager.spawn(explore)];
     const [first] = manager.list();
     expect(await manager.stop(first!.runId)).toBe(true);
@@ -125,6 +125,14 @@ describe('a wrong request or configuration', () => {
     await expect(manager.spawnParallel([explore, explore])).rejects.toThrow('ENOENT');
     await manager.stopAll();
     expect(manager.count()).toBe(0);
+  });
+
+  it.each([
+    [{home: ''}, 'session directory cannot be empty'],
+    [{home: ' '}, 'session directory cannot be empty'],
+    [{cwd: ''}, 'cwd cannot be empty'],
+  ])('refuses %j, which would mean the working directory', (config, words) => {
+    expect(() => new SubagentManager(config)).toThrow(words);
   });
 
   it.each([0, -1, 1.5, Number.NaN])('is a maxConcurrent of %s', (maxConcurrent) => {
