@@ -2,7 +2,7 @@
  * Linux: bubblewrap. The flags work only together: `--ro-bind / /` alone does not confine root, which could leave it by a
  * remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
  */
-import {accessSync, constants, lstatSync, realpathSync, renameSync} from 'node:fs';
+import {accessSync, constants, lstatSync, realpathSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex} from 'node:stream';
 import {MiniCcError} from '../core/util/errors.ts';
@@ -13,7 +13,9 @@ import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {withForwarder} from './host-forwarder.ts';
 import {existingRoots, mountFlags, PRIVATE_FOLDERS} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
-import {isRepository, protectedPlaces} from './protected-places.ts';
+import {protectedPlaces} from './protected-places.ts';
+import {RepositoryFinder} from './repositories/find-repositories.ts';
+import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 import {seccompFilter} from './seccomp.ts';
 
@@ -39,6 +41,7 @@ export class Bubblewrap implements Sandbox {
   readonly #hosts: AllowedHosts | undefined;
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
+  readonly #repositories = new RepositoryFinder();
   #status: Promise<SandboxStatus> | undefined;
   /** Set when the probe has shown that the sandbox works. */
   #file: string | undefined;
@@ -64,7 +67,8 @@ export class Bubblewrap implements Sandbox {
     }
     const roots = existingRoots(options);
     const tmp = roots.includes('/tmp') ? '/dev/shm' : '/tmp';
-    const places = profile === 'workspace-write' ? protectedPlaces(roots, realpathOr(this.#places.home)) : undefined;
+    const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
+    const places = before && protectedPlaces(roots, realpathOr(this.#places.home), before.found.values());
     const placeholders = this.#createPlaceholders(places?.missing ?? []);
     const writable = places && {...places, missing: placeholders};
     const hosts = writable && this.#hosts?.names.length ? this.#hosts : undefined;
@@ -75,7 +79,7 @@ export class Bubblewrap implements Sandbox {
     const hidden = hiddenPaths(this.#places);
     const mounts = mountFlags({...options, seen}, hidden, writable);
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
-    const plain = writable ? roots.filter((root) => !isRepository(root)) : [];
+    const watch = before && places && watchRepositories(this.#repositories, before, {roots, places});
     return {
       file: this.#file,
       args: [
@@ -96,7 +100,7 @@ export class Bubblewrap implements Sandbox {
       hidden: hidden.map(({path}) => path),
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);
-        return [...plain.flatMap(disableRepository), ...readOnly.flatMap(describeReplaced)];
+        return [...(watch?.finish() ?? []), ...readOnly.flatMap(describeReplaced)];
       },
     };
   }
@@ -188,18 +192,12 @@ function getInode(path: string): number | undefined {
 
 /** A mount disappears when a program outside replaces its target, as git does with its configuration. */
 function describeReplaced({path, inode}: {readonly path: string; readonly inode: number | undefined}): string[] {
-  if (getInode(path) === inode) return [];
+  const now = getInode(path);
+  // Nothing is there: the command moved the folder around it, with the mount.
+  if (now === undefined || now === inode) return [];
   return [
     `(${path} was replaced from outside while this command ran, so the command could write it from then on: look at it)`,
   ];
-}
-
-/** When a command made the workspace a bare repository, git would run its hooks there: rename the file that makes it one. */
-function disableRepository(root: string): string[] {
-  if (!isRepository(root)) return [];
-  const aside = join(root, 'HEAD.put-aside');
-  renameSync(join(root, 'HEAD'), aside);
-  return [`(${root} had become a bare git repository: HEAD is now ${aside})`];
 }
 
 /** Ignores relative entries of the search path: a project must not provide its own sandbox. */

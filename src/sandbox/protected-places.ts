@@ -2,11 +2,13 @@
  * What stays read-only in a writable workspace, because it controls programs that later run outside the sandbox: git
  * runs its hooks and the programs that its configuration names, and mini-cc reads its settings.
  */
-import {lstatSync, readdirSync, readFileSync} from 'node:fs';
+import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
+import {isGitFolder, readSettings} from '../core/util/git-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
+import type {FoundRepository} from './repositories/find-repositories.ts';
 
 export interface ProtectedPlaces {
   /** Existing files and folders that are mounted read-only. */
@@ -41,30 +43,55 @@ const START_UP_FILES: Readonly<Record<string, string>> = {
   ),
 };
 const START_UP_FOLDERS = ['.config/git', '.config/fish', '.config/systemd', '.config/autostart', '.local/bin', '.ssh'];
-/** Here git looks for further configuration and hooks; few commands write here. */
-const GIT_READ_ONLY = ['worktrees', 'modules'];
+/** Here git looks for further settings, hooks and attributes; few commands write here. */
+const GIT_READ_ONLY = ['modules', 'info'];
 /** Git takes its configuration from the folder that this file names. `.` is the default, so it changes nothing. */
 const COMMON_FOLDER = {name: 'commondir', content: '.\n'};
-/** Nested repositories are looked for two levels deep in at most so many folders. */
-const MAX_FOLDERS = 500;
-const SKIPPED = new Set(['node_modules', '.git', ...OWN_FOLDERS]);
+/** The last one names folders elsewhere from which git takes objects; the others must not be renamed. */
+const ALTERNATES = ['objects', 'objects/info', 'objects/info/alternates'];
+/** In so many nested repositories, the nearest ones, a command may commit; others are read-only as a whole. */
+const MAX_WRITABLE = 4;
+/** So many nested repositories are mounted; the rest is compared after the command, since each mount takes time. */
+const MAX_MOUNTED = 100;
 
 /**
- * Called for each command. @param roots absolute, links resolved.
+ * Called for each command.
+ * @param roots absolute, links resolved
+ * @param nested all repositories in the roots, the nearest first
  * @throws MiniCcError `SANDBOX_CANNOT_PROTECT` for a place that is a link: a mount cannot keep a link from being replaced.
  */
-export function protectedPlaces(roots: readonly string[], home: string): ProtectedPlaces {
+export function protectedPlaces(
+  roots: readonly string[],
+  home: string,
+  nested: Iterable<FoundRepository> = [],
+): ProtectedPlaces {
   const found: MutablePlaces = {readOnly: [], pinned: [], missing: []};
   for (const root of roots) {
     for (const name of OWN_FOLDERS) protect(path.join(root, name), found);
-    if (isRepository(root)) addRepository(root, roots, found);
+    if (isGitFolder(root)) addRepository(root, roots, found);
     const git = path.join(root, '.git');
     if (getKind(git) === 'directory' && !Placeholders.isOne({path: git})) addRepository(git, roots, found);
     else protect(git, found);
-    for (const nested of repositoriesBelow(root, roots)) protect(nested, found);
     if (isInside(home, [root])) protectStartUpFiles(home, found);
   }
+  addNested([...nested], roots, found);
   return found;
+}
+
+function addNested(nested: readonly FoundRepository[], roots: readonly string[], found: MutablePlaces): void {
+  const own = new Set(roots.flatMap((root) => [root, path.join(root, '.git')]));
+  let writable = 0;
+  let mounted = 0;
+  for (const {path: place, kind} of nested) {
+    // A link cannot be mounted. What it leads to is a repository of its own, or lies where the command cannot write.
+    if (own.has(place) || kind === 'other' || mounted === MAX_MOUNTED) continue;
+    if (isInside(place, found.readOnly) || Placeholders.isOne({path: place})) continue;
+    mounted += 1;
+    if (kind === 'folder' && isGitFolder(place) && writable < MAX_WRITABLE) {
+      writable += 1;
+      addRepository(place, roots, found);
+    } else found.readOnly.push(place);
+  }
 }
 
 function protectStartUpFiles(home: string, found: MutablePlaces): void {
@@ -74,40 +101,48 @@ function protectStartUpFiles(home: string, found: MutablePlaces): void {
 
 /** Every commit writes the git folder itself; what configures git in it stays read-only. */
 function addRepository(git: string, roots: readonly string[], found: MutablePlaces): void {
-  const hooks = path.join(git, 'hooks');
-  const config = path.join(git, 'config');
-  // Git reads the second one after `git sparse-checkout` was used.
-  const configs = [config, path.join(git, 'config.worktree')];
-  const common = path.join(git, COMMON_FOLDER.name);
-  const others = GIT_READ_ONLY.map((name) => path.join(git, name));
-  if ([hooks, ...configs, common, ...others].some((place) => getKind(place) === 'other')) {
+  const at = (name: string) => path.join(git, name);
+  const configs = [at('config'), at('config.worktree')];
+  const folders = ['hooks', ...GIT_READ_ONLY].map(at);
+  const [common, objects, objectsInfo, alternates] = [COMMON_FOLDER.name, ...ALTERNATES].map(at) as [
+    ...[string, string, string, string],
+  ];
+  const worktrees = at('worktrees');
+  const all = [...configs, ...folders, common, objects, objectsInfo, alternates, worktrees];
+  if (all.some((place) => getKind(place) === 'other')) {
     // A link (of the hooks, for example) could be replaced, so the whole folder becomes read-only.
     if (roots.includes(git)) throw cannotProtect(git, 'it contains links');
     found.readOnly.push(git);
     return;
   }
   if (!roots.includes(git)) found.pinned.push(git);
-  protect(hooks, found);
+  for (const place of folders) protect(place, found);
   for (const place of configs) protect(place, found, '');
   protect(common, found, COMMON_FOLDER.content);
-  for (const place of others) if (getKind(place) !== 'missing') found.readOnly.push(place);
-  const text = getKind(config) === 'file' ? readFileSync(config, 'utf8') : '';
-  for (const place of findNamedPaths(text, git)) {
+  // What a new worktree makes here is looked at after the command.
+  if (getKind(worktrees) !== 'missing') found.readOnly.push(worktrees);
+  if (getKind(objects) === 'directory') {
+    found.pinned.push(objects);
+    if (getKind(objectsInfo) === 'missing') protect(objectsInfo, found);
+    else {
+      found.pinned.push(objectsInfo);
+      protect(alternates, found, '');
+    }
+  }
+  for (const place of findNamedPaths(git)) {
     if (!roots.some((root) => isInside(place, [root]) && place !== root)) continue;
     if (getKind(place) !== 'other' && getKind(path.dirname(place)) === 'directory') protect(place, found);
   }
 }
 
-/** Hooks in other folders and included configuration files. Husky's hooks call files in the folder above. */
-function findNamedPaths(config: string, git: string): string[] {
-  const top = path.dirname(git);
-  const value = (key: string) =>
-    [...config.matchAll(new RegExp(`^\\s*${key}\\s*=\\s*"?([^"\\n]+?)"?\\s*$`, 'gim'))].map(([, text]) => text!);
-  const hooks = value('hooksPath').map((place) => path.resolve(top, place));
-  return [
-    ...hooks.map((place) => (path.basename(place) === '_' ? path.dirname(place) : place)),
-    ...value('path').map((place) => path.resolve(git, place)),
-  ];
+/** Hooks in other folders and included files of settings. Husky's hooks call files in the folder above. */
+function findNamedPaths(git: string): string[] {
+  return (readSettings(path.join(git, 'config')) ?? []).flatMap(({key, value}) => {
+    if (/^include(?:if\..*)?\.path$/s.test(key)) return [path.resolve(git, value)];
+    if (key !== 'core.hookspath') return [];
+    const place = path.resolve(path.dirname(git), value);
+    return [path.basename(place) === '_' ? path.dirname(place) : place];
+  });
 }
 
 /** @param content the placeholder's content when it is a file. */
@@ -126,41 +161,6 @@ function cannotProtect(place: string, why: string): MiniCcError {
     'SANDBOX_CANNOT_PROTECT',
     `The sandbox cannot keep ${place} from being replaced, because ${why}: make it a real one, or set sandbox to off`,
   );
-}
-
-/** Git treats every folder with these entries as a repository, and reads hooks and configuration from it. */
-export function isRepository(folder: string): boolean {
-  const has = (name: string) => getKind(path.join(folder, name)) !== 'missing';
-  return has('HEAD') && ((has('objects') && has('refs')) || has(COMMON_FOLDER.name));
-}
-
-/** The `.git` of nested repositories, a file or a folder. Read-only as a whole: commits there are rare. */
-function repositoriesBelow(root: string, roots: readonly string[]): string[] {
-  const named = findSubmodules(root).map((place) => path.resolve(root, place));
-  const near = listFolders(root);
-  const folders = [...new Set([...named, ...near, ...near.slice(0, MAX_FOLDERS).flatMap(listFolders)])];
-  return folders
-    .slice(0, MAX_FOLDERS)
-    .filter((folder) => isInside(folder, [root]) && !roots.includes(folder))
-    .map((folder) => path.join(folder, '.git'))
-    .filter((git) => getKind(git) === 'file' || getKind(git) === 'directory');
-}
-
-function findSubmodules(root: string): string[] {
-  const file = path.join(root, '.gitmodules');
-  if (getKind(file) !== 'file') return [];
-  return [...readFileSync(file, 'utf8').matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, place]) => place!);
-}
-
-function listFolders(folder: string): string[] {
-  try {
-    return readdirSync(folder, {withFileTypes: true})
-      .filter((entry) => entry.isDirectory() && !SKIPPED.has(entry.name))
-      .map((entry) => path.join(folder, entry.name));
-  } catch {
-    // A folder that this user may not read.
-    return [];
-  }
 }
 
 /** The first part of the path that does not exist: `.config` for `.config/git` in a home without `.config`. */

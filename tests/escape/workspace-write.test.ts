@@ -8,7 +8,16 @@ const usable = await hasSandbox();
 const fixture = await createEscapeFixture();
 afterAll(() => fixture.close());
 
-const PROTECTED = ['.git/hooks', '.git/config', '.git/config.worktree', '.git/commondir', '.mini-cc', '.claude'];
+const PROTECTED = [
+  '.git/hooks',
+  '.git/config',
+  '.git/config.worktree',
+  '.git/commondir',
+  '.git/modules',
+  '.git/info',
+  '.mini-cc',
+  '.claude',
+];
 const protects = (path: string) =>
   PROTECTED.some((name) => path === `${fixture.root}/${name}` || path.startsWith(`${fixture.root}/${name}/`));
 /** No permission is asked: only the sandbox confines the commands. */

@@ -95,13 +95,6 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(readdirSync(root).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('cannot turn the workspace into a bare repository', async () => {
-    const {run, root} = createWorkspace();
-    const {text} = await run('git init --bare --quiet .; touch hooks/post-checkout');
-    expect(text).toContain(`(${root} had become a bare git repository: HEAD is now ${root}/HEAD.put-aside)`);
-    expect(existsSync(join(root, 'HEAD'))).toBe(false);
-  });
-
   test('commits, switches and stashes in a repository', async () => {
     const {run, root} = createWorkspace();
     const git = repository(root);

@@ -71,7 +71,7 @@ function createRepository(top: string, entry: string, kind: GitRepository['kind'
 /** The absolute path that a file `.git` names; undefined for another file. Git removes line breaks at its end, no blanks. */
 export function readGitFile(file: string): string | undefined {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(readSmallFile(file) ?? '') ?? [];
-  return target === undefined ? undefined : path.resolve(path.dirname(file), target);
+  return target === undefined ? undefined : resolveReally(path.dirname(file), target);
 }
 
 /** Whether git takes the folder for a repository. */
@@ -85,7 +85,7 @@ export function isGitFolder(folder: string): boolean {
 /** The folder that `commondir` names: settings and hooks of a linked worktree lie there. */
 function findCommonFolder(folder: string): string {
   const text = readSmallFile(path.join(folder, 'commondir'))?.replace(/[\r\n]+$/, '');
-  return text ? path.resolve(folder, text) : folder;
+  return text ? resolveReally(folder, text) : folder;
 }
 
 /** The branch that is checked out, or the start of a commit's id; undefined outside of a repository. One line. */
@@ -104,10 +104,10 @@ export function readBranch(folder: string): string | undefined {
 export function pointsBack({kind, top, entry, folder}: GitRepository): boolean {
   if (kind !== 'file') return !isLink(entry);
   const linked = readSmallFile(path.join(folder, 'gitdir'))?.replace(/[\r\n]+$/, '');
-  if (linked) return isSame(path.resolve(folder, linked), entry);
+  if (linked) return isSame(resolveReally(folder, linked), entry);
   const settings = readSettings(path.join(folder, 'config'));
   const worktree = settings?.findLast(({key}) => key === 'core.worktree')?.value;
-  return worktree ? isSame(path.resolve(folder, worktree), top) : false;
+  return worktree ? isSame(resolveReally(folder, worktree), top) : false;
 }
 
 /** Files of settings that git reads in the repository, whether they exist or not. */
@@ -194,6 +194,16 @@ function readValue(source: string, from: number): {readonly value: string; reado
       continue;
     }
     kept = value.length;
+  }
+}
+
+/** As the system resolves it: `a/../b` leads elsewhere than `b` where `a` is a link. Node's other functions shorten it. */
+function resolveReally(base: string, target: string): string {
+  const place = path.isAbsolute(target) ? target : `${base}/${target}`;
+  try {
+    return realpathSync.native(place);
+  } catch {
+    return path.resolve(place);
   }
 }
 

@@ -1,0 +1,143 @@
+/**
+ * Repositories that a confined command made. Git runs programs that a repository names, later and outside of the sandbox,
+ * so one that names any is set aside: renamed, so that git does not find it, until a person has looked.
+ */
+import {closeSync, constants, existsSync, lstatSync, openSync, realpathSync, renameSync} from 'node:fs';
+import path from 'node:path';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {isGitName} from '../../core/util/git-folder.ts';
+import {formatFileName, isInside} from '../../core/util/paths.ts';
+import type {ProtectedPlaces} from '../protected-places.ts';
+import {type FoundRepository, MAX_FOLDERS, type RepositoryFinder, type RepositoryList} from './find-repositories.ts';
+import {findNamedPrograms} from './named-programs.ts';
+
+interface RepositoryWatch {
+  /** Call it once when the command has ended. @returns lines about the repositories that it made */
+  finish(): string[];
+}
+
+const MAX_NAMED = 5;
+/** Between the clock of the file system and that of the process, in milliseconds. */
+const CLOCK_ERROR_MS = 1000;
+
+/**
+ * Call it when the command is about to start.
+ * @param before what `finder` found in the roots
+ * @param confined the folders that the command may write, and what it cannot change in them
+ */
+export function watchRepositories(
+  finder: RepositoryFinder,
+  before: RepositoryList,
+  {roots, places}: {readonly roots: readonly string[]; readonly places: Pick<ProtectedPlaces, 'readOnly' | 'pinned'>},
+): RepositoryWatch {
+  const isProtected = (place: string) => places.pinned.includes(place) || isInside(place, places.readOnly);
+  const startedAt = Date.now();
+  const isOwn = (folder: string) => before.found.has(folder) && isProtected(folder);
+  /** What must be the same afterwards for a repository to be the one from before. */
+  const describe = (each: FoundRepository) =>
+    (each.kind === 'folder' || each.kind === 'bare') && isProtected(each.path)
+      ? each.identity
+      : `${each.identity} ${findNamedPrograms(each, isOwn).join()}`;
+  const known = new Map([...before.found.values()].map((each) => [each.path, describe(each)]));
+  const mounted = [...before.found.values()].filter(({path: place}) => isProtected(place));
+  const identities = new Set(mounted.map(getFolderIdentity).filter((identity) => identity !== undefined));
+  const isNew = (each: FoundRepository) => {
+    if (known.has(each.path)) return known.get(each.path) !== describe(each);
+    // Moved together with the folder around it, and mounted meanwhile.
+    if (identities.has(getFolderIdentity(each) ?? '')) return false;
+    // Without having seen all before, what is older than the command may be the user's own.
+    return before.isComplete || each.changedAt > startedAt - CLOCK_ERROR_MS;
+  };
+  return {
+    finish() {
+      const after = finder.find(roots);
+      const made = [...after.found.values()].filter(isNew);
+      // All are looked at before the first is renamed: one may lead to another.
+      const named = new Map(made.map((each) => [each, findNamedPrograms(each, isOwn)]));
+      const harmless = made.filter((each) => named.get(each)!.length === 0 && isUsable(each)).map(getFolder);
+      const hostile = made.filter((each) => named.get(each)!.length > 0);
+      const isOuter = (each: FoundRepository) =>
+        !hostile.some(({path: place}) => place !== each.path && isInside(each.path, [place]));
+      const lines = hostile.filter(isOuter).map((each) => setAside(each, named.get(each)!));
+      const kinds = harmless.length === 1 ? 'a git repository' : `${harmless.length} git repositories`;
+      if (harmless.length > 0) lines.push(`(this command made ${kinds}: ${formatPlaces(harmless, roots)})`);
+      return [...lines, ...describeUnseen(before, after, roots)];
+    },
+  };
+}
+
+/** Undefined for a file or a link: what it names depends on where it lies. */
+function getFolderIdentity({kind, identity}: FoundRepository): string | undefined {
+  return kind === 'folder' || kind === 'bare' ? identity : undefined;
+}
+
+function getFolder({kind, path: place}: FoundRepository): string {
+  return kind === 'bare' ? place : path.dirname(place);
+}
+
+/** Neither an empty `.git`, such as the placeholder of another command, nor what git keeps in a `.git` for its worktrees. */
+function isUsable({kind, path: place}: FoundRepository): boolean {
+  if (kind === 'bare') return !place.split(path.sep).some(isGitName);
+  return kind !== 'folder' || existsSync(path.join(place, 'HEAD'));
+}
+
+/** Renames the `.git`, or the `HEAD` of a bare repository; nothing in it is changed. */
+function setAside(each: FoundRepository, named: readonly string[]): string {
+  const [folder, name] =
+    each.kind === 'bare' ? [each.path, 'HEAD'] : [path.dirname(each.path), path.basename(each.path)];
+  const place = path.join(folder, name);
+  const shown = `${named.slice(0, MAX_NAMED).map(formatFileName).join(', ')}${named.length > MAX_NAMED ? ' and more' : ''}`;
+  const what = `${formatFileName(each.path)}, a git repository that this command made or changed, names what git would run (${shown})`;
+  try {
+    const aside = renameAside(folder, name);
+    const back = `mv ${quote(aside)} ${quote(place)}`;
+    return `(${what}: it is set aside as ${formatFileName(aside)}, and neither git nor mini-cc uses it. To put it back once you have looked at it: ${back})`;
+  } catch (error) {
+    return `(${what}, and it could not be set aside: ${getErrorMessage(error)}. Start no git in ${formatFileName(folder)} before you have looked at it)`;
+  }
+}
+
+/** @returns the new path */
+function renameAside(folder: string, name: string): string {
+  // Another command may put a link in the place of the folder meanwhile: the rename must not reach through it.
+  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const opened = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : folder;
+    if (realpathSync(opened) !== folder) throw new Error('its folder was moved meanwhile');
+    for (let count = 1; ; count += 1) {
+      const aside = `${name}.set-aside-${count}`;
+      if (lstatSync(`${opened}/${aside}`, {throwIfNoEntry: false}) !== undefined) continue;
+      renameSync(`${opened}/${name}`, `${opened}/${aside}`);
+      return path.join(folder, aside);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function describeUnseen(before: RepositoryList, after: RepositoryList, roots: readonly string[]): string[] {
+  const unread = after.unread.filter((folder) => !before.unread.includes(folder));
+  return [
+    ...(unread.length === 0
+      ? []
+      : [`(mini-cc could not look for git repositories in ${formatPlaces(unread, roots)}: this command closed it)`]),
+    ...(after.isComplete
+      ? []
+      : [
+          `(the workspace has more than ${MAX_FOLDERS.toLocaleString('en')} folders: mini-cc did not look for git repositories in all of them)`,
+        ]),
+  ];
+}
+
+/** Relative to the first root, where they lie in it. */
+function formatPlaces(places: readonly string[], [root = '/']: readonly string[]): string {
+  const names = places.slice(0, MAX_NAMED).map((place) => {
+    const isBelow = isInside(place, [root]) && place !== root;
+    return formatFileName(isBelow ? path.relative(root, place) : place);
+  });
+  return `${names.join(', ')}${places.length > MAX_NAMED ? ` and ${places.length - MAX_NAMED} more` : ''}`;
+}
+
+function quote(text: string): string {
+  return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
