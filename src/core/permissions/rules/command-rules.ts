@@ -6,7 +6,8 @@ import {resolveLinks} from '../files/paths.ts';
 import {type CommandReading, unlessNotProven} from '../shell/command-reading.ts';
 import {NotProven} from '../shell/shell-words.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
-import {getSpellings, matchesCommand} from './command-rule.ts';
+import {couldMatchCommand, matchesCommand} from './command-rule.ts';
+import {Spellings} from './command-spellings.ts';
 import {formatRule} from './rule.ts';
 
 /** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
@@ -17,13 +18,13 @@ export async function judgeByRules(
   const {rules, mode, neverAsks} = context;
   const [denies, asks] = [rules.getPatternRules(['bash'], 'deny'), rules.getPatternRules(['bash'], 'ask')];
   if (denies.length + asks.length > 0) {
-    const {texts, doubt} = await getAllSpellings(command);
+    const {texts, starts, why} = await getAllSpellings(command);
     const denied = denies.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
     if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
-    const mayAsk = mode !== 'bypassPermissions' && !neverAsks;
-    if (doubt !== undefined && denies.length > 0) {
-      const because = `${doubt}, so it is not known whether a rule refuses it`;
-      return mayAsk
+    const doubted = denies.find(({pattern}) => starts.some((start) => couldMatchCommand(pattern, start)));
+    if (doubted) {
+      const because = `${why}, so it is not known whether ${formatRule(doubted)} refuses it`;
+      return mode !== 'bypassPermissions' && !neverAsks
         ? {verdict: 'ask', because, onlyOnce: true}
         : {verdict: 'deny', because: `${because}: write it plainly`};
     }
@@ -33,15 +34,19 @@ export async function judgeByRules(
   return judgeVisibleFiles(command, context);
 }
 
-/** All spellings of all parts of the command, and why there may be others. */
-async function getAllSpellings(command: CommandReading): Promise<{texts: readonly string[]; doubt?: string}> {
+/** `starts`: what comes first in further texts, whose rest is not known; `why` it is not. */
+async function getAllSpellings(
+  command: CommandReading,
+): Promise<{texts: readonly string[]; starts: readonly string[]; why: string}> {
   const parsed = await command.parse();
   const whole = command.text.trim();
-  if (parsed instanceof NotProven) return {texts: [whole], doubt: `the command is not understood (${parsed.message})`};
-  const spellings = await Promise.all(parsed.parts.map((part) => getSpellings(part)));
-  const texts = [whole, ...spellings.flatMap((each) => each.texts)];
-  const hasUnknown = spellings.some((each) => each.hasUnknown);
-  return hasUnknown ? {texts, doubt: 'a part of it is known only when it runs'} : {texts};
+  if (parsed instanceof NotProven) {
+    return {texts: [whole], starts: [''], why: `the command is not understood (${parsed.message})`};
+  }
+  const spellings = new Spellings();
+  await spellings.addCommand(parsed);
+  const why = 'a part of it is known only when it runs';
+  return {texts: [whole, ...spellings.texts], starts: [...spellings.starts], why};
 }
 
 /** Judges the files that the command line shows to be read or written by the rules about files. */

@@ -2,7 +2,7 @@
  * Parses a command as bash would, by the library unbash. Where that parser is more lenient than bash, it could hide a part
  * of a command: text that it skipped is looked for here, and a command with such text counts as not understood.
  */
-import type {Command, ParsedScript, SyntaxNode, Word} from 'unbash';
+import type {Assignment, Command, ParsedScript, SyntaxNode, Word} from 'unbash';
 import {NotProven, readWord} from './shell-words.ts';
 
 type Parser = typeof import('unbash');
@@ -47,13 +47,21 @@ function getParts(script: ParsedScript, parser: Parser): CommandPart[] {
   const parts: CommandPart[] = [];
   for (const node of listNodes(script, parser)) {
     if (node.type !== 'Command' || !node.name) continue;
-    const words = [node.name, ...node.args].map((arg) => (arg.type === 'Word' ? toPartWord(arg) : {raw: arg.text}));
+    const words = [node.name, ...node.args].map((arg) =>
+      arg.type === 'Word' ? toPartWord(arg) : toAssignmentWord(arg),
+    );
     parts.push({node, words});
   }
   return parts;
 }
 
-function toPartWord(word: Word): PartWord {
+/** `A=1` as a word of `export` or `alias`. */
+function toAssignmentWord({text: raw, name, value}: Assignment): PartWord {
+  const text = value.type === 'Word' ? toPartWord(value).text : undefined;
+  return text === undefined ? {raw} : {raw, text: `${name}=${text}`};
+}
+
+export function toPartWord(word: Word): PartWord {
   const raw = word.text;
   try {
     const [only, ...more] = readWord(word).words;

@@ -17,7 +17,7 @@ import type {
   Statement,
   Word,
 } from 'unbash';
-import {WRAPPERS} from '../rules/command-rule.ts';
+import {WRAPPERS} from '../rules/command-spellings.ts';
 import {addPaths, type Reading, toPath} from './program-options.ts';
 import {getReader, isBuiltIn} from './read-only-programs.ts';
 import {readTestExpression} from './read-only-scripts.ts';

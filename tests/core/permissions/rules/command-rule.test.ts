@@ -130,6 +130,31 @@ describe('a rule about commands', () => {
     ['bash(rm:*)', 'rm x &'],
     ['bash(rm:*)', 'cat <<EOF\n$(rm x)\nEOF'],
     ['bash(git push:*)', 'git "push" origin'],
+    ['bash(git push:*)', "sh /dev/stdin <<< 'git push'"],
+    ['bash(git push:*)', 'bash <<EOF\ngit push\nEOF'],
+    ['bash(git push:*)', "sudo -u me bash -s x <<'EOF'\ngit push $1\nEOF"],
+    ['bash(git push:*)', "source /dev/stdin <<< 'git push'"],
+    ['bash(git push:*)', "trap 'git push' EXIT"],
+    ['bash(git push:*)', 'trap -- "echo x; git push" 0 INT'],
+    ['bash(git push:*)', 'f() { git push; }; f'],
+    ['bash(git push:*)', "alias p='git push'; p"],
+    ['bash(git push:*)', 'git -c alias.q=push q'],
+    ['bash(git push:*)', "git -c alias.q='!git push' q"],
+    ['bash(git push:*)', 'git config alias.q push && git q'],
+    ['bash(git push:*)', 'coproc git push'],
+    ['bash(git push:*)', 'time -p git push'],
+    ['bash(git push:*)', 'command git push; exec git push'],
+    ['bash(git push:*)', 'nohup timeout -k 5 60s nice -n 5 git push'],
+    ['bash(git push:*)', "env -S 'git push'"],
+    ['bash(git push:*)', "env --split-string='git push'"],
+    ['bash(git push:*)', "su me -c 'git push'"],
+    ['bash(git push:*)', "watch -n 1 'git push'"],
+    ['bash(git push:*)', "flock /tmp/lock -c 'git push'"],
+    ['bash(git push:*)', 'flock /tmp/lock git push'],
+    ['bash(git push:*)', 'find . -name x -execdir git push {} \\;'],
+    ['bash(git push:*)', "find . -exec sh -c 'git push' \\;"],
+    ['bash(git push:*)', 'ls | while read x; do (git push); done'],
+    ['bash(git push:*)', 'env -i env -u X A=1 git push'],
     ['bash(git push *)', 'git push'],
     ['bash(git push:*)', 'git -C sub --no-pager -c a=b push origin'],
     ['bash(git * push:*)', 'git -C sub push'],
@@ -160,21 +185,71 @@ describe('a rule about commands', () => {
     expect((await run(command, {rules, mode: 'plan'})).verdict).toBe('deny');
   });
 
-  it('asks about a command that is known only when it runs, and refuses it in an agent or mode that does not ask', async () => {
-    const rules = {deny: ['bash(rm:*)'], allow: ['bash']};
-    for (const command of [
-      '$X x',
-      'bash -c "$X"',
-      'eval "$X"',
-      'ls "',
-      '$(echo rm) x',
-      'echo rm x | bash',
-      'sh -s <<<x',
-    ]) {
-      expect(await run(command, {rules}), command).toMatchObject({verdict: 'ask', onlyOnce: true});
+  it.each([
+    ['bash(rm:*)', '$X x'],
+    ['bash(rm:*)', 'bash -c "$X"'],
+    ['bash(rm:*)', 'eval "$X"'],
+    ['bash(rm:*)', 'ls "'],
+    ['bash(rm:*)', '$(echo rm) x'],
+    ['bash(rm:*)', 'echo rm x | bash'],
+    ['bash(git push:*)', 'bash <(echo git push)'],
+    ['bash(git push:*)', 'source <(echo git push)'],
+    ['bash(git push:*)', '. /dev/fd/3'],
+    ['bash(git push:*)', 'sh /dev/stdin < x'],
+    ['bash(git push:*)', 'bash <<EOF\n$X\nEOF'],
+    ['bash(git push:*)', 'trap "$X" EXIT'],
+    ['bash(git push:*)', 'echo push | xargs git'],
+    ['bash(git push:*)', 'echo push | xargs -I % git %'],
+    ['bash(git push:*)', 'echo push | xargs -n 1 timeout 5 git'],
+    ['bash(git push:*)', 'echo git push | xargs env'],
+    ['bash(git push:*)', "echo git push | xargs -I{} sh -c '{}'"],
+    ['bash(git push:*)', 'find . -name push -exec git {} +'],
+    ['bash(git push:*)', 'echo push | parallel git'],
+    ['bash(git push:*)', 'git $X'],
+    ['bash(git push:*)', 'git pu$X'],
+    ['bash(git push:*)', 'git "$X" origin'],
+    ['bash(git push:*)', 'git $(echo push)'],
+    ['bash(git push:*)', 'git pu??'],
+    ['bash(git push:*)', 'git {push,origin}'],
+    ['bash(git push:*)', 'gi$X push'],
+    ['bash(git push:*)', '/usr/bin/gi$X push'],
+    ['bash(git push:*)', 'f() { git "$@"; }; f push'],
+    ['bash(git push:*)', 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.q GIT_CONFIG_VALUE_0=push git q'],
+    ['bash(git push:*)', 'export GIT_CONFIG_GLOBAL=x; git q'],
+    ['bash(git push:*)', 'env HOME=x git q'],
+    ['bash(git push:*)', 'git -c include.path=x q'],
+    ['bash(git push:*)', 'git -c "$X" q'],
+    ['bash(git push:*)', 'git --config-env=alias.q=X q'],
+    ['bash(git push:*)', 'BASH_ENV=x bash y'],
+    ['bash(* --force)', 'git push $X'],
+  ])(
+    '%j asks about %j, which is known only when it runs, and refuses it in an agent or mode that does not ask',
+    async (rule, command) => {
+      const rules = {deny: [rule], allow: ['bash']};
+      expect(await run(command, {rules})).toMatchObject({verdict: 'ask', onlyOnce: true});
       expect((await run(command, {rules, mode: 'bypassPermissions'})).verdict).toBe('deny');
       expect((await run(command, {rules, in: confined})).verdict).toBe('deny');
-    }
+    },
+  );
+
+  it.each([
+    'git status',
+    'git commit -m "$(cat x)"',
+    'git add *.ts',
+    'for f in *.ts; do wc -l "$f"; done',
+    'timeout 60 npm test -- "$X"',
+    'find . -name "$X" -exec grep push {} +',
+    "grep 'git push' x",
+    "git commit -m 'git push later'",
+    'CI=1 git status',
+    'bash build.sh',
+    'bash --version',
+    "node -e 'x' < y",
+    'ls | xargs -0 wc -l',
+    'trap - EXIT',
+    'sh -s <<<ls',
+  ])('leaves %j alone, which is about another command', async (command) => {
+    expect((await run(command, {rules: {deny: ['bash(git push:*)'], allow: ['bash']}})).verdict).toBe('allow');
   });
 
   it('asks although another rule allows, but not in bypassPermissions, and refuses for a read-only agent', async () => {

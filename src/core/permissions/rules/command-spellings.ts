@@ -1,0 +1,248 @@
+/**
+ * Every text by which a deny or ask rule could name a part of a command: also what shells, `xargs`, `trap` and other
+ * programs run by their words. Rather too many: other quotes, a path before the program, or a program that runs it, must
+ * not lead around a rule. What is known only when the command runs is a start: behind it anything may follow.
+ */
+import type {Command, Redirection} from 'unbash';
+import {
+  type CommandPart,
+  formatWords,
+  type ParsedCommand,
+  type PartWord,
+  parseCommand,
+  toPartWord,
+} from '../shell/command-parser.ts';
+import {NotProven} from '../shell/shell-words.ts';
+
+/** Programs that run a command which begins at one of their words. */
+export const WRAPPERS: ReadonlySet<string> = new Set([
+  ...['timeout', 'nice', 'nohup', 'stdbuf', 'time', 'env', 'sudo', 'doas', 'xargs', 'exec', 'command', 'builtin'],
+  ...['setsid', 'ionice', 'chrt', 'taskset', 'watch', 'parallel', 'strace', 'ltrace', 'unshare', 'chroot', 'busybox'],
+  ...['flock', 'script', 'npx', 'find', 'fd', 'su', 'runuser', 'setpriv', 'systemd-run', 'coproc'],
+]);
+const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish']);
+/** Wrappers whose command begins behind one of these options. */
+const COMMAND_OPTIONS: Readonly<Record<string, RegExp>> = {
+  find: /^-(?:exec|ok)(?:dir)?$/,
+  fd: /^(?:-x|-X|--exec|--exec-batch)$/,
+};
+/** Wrappers that add words to the command, from their input or for a placeholder. */
+const ADDS_WORDS = new Set(['xargs', 'parallel']);
+/** Wrappers whose command may have other plain words before it: the folder of `chroot`. */
+const HAS_OPERANDS = new Set(['flock', 'chroot', 'taskset', 'script', 'su', 'busybox', 'parallel', 'watch']);
+
+/** How deep commands inside commands are read, as in `bash -c "bash -c …"`. */
+const MAX_DEPTH = 5;
+const UNKNOWN_WORD: PartWord = {raw: '$@'};
+
+export class Spellings {
+  readonly texts = new Set<string>();
+  /** What comes first in a text whose rest is not known. Empty: nothing of it is known. */
+  readonly starts = new Set<string>();
+  /** All commands, also those that other commands run by their words. */
+  readonly commands: ParsedCommand[] = [];
+  readonly #seen = new Set<string>();
+  readonly #programs = new Set<string>();
+  /** The variables that the command sets. */
+  readonly #variables = new Set<string>();
+
+  async addCommand(command: ParsedCommand, depth = 0): Promise<void> {
+    this.commands.push(command);
+    for (const part of command.parts) {
+      for (const name of getVariables(part)) this.#variables.add(name);
+      await this.#addWords(part.words, getInput(part.node), depth);
+    }
+    for (const variable of this.#variables) {
+      if (EVALUATED.test(variable)) this.starts.add('');
+      for (const program of this.#programs) if (changesMeaning(variable, program)) this.starts.add(`${program} `);
+    }
+  }
+
+  /** @param input the script on the command's standard input, where that is known */
+  async #addWords(words: readonly PartWord[], input: string | undefined, depth: number): Promise<void> {
+    const id = formatWords(words);
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    this.#addTexts(words);
+    for (const rest of listWithoutOptions(words)) this.#addTexts(rest);
+    const program = getBaseName(words[0]);
+    if (program === undefined) return;
+    this.#programs.add(program);
+    for (const script of getScripts(program, words, input)) await this.#addScript(script, depth + 1);
+    if (!WRAPPERS.has(program)) return;
+    for (const inner of listCommandsInside(program, words)) {
+      await this.#addWords(inner, ADDS_WORDS.has(program) ? undefined : input, depth);
+    }
+    for (const {text = ''} of words.slice(1)) {
+      const script = text.replace(/^-[-\w]*=?(?=\S+\s)/, '');
+      if (/\S\s+\S/.test(script)) await this.#addScript(script, depth + 1);
+    }
+  }
+
+  #addTexts(words: readonly PartWord[]): void {
+    const program = getBaseName(words[0]);
+    const named = program === undefined ? [] : [[{raw: program, text: program}, ...words.slice(1)]];
+    for (const each of [words, ...named]) {
+      this.texts.add(formatWords(each));
+      this.texts.add(each.map(({raw, text}) => text ?? raw).join(' '));
+      const unknown = each.findIndex(({text}) => text === undefined);
+      if (unknown < 0) continue;
+      const start = [...each.slice(0, unknown).map(({text}) => text), getKnownStart(each[unknown]!)].join(' ');
+      this.starts.add(start);
+      if (unknown === 0) this.starts.add(start.replace(/^.*\//, ''));
+    }
+  }
+
+  /** @param script undefined when it is not known */
+  async #addScript(script: string | undefined, depth: number): Promise<void> {
+    const parsed = script === undefined || depth > MAX_DEPTH ? undefined : await parseOrUndefined(script);
+    if (parsed) await this.addCommand(parsed, depth);
+    else this.starts.add('');
+  }
+}
+
+/** The first characters of a word, which are known before the command runs. */
+function getKnownStart({raw}: PartWord): string {
+  return /^"?([\w./:=@%+,-]*)/.exec(raw)?.[1] ?? '';
+}
+
+/**
+ * The command without options directly behind the program: `git -C sub push` is also `git push`. Whether a word is the
+ * value of the option before it is not known here, so each option is left out alone and with the word behind it.
+ */
+function listWithoutOptions([program, ...words]: readonly PartWord[]): PartWord[][] {
+  if (!program) return [];
+  const isOption = (word: PartWord | undefined) => word?.raw.startsWith('-') ?? false;
+  const found: PartWord[][] = [];
+  for (let at = 0; isOption(words[at]); ) {
+    at += 1;
+    found.push([program, ...words.slice(at)]);
+    if (at >= words.length || isOption(words[at])) continue;
+    at += 1;
+    found.push([program, ...words.slice(at)]);
+  }
+  return found.filter((each) => each.length > 1);
+}
+
+/** The commands that a wrapper may run: they begin behind its options, their values, numbers and variables. */
+function listCommandsInside(wrapper: string, words: readonly PartWord[]): PartWord[][] {
+  const option = COMMAND_OPTIONS[wrapper];
+  const added = ADDS_WORDS.has(wrapper) ? [UNKNOWN_WORD] : [];
+  const placeholders = ['{}', ...words.flatMap(({text = ''}, at) => getPlaceholder(text, words[at + 1]?.text) ?? [])];
+  const hidePlaceholders = (word: PartWord) =>
+    placeholders.some((each) => word.text?.includes(each)) ? UNKNOWN_WORD : word;
+  const found: PartWord[][] = [];
+  for (let at = 1; at < words.length; at += 1) {
+    const {text, raw} = words[at]!;
+    const previous = words[at - 1]!.text ?? '';
+    if (option && !option.test(previous)) continue;
+    if (/^-/.test(text ?? raw) && !option) continue;
+    found.push([...words.slice(at).map(hidePlaceholders), ...added]);
+    const isPlain = text !== undefined && !/^\+?\d[\w.]*$|^\w+=/.test(text) && !previous.startsWith('-');
+    if (isPlain && !option && !HAS_OPERANDS.has(wrapper)) break;
+  }
+  return found;
+}
+
+/** What stands for words that are known only when the command runs: `-I %` of xargs. `{}` does without an option. */
+function getPlaceholder(option: string, next: string | undefined): string | undefined {
+  const [, given] = /^(?:-[IJ]|--replace=)(.*)$/s.exec(option) ?? [];
+  return given === '' ? next : given;
+}
+
+/** The scripts that a program runs by its words. Undefined for one that is not known. */
+function getScripts(program: string, words: readonly PartWord[], input: string | undefined): (string | undefined)[] {
+  const operands = words.slice(1).filter(({raw}) => !/^-./.test(raw));
+  switch (program) {
+    case 'eval': {
+      const rest = words.slice(1).map(({text}) => text);
+      return [rest.includes(undefined) ? undefined : rest.join(' ')];
+    }
+    case 'trap':
+      return operands.length > 1 && operands[0]!.text !== '-' ? [operands[0]!.text] : [];
+    case 'alias':
+      return operands.map(({text}) => text?.replace(/^[^=]*=?/, ''));
+    case 'source':
+    case '.':
+      return readsInput(operands[0]) ? [input] : [];
+    case 'git':
+      return getAliases(words);
+    default:
+      return words.flatMap((word, at) => getShellScripts(getBaseName(word), words.slice(at + 1), at === 0, input));
+  }
+}
+
+/** @param isProgram the shell is the program itself, not a word of another program */
+function getShellScripts(
+  name: string | undefined,
+  words: readonly PartWord[],
+  isProgram: boolean,
+  input: string | undefined,
+): (string | undefined)[] {
+  if (name === undefined || !SHELLS.has(name)) return [];
+  const flag = words.findIndex(({text}) => /^-\w*c\w*$/.test(text ?? ''));
+  // A script may stand for words that a wrapper adds: `xargs -I{} sh -c {}`.
+  if (flag >= 0) return [words[flag + 1]?.text];
+  if (!isProgram || words.some(({text}) => text === '--version' || text === '--help')) return [];
+  const isInput = words.some(({text}) => /^-\w*s/.test(text ?? ''));
+  return isInput || readsInput(words.find(({raw}) => !/^[-+]./.test(raw))) ? [input] : [];
+}
+
+/** Whether a script comes from standard input or from another command, not from a file. */
+function readsInput(operand: PartWord | undefined): boolean {
+  return operand?.text === undefined || operand.text === '-' || /^\/(?:dev|proc)\//.test(operand.text);
+}
+
+/** What git's own names for commands stand for, as its words define them: `-c alias.q=push`, `config alias.q push`. */
+function getAliases(words: readonly PartWord[]): (string | undefined)[] {
+  return words.flatMap(({text, raw}, at) => {
+    if (text === undefined && words[at - 1]?.text === '-c') return [undefined];
+    if (/^--config-env\b|^include(?:if)?\./i.test(text ?? raw)) return [undefined];
+    if (!/^alias\./i.test(text ?? raw)) return [];
+    const value = text?.includes('=') ? text.replace(/^[^=]*=/, '') : words[at + 1]?.text;
+    return [value?.startsWith('!') ? value.slice(1) : value && `git ${value}`];
+  });
+}
+
+/** The variables that the part sets, before its program or as words of it: `A=1 make`, `export A=1`, `env A=1 make`. */
+function getVariables({node, words}: CommandPart): string[] {
+  const prefix = node.prefix.flatMap((each) => (each.type === 'Assignment' ? [each.name ?? ''] : []));
+  return [...prefix, ...words.slice(1).flatMap(({raw}) => /^\w+(?==)/.exec(raw)?.[0] ?? [])];
+}
+
+/** Bash runs what these variables say. */
+const EVALUATED = /^(?:BASH_ENV|ENV|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_FUNC.*)$/;
+
+/** Whether the words of a program may mean something else where this variable is set: `GIT_CONFIG_COUNT` for git. */
+function changesMeaning(variable: string, program: string): boolean {
+  const own = program.toUpperCase().replace(/\W/g, '_');
+  return variable.startsWith(`${own}_`) || /^(?:HOME|PATH|IFS|XDG_\w+|LD_\w+|DYLD_\w+)$/.test(variable);
+}
+
+/** The text on standard input, where the command line shows it. */
+function getInput({redirects}: Command): string | undefined {
+  const texts = redirects.filter(isInput).map((each) => {
+    if (each.type === 'HereString') return each.target && toPartWord(each.target).text;
+    if (each.type !== 'HereDoc' || !each.closing) return undefined;
+    const {parts, text} = each.body;
+    return each.delimiter?.quoted || (parts ?? []).every(({type}) => type === 'Literal') ? text : undefined;
+  });
+  return texts.at(-1);
+}
+
+function isInput({type, operator}: Redirection): boolean {
+  return type !== 'Redirect' || operator.startsWith('<');
+}
+
+function getBaseName(word: PartWord | undefined): string | undefined {
+  return word?.text?.replace(/^.*\//s, '');
+}
+
+async function parseOrUndefined(script: string): Promise<ParsedCommand | undefined> {
+  try {
+    return await parseCommand(script);
+  } catch (error) {
+    if (error instanceof NotProven) return undefined;
+    throw error;
+  }
+}
