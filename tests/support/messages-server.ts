@@ -6,8 +6,9 @@
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {countTokens, createEvents, createMessage, TokenCounter} from './reply-stream.ts';
-import {findBrokenRule} from './request-rules.ts';
+import {PromptCache} from './prompt-cache.ts';
+import {countUsage, createEvents, createMessage} from './reply-stream.ts';
+import {estimateTokens, findBrokenRule, identifyThought, isThought} from './request-rules.ts';
 import {
   type MessageReply,
   type Reply,
@@ -30,6 +31,7 @@ export interface RequestBlock {
   readonly input?: unknown;
   readonly thinking?: string;
   readonly signature?: string;
+  readonly source?: {readonly type: string; readonly media_type?: string; readonly data?: string};
   readonly cache_control?: unknown;
 }
 
@@ -78,9 +80,14 @@ export interface MessagesServer {
   readonly close: () => Promise<void>;
 }
 
+export interface ServerOptions {
+  /** Tokens of the largest prompt, by estimate; default 200,000. */
+  readonly contextWindow?: number;
+}
+
 /** Starts a server on a free port of loopback. */
-export async function startMessagesServer(script: Script): Promise<MessagesServer> {
-  const scripted = new ScriptedServer(script);
+export async function startMessagesServer(script: Script, options: ServerOptions = {}): Promise<MessagesServer> {
+  const scripted = new ScriptedServer(script, options);
   await scripted.listen();
   return scripted;
 }
@@ -92,7 +99,8 @@ class ScriptedServer implements MessagesServer {
   maxActive = 0;
   readonly #startedAt = performance.now();
   readonly #waiters = new Set<() => void>();
-  readonly #tokens = new TokenCounter();
+  readonly #cache = new PromptCache();
+  readonly #sentThoughts: string[][] = [];
   readonly #server = createServer((request, response) => {
     this.#handle(request, response).catch((error: unknown) => {
       // The script of a test has a mistake: the client shows the error and does not retry.
@@ -100,7 +108,10 @@ class ScriptedServer implements MessagesServer {
     });
   });
 
-  constructor(private readonly script: Script) {
+  constructor(
+    private readonly script: Script,
+    private readonly options: ServerOptions,
+  ) {
     // The client ends idle connections: in a test of a minute the server must not close one.
     this.#server.keepAliveTimeout = 0;
   }
@@ -137,7 +148,8 @@ class ScriptedServer implements MessagesServer {
     const text = await readAll(request);
     const route = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
     if (route === 'POST /v1/messages') await this.#handleMessages(request, response, text);
-    else if (route === 'POST /v1/messages/count_tokens') sendJson(response, 200, {input_tokens: countTokens(text)});
+    else if (route === 'POST /v1/messages/count_tokens')
+      sendJson(response, 200, {input_tokens: estimateTokens(JSON.parse(text) as MessagesBody)});
     else if (route === 'GET /v1/models') sendJson(response, 200, MODELS);
     else sendStatus(response, status(404, {message: `no such route: ${route}`}));
   }
@@ -146,9 +158,10 @@ class ScriptedServer implements MessagesServer {
     const body = JSON.parse(text) as MessagesBody;
     const index = this.requests.length;
     this.#record(request, response, body, text);
-    const problem = findBrokenRule(body);
+    const problem = findBrokenRule(body, {...this.options, sentThoughts: this.#sentThoughts});
     const reply = problem === undefined ? await getReply(this.script, body, index) : status(400, {message: problem});
-    await send(response, reply, body, index, this.#tokens);
+    if (reply.type === 'message') this.#sentThoughts.push(reply.blocks.filter(isThought).map(identifyThought));
+    await send(response, reply, body, index, this.#cache);
   }
 
   #record({headers}: IncomingMessage, response: ServerResponse, body: MessagesBody, text: string): void {
@@ -192,17 +205,17 @@ async function send(
   reply: Reply,
   body: MessagesBody,
   index: number,
-  tokens: TokenCounter,
+  cache: PromptCache,
 ): Promise<void> {
   if (reply.type === 'hang') return;
   if (reply.type === 'reset') response.destroy();
   else if (reply.type === 'status') sendStatus(response, reply);
   else if (reply.type === 'empty') response.writeHead(200, STREAM_HEADERS).end();
   else if (reply.type === 'events') await sendEvents(response, reply.events);
-  else if (body.stream === true && reply.format !== 'json') await sendStream(response, reply, body, index, tokens);
+  else if (body.stream === true && reply.format !== 'json') await sendStream(response, reply, body, index, cache);
   else if (reply.fault?.type === 'cut') response.destroy();
   else if (reply.fault === undefined) {
-    sendJson(response, 200, createMessage(reply, body, index, tokens.countUsage(reply, body)));
+    sendJson(response, 200, createMessage(reply, body, index, countUsage(reply, body, cache)));
   }
 }
 
@@ -213,12 +226,12 @@ async function sendStream(
   reply: MessageReply,
   body: MessagesBody,
   index: number,
-  tokens: TokenCounter,
+  cache: PromptCache,
 ): Promise<void> {
   response.writeHead(200, {...STREAM_HEADERS, 'request-id': `req_scripted_${index + 1}`});
   response.flushHeaders();
   const {fault, msPerEvent} = reply;
-  const events = createEvents(reply, body, index, tokens.countUsage(reply, body));
+  const events = createEvents(reply, body, index, countUsage(reply, body, cache));
   for (const event of fault === undefined ? events : events.slice(0, fault.afterEvents)) {
     if (msPerEvent !== undefined) await sleep(msPerEvent);
     if (response.destroyed) return;

@@ -1,5 +1,6 @@
 /** Turns a scripted reply into the events of a stream, or into one JSON message. */
 import type {MessagesBody} from './messages-server.ts';
+import type {PromptCache} from './prompt-cache.ts';
 import type {MessageReply, ScriptedBlock, ScriptedUsage, ServerEvent} from './scripted-replies.ts';
 
 const CHARS_PER_DELTA = 20;
@@ -84,27 +85,8 @@ function splitText(text: string, size: number): string[] {
   return parts;
 }
 
-/** Counts four characters as a token, and remembers the prefixes it has seen, like a prompt cache. */
-export class TokenCounter {
-  readonly #cached = new Set<string>();
-
-  countUsage(reply: MessageReply, body: MessagesBody): ScriptedUsage {
-    const prefix = JSON.stringify([body.tools ?? [], body.system ?? '']);
-    const all = countTokens(prefix) + countTokens(JSON.stringify(body.messages ?? []));
-    const asksForCache = JSON.stringify([body.system, body.tools]).includes('"cache_control"');
-    const inCache = asksForCache ? countTokens(prefix) : 0;
-    const known = this.#cached.has(prefix);
-    if (asksForCache) this.#cached.add(prefix);
-    return {
-      input_tokens: all - inCache,
-      output_tokens: Math.max(1, countTokens(JSON.stringify(reply.blocks))),
-      cache_read_input_tokens: known ? inCache : 0,
-      cache_creation_input_tokens: known ? 0 : inCache,
-      ...reply.usage,
-    };
-  }
-}
-
-export function countTokens(text: string): number {
-  return Math.ceil(text.length / CHARS_PER_TOKEN);
+/** What the reply cost: the prompt as the cache counts it, and four characters of the reply as a token. */
+export function countUsage(reply: MessageReply, body: MessagesBody, cache: PromptCache): ScriptedUsage {
+  const output_tokens = Math.max(1, Math.ceil(JSON.stringify(reply.blocks).length / CHARS_PER_TOKEN));
+  return {...cache.count(body), output_tokens, ...reply.usage};
 }

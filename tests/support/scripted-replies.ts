@@ -3,6 +3,8 @@
  * `reply-stream.ts` turns a reply into bytes; `messages-server.ts` is the server.
  */
 
+import {signThought} from './request-rules.ts';
+
 export type ScriptedBlock =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly thinking: string; readonly signature: string}
@@ -107,7 +109,7 @@ export function callTools(calls: readonly ScriptedCall[], before?: string): Mess
 
 /** Puts a thinking block in front of the reply. */
 export function thinkingThen(thinking: string, reply: MessageReply): MessageReply {
-  return {...reply, blocks: [{type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'}, ...reply.blocks]};
+  return {...reply, blocks: [{type: 'thinking', thinking, signature: signThought(thinking)}, ...reply.blocks]};
 }
 
 /** The model refuses: a text, and the stop reason `refusal`. */
