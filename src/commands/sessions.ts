@@ -6,7 +6,6 @@ import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
 import {
   describeMissingHeader,
-  getMessages,
   getRestoredMessages,
   readTranscript,
 } from '../storage/sessions/transcript.ts';
@@ -76,7 +75,7 @@ function getRow(session: StoredSession, store: SessionStore): SessionSummary | D
 /** @throws UsageError when it is damaged. */
 function summarize({id, transcript, mtimeMs}: StoredSession, store: SessionStore): SessionSummary {
   const read = readTranscript(transcript);
-  const messages = getMessages(read);
+  const messages = getRestoredMessages(read);
   return {
     id,
     cwd: read.header.cwd,
@@ -84,7 +83,7 @@ function summarize({id, transcript, mtimeMs}: StoredSession, store: SessionStore
     updatedAt: new Date(mtimeMs).toISOString(),
     messages: messages.length,
     subagents: listRunFolders(store.sessionFolder(id)).length,
-    prompt: getText(messages[0]?.content ?? ''),
+    prompt: getText(messages[0]?.message.content ?? ''),
     transcript,
   };
 }

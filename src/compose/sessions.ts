@@ -12,6 +12,7 @@ import {SessionStore} from '../storage/sessions/session-store.ts';
 import {
   getAnnouncedIds,
   getRestoredMessages,
+  readMessagesBefore,
   readRewindPoints,
   readTranscript,
   type Transcript,
@@ -56,12 +57,15 @@ export function openConversation(
     const transcriptSoFar = read();
     const restored = transcriptSoFar ? getRestoredMessages(transcriptSoFar) : [];
     const announced = transcriptSoFar ? getAnnouncedIds(transcriptSoFar) : new Set<string>();
-    const messages = restored.map(({message}) => message);
-    const history = new History(journal, messages);
+    const history = new History(journal, restored);
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
+    const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);
     // The transcript may be older than the key that the redactor removes.
-    return {id, history, output, transcript, restored: redactor.values(restored), announced, rewindPoints, close};
+    return {
+      ...{id, history, output, transcript, restored: redactor.values(restored), announced},
+      ...{rewindPoints, messagesBefore, close},
+    };
   } catch (error) {
     close();
     throw error;

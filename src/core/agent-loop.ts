@@ -14,18 +14,19 @@
  */
 
 import type {AgentEventBody} from './contract/events.ts';
-import type {ModelProgress, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
+import type {Message, ModelProgress, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {type Caller, refuseCalls, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {ToolSpecs} from './turn/model-request.ts';
+import {isHistoryRefused, RefusedHistory} from './turn/refused-history.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {Deadline} from './turn/run-limits.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {getErrorMessage, ModelError} from './util/errors.ts';
-import {toUserMessage} from './util/messages.ts';
+import {getText, toUserMessage} from './util/messages.ts';
 
 /** The arguments of one run: made once, never changed. */
 export interface AgentRun extends Caller {
@@ -43,8 +44,15 @@ export interface AgentRun extends Caller {
 /** How often the model is asked to continue an answer that was cut at the output limit. */
 const MAX_CONTINUATIONS = 3;
 const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.';
+const ANSWER_NOW = 'Your last reply had neither text nor a tool call. Answer now, or go on with the work.';
 const REPORT_NOW =
   'You have reached the limit of this run. Do not call tools: report now what you found or did, what is missing, and where (file:line).';
+
+const EMPTY_ANSWER: Ending = {
+  outcome: 'error',
+  code: 'EMPTY_ANSWER',
+  error: 'failed: empty answer (twice, the model sent neither text nor a tool call)',
+};
 
 /** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has what there was. */
 export async function runAgent(run: AgentRun): Promise<RunResult> {
@@ -62,20 +70,24 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
     return endFailedRun(error, limited, tally);
   } finally {
     deadline.stop();
+    reportRepairs(run);
   }
 }
 
 async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promise<RunResult> {
   const specs = new ToolSpecs();
   let continuations = 0;
+  let emptyReplies = 0;
+  // Of the history as it was restored. What the run mends is told at its end.
+  reportRepairs(run);
   for (;;) {
     run.signal.throwIfAborted();
     for (const message of run.inbox.deliver()) appendDelivered(run, message);
     if (run.tokens.isUsedUp) return tally.result(endAtTokens(run));
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, REPORT_NOW);
-    const reply = await requestReply(run, specs.create(run.tools), tally, nearLimit === undefined);
-    appendReply(run, reply, tally);
+    const sent = await requestReply(run, specs.create(run.tools), tally, nearLimit === undefined);
+    const reply = appendReply(run, sent, tally);
     run.tokens.spend(reply.usage);
 
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
@@ -101,10 +113,13 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
       case 'unable':
         return tally.result({outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'});
       case 'refusal':
-        return tally.result({outcome: 'error', code: 'REFUSAL', error: formatRefusal(reply)});
+        return tally.result(takeOutRefusedTurn(run, reply));
       default:
         if (run.inbox.size > 0) continue;
-        return tally.result({outcome: 'success'});
+        if (getText(reply.content) !== '') return tally.result({outcome: 'success'});
+        emptyReplies += 1;
+        if (emptyReplies > 1) return tally.result(EMPTY_ANSWER);
+        appendUserText(run, ANSWER_NOW);
     }
   }
 }
@@ -136,20 +151,51 @@ function endAtTokens({tokens}: AgentRun): Ending {
   return {outcome: 'limit', limit: `${tokens.limit} tokens`};
 }
 
-/** Makes one model call and emits its reply while it streams. */
+/**
+ * Makes one model call. Where the server does not take the history, parts of it are set aside.
+ * @throws what `callModel` throws
+ */
 async function requestReply(
   run: AgentRun,
   tools: readonly ToolSpec[],
   tally: Tally,
   mayCallTools: boolean,
 ): Promise<ModelReply> {
-  const {model, system, history, tokens, signal} = run;
+  const {history, emit} = run;
+  history.answerOpenCalls('Cut off before it ended.');
+  const refused = new RefusedHistory(history);
+  for (;;) {
+    try {
+      const reply = await callModel(run, refused.messages, tools, tally, mayCallTools);
+      const text = refused.commit();
+      if (text !== undefined) emit({type: 'notice', level: 'warning', text});
+      history.markAccepted();
+      return reply;
+    } catch (error) {
+      if (!isHistoryRefused(error)) throw error;
+      if (refused.reduce(error)) continue;
+      const text = history.setTurnAside(error.message);
+      if (text !== undefined) emit({type: 'notice', level: 'warning', text});
+      throw error;
+    }
+  }
+}
+
+/** Makes one model call and emits its reply while it streams. */
+async function callModel(
+  run: AgentRun,
+  messages: readonly Message[],
+  tools: readonly ToolSpec[],
+  tally: Tally,
+  mayCallTools: boolean,
+): Promise<ModelReply> {
+  const {model, system, tokens, signal} = run;
   // The server ends a reply that would exceed the budget.
   const limits = tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: tokens.left};
   tally.beginCall();
   try {
     return await model.reply(
-      {system, tools, messages: history.messages, mayCallTools, ...limits, signal},
+      {system: system.toWellFormed(), tools, messages, mayCallTools, ...limits, signal},
       (progress) => {
         if (progress.type === 'retry') tokens.spend(tally.abandonAttempt());
         else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
@@ -194,26 +240,43 @@ function appendUserText(run: AgentRun, text: string): void {
   run.emit({type: 'message', role: 'user', content: text});
 }
 
-function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): void {
+/** A reply as it is in the history. */
+type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, string>};
+
+function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): AppendedReply {
   tally.addReply(reply);
-  // An empty reply is a valid end of a turn, but servers reject a history with an empty message.
-  if (reply.content.length === 0) return;
   const facts = {model: reply.model, usage: reply.usage, stopReason: reply.stopReason};
-  run.history.append({role: 'assistant', content: [...reply.content]}, facts);
-  run.emit({type: 'message', role: 'assistant', id: reply.id, content: reply.content, ...facts});
+  const {content, badInputs} = run.history.appendReply(reply.content, facts, reply.garbledInputs);
+  // Nothing is left of an empty reply.
+  if (content.length > 0) run.emit({type: 'message', role: 'assistant', id: reply.id, content, ...facts});
+  return {...reply, content, badInputs};
+}
+
+/** What was mended in the history, as one notice. */
+function reportRepairs({history, emit}: AgentRun): void {
+  const text = history.takeRepairs();
+  if (text !== undefined) emit({type: 'notice', level: 'warning', text});
+}
+
+/** The model refused: with the refused turn in the history, it would refuse all that comes after it. */
+function takeOutRefusedTurn({history, emit}: AgentRun, reply: ModelReply): Ending {
+  const error = formatRefusal(reply);
+  const text = history.setTurnAside(error);
+  if (text !== undefined) emit({type: 'notice', level: 'warning', text});
+  return {outcome: 'error', code: 'REFUSAL', error};
 }
 
 /** Runs the calls of a reply, or refuses them at a limit, and appends their results. */
 async function answerCalls(
   run: AgentRun,
-  reply: ModelReply,
+  reply: AppendedReply,
   calls: readonly ToolUse[],
   isAtLimit: boolean,
   tally: Tally,
 ): Promise<void> {
   const outcomes = isAtLimit
     ? refuseCalls(calls, 'Not run: the limit of this run is reached.')
-    : await runToolCalls(calls, run, run.signal, reply.garbledInputs);
+    : await runToolCalls(calls, run, run.signal, reply.badInputs);
   tally.addToolRecords(outcomes.map(({record}) => record));
   const content = outcomes.map(({block}) => block);
   run.history.append({role: 'user', content});

@@ -59,16 +59,16 @@ interface PreparedCall {
 }
 
 /**
- * @param garbled calls whose input was no valid JSON, with what arrived.
+ * @param badInputs by the id of the call: what is wrong with an input that cannot be parsed, e.g. `is no valid JSON: "{"`.
  * @returns one outcome a call, in order. Never rejects.
  */
 export async function runToolCalls(
   calls: readonly ToolUse[],
   caller: Caller,
   signal: AbortSignal,
-  garbled: ReadonlyMap<string, string>,
+  badInputs: ReadonlyMap<string, string>,
 ): Promise<CallOutcome[]> {
-  const prepared = calls.map((call) => prepareCall(call, caller, garbled.get(call.id)));
+  const prepared = calls.map((call) => prepareCall(call, caller, badInputs.get(call.id)));
   const outcomes: CallOutcome[] = [];
   for (const group of groupForOrder(prepared)) {
     const ended = group.map((index) => runCall(calls[index]!, prepared[index]!, caller, signal));
@@ -85,12 +85,10 @@ export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutco
   }));
 }
 
-/** @param raw what arrived as the input where it was no valid JSON. @returns the error that is the result, where it cannot be run */
-function prepareCall(call: ToolUse, caller: Caller, raw?: string): PreparedCall | ToolResult {
-  if (raw !== undefined) {
-    return errorResult(
-      `The input of ${call.name} is no valid JSON: ${JSON.stringify(raw.slice(0, 200))}. Nothing was run; send the call again, complete.`,
-    );
+/** @param problem what is wrong with the input as it arrived. @returns the error that is the result, where it cannot be run */
+function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedCall | ToolResult {
+  if (problem !== undefined) {
+    return errorResult(`The input of ${call.name} ${problem}. Nothing was run; send the call again, complete.`);
   }
   const tool = caller.tools.find(({name}) => name === call.name || name === toToolName(call.name));
   if (!tool) {

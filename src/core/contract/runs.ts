@@ -2,7 +2,7 @@
 
 import type {Message, Usage} from './model.ts';
 import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
-import type {Journal, TranscriptEntry} from './transcript.ts';
+import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
 import type {Isolation} from './worktree.ts';
 
 /** `removed`: its transcript is archived. */
@@ -91,7 +91,7 @@ export interface RunStore {
   readonly sessionId: string;
   create(header: RunHeader): OpenRun;
   /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or gone. */
-  reopen(runId: string): OpenRun & {readonly messages: readonly Message[]};
+  reopen(runId: string): OpenRun & {readonly messages: readonly RestoredMessage[]};
   /** All runs of the session, oldest first. */
   list(): readonly StoredRun[];
   /** The lines of a run's transcript, archived or not. */

@@ -134,8 +134,6 @@ export interface RewindPoint {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly text: string;
-  /** Messages before it. */
-  readonly kept: number;
   /** Messages from it on. */
   readonly dropped: number;
 }

@@ -24,6 +24,8 @@ export interface Announcement {
 
 /** A message of a conversation that is continued. */
 export interface RestoredMessage {
+  /** Of its line. Absent where it is only shown. */
+  readonly uuid?: string;
   readonly message: Message;
   /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
@@ -70,6 +72,19 @@ export type TranscriptEntry =
   | {readonly type: 'resumed'; readonly at: string; readonly round: number}
   /** The message with the uuid `to`, and all messages between it and this line, no longer count. */
   | {readonly type: 'rewind'; readonly at: string; readonly to: string}
+  /**
+   * The messages of the lines from `from` to `to` (uuids, both included) no longer count; those of `by` take their place.
+   * The lines stay: a `rewind` to one of them brings back what was before it.
+   */
+  | {
+      readonly type: 'replace';
+      readonly at: string;
+      readonly from: string;
+      readonly to: string;
+      /** In a few words, for people. */
+      readonly because: string;
+      readonly by: readonly {readonly uuid: string; readonly message: Message}[];
+    }
   | ({readonly type: 'end'; readonly at: string} & RunEnd);
 
 /** How a run ended, with all that its announcement needs: a crash right after this line loses nothing. */

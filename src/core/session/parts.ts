@@ -70,6 +70,8 @@ export interface Conversation {
   readonly announced: ReadonlySet<string>;
   /** To which it can go back, newest first. */
   rewindPoints(): readonly RewindPoint[];
+  /** The messages before the one with this uuid, from the transcript. */
+  messagesBefore(uuid: string): readonly RestoredMessage[];
   close(): void;
 }
 

@@ -83,7 +83,8 @@ function conversationRequests(
       await turns.pause(async () => {
         if (what !== 'conversation') files = await changes.rewind(point.at);
         if (what === 'files') return;
-        state.conversation.history.rewind(point.uuid, point.kept);
+        const {history, messagesBefore} = state.conversation;
+        history.rewind(point.uuid, () => messagesBefore(point.uuid));
         emit({type: 'rewound'});
       });
       return {point, ...(files && {files})};

@@ -2,37 +2,103 @@
  * The messages of one agent. Each change is first written to the transcript and then made in memory: what the model or
  * the screen sees is already on disk. When the transcript cannot be written, nothing changes in memory. All methods
  * that write throw what the journal throws, e.g. on a full disk.
+ *
+ * It is always a history that a server takes, by the rules of `valid-messages.ts`: a message is mended when it is
+ * appended and when it is restored, and calls without a result are answered before anything comes after them.
  */
 
 import {randomUUID} from 'node:crypto';
-import type {Message, PromptContent, ToolResultBlock, ToolUse} from '../contract/model.ts';
-import type {Announcement, Journal, ReplyFacts, RunEnd, TranscriptEntry} from '../contract/transcript.ts';
+import type {AssistantBlock, Message, PromptContent} from '../contract/model.ts';
+import type {Announcement, Journal, ReplyFacts, RestoredMessage, RunEnd, TranscriptEntry} from '../contract/transcript.ts';
 import {toUserMessage} from '../util/messages.ts';
+import {
+  answerCalls,
+  countImages,
+  createState,
+  formatRepairs,
+  hasResults,
+  type HistoryState,
+  isObject,
+  isPrompt,
+  limitImages,
+  type Repair,
+  toValidMessage,
+  type ValidMessage,
+  withoutThoughts,
+  withoutTrailingSpace,
+} from './valid-messages.ts';
 
 type MessageFacts = Partial<Omit<Extract<TranscriptEntry, {type: 'message'}>, 'type' | 'uuid' | 'at' | 'message'>>;
 
-export class History {
-  readonly #messages: Message[];
+/** A message, and the uuid of its line; undefined where it stands only in memory, as mended at each load. */
+interface Line {
+  readonly uuid?: string | undefined;
+  readonly message: Message;
+}
 
+export interface AppendedReply {
+  /** As it is in the history: its calls are to be run with these ids and inputs. */
+  readonly content: readonly AssistantBlock[];
+  /** By the id of the call: what is wrong with its input, so that it cannot run. */
+  readonly badInputs: ReadonlyMap<string, string>;
+}
+
+const NO_RESULT = 'Cut off: the result of this call was lost.';
+const SET_ASIDE = '(mini-cc left out a turn here that was refused. What its tools did stays done.)';
+const LOST_BEGINNING = '(The beginning of this conversation is lost.)';
+
+export class History {
+  #lines: Line[] = [];
+  #state: HistoryState = createState();
+  #repairs: Repair[] = [];
+  #accepted = 0;
+  readonly #toldRepairs = new Set<Repair>();
+
+  /** @param restored the messages of the transcript so far. They are mended in memory; their lines stay as they are. */
   constructor(
     private readonly journal: Journal,
-    restored: readonly Message[] = [],
+    restored: readonly RestoredMessage[] = [],
   ) {
-    this.#messages = [...restored];
+    this.#restore(restored);
   }
 
+  /** Each one, and all together, as a server takes them, once open calls are answered. The array is not changed later. */
   get messages(): readonly Message[] {
-    return this.#messages;
+    const messages = this.#lines.map(({message}) => message);
+    const last = messages.at(-1);
+    if (last?.role === 'assistant') messages[messages.length - 1] = withoutTrailingSpace(last);
+    return messages;
   }
 
-  /** @param facts of a reply: who answered, and what it cost. @returns the uuid of the new line. */
-  append(message: Message, facts?: ReplyFacts): string {
-    return this.#append(message, facts);
+  /** Appends a message. @returns the uuid of its line; undefined when nothing was left of it. */
+  append(message: Message): string | undefined {
+    return this.#append(message).uuid;
   }
 
-  /** Appends a prompt: the conversation can be taken back to before it. @returns the uuid of the new line. */
-  appendPrompt(content: PromptContent): string {
-    return this.#append(toUserMessage(content), {prompt: true});
+  /**
+   * Appends what the model answered, without what a server would not take back.
+   * @param facts who answered, and what it cost. @param garbled by the id of the call: inputs that were no JSON.
+   */
+  appendReply(
+    content: readonly AssistantBlock[],
+    facts: ReplyFacts,
+    garbled: ReadonlyMap<string, string> = new Map(),
+  ): AppendedReply {
+    const {valid} = this.#append({role: 'assistant', content: [...content]}, facts);
+    const badInputs = new Map<string, string>();
+    for (const {id, sentId, input} of valid.open) {
+      const raw = garbled.get(sentId);
+      if (!isObject(input)) badInputs.set(id, `is no object: ${JSON.stringify(input).slice(0, 200)}`);
+      else if (raw !== undefined && Object.keys(input).length === 0) {
+        badInputs.set(id, `is no valid JSON: ${JSON.stringify(raw.slice(0, 200))}`);
+      }
+    }
+    return {content: (valid.message?.content ?? []) as readonly AssistantBlock[], badInputs};
+  }
+
+  /** Appends a prompt: the conversation can be taken back to before it. */
+  appendPrompt(content: PromptContent): string | undefined {
+    return this.#append(toUserMessage(content), {prompt: true}).uuid;
   }
 
   /** Appends the end of a background run. @param message the announcement as the model reads it, in its tag. */
@@ -42,11 +108,58 @@ export class History {
 
   /**
    * Takes the conversation back to before a message.
-   * @param to the uuid of its line. @param kept how many messages come before it.
+   * @param to the uuid of its line. @param before the messages before it, asked for where it was replaced.
    */
-  rewind(to: string, kept: number): void {
+  rewind(to: string, before: () => readonly RestoredMessage[]): void {
+    const at = this.#lines.findIndex(({uuid}) => uuid === to);
+    const kept = at >= 0 ? this.#lines.slice(0, at) : before();
     this.journal.append({type: 'rewind', at: now(), to});
-    this.#messages.length = kept;
+    this.#restore(kept);
+  }
+
+  /**
+   * Puts other messages, or none, in the place of some: what a server refused, or a summary of what would not fit. The
+   * replaced lines stay in the transcript, where a rewind reaches them.
+   * @param start index of the first message. @param end index after the last one. @param because in a few words, for people.
+   */
+  replace(start: number, end: number, by: readonly Message[], because: string): void {
+    const lines = by.map((message) => ({uuid: randomUUID(), message}));
+    const written = this.#lines.slice(start, end).flatMap(({uuid}) => uuid ?? []);
+    const [from] = written;
+    const to = written.at(-1);
+    if (from !== undefined && to !== undefined) {
+      this.journal.append({type: 'replace', at: now(), from, to, because, by: lines});
+    }
+    this.#restore([...this.#lines.slice(0, start), ...lines, ...this.#lines.slice(end)]);
+  }
+
+  /** How many messages the last request had that a server took. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** A server took all messages so far. */
+  markAccepted(): void {
+    this.#accepted = this.#lines.length;
+  }
+
+  /** Takes out the last prompt alone and what came after it. @returns the notice for the user; undefined when there is none. */
+  setTurnAside(because: string): string | undefined {
+    const start = this.#lines.findLastIndex(({message}) => isPrompt(message));
+    if (start < 0) return undefined;
+    const hasWork = this.#lines.slice(start).some(({message}) => hasResults(message));
+    this.replace(start, this.#lines.length, hasWork ? [{role: 'user', content: SET_ASIDE}] : [], because);
+    return `The last prompt and its turn were left out of the conversation: ${because}. The transcript still has them; /rewind goes back to an earlier prompt.`;
+  }
+
+  /** Leaves out all thinking blocks so far: another server may have signed them. */
+  dropThoughts(): void {
+    this.#restore(
+      this.#lines.flatMap((line) => {
+        const message = withoutThoughts(line.message);
+        return message ? [{...line, message}] : [];
+      }),
+    );
   }
 
   /** Writes how the run ended. The messages do not change. */
@@ -64,31 +177,72 @@ export class History {
     this.journal.append({type: 'resumed', at: now(), round});
   }
 
-  /**
-   * Appends an error result for each tool call of the last message, if that is a reply with calls. A run that was cut
-   * off between calls and results leaves such a message, and model servers reject a history in which a call has no
-   * result.
-   */
+  /** Appends an error result for each call that has none: a run that was cut off between calls and results leaves some. */
   answerOpenCalls(text: string): void {
-    const last = this.#messages.at(-1);
-    if (last?.role !== 'assistant' || typeof last.content === 'string') return;
-    const open = last.content.filter((block): block is ToolUse => block.type === 'tool_use');
-    if (open.length === 0) return;
-    const results: ToolResultBlock[] = open.map((call) => ({
-      type: 'tool_result',
-      tool_use_id: call.id,
-      content: text,
-      is_error: true,
-    }));
-    this.append({role: 'user', content: results});
+    if (this.#state.open.length === 0) return;
+    this.#write(answerCalls(this.#state.open, text), {});
   }
 
-  #append(message: Message, facts: MessageFacts = {}): string {
+  /** What was mended since the last time, as one line for the user. Undefined when nothing was, or the user was told of its kind. */
+  takeRepairs(): string | undefined {
+    const repairs = this.#repairs.filter((repair) => !this.#toldRepairs.has(repair));
+    for (const repair of repairs) this.#toldRepairs.add(repair);
+    this.#repairs = [];
+    return repairs.length > 0 ? formatRepairs(repairs) : undefined;
+  }
+
+  #append(message: Message, facts: MessageFacts = {}): {uuid: string | undefined; valid: ValidMessage} {
+    const first = toValidMessage(message, this.#state, NO_RESULT);
+    if (first.message && !first.hasResults && this.#state.open.length > 0) {
+      this.#repairs.push(...this.#state.open.map(() => 'result' as const));
+      this.answerOpenCalls(NO_RESULT);
+    }
+    const uuid = first.message ? this.#write(first.message, facts) : undefined;
+    // Counted once the line is written: a failed append is tried again.
+    this.#repairs.push(...first.repairs);
+    if (first.message) advance(this.#state, first);
+    return {uuid, valid: first};
+  }
+
+  /** Appends a valid message. */
+  #write(message: Message, facts: MessageFacts): string {
     const uuid = randomUUID();
     this.journal.append({type: 'message', uuid, at: now(), message, ...facts});
-    this.#messages.push(message);
+    this.#lines.push({uuid, message});
+    this.#state.open = [];
+    if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
     return uuid;
   }
+
+  /** Sets the messages, mended where they must be. */
+  #restore(restored: readonly Line[]): void {
+    const lines: Line[] = [];
+    const state = createState();
+    const add = (line: Line) => {
+      const valid = toValidMessage(line.message, state, NO_RESULT);
+      if (valid.message && !valid.hasResults && state.open.length > 0) {
+        this.#repairs.push(...state.open.map(() => 'result' as const));
+        lines.push({uuid: undefined, message: answerCalls(state.open, NO_RESULT)});
+      }
+      this.#repairs.push(...valid.repairs);
+      if (!valid.message) return;
+      lines.push({uuid: line.uuid, message: valid.message});
+      advance(state, valid);
+    };
+    if (restored[0]?.message.role === 'assistant') {
+      this.#repairs.push('start');
+      add({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
+    }
+    for (const line of restored) add(line);
+    this.#lines = limitImages(lines, this.#repairs);
+    this.#accepted = Math.min(this.#accepted, lines.length);
+    this.#state = state;
+  }
+}
+
+function advance(state: HistoryState, {newIds, open}: ValidMessage): void {
+  for (const id of newIds) state.ids.add(id);
+  state.open = open;
 }
 
 function now(): string {

@@ -10,7 +10,7 @@ import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {
   assertContinuable,
-  getMessages,
+  getRestoredMessages,
   ignoreUnreadable,
   isNewerFormat,
   readEntries,
@@ -63,7 +63,7 @@ export class RunFiles implements RunStore {
     const read = readTranscript(transcript);
     const journal = new TranscriptWriter(transcript, read.header, this.deps.redactor);
     const output = this.deps.createOutputStore(folder);
-    return {...getHandles(journal), output, transcript, messages: getMessages(read)};
+    return {...getHandles(journal), output, transcript, messages: getRestoredMessages(read)};
   }
 
   list(): readonly StoredRun[] {

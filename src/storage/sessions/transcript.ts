@@ -91,14 +91,15 @@ function redactEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntr
   return redactor.values({...entry, message: withoutRedactedThinking(entry.message, redactor)});
 }
 
-/** A server accepts a thinking block only as it was signed. So a block that contains a key is left out. */
+/** A server accepts the thinking of a reply only as it was signed, or none. So with one that contains a key, all are left out. */
 function withoutRedactedThinking(message: Message, redactor: Redactor): Message {
   const {content} = message;
   if (message.role !== 'assistant' || typeof content === 'string') return message;
-  const kept = (content as readonly AssistantBlock[]).filter(
-    (block) => block.type !== 'thinking' || redactor.text(block.thinking) === block.thinking,
-  );
-  if (kept.length === content.length) return message;
+  const blocks = content as readonly AssistantBlock[];
+  const isChanged = (block: AssistantBlock) =>
+    block.type === 'thinking' && redactor.text(block.thinking) !== block.thinking;
+  if (!blocks.some(isChanged)) return message;
+  const kept = blocks.filter(({type}) => type !== 'thinking' && type !== 'redacted_thinking');
   return {...message, content: kept.length > 0 ? kept : [{type: 'text', text: '(a thought that contained a key)'}]};
 }
 
@@ -186,13 +187,24 @@ function parseEntry(line: string): TranscriptEntry | undefined {
 /** Checks the fields that readers rely on: a newer version, or a damaged disk, may have changed them. */
 function isEntry(value: unknown): value is TranscriptEntry {
   if (!isObject(value) || typeof value.type !== 'string') return false;
-  const {type, message} = value;
+  const {type} = value;
   if (type === 'session') {
     const {version, id, agent, cwd, at} = value;
     return typeof version === 'number' && [id, agent, cwd, at].every((field) => typeof field === 'string');
   }
+  if (type === 'replace') {
+    const {from, to, by} = value;
+    return typeof from === 'string' && typeof to === 'string' && Array.isArray(by) && by.every(isMessageLine);
+  }
   if (type !== 'message') return true;
-  if (!isObject(message) || typeof message.role !== 'string') return false;
+  return isMessageLine(value);
+}
+
+/** What of it a server would not take, `History` mends. */
+function isMessageLine(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const {message} = value;
+  if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return false;
   const {content} = message;
   return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
 }
@@ -201,34 +213,75 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The messages of the conversation, without those that were rewound. */
-export function getMessages(transcript: Transcript): Message[] {
-  return getMessageLines(transcript).map(({message}) => message);
-}
-
-/** The same, each with the announcement that it is. */
+/** The messages of the conversation as it is now: without what was rewound, and with what took the place of others. */
 export function getRestoredMessages(transcript: Transcript): RestoredMessage[] {
-  return getMessageLines(transcript).map(({message, announcement}) => ({message, ...(announcement && {announcement})}));
+  return toRestored(readConversation(transcript).last);
 }
 
-/** The lines of the messages that count, those of earlier versions in today's form. */
-function getMessageLines({entries}: Transcript): MessageLine[] {
-  const lines: MessageLine[] = [];
+/** The messages before the one with this uuid, also where that one was replaced. None when it was rewound. */
+export function readMessagesBefore(file: string, uuid: string): RestoredMessage[] {
+  return toRestored(readConversation(readTranscript(file)).links.get(uuid)?.before);
+}
+
+/** A message and what came before it. A conversation that was rewound or compacted branches off from an earlier one. */
+interface Link {
+  readonly line: MessageLine;
+  readonly before: Link | undefined;
+}
+
+interface Conversation {
+  readonly last: Link | undefined;
+  /** By uuid, in the order of the lines: also those that were replaced, not those that were rewound. */
+  readonly links: ReadonlyMap<string, Link>;
+}
+
+function readConversation({entries}: Transcript): Conversation {
+  const links = new Map<string, Link>();
+  let last: Link | undefined;
+  const append = (line: MessageLine) => {
+    last = {line, before: last};
+    links.set(line.uuid, last);
+  };
   for (const entry of entries) {
-    if (entry.type === 'message') lines.push(withAnnouncement(entry));
-    if (entry.type !== 'rewind') continue;
-    const at = lines.findIndex(({uuid}) => uuid === entry.to);
-    if (at >= 0) lines.length = at;
+    if (entry.type === 'message') append(withAnnouncement(entry));
+    if (entry.type === 'rewind') {
+      const to = links.get(entry.to);
+      if (!to) continue;
+      last = to.before;
+      const uuids = [...links.keys()];
+      for (const uuid of uuids.slice(uuids.indexOf(entry.to))) links.delete(uuid);
+    }
+    if (entry.type === 'replace') {
+      const lines = toLines(last);
+      const from = lines.findIndex(({uuid}) => uuid === entry.from);
+      const to = lines.findIndex(({uuid}) => uuid === entry.to);
+      if (from < 0 || to < from) continue;
+      const by = entry.by.map((each) => ({...each, type: 'message' as const, at: entry.at}));
+      last = from === 0 ? undefined : links.get(lines[from - 1]!.uuid);
+      for (const line of [...by, ...lines.slice(to + 1)]) append(line);
+    }
   }
-  return lines;
+  return {last, links};
+}
+
+/** In their order. */
+function toLines(last: Link | undefined): MessageLine[] {
+  const lines: MessageLine[] = [];
+  for (let link = last; link; link = link.before) lines.push(link.line);
+  return lines.reverse();
+}
+
+function toRestored(last: Link | undefined): RestoredMessage[] {
+  return toLines(last).map(({uuid, message, announcement}) => ({uuid, message, ...(announcement && {announcement})}));
 }
 
 /** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */
 export function readRewindPoints(file: string): readonly RewindPoint[] {
-  const lines = existsSync(file) ? getMessageLines(readTranscript(file)) : [];
+  if (!existsSync(file)) return [];
+  const lines = [...readConversation(readTranscript(file)).links.values()].map(({line}) => line);
   return lines
-    .flatMap(({uuid, at, message, prompt}, kept) =>
-      prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), kept, dropped: lines.length - kept}] : [],
+    .flatMap(({uuid, at, message, prompt}, index) =>
+      prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}] : [],
     )
     .reverse();
 }

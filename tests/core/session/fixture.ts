@@ -22,6 +22,7 @@ export function sessionOver(
     history: new History({append: () => undefined}),
     output: run.output,
     rewindPoints: () => [],
+    messagesBefore: () => [],
     close: () => undefined,
   });
   const conversation = openConversation();

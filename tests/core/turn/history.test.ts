@@ -6,9 +6,9 @@ import {History} from '../../../src/core/turn/history.ts';
 const ANNOUNCEMENT = {runId: 'r', round: 1, agent: 'explore', outcome: 'success', reason: '', text: 'done'} as const;
 const user = (content: string): Message => ({role: 'user', content});
 
-function recorded(restored: readonly Message[] = []) {
+function recorded(messages: readonly Message[] = []) {
   const lines: TranscriptEntry[] = [];
-  return {lines, history: new History({append: (line) => void lines.push(line)}, restored)};
+  return {lines, history: new History({append: (line) => void lines.push(line)}, messages.map((message) => ({message})))};
 }
 
 describe('the history of a run', () => {
@@ -19,11 +19,11 @@ describe('the history of a run', () => {
           throw new Error('no space left on device');
         },
       },
-      [user('restored')],
+      [{message: user('restored')}],
     );
     expect(() => history.append(user('x'))).toThrow('no space');
     expect(() => history.appendPrompt('x')).toThrow('no space');
-    expect(() => history.rewind('id', 0)).toThrow('no space');
+    expect(() => history.rewind('id', () => [])).toThrow('no space');
     expect(() => history.appendAnnouncement(user('x'), ANNOUNCEMENT)).toThrow('no space');
     expect(history.messages).toEqual([user('restored')]);
   });
@@ -56,7 +56,7 @@ describe('the history of a run', () => {
     const {history, lines} = recorded();
     history.append(user('one'));
     const second = history.append(user('two'));
-    history.rewind(second, 1);
+    history.rewind(second!, () => []);
     expect(history.messages).toEqual([user('one')]);
     expect(lines.at(-1)).toMatchObject({type: 'rewind', to: second});
   });

@@ -19,15 +19,16 @@ import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {
   getAnnouncedIds,
-  getMessages,
   getRestoredMessages,
   readTranscript,
+  type Transcript,
   TranscriptWriter,
 } from '../../../src/storage/sessions/transcript.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
 const header = {id: 'one', agent: 'main', cwd: '/work'};
 const noSecrets = new Redactor([]);
+const getMessages = (transcript: Transcript) => getRestoredMessages(transcript).map(({message}) => message);
 
 describe('a transcript', () => {
   it('contains no key, and no thinking block from which a key was removed', () => {
@@ -38,10 +39,8 @@ describe('a transcript', () => {
     const thought = (thinking: string): UserBlock => ({type: 'thinking', thinking, signature: 'signed'});
     const said: Message = {role: 'assistant', content: [thought(key), thought('plain'), {type: 'text', text: key}]};
     history.append(said);
-    history.append({role: 'assistant', content: [thought(key)]});
     expect(getMessages(readTranscript(file)).map(({content}) => content)).toEqual([
-      [thought('plain'), {type: 'text', text: '[redacted: SOME_KEY]'}],
-      [{type: 'text', text: '(a thought that contained a key)'}],
+      [{type: 'text', text: '[redacted: SOME_KEY]'}],
     ]);
     expect(history.messages[0]).toBe(said);
   });
@@ -66,7 +65,7 @@ describe('a transcript', () => {
     history.append({role: 'assistant', content: 'answer'});
     const second = history.appendPrompt('second');
     history.append({role: 'assistant', content: 'another'});
-    history.rewind(second, 2);
+    history.rewind(second!, () => []);
     history.appendPrompt('instead');
     const texts = (messages: readonly {content: unknown}[]) => messages.map(({content}) => content);
     expect(texts(history.messages)).toEqual(['first', 'answer', 'instead']);
@@ -87,7 +86,7 @@ describe('a transcript', () => {
     } as const;
     history.appendAnnouncement({role: 'user', content: '<task_announcement run="r1#2">'}, announcement);
     expect(getRestoredMessages(readTranscript(file))[1]).toMatchObject({announcement});
-    history.rewind(first, 0);
+    history.rewind(first!, () => []);
     expect(getRestoredMessages(readTranscript(file))).toEqual([]);
     expect([...getAnnouncedIds(readTranscript(file))]).toEqual(['r1#2']);
   });

@@ -1,0 +1,332 @@
+/**
+ * What model servers take as a message, and how a message becomes so. Servers answer 400 to a whole history because of
+ * one block, and so to every later request of the session.
+ *
+ * - Each call has one result in the next message, before its other blocks; each result has its call.
+ * - The ids of calls are unique in the history; an input is an object; a name has letters, digits, `_` and `-`.
+ * - No text is blank, no message is empty, no character is half of a surrogate pair.
+ * - Images are whole and within the limits; larger ones become a line of text.
+ * - The thinking blocks of a reply stay as they came, or none of them stays.
+ *
+ * A message that follows all of this is returned as it is, the same object.
+ */
+
+import type {Message, ToolResultBlock} from '../contract/model.ts';
+import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
+
+/** What had to be mended, for the notice to the user. Blank texts are not named: replies often have them. */
+export type Repair = 'result' | 'stray' | 'id' | 'input' | 'name' | 'characters' | 'image' | 'thought' | 'block' | 'start';
+
+/** A call that waits for its result. */
+interface OpenCall {
+  readonly id: string;
+  /** As the reply had it: results of earlier versions name it. */
+  readonly sentId: string;
+  /** As the reply had it: it may be no object. */
+  readonly input: unknown;
+}
+
+/** What the next message depends on. */
+export interface HistoryState {
+  /** Of all calls so far. */
+  readonly ids: Set<string>;
+  open: readonly OpenCall[];
+}
+
+export function createState(): HistoryState {
+  return {ids: new Set(), open: []};
+}
+
+export interface ValidMessage {
+  /** Undefined when nothing is left of it. */
+  readonly message: Message | undefined;
+  readonly repairs: readonly Repair[];
+  /** Ids of its calls. */
+  readonly newIds: readonly string[];
+  readonly open: readonly OpenCall[];
+  /** It has results of the open calls. Else they are to be answered before it, by `answerCalls`. */
+  readonly hasResults: boolean;
+}
+
+type Block = Readonly<Record<string, unknown>> & {readonly type: string};
+type Call = Block & {readonly id: unknown; readonly name: unknown; readonly input: unknown};
+
+/** @param noResult the text of results that are missing beside others. */
+export function toValidMessage(message: Message, state: HistoryState, noResult: string): ValidMessage {
+  const repairs: Repair[] = [];
+  const content = toWellFormed(message.content);
+  if (content !== message.content) repairs.push('characters');
+  const wellFormed = {...message, content} as Message;
+  return message.role === 'assistant'
+    ? toValidReply(wellFormed, message, state.ids, repairs)
+    : toValidUserMessage(wellFormed, message, state.open, noResult, repairs);
+}
+
+/** One error result for each call. */
+export function answerCalls(calls: readonly OpenCall[], text: string): Message {
+  return {role: 'user', content: calls.map(({id}) => errorResult(id, text))};
+}
+
+function toValidReply(reply: Message, given: Message, ids: ReadonlySet<string>, repairs: Repair[]): ValidMessage {
+  const newIds: string[] = [];
+  const open: OpenCall[] = [];
+  const blocks = toBlocks(reply.content).flatMap((block): Block[] => {
+    if (isBlankText(block)) return [];
+    if (block.type === 'tool_result' || block.type === 'image' || !isReadable(block)) return note(repairs, 'block');
+    if (block.type !== 'tool_use') return [block];
+    const call = toValidCall(block as Call, (id) => ids.has(id) || newIds.includes(id), repairs);
+    newIds.push(call.id);
+    open.push({id: call.id, sentId: String((block as Call).id), input: (block as Call).input});
+    return [call];
+  });
+  return {message: build(given, keepThoughts(blocks, given, repairs)), repairs, newIds, open, hasResults: false};
+}
+
+/** They end no message and stand in none alone. One that was changed, or lacks its signature, takes the others with it. */
+function keepThoughts(blocks: readonly Block[], given: Message, repairs: Repair[]): readonly Block[] {
+  const sent = toBlocks(given.content).filter(isThought);
+  if (sent.length === 0) return blocks;
+  const areWhole = sent.every((block) => isSigned(block) && blocks.some((kept) => sameThought(kept, block)));
+  const isLast = blocks.length === 0 || isThought(blocks.at(-1)!);
+  if (areWhole && !isLast) return blocks;
+  if (!areWhole) repairs.push('thought');
+  return blocks.filter((block) => !isThought(block));
+}
+
+function isThought({type}: Block): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
+function isSigned(block: Block): boolean {
+  const seal = block.type === 'thinking' ? block.signature : block.data;
+  return typeof seal === 'string' && seal !== '';
+}
+
+function sameThought(a: Block, b: Block): boolean {
+  return a.type === b.type && a.thinking === b.thinking && a.signature === b.signature && a.data === b.data;
+}
+
+function toValidCall(call: Call, isTaken: (id: string) => boolean, repairs: Repair[]): Call & {readonly id: string} {
+  const {id, name, input} = call;
+  const validId = toUniqueId(typeof id === 'string' ? id : '', isTaken);
+  const validName = (typeof name === 'string' ? name : '').replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
+  if (validId !== id) repairs.push('id');
+  if (validName !== name) repairs.push('name');
+  if (!isObject(input)) repairs.push('input');
+  if (validId === id && validName === name && isObject(input)) return call as Call & {readonly id: string};
+  return {...call, id: validId, name: validName, input: isObject(input) ? input : {}};
+}
+
+/** The same at each load, so that a resumed history keeps its bytes. */
+function toUniqueId(id: string, isTaken: (id: string) => boolean): string {
+  const base = id.replaceAll(/[^\w-]/g, '_') || 'call';
+  if (!isTaken(base)) return base;
+  let next = 2;
+  while (isTaken(`${base}_${next}`)) next += 1;
+  return `${base}_${next}`;
+}
+
+function toValidUserMessage(
+  message: Message,
+  given: Message,
+  open: readonly OpenCall[],
+  noResult: string,
+  repairs: Repair[],
+): ValidMessage {
+  const results = new Map<string, Block>();
+  const others = toBlocks(message.content).flatMap((block): Block[] => {
+    if (isBlankText(block)) return [];
+    if (block.type === 'image') return [toValidImage(block, repairs)];
+    if (OF_REPLIES.has(block.type) || !isReadable(block)) return note(repairs, 'block');
+    if (block.type !== 'tool_result') return [block];
+    const call = open.find(({id, sentId}) => !results.has(id) && [id, sentId].includes(String(block.tool_use_id)));
+    if (!call) return note(repairs, 'stray');
+    results.set(call.id, toValidResult(block, call.id, repairs));
+    return [];
+  });
+  const hasResults = results.size > 0;
+  const answers = hasResults ? open.map(({id}) => results.get(id) ?? missing(id, noResult, repairs)) : [];
+  const valid = build(given, [...answers, ...others]);
+  return {message: valid, repairs, newIds: [], open: [], hasResults};
+}
+
+const OF_REPLIES: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redacted_thinking']);
+
+function missing(id: string, text: string, repairs: Repair[]): Block {
+  repairs.push('result');
+  return {...errorResult(id, text)};
+}
+
+function errorResult(id: string, text: string): ToolResultBlock {
+  return {type: 'tool_result', tool_use_id: id, content: text, is_error: true};
+}
+
+function toValidResult(block: Block, id: string, repairs: Repair[]): Block {
+  const {content} = block;
+  const named = block.tool_use_id === id ? block : {...block, tool_use_id: id};
+  if (typeof content === 'string') return content.trim() === '' ? {...named, content: '(no output)'} : named;
+  if (!Array.isArray(content)) return {...named, content: '(no output)'};
+  const given = content.filter(isBlock);
+  const inner = given.flatMap((each) => {
+    if (isBlankText(each)) return [];
+    if (each.type === 'image') return [toValidImage(each, repairs)];
+    return isReadable(each) ? [each] : note(repairs, 'block');
+  });
+  if (inner.length === 0) return {...named, content: '(no output)'};
+  const isSame = inner.length === content.length && inner.every((each, index) => each === content[index]);
+  return isSame ? named : {...named, content: inner};
+}
+
+function toValidImage(block: Block, repairs: Repair[], maxPixels?: number): Block {
+  const {source} = block;
+  // An address: the server loads it.
+  if (isObject(source) && source.type !== 'base64') return block;
+  const {data, media_type} = isObject(source) ? source : {};
+  const problem =
+    typeof data === 'string' && typeof media_type === 'string'
+      ? findImageProblem({data, media_type}, maxPixels)
+      : 'a damaged image';
+  if (problem === undefined) return block;
+  repairs.push('image');
+  return {type: 'text', text: `(An image was left out here: ${problem}. Scaled down, it can be shown.)`};
+}
+
+/**
+ * Where there are many images, the large ones become text; beyond the most that a request may have, the oldest do.
+ * @returns the same array when nothing changed.
+ */
+export function limitImages<T extends {readonly message: Message}>(lines: T[], repairs: Repair[]): T[] {
+  const count = lines.reduce((sum, {message}) => sum + countImages(message), 0);
+  if (count <= MANY_IMAGES) return lines;
+  // Some more than needed at a time: each change makes the server write its cache anew.
+  let excess = count > MAX_IMAGES ? Math.ceil((count - MAX_IMAGES) / MANY_IMAGES) * MANY_IMAGES : 0;
+  const limit = (block: Block): Block => {
+    if (block.type === 'tool_result' && Array.isArray(block.content)) {
+      const content = block.content.map((inner) => limit(inner as Block));
+      return content.every((each, index) => each === (block.content as unknown[])[index]) ? block : {...block, content};
+    }
+    if (block.type !== 'image') return block;
+    if (excess <= 0) return toValidImage(block, repairs, MAX_PIXELS_OF_MANY);
+    excess -= 1;
+    return {type: 'text', text: '(An image was left out here: there are too many in this conversation.)'};
+  };
+  let isChanged = false;
+  const limited = lines.map((line) => {
+    if (countImages(line.message) === 0) return line;
+    const message = build(line.message, toBlocks(line.message.content).map(limit)) ?? line.message;
+    isChanged ||= message !== line.message;
+    return message === line.message ? line : {...line, message};
+  });
+  return isChanged ? limited : lines;
+}
+
+export function countImages({content}: Message): number {
+  const count = (blocks: readonly Block[]): number =>
+    blocks.reduce((sum, {type, content: inner}) => {
+      if (type === 'image') return sum + 1;
+      return type === 'tool_result' && Array.isArray(inner) ? sum + count(inner as Block[]) : sum;
+    }, 0);
+  return typeof content === 'string' ? 0 : count(toBlocks(content));
+}
+
+export function hasResults({content}: Message): boolean {
+  return typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
+}
+
+/** What a reply answers, beside results: a person's prompt, a message of another agent, a note. */
+export function isPrompt(message: Message): boolean {
+  return message.role === 'user' && !hasResults(message);
+}
+
+export function hasThoughts({content}: Message): boolean {
+  return toBlocks(content).some(isThought);
+}
+
+/** The message without thinking blocks; undefined when it has nothing else. */
+export function withoutThoughts(message: Message): Message | undefined {
+  const blocks = toBlocks(message.content);
+  return blocks.some(isThought) ? build(message, blocks.filter((block) => !isThought(block))) : message;
+}
+
+/** Servers refuse white space at the end of a history that ends with a reply. */
+export function withoutTrailingSpace(message: Message): Message {
+  const blocks = toBlocks(message.content);
+  const last = blocks.at(-1);
+  if (last?.type !== 'text' || typeof last.text !== 'string') return message;
+  const text = last.text.trimEnd();
+  return text === last.text ? message : (build(message, [...blocks.slice(0, -1), {...last, text}]) ?? message);
+}
+
+const LABELS: Readonly<Record<Repair, readonly [one: string, many: string]>> = {
+  result: ['call had no result', 'calls had no result'],
+  stray: ['result had no call', 'results had no call'],
+  id: ['id of a call was used twice', 'ids of calls were used twice'],
+  input: ['input of a call was no object', 'inputs of calls were no object'],
+  name: ['name of a tool could not be sent', 'names of tools could not be sent'],
+  characters: ['message had broken characters', 'messages had broken characters'],
+  image: ['image was beyond the limits', 'images were beyond the limits'],
+  thought: ['reply had incomplete thinking', 'replies had incomplete thinking'],
+  block: ['part of a message was damaged', 'parts of messages were damaged'],
+  start: ['beginning of the conversation is missing', 'beginnings of the conversation are missing'],
+};
+
+/** All repairs in one line for the user. */
+export function formatRepairs(repairs: readonly Repair[]): string {
+  const counts = new Map<Repair, number>();
+  for (const repair of repairs) counts.set(repair, (counts.get(repair) ?? 0) + 1);
+  const parts = [...counts].map(([repair, count]) => `${count} ${LABELS[repair][count === 1 ? 0 : 1]}`);
+  return `The conversation was mended, so that the model's server takes it: ${parts.join(', ')}.`;
+}
+
+/** The given message where its blocks are the same. A text stays a text. */
+function build(given: Message, blocks: readonly Block[]): Message | undefined {
+  if (blocks.length === 0) return undefined;
+  const before = given.content;
+  if (typeof before === 'string') {
+    const [only] = blocks;
+    if (blocks.length > 1 || only?.type !== 'text') return {...given, content: [...blocks]} as unknown as Message;
+    return only.text === before ? given : ({...given, content: String(only.text)} as Message);
+  }
+  const isSame = blocks.length === before.length && blocks.every((block, index) => (block as unknown) === before[index]);
+  return isSame ? given : ({...given, content: [...blocks]} as unknown as Message);
+}
+
+function toBlocks(content: Message['content']): readonly Block[] {
+  if (typeof content === 'string') return [{type: 'text', text: content}];
+  return (content as readonly unknown[]).filter(isBlock);
+}
+
+function isBlock(value: unknown): value is Block {
+  return isObject(value) && typeof value.type === 'string';
+}
+
+function isBlankText({type, text}: Block): boolean {
+  return type === 'text' && typeof text === 'string' && text.trim() === '';
+}
+
+/** A damaged disk may have changed the fields. */
+function isReadable({type, text}: Block): boolean {
+  return type !== 'text' || typeof text === 'string';
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function note(repairs: Repair[], repair: Repair): [] {
+  repairs.push(repair);
+  return [];
+}
+
+/** Replaces halves of surrogate pairs in all texts by U+FFFD. @returns the same value when there are none. */
+export function toWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
+  if (Array.isArray(value)) {
+    const items = value.map(toWellFormed);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key.toWellFormed(), toWellFormed(inner)] as const);
+  const isSame = entries.every(([key, inner]) => (value as Record<string, unknown>)[key] === inner);
+  return isSame ? value : Object.fromEntries(entries);
+}
