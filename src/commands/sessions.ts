@@ -4,11 +4,7 @@ import {getText} from '../core/util/messages.ts';
 import {showControls, toOneLine} from '../core/util/text.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
-import {
-  describeMissingHeader,
-  getRestoredMessages,
-  readTranscript,
-} from '../storage/sessions/transcript.ts';
+import {describeMissingHeader, getRestoredMessages, readTranscript} from '../storage/sessions/transcript.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,

@@ -1,9 +1,10 @@
 /** A model behind a server that speaks the Anthropic Messages API. */
 
 import Anthropic from '@anthropic-ai/sdk';
-import type {Message, Model, ModelProgress, ModelReply, ModelRequest, StreamEvent} from '../core/contract/model.ts';
+import type {Model, ModelProgress, ModelReply, ModelRequest, StreamEvent} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {withCacheMarks} from './cache-marks.ts';
 import {toModelError} from './model-errors.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {readReplyEvents} from './reply-events.ts';
@@ -35,7 +36,6 @@ export interface ModelSettings {
 
 /** A response ends so many milliseconds after its last event, or its connection is closed. */
 const RELEASE_MS = 1_000;
-const CACHED = {type: 'ephemeral'} as const;
 
 export class AnthropicModel implements Model {
   readonly #client: Anthropic;
@@ -120,12 +120,10 @@ export class AnthropicModel implements Model {
         Math.min(this.settings.maxOutputTokens, request.maxOutputTokens ?? Number.POSITIVE_INFINITY),
       ),
       stream: true,
-      system: [{type: 'text', text: request.system, cache_control: CACHED}],
-      messages: withCacheMark(request.messages),
+      ...withCacheMarks(request),
       ...(request.answerSchema
         ? {output_config: {format: {type: 'json_schema' as const, schema: request.answerSchema}}}
         : {}),
-      ...(request.tools.length > 0 ? {tools: [...request.tools]} : {}),
       ...(request.mayCallTools || request.tools.length === 0 ? {} : {tool_choice: {type: 'none'}}),
     };
   }
@@ -158,20 +156,4 @@ function reportProgress(event: StreamEvent, onProgress: (progress: ModelProgress
   if (event.type !== 'content_block_delta') return;
   if (event.delta.type === 'text_delta') onProgress({type: 'text', text: event.delta.text});
   if (event.delta.type === 'thinking_delta') onProgress({type: 'thinking', text: event.delta.thinking});
-}
-
-/**
- * Marks the last block for the prompt cache: the server then reads the next turn's request from its cache up to there.
- * Servers refuse the mark on thinking blocks. The given messages are not changed.
- */
-function withCacheMark(messages: readonly Message[]): Message[] {
-  const last = messages.at(-1);
-  if (!last) return [];
-  const blocks = typeof last.content === 'string' ? [{type: 'text' as const, text: last.content}] : last.content;
-  const end = blocks.at(-1);
-  if (!end || end.type === 'thinking' || end.type === 'redacted_thinking') return [...messages];
-  return [
-    ...messages.slice(0, -1),
-    {...last, content: [...blocks.slice(0, -1), {...end, cache_control: CACHED}]} as Message,
-  ];
 }

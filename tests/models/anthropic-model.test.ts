@@ -159,7 +159,7 @@ describe('a request', () => {
 
   it('offers the tools, and forbids calls where none may be made', async () => {
     const free = await body({}, {tools: [tool]});
-    expect(free.tools).toEqual([tool]);
+    expect(free.tools).toMatchObject([tool]);
     expect(free).not.toHaveProperty('tool_choice');
     expect(await body({}, {tools: [tool], mayCallTools: false})).toMatchObject({tool_choice: {type: 'none'}});
     const without = await body({}, {tools: [], mayCallTools: false});
@@ -175,34 +175,20 @@ describe('a request', () => {
     expect(await body({}, {})).not.toHaveProperty('output_config');
   });
 
-  it('marks the last block for the cache, in a copy: the history stays as it is', async () => {
+  it('marks system, tools, and the history where it ends and where the last request ended; in copies', async () => {
     const messages: Message[] = [
       {role: 'user', content: 'hello'},
       {role: 'assistant', content: [{type: 'text', text: 'hi'}]},
       {role: 'user', content: [text('one'), text('two')]},
     ];
     const before = structuredClone(messages);
-    const sent = await body({}, {messages});
-    expect(JSON.stringify(sent.messages).match(/cache_control/g)).toHaveLength(1);
+    const tools = ['a', 'b'].map((name) => ({name, input_schema: {type: 'object' as const}}));
+    const sent = await body({}, {messages, tools});
+    expect(JSON.stringify(sent).match(/cache_control/g)).toHaveLength(4);
+    expect(sent).toMatchObject({system: [{cache_control: {}}], tools: [{name: 'a'}, {name: 'b', cache_control: {}}]});
+    expect(sent.messages[0]?.content).toMatchObject([{text: 'hello', cache_control: {}}]);
     expect(sent.messages.at(-1)?.content).toMatchObject([{text: 'one'}, {text: 'two', cache_control: {}}]);
     expect(messages).toEqual(before);
-  });
-
-  it.each([
-    {type: 'thinking' as const, thinking: 'hm', signature: 'c2ln'},
-    {type: 'redacted_thinking' as const, data: 'xxxx'},
-  ])('marks no $type block for the cache: the server refuses it', async (block) => {
-    const sent = await body(
-      {},
-      {
-        messages: [
-          {role: 'user', content: 'hello'},
-          {role: 'assistant', content: [block]},
-        ],
-      },
-    );
-    expect(JSON.stringify(sent.messages)).not.toContain('cache_control');
-    expect(sent.messages.at(-1)?.content).toEqual([block]);
   });
 
   it('brings the key or the token', async () => {

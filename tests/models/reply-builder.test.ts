@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {callTool, fromModel, rawEvents, say, stall, thinkingThen} from '../support/messages-server.ts';
+import {signThought} from '../support/request-rules.ts';
 import {ask, text, texts, thoughts} from './fixture.ts';
 
 describe('a reply', () => {
@@ -18,7 +19,7 @@ describe('a reply', () => {
     const thinking = 'First the one thing, then the other, and at the end both.';
     const {reply, progress} = await ask([thinkingThen(thinking, say('Done.'))]);
     expect((await reply).content).toEqual([
-      {type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'},
+      {type: 'thinking', thinking, signature: signThought(thinking)},
       {type: 'text', text: 'Done.'},
     ]);
     expect(thoughts(progress)).toBe(thinking);

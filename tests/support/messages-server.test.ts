@@ -140,11 +140,31 @@ test('a prompt cache is read from the second request on', async () => {
   const request = {
     model: 'm',
     max_tokens: 1,
-    system: [{type: 'text' as const, text: 'Be brief. '.repeat(100), cache_control: {type: 'ephemeral' as const}}],
+    system: [{type: 'text' as const, text: 'Be brief. '.repeat(500), cache_control: {type: 'ephemeral' as const}}],
     messages: [{role: 'user' as const, content: 'x'}],
   };
   const first = await client.messages.create(request);
   const second = await client.messages.create(request);
-  expect(first.usage.cache_creation_input_tokens).toBeGreaterThan(200);
+  expect(first.usage.cache_creation_input_tokens).toBeGreaterThan(1_024);
   expect(second.usage.cache_read_input_tokens).toBe(first.usage.cache_creation_input_tokens);
+});
+
+test('a prompt cache is found at most 20 blocks before a mark, and not below 1,024 tokens', async () => {
+  const {client} = await start(() => say('ok'));
+  const text = (words: string) => ({type: 'text' as const, text: words});
+  const ask = async (blocks: number, words: string) => {
+    const content = Array.from({length: blocks}, (_, index) => text(`${words} ${index}`));
+    const marked = [...content.slice(0, -1), {...content.at(-1)!, cache_control: {type: 'ephemeral' as const}}];
+    const {usage} = await client.messages.create({
+      model: 'm',
+      max_tokens: 1,
+      messages: [{role: 'user', content: marked}],
+    });
+    return usage.cache_read_input_tokens;
+  };
+  const long = 'x'.repeat(5_000);
+  expect([await ask(1, long), (await ask(21, long)) !== 0, await ask(42, long), (await ask(42, long)) !== 0]).toEqual([
+    ...[0, true, 0, true],
+  ]);
+  expect([await ask(1, 'short'), await ask(1, 'short')]).toEqual([0, 0]);
 });

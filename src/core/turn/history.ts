@@ -9,15 +9,22 @@
 
 import {randomUUID} from 'node:crypto';
 import type {AssistantBlock, Message, PromptContent} from '../contract/model.ts';
-import type {Announcement, Journal, ReplyFacts, RestoredMessage, RunEnd, TranscriptEntry} from '../contract/transcript.ts';
+import type {
+  Announcement,
+  Journal,
+  ReplyFacts,
+  RestoredMessage,
+  RunEnd,
+  TranscriptEntry,
+} from '../contract/transcript.ts';
 import {toUserMessage} from '../util/messages.ts';
 import {
   answerCalls,
   countImages,
   createState,
   formatRepairs,
-  hasResults,
   type HistoryState,
+  hasResults,
   isObject,
   isPrompt,
   limitImages,

@@ -15,7 +15,17 @@ import type {Message, ToolResultBlock} from '../contract/model.ts';
 import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
 
 /** What had to be mended, for the notice to the user. Blank texts are not named: replies often have them. */
-export type Repair = 'result' | 'stray' | 'id' | 'input' | 'name' | 'characters' | 'image' | 'thought' | 'block' | 'start';
+export type Repair =
+  | 'result'
+  | 'stray'
+  | 'id'
+  | 'input'
+  | 'name'
+  | 'characters'
+  | 'image'
+  | 'thought'
+  | 'block'
+  | 'start';
 
 /** A call that waits for its result. */
 interface OpenCall {
@@ -188,7 +198,7 @@ function toValidImage(block: Block, repairs: Repair[], maxPixels?: number): Bloc
       : 'a damaged image';
   if (problem === undefined) return block;
   repairs.push('image');
-  return {type: 'text', text: `(An image was left out here: ${problem}. Scaled down, it can be shown.)`};
+  return {type: 'text', text: `(An image was left out here: ${problem}.)`};
 }
 
 /**
@@ -245,7 +255,12 @@ export function hasThoughts({content}: Message): boolean {
 /** The message without thinking blocks; undefined when it has nothing else. */
 export function withoutThoughts(message: Message): Message | undefined {
   const blocks = toBlocks(message.content);
-  return blocks.some(isThought) ? build(message, blocks.filter((block) => !isThought(block))) : message;
+  return blocks.some(isThought)
+    ? build(
+        message,
+        blocks.filter((block) => !isThought(block)),
+      )
+    : message;
 }
 
 /** Servers refuse white space at the end of a history that ends with a reply. */
@@ -287,7 +302,8 @@ function build(given: Message, blocks: readonly Block[]): Message | undefined {
     if (blocks.length > 1 || only?.type !== 'text') return {...given, content: [...blocks]} as unknown as Message;
     return only.text === before ? given : ({...given, content: String(only.text)} as Message);
   }
-  const isSame = blocks.length === before.length && blocks.every((block, index) => (block as unknown) === before[index]);
+  const isSame =
+    blocks.length === before.length && blocks.every((block, index) => (block as unknown) === before[index]);
   return isSame ? given : ({...given, content: [...blocks]} as unknown as Message);
 }
 

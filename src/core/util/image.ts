@@ -50,7 +50,8 @@ export function findImageProblem(
   {data, media_type}: {readonly data: string; readonly media_type: string},
   maxPixels = MAX_IMAGE_PIXELS,
 ): string | undefined {
-  if (data.length > MAX_BASE64) return `${Math.ceil(data.length / 1024 / 1024)} MB in base64; at most 5 MB can be shown`;
+  if (data.length > MAX_BASE64)
+    return `${Math.ceil(data.length / 1024 / 1024)} MB in base64; at most 5 MB can be shown`;
   if (data === '' || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'a damaged image';
   const image = measureImage(Buffer.from(data, 'base64'));
   if (!image) return 'a damaged image, or of a type that cannot be shown';

@@ -6,6 +6,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {describeOversize, measureImage} from '../../core/util/image.ts';
 import {OpenFolder, openRegularFile} from '../../core/util/open-folder.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {readAll} from '../../core/util/whole-file.ts';
@@ -58,16 +59,19 @@ async function readHandle(
   const stamp = await handle.stat({bigint: true});
   const size = Number(stamp.size);
   const start = await firstBytes(handle);
-  const image = getImageType(start);
-  if (image !== undefined) {
+  if (looksLikeImage(start)) {
     if (size > MAX_IMAGE_BYTES) {
       return errorResult(
         `${shown} is an image of ${megabytes(size)}; at most 3.75 MB can be shown. Scale it down first.`,
       );
     }
     const bytes = await readWhole(handle, signal);
+    const measured = measureImage(bytes);
+    const oversize = measured && describeOversize(measured);
+    if (oversize !== undefined) return errorResult(`${shown} is an image of ${oversize}. Scale it down first.`);
+    if (!measured) return errorResult(`${shown} starts like an image, but it is damaged: it cannot be shown.`);
     files.recordRead(path, bytes);
-    const source = {type: 'base64' as const, media_type: image, data: bytes.toString('base64')};
+    const source = {type: 'base64' as const, media_type: measured.type, data: bytes.toString('base64')};
     return {content: [{type: 'image', source}], facts: {read: [path]}};
   }
   if (isBinary(start)) return errorResult(`${shown} is a binary file (${size} bytes): it cannot be shown as text.`);
@@ -143,14 +147,11 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-
-/** The images that the Messages API takes, recognised by their first bytes and not by their name. */
-function getImageType(bytes: Buffer): ImageType | undefined {
+/** It starts like an image of a type that the Messages API takes, whatever its name says. */
+function looksLikeImage(bytes: Buffer): boolean {
   const starts = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text;
-  if (starts('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (starts('\xff\xd8\xff')) return 'image/jpeg';
-  if (starts('GIF87a') || starts('GIF89a')) return 'image/gif';
-  if (starts('RIFF') && starts('WEBP', 8)) return 'image/webp';
-  return undefined;
+  return (
+    ['\x89PNG\r\n\x1a\n', '\xff\xd8\xff', 'GIF87a', 'GIF89a'].some((text) => starts(text)) ||
+    (starts('RIFF') && starts('WEBP', 8))
+  );
 }

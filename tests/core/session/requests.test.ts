@@ -10,7 +10,8 @@ import {ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
 import {sessionOver} from './fixture.ts';
 
 const KEY = 'sk-ant-0123456789abcdef';
-const image = {type: 'image', source: {type: 'base64', media_type: 'image/png', data: 'AAAA'}} as const;
+const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const image = {type: 'image', source: {type: 'base64', media_type: 'image/png', data: ONE_PIXEL}} as const;
 
 function given(script: readonly ScriptedReply[] = [], change: Partial<SessionParts> = {}) {
   const model = new ScriptedModel(script);

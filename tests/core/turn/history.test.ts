@@ -8,7 +8,13 @@ const user = (content: string): Message => ({role: 'user', content});
 
 function recorded(messages: readonly Message[] = []) {
   const lines: TranscriptEntry[] = [];
-  return {lines, history: new History({append: (line) => void lines.push(line)}, messages.map((message) => ({message})))};
+  return {
+    lines,
+    history: new History(
+      {append: (line) => void lines.push(line)},
+      messages.map((message) => ({message})),
+    ),
+  };
 }
 
 describe('the history of a run', () => {

@@ -184,13 +184,15 @@ describe('a transcript', () => {
   it('that ends with open tool calls gets a result for each when it is continued', () => {
     const file = path.join(home(), 'session.jsonl');
     const history = new History(new TranscriptWriter(file, header, noSecrets), [
-      {role: 'user', content: 'go'},
+      {message: {role: 'user', content: 'go'}},
       {
-        role: 'assistant',
-        content: [
-          {type: 'tool_use', id: 'a', name: 'bash', input: {}},
-          {type: 'tool_use', id: 'b', name: 'bash', input: {}},
-        ],
+        message: {
+          role: 'assistant',
+          content: [
+            {type: 'tool_use', id: 'a', name: 'bash', input: {}},
+            {type: 'tool_use', id: 'b', name: 'bash', input: {}},
+          ],
+        },
       },
     ]);
     history.answerOpenCalls('cut off');

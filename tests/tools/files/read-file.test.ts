@@ -123,17 +123,26 @@ describe('read_file', () => {
   });
 
   test.each([
-    ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
-    ['image/gif', Buffer.from('GIF89a')],
-    ['image/webp', Buffer.from('RIFF\x04\0\0\0WEBPVP8 ', 'latin1')],
+    ['image/jpeg', Buffer.from('ffd8ffe000100000000000000000000000000000ffc0000b080001000101011100ffd9', 'hex')],
+    ['image/gif', Buffer.from('GIF89a\x01\0\x01\0', 'latin1')],
+    ['image/webp', Buffer.from(`RIFF\x16\0\0\0WEBPVP8X\x0a\0\0\0${'\0'.repeat(10)}`, 'latin1')],
   ])('knows %s', async (type, bytes) => {
     const {call, put} = fixture();
     put({picture: bytes});
     expect((await call(readFileTool, {path: 'picture'})).content).toMatchObject([{source: {media_type: type}}]);
   });
 
-  test('refuses an image that is too large for the model', async () => {
+  test('refuses an image that is too large for the model, or damaged, and says why', async () => {
     const {call, put} = fixture();
+    const tall = Buffer.from(PNG);
+    tall.writeUInt32BE(9_000, 20);
+    put({'tall.png': tall, 'torn.png': PNG.subarray(0, 10)});
+    const {text: said} = await call(readFileTool, {path: 'tall.png'});
+    expect(said).toBe(
+      'tall.png is an image of 1 × 9000 pixels; at most 8000 a side can be shown. Scale it down first.',
+    );
+    const torn = await call(readFileTool, {path: 'torn.png'});
+    expect(torn).toMatchObject({isError: true, text: expect.stringContaining('damaged')});
     put({'big.png': Buffer.concat([PNG, Buffer.alloc(4 * 1024 * 1024)])});
     const {text, isError} = await call(readFileTool, {path: 'big.png'});
     expect(text).toBe('big.png is an image of 4.0 MB; at most 3.75 MB can be shown. Scale it down first.');
