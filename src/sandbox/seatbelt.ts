@@ -8,6 +8,8 @@ import {runProgram} from '../core/util/processes.ts';
 import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {existingRoots} from './mounts.ts';
 import {protectedPlaces} from './protected-places.ts';
+import {RepositoryFinder} from './repositories/find-repositories.ts';
+import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 import {createSeatbeltProfile, SHARED_FOLDERS} from './seatbelt-profile.ts';
 
@@ -15,6 +17,7 @@ const PROBE_LIMIT_MS = 5000;
 const TEMPORARY = 'mini-cc-';
 
 export class Seatbelt implements Sandbox {
+  readonly #repositories = new RepositoryFinder();
   #status: Promise<SandboxStatus> | undefined;
   #works = false;
 
@@ -34,7 +37,9 @@ export class Seatbelt implements Sandbox {
     }
     const roots = existingRoots(options);
     const hidden = hiddenPaths(this.places);
-    const writable = profile === 'workspace-write' ? protectedPlaces(roots, realpathSync(this.places.home)) : undefined;
+    const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
+    const writable = before && protectedPlaces(roots, realpathSync(this.places.home), before.found.values());
+    const watch = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
     const temporary = mkdtempSync(join(realpathSync(tmpdir()), TEMPORARY));
     const text = createSeatbeltProfile({roots, seen: options.seen ?? [], hidden, temporary, writable});
     return {
@@ -44,7 +49,7 @@ export class Seatbelt implements Sandbox {
       hidden: hidden.map(({path}) => path),
       release() {
         rmSync(temporary, {recursive: true, force: true});
-        return [];
+        return watch?.finish() ?? [];
       },
     };
   }

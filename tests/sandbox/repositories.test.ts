@@ -188,6 +188,55 @@ describe.runIf(usable)('a repository that a confined command made', () => {
   });
 });
 
+describe.runIf(usable)('the search for repositories', () => {
+  test('takes another spelling of .git for one only where the file system does', async () => {
+    const {run, root} = createWorkspace();
+    const text = await run('git init -q x; git -C x config alias.x "!true"; mv x/.git x/.GIT; ls -A x');
+    const isOne = existsSync(join(root, 'x/.git')) || text.includes('set aside');
+    expect(text === '.GIT').toBe(!isOne);
+    expect(readdirSync(join(root, 'x'))).toEqual([isOne ? '.GIT.set-aside-1' : '.GIT']);
+  });
+
+  test('says where the command closed a folder, or chose a name that cannot be opened', async () => {
+    const {run} = createWorkspace();
+    const text = await run(String.raw`mkdir $'\xff' n; git init -q $'\xff/x'`);
+    expect(text).toContain('could not look for git repositories in the workspace itself');
+    expect(await run('true')).toBe('(no output)');
+  });
+
+  test('sees what two commands at the same time make, each once', async () => {
+    const {run, root} = createWorkspace();
+    const make = (name: string) => `git init -q ${name}; git -C ${name} config alias.x "!true"; sleep 0.1`;
+    const texts = await Promise.all(['a', 'b', 'c'].map((name) => run(make(name))));
+    for (const name of ['a', 'b', 'c']) {
+      expect(texts.join('\n').split(`${root}/${name}/.git, a git`)).toHaveLength(2);
+      expect(existsSync(join(root, name, '.git'))).toBe(false);
+    }
+  });
+
+  test('does not follow a link, and leaves what another program put there before the command', async () => {
+    const {run, root, outside} = createWorkspace();
+    execFileSync('bash', ['-c', `git init -q ${outside}/o; git -C ${outside}/o config alias.x "!true"`]);
+    expect(await run('ln -s @OUT out')).toBe('(no output)');
+    execFileSync('bash', ['-c', 'git init -q own; git -C own config alias.x "!true"'], {cwd: root});
+    expect(await run('touch own/x')).toBe('(no output)');
+    expect(existsSync(join(root, 'own/.git'))).toBe(true);
+    expect(existsSync(join(outside, 'o/.git'))).toBe(true);
+  });
+
+  test('compares what it cannot mount, where there are very many repositories', async () => {
+    const {run, root} = createWorkspace();
+    const make = 'for i in $(seq 120); do git init -q r$i; git -C r$i config alias.x "!mine"; done';
+    execFileSync('bash', ['-c', make], {cwd: root});
+    const text = await run('for i in $(seq 120); do git -C r$i config alias.y "!evil"; done 2>/dev/null; true');
+    const count = text.split('is set aside as').length - 1;
+    const changed = execFileSync('bash', ['-c', 'grep -l evil r*/.git*/config | wc -l'], {cwd: root, encoding: 'utf8'});
+    expect(count).toBeGreaterThan(0);
+    expect(Number(changed)).toBe(count);
+    expect(readdirSync(root).filter((name) => existsSync(join(root, name, '.git/config'))).length).toBe(120 - count);
+  });
+});
+
 describe.runIf(usable)('a repository that was there before', () => {
   test.each([
     ['its modules', 'mkdir -p .git/modules/m2 && cp -r .git/HEAD .git/modules/m2/'],

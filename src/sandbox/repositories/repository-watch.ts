@@ -2,10 +2,10 @@
  * Repositories that a confined command made. Git runs programs that a repository names, later and outside of the sandbox,
  * so one that names any is set aside: renamed, so that git does not find it, until a person has looked.
  */
-import {closeSync, constants, existsSync, lstatSync, openSync, realpathSync, renameSync} from 'node:fs';
+import {closeSync, constants, lstatSync, openSync, realpathSync, renameSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {isGitName} from '../../core/util/git-folder.ts';
+import {isGitName, readRepository} from '../../core/util/git-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
 import type {ProtectedPlaces} from '../protected-places.ts';
 import {type FoundRepository, MAX_FOLDERS, type RepositoryFinder, type RepositoryList} from './find-repositories.ts';
@@ -76,9 +76,9 @@ function getFolder({kind, path: place}: FoundRepository): string {
 }
 
 /** Neither an empty `.git`, such as the placeholder of another command, nor what git keeps in a `.git` for its worktrees. */
-function isUsable({kind, path: place}: FoundRepository): boolean {
-  if (kind === 'bare') return !place.split(path.sep).some(isGitName);
-  return kind !== 'folder' || existsSync(path.join(place, 'HEAD'));
+function isUsable(each: FoundRepository): boolean {
+  if (each.kind === 'bare') return !each.path.split(path.sep).some(isGitName);
+  return readRepository(getFolder(each)) !== undefined;
 }
 
 /** Renames the `.git`, or the `HEAD` of a bare repository; nothing in it is changed. */
@@ -120,7 +120,9 @@ function describeUnseen(before: RepositoryList, after: RepositoryList, roots: re
   return [
     ...(unread.length === 0
       ? []
-      : [`(mini-cc could not look for git repositories in ${formatPlaces(unread, roots)}: this command closed it)`]),
+      : [
+          `(mini-cc could not look for git repositories in ${formatPlaces(unread, roots)}: they cannot be read or opened by name)`,
+        ]),
     ...(after.isComplete
       ? []
       : [
@@ -132,8 +134,8 @@ function describeUnseen(before: RepositoryList, after: RepositoryList, roots: re
 /** Relative to the first root, where they lie in it. */
 function formatPlaces(places: readonly string[], [root = '/']: readonly string[]): string {
   const names = places.slice(0, MAX_NAMED).map((place) => {
-    const isBelow = isInside(place, [root]) && place !== root;
-    return formatFileName(isBelow ? path.relative(root, place) : place);
+    if (place === root) return 'the workspace itself';
+    return formatFileName(isInside(place, [root]) ? path.relative(root, place) : place);
   });
   return `${names.join(', ')}${places.length > MAX_NAMED ? ` and ${places.length - MAX_NAMED} more` : ''}`;
 }
