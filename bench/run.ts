@@ -9,6 +9,7 @@ import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
 import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
 import {measureConfined} from './confined.ts';
+import {measureSearch, SEARCHED_FILES} from './repositories.ts';
 import {measureNode, measureTimeToPrompt, measureTimeToTypedKey, measureVersion} from './start-up.ts';
 import {measureInRounds} from './statistics.ts';
 import {measureFirstRequest, measureTurn} from './turns.ts';
@@ -51,6 +52,7 @@ async function measure(): Promise<Row[]> {
   const bytes = await measureFirstRequest(home);
   const confined = await measureConfined(home, short ? 5 : 20);
   const checkpoints = await measureCheckpoints(home, short ? 5 : 15);
+  const search = await measureSearch(home, short ? 5 : 15);
   const compareWithNode = (what: string, ms: number, target?: number): Row => ({
     what,
     measured: `${ms.toFixed(0)} ms`,
@@ -70,6 +72,8 @@ async function measure(): Promise<Row[]> {
     createCheckpointRow('the first command of a session', checkpoints.firstMs),
     createCheckpointRow('a command that changes nothing', checkpoints.noChangeMs),
     createCheckpointRow('a command that changes a file', checkpoints.oneFileMs),
+    compareWithNode(`search of ${SEARCHED_FILES} files for repositories around a first command`, search.firstMs, 4),
+    compareWithNode('the same around a later command', search.laterMs, 4),
     ...(confined === undefined
       ? [{what: 'confined `bash -c true`', measured: 'no sandbox here'}]
       : [
