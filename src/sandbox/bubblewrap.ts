@@ -9,7 +9,7 @@ import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
-import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
+import {existingPaths, type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {withForwarder} from './host-forwarder.ts';
 import {existingRoots, mountFlags, PRIVATE_FOLDERS} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
@@ -77,7 +77,8 @@ export class Bubblewrap implements Sandbox {
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
     const filter = this.#filters[profile];
     const hidden = hiddenPaths(this.#places);
-    const mounts = mountFlags({...options, seen}, hidden, writable);
+    const masked = existingPaths(options.masked ?? []);
+    const mounts = mountFlags({...options, seen}, [...hidden, ...masked], writable);
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
     const watch = before && places && watchRepositories(this.#repositories, before, {roots, places});
     return {

@@ -21,8 +21,12 @@ export interface HiddenPath {
 /** Those of the places that exist now. Called for each command, because a key may be created while mini-cc runs. */
 export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
   const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
-  const all = [...getSecretPaths(home, miniCcHome), ...more];
-  return all.map(existing).filter((found) => found !== undefined);
+  return existingPaths([...getSecretPaths(home, miniCcHome), ...more]);
+}
+
+/** Those of the files and folders that exist now. */
+export function existingPaths(paths: readonly string[]): HiddenPath[] {
+  return paths.map(existing).filter((found) => found !== undefined);
 }
 
 function existing(path: string): HiddenPath | undefined {

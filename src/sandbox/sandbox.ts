@@ -25,6 +25,8 @@ export interface ConfineOptions {
   readonly extraRoots: readonly string[];
   /** Further directories that the command may read but not write, also inside hidden places. */
   readonly seen?: readonly string[];
+  /** Files and folders that the command finds empty, also inside what it may read. */
+  readonly masked?: readonly string[];
 }
 
 export interface ConfinedCommand {

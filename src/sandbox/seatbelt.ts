@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
-import {type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
+import {existingPaths, type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
 import {existingRoots} from './mounts.ts';
 import {protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
@@ -37,11 +37,14 @@ export class Seatbelt implements Sandbox {
     }
     const roots = existingRoots(options);
     const hidden = hiddenPaths(this.places);
+    const masked = existingPaths(options.masked ?? []);
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const writable = before && protectedPlaces(roots, realpathSync(this.places.home), before.found.values());
     const watch = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
     const temporary = mkdtempSync(join(realpathSync(tmpdir()), TEMPORARY));
-    const text = createSeatbeltProfile({roots, seen: options.seen ?? [], hidden, temporary, writable});
+    const text = createSeatbeltProfile({
+      ...{roots, seen: options.seen ?? [], hidden: [...hidden, ...masked], temporary, writable},
+    });
     return {
       file: this.program,
       args: ['-p', text, '/usr/bin/env', `TMPDIR=${temporary}`, ...argv],

@@ -74,11 +74,21 @@ export interface Attempt {
   readonly launch: 'plain' | 'read-only' | 'workspace-write';
   /** The files that the call may change are saved before it, so that the change is counted and can be undone. */
   readonly checkpoint: boolean;
+  /** Only where it is confined. */
+  readonly masked?: MaskedFiles;
   /**
    * `reading`: the environment in which commands that were proven to only read cannot do more. Without it, processes
    * get the environment of the agent.
    */
   readonly environment?: 'reading';
+}
+
+/** Files that deny rules name. A confined command finds them empty. */
+export interface MaskedFiles {
+  /** Absolute, with links resolved. */
+  readonly paths: readonly string[];
+  /** A line for the result: why some files are not among them. */
+  readonly note?: string;
 }
 
 /** In order: the next attempt is made only when confinement got in the way of the one before. */

@@ -172,7 +172,9 @@ class Decider {
       because,
       ...targets,
       ...(mayRead && {mayRead}),
-      attempts: attempts ?? planFileAttempts(request.accesses, this.workspace),
+      attempts: attempts
+        ? this.deps.policy.maskDeniedFiles(attempts, this.workspace)
+        : planFileAttempts(request.accesses, this.workspace),
     };
   }
 

@@ -1,10 +1,19 @@
 /** What agents may do without a question, what is asked about, and what is refused: by modes, rules and grants. */
 import type {PermissionMode} from '../contract/events.ts';
-import type {Access, Confinement, PermitRequest, Verdict, Workspace} from '../contract/permission.ts';
+import type {
+  Access,
+  Attempt,
+  Attempts,
+  Confinement,
+  PermitRequest,
+  Verdict,
+  Workspace,
+} from '../contract/permission.ts';
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
 import {describeGrant, getFetchGrant, getGrant} from './grants.ts';
+import {findMaskedFiles} from './rules/masked-files.ts';
 import {formatHostRule, formatRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
 import type {RuleBook} from './rules/rule-book.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
@@ -76,6 +85,14 @@ export class PermissionPolicy {
   ): ((file: string) => boolean) | undefined {
     const searched = accesses.flatMap((access) => (access.kind === 'read' ? [access.path] : []));
     return createReadFilter(this.#createContext(tool, workspace, agent), searched);
+  }
+
+  /** Files that rules deny to read are hidden from commands that run confined. */
+  maskDeniedFiles([first, ...others]: Attempts, workspace: Workspace): Attempts {
+    const isConfined = [first, ...others].some(({launch}) => launch !== 'plain');
+    const masked = isConfined ? findMaskedFiles(this.rules, workspace) : undefined;
+    const mask = (attempt: Attempt): Attempt => (masked && attempt.launch !== 'plain' ? {...attempt, masked} : attempt);
+    return [mask(first), ...others.map(mask)];
   }
 
   /** From now on calls like this one are allowed, until the session ends. */

@@ -65,7 +65,7 @@ export class Launcher {
     return {...end, notes, isCwdPrivate, plan};
   }
 
-  async #plan(command: string, {launch, environment}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
+  async #plan(command: string, {launch, environment, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
     const argv = getShellArguments(command);
     if (launch === 'plain') {
@@ -78,9 +78,10 @@ export class Launcher {
       const why = `${status.reason}: ${status.remedy}`;
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `This command runs only in a sandbox, and ${why}. Nothing was run.`);
     }
-    const confined = this.sandbox.confine(launch, argv, workspace);
+    const confined = this.sandbox.confine(launch, argv, {...workspace, ...(masked && {masked: masked.paths})});
     const offline = confined.reaches.length === 0 ? WITHOUT_NETWORK : {};
-    return {...confined, env: {...confinedEnvironment(env), ...offline}, launch, confinement};
+    const release = () => [...confined.release(), ...(masked?.note === undefined ? [] : [masked.note])];
+    return {...confined, release, env: {...confinedEnvironment(env), ...offline}, launch, confinement};
   }
 }
 

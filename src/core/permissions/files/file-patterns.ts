@@ -63,7 +63,8 @@ export function listFilesBelow(root: string): string[] {
   return files;
 }
 
-function listEntries(folder: string): Dirent[] {
+/** The entries of a folder; none of one that cannot be listed. */
+export function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, {withFileTypes: true});
   } catch {
