@@ -4,7 +4,7 @@ import {isModelConfigured} from '../config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Trusts} from '../core/contract/permission.ts';
-import type {Limits} from '../core/contract/results.ts';
+import type {Clock, Limits} from '../core/contract/results.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
@@ -45,6 +45,8 @@ export interface SessionOptions {
   readonly maxConcurrent?: number;
   /** Instead of what the settings say. 0 = never: then no timer keeps a program alive that does not close its session. */
   readonly archiveAfterMinutes?: number;
+  /** Measures all waits and limits. Default: the system's. */
+  readonly clock?: Clock;
 }
 
 export function readSettings(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
@@ -67,7 +69,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     env: options.env,
     offline: options.offline || !isModelConfigured(options.env),
     offlineFetch: createOfflineFetch(),
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},
     replyLimits: {
       idleSeconds: settings.limits?.idleSeconds ?? 120,

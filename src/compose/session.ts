@@ -173,7 +173,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
     runs: {
       ...{baseTools, workspace, confinement, writeLog, checkpoints, worktrees, permits, rawStream},
       promptContext: {...promptContext, memory},
-      clock: systemClock,
+      clock: options.clock ?? systemClock,
       limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
       toolRules: getToolRules(loaded, rules),
       resultTokens: settings.subagents?.resultTokens ?? 500,
@@ -245,6 +245,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
 function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
   const {loaded, rules, baseTools, emit, resolver, catalog, agents, mainAgent, state, manager, rawStream} = before;
   const {workspace, permits, checkpoints, writeLog, promptContext} = before;
+  const {clock = systemClock} = before.options;
   const modelFor = (agent: string, asked: string | undefined) => {
     // A model that the settings name for an agent is in its definition already.
     const name = asked ?? catalog.get(agent)?.model ?? loaded.settings.subagentModel ?? 'inherit';
@@ -253,7 +254,7 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
   const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   return {
-    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock: systemClock},
+    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock},
     // What a rule refuses in any case is not offered: a model would spend turns on it.
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(({name}) => !rules.forbids(name)),
     files: createFileLedger(writeLog, MAIN),

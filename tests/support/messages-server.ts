@@ -78,6 +78,8 @@ export interface MessagesServer {
   /** Resolves when this many requests have arrived. Rejects after `timeoutMs`. */
   waitForRequests(count: number, timeoutMs?: number): Promise<void>;
   readonly close: () => Promise<void>;
+  /** Listens again after `close`, at the same address. */
+  reopen(): Promise<void>;
 }
 
 export interface ServerOptions {
@@ -116,8 +118,12 @@ class ScriptedServer implements MessagesServer {
     this.#server.keepAliveTimeout = 0;
   }
 
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  reopen(): Promise<void> {
+    return this.listen(Number(new URL(this.url).port));
+  }
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
