@@ -15,6 +15,7 @@ import {
   thinkingThen,
   thinkOnly,
 } from '../support/messages-server.ts';
+import {signThought} from '../support/request-rules.ts';
 import {ask, hello, modelAt, retries, serve, texts, thoughts} from './fixture.ts';
 
 describe('a whole reply', () => {
@@ -53,7 +54,7 @@ describe('a server', () => {
     expect(await reply).toMatchObject({
       stopReason: 'tool_use',
       content: [
-        {type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmF0dXJl'},
+        {type: 'thinking', thinking: 'Hm.', signature: signThought('Hm.')},
         {type: 'text', text: 'Look:'},
         {type: 'tool_use', id: 'toolu_1', input: {command: 'ls'}},
       ],

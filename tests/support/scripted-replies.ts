@@ -120,7 +120,7 @@ export function refuse(text = '', stopDetails?: MessageReply['stopDetails']): Me
 
 /** The model thinks, and ends its turn without a word. */
 export function thinkOnly(thinking = 'What shall I say?'): MessageReply {
-  return {...say(''), blocks: [{type: 'thinking', thinking, signature: 'c2lnbmF0dXJl'}]};
+  return {...say(''), blocks: [{type: 'thinking', thinking, signature: signThought(thinking)}]};
 }
 
 /** The answer is cut off by the limit of output tokens. */

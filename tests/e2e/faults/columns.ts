@@ -211,8 +211,7 @@ function openSession(place: Place, which: 'new' | 'continue', interactive: boole
 }
 
 function answer(body: MessagesBody, counts: Map<string, number>): Reply {
-  const last = JSON.stringify(body.messages.at(-1)?.content);
-  const [, kind, name = ''] = [...last.matchAll(MARK)].at(-1) ?? [];
+  const [, kind, name = ''] = getMark(body) ?? [];
   if (kind === 'next') return say(NEXT);
   if (kind === 'fault') {
     const count = (counts.get(name) ?? 0) + 1;
@@ -224,4 +223,14 @@ function answer(body: MessagesBody, counts: Map<string, number>): Reply {
   if (kind === undefined || isSubagent(body)) return say('Noted.');
   const input = {description: 'meet a fault', prompt: `[fault ${name}]`, agent_type: 'explore'};
   return callTools([{name: 'Task', input: {...input, background: kind === 'background'}}]);
+}
+
+/** In the last message, else in the prompt before: the loop may have asked for an answer. Not before a result or an end. */
+function getMark({messages}: MessagesBody): RegExpMatchArray | undefined {
+  for (const {role, content} of messages.toReversed()) {
+    const text = JSON.stringify(content);
+    const mark = [...text.matchAll(MARK)].at(-1);
+    if (role === 'user' && (mark || /tool_result|task_announcement/.test(text))) return mark;
+  }
+  return undefined;
 }

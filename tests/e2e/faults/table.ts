@@ -13,6 +13,7 @@ import {
   say,
   stall,
   status,
+  thinkOnly,
 } from '../../support/messages-server.ts';
 
 export interface Fault {
@@ -74,11 +75,19 @@ export const FAULTS: readonly Fault[] = [
   recovers('500', status(500), retrying('500')),
   recovers('529', status(529), retrying('529')),
   {
-    ...{name: '503 without an end', replies: [status(503)], words: /retrying in .*attempt 3[^]*server failed \(503\)/},
+    ...{
+      name: '503 without an end',
+      replies: [status(503)],
+      words: /retrying in .*attempt 3[\s\S]*server failed \(503\)/,
+    },
     ...{ends: 'failed', requests: [3, 20], does: `${AGAIN}, then fails`},
   },
   {
-    ...{name: 'connection refused', replies: 'refused', words: /retrying in [^]*cannot reach 127.* \(ECONNREFUSED\)/},
+    ...{
+      name: 'connection refused',
+      replies: 'refused',
+      words: /retrying in [\s\S]*cannot reach 127.* \(ECONNREFUSED\)/,
+    },
     ...{ends: 'failed', requests: [0, 0], does: `${AGAIN}, then fails`},
   },
   recovers('connection reset before the reply', resetConnection(), retrying('cannot reach')),
@@ -97,6 +106,14 @@ export const FAULTS: readonly Fault[] = [
   isTaken('pings after the reply', pings(whole, 50, answer)),
   isTaken('plain JSON', {...answer, format: 'json'}),
   isTaken('events without event lines', {...answer, format: 'data lines'}),
+  {
+    ...{name: 'thinking without an answer', replies: [thinkOnly(), answer], ends: 'answered'},
+    ...{requests: [2, 2], does: 'asks for the answer'},
+  },
+  {
+    ...{name: 'thinking without an answer, twice', replies: [thinkOnly()], words: /failed: empty answer/},
+    ...{ends: 'failed', requests: [2, 2], does: 'asks for the answer, then fails'},
+  },
   refusedFor(
     'refusal',
     refuse('', {category: 'cyber', explanation: 'It could do harm.'}),
