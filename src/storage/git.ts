@@ -224,6 +224,8 @@ export const TREE_DIFF: readonly string[] = ['diff-tree', '-r', '-z', '--raw', '
 /** A path that differs between two trees. Modes and ids are as git writes them. */
 export interface TreeDiff {
   readonly path: string;
+  /** The bytes of the path, which need not be UTF-8. */
+  readonly name: Buffer;
   readonly oldMode: string;
   readonly newMode: string;
   readonly oldId: string;
@@ -231,11 +233,24 @@ export interface TreeDiff {
 }
 
 export function parseTreeDiff(output: Buffer): TreeDiff[] {
-  const parts = output.toString().split('\0');
+  const parts = splitNames(output);
   const found: TreeDiff[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.slice(1).split(' ');
-    found.push({path: parts[at + 1]!, oldMode, newMode, oldId, newId});
+    const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.toString().slice(1).split(' ');
+    const name = parts[at + 1]!;
+    found.push({path: name.toString(), name, oldMode, newMode, oldId, newId});
   }
   return found;
+}
+
+/** The parts of a list in which each part ends with NUL. */
+export function splitNames(listed: Buffer): Buffer[] {
+  const names: Buffer[] = [];
+  for (let at = 0; at < listed.length; ) {
+    const end = listed.indexOf(0, at);
+    const name = listed.subarray(at, end < 0 ? listed.length : end);
+    names.push(name);
+    at += name.length + 1;
+  }
+  return names;
 }

@@ -7,7 +7,7 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git, parseTreeDiff, TREE_DIFF} from '../git.ts';
+import {type GitOptions, git, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
 import {filterSnapshotFiles} from './snapshot-filter.ts';
 
@@ -209,18 +209,6 @@ function toFileState(kind: string, id: string, mode: number | undefined): FileSt
   if (kind === '120000') return {kind: 'link', id};
   if (!kind.startsWith('100')) return null;
   return {kind: 'file', id, ...(kind === '100755' ? {executable: true} : {}), ...(mode === undefined ? {} : {mode})};
-}
-
-/** The parts of a list in which each part ends with NUL. */
-function splitNames(listed: Buffer): Buffer[] {
-  const names: Buffer[] = [];
-  for (let at = 0; at < listed.length; ) {
-    const end = listed.indexOf(0, at);
-    const name = listed.subarray(at, end < 0 ? listed.length : end);
-    names.push(name);
-    at += name.length + 1;
-  }
-  return names;
 }
 
 interface Project {

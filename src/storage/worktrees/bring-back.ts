@@ -5,11 +5,12 @@
  */
 import {chmod, lstat, mkdir, readFile, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
-import type {BroughtBack, KeptChanges} from '../../core/contract/worktree.ts';
+import type {BroughtBack} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {formatFileName} from '../../core/util/paths.ts';
 import {writeWhole} from '../../core/util/whole-file.ts';
 import type {TreeDiff} from '../git.ts';
+import {moveFiles, moveRefusedFiles} from './refused-files.ts';
 import {ABSENT, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
 import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
@@ -33,6 +34,8 @@ export interface BringBackDeps extends KeepDeps {
 }
 
 const MAX_NAMED = 3;
+/** Of Linux, with the byte that ends it. The path in the workspace may be longer than in the worktree. */
+const MAX_PATH_BYTES = 4095;
 
 /**
  * @param written absolute paths that the run's tools wrote
@@ -63,23 +66,37 @@ export async function bringBack(deps: BringBackDeps, written: readonly string[])
   return {applied, notes, kept: await keepPatch(deps, rest, why, explanation)};
 }
 
-/** Keeps all changes of a worktree whose run has ended. @returns undefined when nothing was changed in it */
+/** Keeps all changes of a worktree whose run has ended. @returns lines that say where they are */
 export async function keepAll({
   why,
   ...deps
-}: KeepDeps & Pick<BringBackDeps, 'tree'> & {readonly why: string}): Promise<KeptChanges | undefined> {
+}: KeepDeps & Pick<BringBackDeps, 'tree'> & {readonly why: string}): Promise<readonly string[]> {
   const {left} = await takeIgnoredFilesAfterCrash(deps.snapshots, deps.tree);
-  const {changes, end} = await findChanges(deps);
+  const {changes, end, notes} = await findChanges(deps);
+  if (changes.length === 0) return notes;
   const notKept = left.length === 0 ? '' : ` Not kept, since git ignores it: ${formatNames(left)}.`;
-  return changes.length === 0 ? undefined : keepPatch(deps, end, why, `Nothing was applied.${notKept}`);
+  return [(await keepPatch(deps, end, why, `Nothing was applied.${notKept}`)).explanation, ...notes];
 }
 
-async function findChanges({snapshots, origin, keepIn}: KeepDeps) {
-  const nested = await snapshots.unnest(path.join(keepIn, 'repositories'));
-  const end = await snapshots.take();
+async function findChanges({snapshots, origin, keepIn, tree: top}: KeepDeps & Pick<BringBackDeps, 'tree'>) {
+  const repositories = await findUnusedPath(keepIn, 'repositories');
+  const nested = await snapshots.unnest(repositories);
+  const leftOver = await findUnusedPath(keepIn, 'left-over');
+  const first = await moveRefusedFiles(top, await snapshots.ignored(), leftOver);
+  const {tree: end, refused} = await snapshots.takeWhatFits();
+  const second = await moveFiles(top, refused, leftOver);
+  const [moved, left] = [
+    [...first.moved, ...second.moved],
+    [...first.left, ...second.left],
+  ];
   const changes = await snapshots.changes(origin.start, end);
-  const kept = path.join(keepIn, 'repositories');
-  const notes = nested.map((folder) => `${folder} was a git repository of its own: its .git is in ${kept}/${folder}`);
+  const notes = [
+    ...nested.map((folder) => `${folder} was a git repository of its own: its .git is in ${repositories}/${folder}`),
+    ...(moved.length === 0
+      ? []
+      : [`Not brought back, since git refuses it: ${formatNames(moved)}, now in ${leftOver}`]),
+    ...(left.length === 0 ? [] : [`Not brought back, since git cannot keep it: ${formatNames(left)}`]),
+  ];
   return {changes, end, notes};
 }
 
@@ -88,13 +105,15 @@ async function findChanges({snapshots, origin, keepIn}: KeepDeps) {
  * compared
  */
 function whyNotApplied(
-  {path: file}: TreeDiff,
+  {path: file, name: bytes}: TreeDiff,
   {origin, isProtected}: BringBackDeps,
   existing: ReadonlySet<string>,
 ): string | undefined {
   const name = formatFileName(file);
   if (origin.prefix !== '' && !file.startsWith(`${origin.prefix}/`)) return `${name} is outside the workspace`;
   if (isProtected(file)) return `${name} is protected`;
+  if (!Buffer.from(file).equals(bytes)) return `the name ${name} is not in UTF-8`;
+  if (Buffer.byteLength(path.join(origin.top, file)) > MAX_PATH_BYTES) return `the path of ${name} is too long`;
   return existing.has(file) ? `${name}, which git ignores, is in the workspace already` : undefined;
 }
 
@@ -221,7 +240,7 @@ async function keepPatch(
   const draft = path.join(scratch, 'kept.patch');
   await snapshots.writePatch(origin.start, tree, draft);
   await chmod(draft, 0o600);
-  const patch = await findUnusedPath(keepIn, 'changes', 'patch');
+  const patch = await findUnusedPath(keepIn, 'changes.patch');
   await rename(draft, patch);
   const byHand = `git -C ${quoteForShell(origin.top)} apply --reject ${quoteForShell(patch)}`;
   return {patch, why, explanation: `${explanation} The changes are kept as a patch; to apply what fits: ${byHand}`};

@@ -41,7 +41,7 @@ async function bundle({tree, gitDir, main, keepIn}: CommitsDeps): Promise<string
   const draft = path.join(gitDir, 'commits.bundle');
   await gitOrThrow(gitDir, ['bundle', 'create', '--quiet', draft, '--stdin'], {env, input});
   await mkdir(keepIn, {recursive: true, mode: 0o700});
-  const file = await findUnusedPath(keepIn, 'commits', 'bundle');
+  const file = await findUnusedPath(keepIn, 'commits.bundle');
   await rename(draft, file);
   const names = fresh.map(({name}) => name.replace('refs/heads/', '')).join(', ');
   const fetch = `git -C ${quoteForShell(main)} fetch ${quoteForShell(file)} ${quoteForShell(fresh[0]!.name)}`;

@@ -3,6 +3,7 @@ import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {isGitName} from '../../core/util/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 
@@ -39,11 +40,13 @@ export async function copyFiles(
   const leftOut: string[] = [];
   const unread: string[] = [];
   const nested: string[] = [];
+  const refused: string[] = [];
   const copyOne = async (file: Listed) => {
     const source = path.join(from.top, file.path);
     const isHidden = isInside(source, hidden);
     if (file.skipped || isHidden) leftOut.push(file.path);
     else if (file.path.endsWith('/')) nested.push(file.path);
+    else if (file.path.split('/').some(isGitName)) refused.push(file.path);
     else if (await folders.make(path.dirname(file.path))) {
       const unreadable = await copy(source, path.join(to, file.path));
       if (unreadable === undefined) return;
@@ -57,14 +60,18 @@ export async function copyFiles(
   }
   return {
     leftOut,
-    notes: [...formatNote('cannot be read', unread), ...formatNote('is a git repository of its own', nested)],
+    notes: [
+      ...formatNote('it cannot be read', unread),
+      ...formatNote('it is a git repository of its own', nested),
+      ...formatNote('git refuses its name', refused),
+    ],
   };
 }
 
 function formatNote(why: string, files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const more = files.length > MAX_NAMED ? `, and ${files.length - MAX_NAMED} more` : '';
-  return [`not in the worktree, since it ${why}: ${files.slice(0, MAX_NAMED).join(', ')}${more}`];
+  return [`not in the worktree, since ${why}: ${files.slice(0, MAX_NAMED).join(', ')}${more}`];
 }
 
 async function listFiles(from: Repository, signal: AbortSignal): Promise<readonly Listed[]> {

@@ -31,18 +31,12 @@ export async function recoverWorktree(sessionFolder: string, runId: string): Pro
     const kept =
       start &&
       (await keepAll({
-        ...{
-          origin: start.origin,
-          snapshots: new TreeSnapshots(git, start.top),
-          tree: start.top,
-          keepIn,
-          scratch: folder,
-        },
-        why: WHY,
+        ...{origin: start.origin, snapshots: new TreeSnapshots(git, start.top), tree: start.top},
+        ...{keepIn, scratch: folder, why: WHY},
       }));
     const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
     await removeTree(folder);
-    const lines = [...(kept ? [kept.explanation] : []), ...commits];
+    const lines = [...(kept ?? []), ...commits];
     return lines.length === 0 ? undefined : `${label}: ${WHY}. ${lines.join('\n')}`;
   } catch (error) {
     return `${label}: the changes in its worktree could not be kept (${getErrorMessage(error)}). They are still in ${folder}`;

@@ -9,7 +9,7 @@ import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/error
 import {type GitOptions, git} from '../git.ts';
 
 /** Milliseconds: reading a large checkout takes long. */
-const LIMIT_MS = 30 * 60 * 1000;
+export const LIMIT_MS = 30 * 60 * 1000;
 
 export interface Repository {
   /** The top of the checkout, links resolved. */

@@ -5,7 +5,7 @@
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {git, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
-import {createBorrowingRepository, gitOrThrow, type Repository} from './repository.ts';
+import {createBorrowingRepository, gitOrThrow, LIMIT_MS, type Repository} from './repository.ts';
 
 /** Attributes that turn off all conversions. */
 const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
@@ -30,11 +30,27 @@ export class TreeSnapshots {
     return path.join(this.gitDir, 'index');
   }
 
-  /** Takes a snapshot of all files that git does not ignore. @returns the id of its tree */
+  /**
+   * Takes a snapshot of all files that git does not ignore.
+   * @returns the id of its tree
+   * @throws MiniCcError `WORKTREE` also when git cannot add one of the files
+   */
   async take(signal?: AbortSignal): Promise<string> {
-    const options = signal ? {signal} : {};
-    await this.#git(this.folder, ['add', '--all', '.'], options);
+    await this.#git(this.folder, ['add', '--all', '.'], signal ? {signal} : {});
     return this.#writeTree();
+  }
+
+  /** The same, without what git cannot add. @returns also the names of these files */
+  async takeWhatFits(): Promise<{readonly tree: string; readonly refused: readonly string[]}> {
+    const {exitCode} = await git(this.folder, ['add', '--all', '--ignore-errors', '.'], {
+      ...{env: this.#env(this.folder), limitMs: LIMIT_MS},
+    });
+    if (exitCode === 0) return {tree: await this.#writeTree(), refused: []};
+    const rest = ['ls-files', '-z', '--others', '--modified', '--deleted', '--exclude-standard'];
+    const names = (await this.#git(this.folder, rest)).toString().split('\0').filter(Boolean);
+    // Git failed for another reason: let it say so.
+    if (names.length === 0) return {tree: await this.take(), refused: []};
+    return {tree: await this.#writeTree(), refused: [...new Set(names)]};
   }
 
   /** Ignored files that no snapshot includes. A folder that is ignored as a whole ends with a slash. */
@@ -73,8 +89,12 @@ export class TreeSnapshots {
     await this.#git(this.folder, ['read-tree', from]);
     // Removals first: a file may replace a folder.
     const sorted = changes.toSorted((a, b) => Number(b.newMode === ABSENT) - Number(a.newMode === ABSENT));
-    const input = sorted.map(({newMode, newId, path: file}) => `${newMode} ${newId}\t${file}\0`).join('');
-    await this.#git(this.folder, ['update-index', '-z', '--index-info'], {input});
+    const lines = sorted.flatMap(({newMode, newId, name}) => [
+      Buffer.from(`${newMode} ${newId}\t`),
+      name,
+      Buffer.alloc(1),
+    ]);
+    await this.#git(this.folder, ['update-index', '-z', '--index-info'], {input: Buffer.concat(lines)});
     return this.#writeTree();
   }
 

@@ -95,9 +95,10 @@ async function makeFoldersWritable(folder: string): Promise<void> {
 }
 
 /** A path that does not exist yet: `changes.patch`, then `changes-2.patch`: a continued run may keep several. */
-export async function findUnusedPath(folder: string, name: string, ending: string): Promise<string> {
+export async function findUnusedPath(folder: string, name: string): Promise<string> {
+  const {name: start, ext} = path.parse(name);
   for (let count = 1; ; count += 1) {
-    const file = path.join(folder, count === 1 ? `${name}.${ending}` : `${name}-${count}.${ending}`);
+    const file = path.join(folder, count === 1 ? name : `${start}-${count}${ext}`);
     if ((await lstat(file).catch(ignoreMissing)) === undefined) return file;
   }
 }
