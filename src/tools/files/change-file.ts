@@ -84,8 +84,9 @@ export async function changeFile(
   return locks.run(path, async () => {
     const shown = shownPath(path, workspace);
     let folder = await OpenFolder.open(dirname(path)).catch(ignoreAbsent);
-    const handle = folder && (await openToChange(folder, basename(path), shown));
+    let handle: FileHandle | undefined;
     try {
+      handle = folder && (await openToChange(folder, basename(path), shown));
       const stamp = await handle?.stat({bigint: true});
       const isLarge = stamp !== undefined && stamp.size > MAX_WHOLE_BYTES;
       const content = isLarge ? undefined : await handle?.readFile();
@@ -109,12 +110,14 @@ export async function changeFile(
 
 /** Undefined when there is no such file. */
 async function openToChange(folder: OpenFolder, name: string, shown: string): Promise<FileHandle | undefined> {
+  let handle: FileHandle | undefined;
   try {
-    const handle = await openRegularFile(folder, name);
+    handle = await openRegularFile(folder, name);
     // A file without write permission could be replaced by another. Its owner does not want that.
     if (handle) await folder.use(name, (place) => access(place, constants.W_OK));
     return handle;
   } catch (error) {
+    await handle?.close();
     const code = getErrorCode(error) ?? '';
     if (code === 'DIRECTORY') throw new MiniCcError(code, `${shown} is a directory.`);
     if (code === 'NOT_A_FILE') throw new MiniCcError(code, `${shown} is not a regular file: it is not written.`);
