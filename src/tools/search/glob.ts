@@ -7,7 +7,7 @@ import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
-import {createGlobMatcher, splitGlob} from './glob-pattern.ts';
+import {createPathGlob, splitGlob} from './glob-pattern.ts';
 import {formatSearchNotes, getSearchPath, isCut, runRipgrep} from './ripgrep.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -33,17 +33,17 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
   const {path, pattern} = resolvePattern(given);
   const base = await getSearchPath(path, context);
   if (!(await stat(base)).isDirectory()) return errorResult(`${path} is a file, not a directory: use read_file.`);
-  const matches = createGlobMatcher(pattern);
+  const glob = createPathGlob(pattern);
   const limit = given.limit ?? DEFAULT_LIMIT;
   const found: string[] = [];
   let more = 0;
   const end = await runRipgrep(
     {
       args: ['--files', '--null', '--sortr=modified'],
-      ...{cwd: base, path: '.', separator: '\0'},
+      ...{cwd: base, paths: ['.'], separator: '\0'},
       onRecord(record) {
         const file = record.replace(/^\.\//, '');
-        if (!matches(file) || context.mayRead?.(join(base, file)) === false) return true;
+        if (!glob.matches(file) || context.mayRead?.(join(base, file)) === false) return true;
         if (found.length < limit) found.push(shownPath(join(base, file), context.workspace));
         else more += 1;
         return true;

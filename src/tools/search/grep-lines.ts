@@ -7,6 +7,9 @@ const MAX_COUNTED_LINES = 500_000;
 /** Separates lines that do not follow one another, when context lines were requested. */
 const GAP = '--';
 
+/** What ripgrep prints, without a NUL, instead of the lines of a binary file. */
+const BINARY = /^(.+): binary file matches \(found "\\0" byte around offset \d+\)$/s;
+
 interface FileLines {
   readonly lines: string[];
   /** Matches, without lines of context. */
@@ -18,6 +21,8 @@ export class FoundLines {
   readonly #isNumbered: boolean;
   readonly #hasContext: boolean;
   readonly #files = new Map<string, FileLines>();
+  /** Files with NUL bytes, whose matching lines ripgrep does not print. */
+  readonly binary = new Set<string>();
   #counted = 0;
   #kept = 0;
   #gap = false;
@@ -29,9 +34,13 @@ export class FoundLines {
   }
 
   /** Adds a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more are needed. */
-  add(record: string, wants: (path: string) => boolean): boolean {
+  add(given: string, wants: (path: string) => boolean): boolean {
+    // With `--crlf`, ripgrep ends its own lines so, too.
+    const record = given.endsWith('\r') ? given.slice(0, -1) : given;
     const nul = record.indexOf('\0');
     if (nul === -1) {
+      const path = BINARY.exec(record)?.[1]?.replace(/^\.\//, '');
+      if (path !== undefined && wants(path)) this.binary.add(path);
       this.#gap = record === GAP;
       return true;
     }
@@ -52,6 +61,19 @@ export class FoundLines {
     this.#gap = false;
     this.#kept += 1;
     return true;
+  }
+
+  /** The files in which lines were found. */
+  get paths(): readonly string[] {
+    return [...this.#files.keys()];
+  }
+
+  /** Leaves out the lines of a file. */
+  remove(path: string): void {
+    const count = this.#files.get(path)?.lines.filter((line) => line !== GAP).length ?? 0;
+    this.#counted -= count;
+    this.#kept -= count;
+    this.#files.delete(path);
   }
 
   /** The lines sorted by path, at most `limit`, and one line about the rest. Empty when nothing was found. */
@@ -84,7 +106,7 @@ export class FoundLines {
   #contentLine(path: string, rest: string): string {
     const [, number, mark = ':'] = /^(\d+)([:-])/.exec(rest) ?? [];
     if (number === undefined) return `${path}:${rest}`;
-    const text = rest.slice(number.length + 1).replace(/\r$/, '');
+    const text = rest.slice(number.length + 1);
     return this.#isNumbered ? `${path}${mark}${number}${mark}${text}` : `${path}${mark}${text}`;
   }
 }

@@ -6,7 +6,8 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
-import {createGlobMatcher} from './glob-pattern.ts';
+import {findBinaryFiles, formatBinaryFiles} from './binary-files.ts';
+import {createPathGlob} from './glob-pattern.ts';
 import description from './grep.md';
 import {FoundLines, plural} from './grep-lines.ts';
 import {formatSearchNotes, getSearchPath, isCut, type RipgrepEnd, runRipgrep} from './ripgrep.ts';
@@ -56,17 +57,25 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
   const asked: GrepSearch = {
     given,
     limit: given.limit ?? DEFAULT_LIMIT,
-    args: ['--regexp', given.pattern, ...(given['-i'] ? ['--ignore-case'] : []), ...getFileFilter(given)],
+    args: [
+      '--regexp',
+      given.pattern,
+      '--binary',
+      ...getLineEndArgs(given.pattern),
+      ...(given['-i'] ? ['--ignore-case'] : []),
+      ...getFileFilter(given),
+    ],
     path: shown === base || shown === '.' ? shown : `./${shown}`,
     wants: createPathFilter(given.glob, base, context),
   };
-  const {found, end} = await (given.mode === 'content' || given.mode === 'count'
+  const {found, binary, end} = await (given.mode === 'content' || given.mode === 'count'
     ? searchLines(asked, given.mode, context)
     : searchFiles(asked, context));
   const facts = {read: []};
   const problem = describeProblem(end, given);
-  if (problem !== undefined && found.length === 0) return errorResult(problem, {facts});
-  const text = [...(found.length > 0 ? found : ['No matches']), ...formatSearchNotes(end)].join('\n');
+  if (problem !== undefined && found.length + binary.size === 0) return errorResult(problem, {facts});
+  const notes = [...formatBinaryFiles(binary), ...formatSearchNotes(end)];
+  const text = [...(found.length > 0 ? found : ['No matches']), ...notes].join('\n');
   return textResult(text, {...(isCut(end) && {isError: true}), facts});
 }
 
@@ -75,7 +84,7 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
   const end = await runRipgrep(
     {
       args: [...args, '--files-with-matches', '--null'],
-      ...{cwd: context.workspace.cwd, path, separator: '\0'},
+      ...{cwd: context.workspace.cwd, paths: [path], separator: '\0'},
       onRecord(record) {
         const file = record.replace(/^\.\//, '');
         if (wants(file)) files.push(file);
@@ -84,15 +93,19 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
     },
     context,
   );
-  const ordered = await newestFirst(files, context.workspace.cwd);
+  const binary = await findBinaryFiles(files, (file) => absolutePath(file, context.workspace));
+  const text = files.filter((file) => !binary.has(file));
+  const ordered = await newestFirst(text, context.workspace.cwd);
   const more = ordered.length - limit;
   const found = ordered.slice(0, limit);
   if (more > 0) found.push(`(${plural(more, 'more file')}: narrow the pattern, or set limit)`);
-  return {found, end};
+  return {found, binary, end};
 }
 
 interface SearchResult {
   readonly found: readonly string[];
+  /** Binary files that match. */
+  readonly binary: ReadonlySet<string>;
   readonly end: RipgrepEnd;
 }
 
@@ -103,37 +116,63 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
   );
   const content = ['--no-heading', '--line-number', '--max-columns=500', '--max-columns-preview', ...around];
   const lines = new FoundLines(mode, given['-n'] !== false, around.length > 0);
-  const end = await runRipgrep(
-    {
-      args: [...args, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
-      ...{cwd: context.workspace.cwd, path, separator: '\n'},
-      onRecord: (record) => lines.add(record, wants),
-    },
-    context,
-  );
-  return {found: lines.text(limit), end};
+  const run = (paths: readonly string[], more: readonly string[]) =>
+    runRipgrep(
+      {
+        args: [...args, ...more, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
+        ...{cwd: context.workspace.cwd, paths, separator: '\n'},
+        onRecord: (record) => lines.add(record, wants),
+      },
+      context,
+    );
+  const end = await run([path], []);
+  const candidates = mode === 'content' ? [...lines.binary] : lines.paths;
+  const binary = await findBinaryFiles(candidates, (file) => absolutePath(file, context.workspace));
+  for (const file of binary) lines.remove(file);
+  // A log with some NUL bytes, for example.
+  const text = [...lines.binary].filter((file) => !binary.has(file)).slice(0, MAX_TEXTS_WITH_NUL);
+  if (text.length > 0)
+    await run(
+      text.map((file) => (file.startsWith('/') ? file : `./${file}`)),
+      ['--text'],
+    );
+  return {found: lines.text(limit), binary, end};
 }
 
+/** So many files with NUL bytes that are text all the same are searched as text. */
+const MAX_TEXTS_WITH_NUL = 100;
+
+/** `$` matches before `\r\n`, unless the pattern itself is about `\r`. */
+function getLineEndArgs(pattern: string): string[] {
+  return /\\r|\\x0d|\r/i.test(pattern) ? [] : ['--crlf'];
+}
+
+/** Globs that ripgrep and `createPathGlob` understand alike. */
+const PLAIN_GLOB = /^!?[\w.*?/ -]+$/;
+
 /**
- * Ripgrep's own `--glob` serves only to exclude. A glob that names must match becomes a file type, since types respect
- * `.gitignore`.
+ * What ripgrep leaves out by itself, so that it searches less. Its own `--glob` serves only to exclude. A glob that names must
+ * match becomes a file type, since types respect `.gitignore`.
  */
 function getFileFilter({glob, type}: GrepInput): string[] {
-  if (glob?.startsWith('!')) return ['--glob', glob, ...(type === undefined ? [] : ['--type', type])];
-  if (type !== undefined) return ['--type', type];
-  const isName = glob !== undefined && !glob.includes('/');
-  return isName ? ['--type-add', `wanted:${glob}`, '--type', 'wanted'] : [];
+  const types = type === undefined ? [] : ['--type', type];
+  if (glob === undefined || !PLAIN_GLOB.test(glob)) return types;
+  if (glob.startsWith('!')) return ['--glob', glob, ...types];
+  if (type !== undefined || glob.includes('/')) return types;
+  return ['--type-add', `wanted:${glob}`, '--type', 'wanted'];
 }
 
 /** A glob with a slash may be relative to the searched directory or to the cwd. */
-function createPathFilter(glob: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
+function createPathFilter(given: string | undefined, base: string, context: ToolContext): (path: string) => boolean {
   const {workspace, mayRead = () => true} = context;
-  if (glob === undefined || glob.startsWith('!')) return (path) => mayRead(absolutePath(path, workspace));
-  const matches = createGlobMatcher(glob);
+  if (given === undefined) return (path) => mayRead(absolutePath(path, workspace));
+  const isExcluding = given.startsWith('!');
+  const glob = createPathGlob(isExcluding ? given.slice(1) : given);
+  const isNamed = (path: string) => glob.matches(path) || (isExcluding && glob.matchesAbove(path));
   return (path) => {
     const absolute = absolutePath(path, workspace);
     if (!mayRead(absolute)) return false;
-    return matches(relative(base, absolute)) || matches(path) || matches(absolute.slice(1));
+    return [relative(base, absolute), path, absolute.slice(1)].some(isNamed) !== isExcluding;
   };
 }
 

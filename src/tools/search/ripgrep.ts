@@ -1,10 +1,10 @@
 /** Runs ripgrep and passes on its records as they arrive. */
-import {stat} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
-import {absolutePath, archivedTranscript, createNotFoundError} from '../files/paths.ts';
+import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/paths.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
@@ -30,8 +30,8 @@ export interface RipgrepRun {
   readonly args: readonly string[];
   /** Where it runs; globs are relative to it. */
   readonly cwd: string;
-  /** The file or directory to search, relative to `cwd` or absolute. */
-  readonly path: string;
+  /** The files or directories to search, relative to `cwd` or absolute. */
+  readonly paths: readonly string[];
   /** Ends each record. */
   readonly separator: '\n' | '\0';
   /** Gets each record. @returns false when no more are needed. */
@@ -46,7 +46,7 @@ export interface RipgrepEnd extends Pick<ProcessEnd, 'ended'> {
 
 /** @throws MiniCcError `RIPGREP` when it cannot be started. */
 export async function runRipgrep(run: RipgrepRun, {workspace, signal}: ToolContext): Promise<RipgrepEnd> {
-  const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', run.path];
+  const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
   const {child, end} = await startProcess(await ripgrepPath(), args, {
     ...{cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']},
     ...{limitMs: SEARCH_LIMIT_MS, signal, killSignal: 'SIGKILL'},
@@ -84,18 +84,26 @@ async function ripgrepPath(): Promise<string> {
   }
 }
 
-/** The absolute path to search. @throws MiniCcError `NOT_FOUND` with the paths that were probably meant. */
+/**
+ * The absolute path to search.
+ * @throws MiniCcError `NOT_FOUND` with the paths that were probably meant; `NOT_A_FILE`; `NOT_PERMITTED` when a link leads
+ *   elsewhere than when the call was permitted
+ */
 export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<string> {
   const named = absolutePath(path ?? '.', context.workspace);
-  const absolute = (await archivedTranscript(named)) ?? named;
+  const archived = await archivedTranscript(named);
+  const absolute = archived ?? named;
   try {
-    await stat(absolute);
-    return absolute;
+    if (archived === undefined) assertPermitted(await realpath(absolute), context);
+    const stats = await stat(absolute);
+    if (stats.isFile() || stats.isDirectory()) return absolute;
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR')
       throw await createNotFoundError(absolute, context.workspace);
     throw error;
   }
+  // Reading a pipe or a device may never end.
+  throw new MiniCcError('NOT_A_FILE', `${path} is neither a regular file nor a directory: it is not searched.`);
 }
 
 /** Lines for the end of a result: why the search ended early, or which part of it failed. */

@@ -56,7 +56,7 @@ describe.runIf(process.platform === 'linux').each(['folder', 'file'] as const)(
     test('write_file and edit_file never write outside of the workspace, and plain writes do', async () => {
       const {root, context, leaks, swapper, file} = await setUp(swapped);
       const descriptors = readdirSync('/proc/self/fd').length;
-    let [written, refused] = [0, 0];
+      let [written, refused] = [0, 0];
       for (let count = 0; count < WRITES; count += 1) {
         // Decided while the path was the folder's.
         const path = swapped === 'folder' && count % 2 === 0 ? join(root, `dir/new-${count}.txt`) : file;
@@ -78,6 +78,7 @@ describe.runIf(process.platform === 'linux').each(['folder', 'file'] as const)(
         );
       }
       expect(leaks()).toEqual([]);
+      expect(readdirSync('/proc/self/fd').length).toBeLessThan(descriptors + 10);
       expect(written, `${refused} refused`).toBeGreaterThan(0);
       expect(refused).toBeGreaterThan(0);
       for (let count = 0; count < 2000 && leaks().length === 0; count += 1) {

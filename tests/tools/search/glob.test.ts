@@ -2,7 +2,7 @@ import {mkdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {globTool} from '../../../src/tools/search/glob.ts';
-import {createGlobMatcher} from '../../../src/tools/search/glob-pattern.ts';
+import {createPathGlob} from '../../../src/tools/search/glob-pattern.ts';
 import {fixture} from '../fixture.ts';
 
 describe('a glob', () => {
@@ -21,7 +21,12 @@ describe('a glob', () => {
     ['[!a]*.ts', ['b.ts'], ['a.ts']],
     ['*', ['a', '.hidden', 'b/c'], []],
     ['**', ['a', 'b/c'], []],
-    ['[id].tsx', ['i.tsx'], ['[id].tsx']],
+    ['[id].tsx', ['i.tsx', '[id].tsx', 'a/[id].tsx'], ['id.tsx', 'x.tsx']],
+    ['app/[id]/*.tsx', ['app/[id]/page.tsx', 'app/i/page.tsx'], ['app/id/page.tsx']],
+    ['[...slug]/**', ['[...slug]/a/b'], ['...slug/a']],
+    ['[z-a]*', ['[z-a]b'], ['z', 'b']],
+    ['**.ts', ['a.ts', 'b/c.ts'], ['a.js']],
+    ['a/**/**/b', ['a/b', 'a/x/y/b'], ['ab', 'a/xb']],
     ['\\[id\\].tsx', ['[id].tsx'], ['i.tsx']],
     ['a+b(c).$x^', ['a+b(c).$x^'], ['aab(c).$x^']],
     ['a{b', ['a{b'], ['ab']],
@@ -30,9 +35,9 @@ describe('a glob', () => {
     ['package.json', ['package.json', 'a/package.json'], ['xpackage.json']],
     ['/src/*.ts', ['src/a.ts'], ['a/src/a.ts']],
   ])('%s', (pattern, yes, no) => {
-    const matches = createGlobMatcher(pattern);
-    expect(yes.filter((path) => !matches(path))).toEqual([]);
-    expect(no.filter((path) => matches(path))).toEqual([]);
+    const glob = createPathGlob(pattern);
+    expect(yes.filter((path) => !glob.matches(path))).toEqual([]);
+    expect(no.filter((path) => glob.matches(path))).toEqual([]);
   });
 });
 

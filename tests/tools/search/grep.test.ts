@@ -1,6 +1,8 @@
+import {execFileSync} from 'node:child_process';
 import {mkdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {globTool} from '../../../src/tools/search/glob.ts';
 import {grepTool} from '../../../src/tools/search/grep.ts';
 import {fixture} from '../fixture.ts';
 
@@ -138,6 +140,60 @@ describe('grep', () => {
     expect(text).toMatch(words);
     expect(text.split('\n').length).toBeLessThanOrEqual(2);
     expect(isError).toBe(true);
+  });
+
+  test('finds ends of lines in CRLF files, and \\r where the pattern asks for it', async () => {
+    const {call, put} = fixture();
+    put({'crlf.txt': 'start\r\nthe end\r\n', 'lf.txt': 'the end\nx\n'});
+    expect((await call(grepTool, {pattern: 'end$', mode: 'content'})).text).toBe('crlf.txt:2:the end\nlf.txt:1:the end');
+    expect((await call(grepTool, {pattern: 'end$', mode: 'count'})).text).toBe('crlf.txt:1\nlf.txt:1\n(2 lines in 2 files)');
+    expect((await call(grepTool, {pattern: '^the end$'})).text.split('\n').sort()).toEqual(['crlf.txt', 'lf.txt']);
+    expect((await call(grepTool, {pattern: 'end\\r$'})).text).toBe('crlf.txt');
+  });
+
+  test('searches a text with some NUL bytes as text, and names binary files that match', async () => {
+    const {call, put} = fixture();
+    const log = `${'a line of a log\n'.repeat(50)}broken \0 line\nfound here\n`;
+    const binary = Buffer.concat([Buffer.alloc(300, 1), Buffer.from('\0\0found\n')]);
+    put({'server.log': log, 'a.bin': binary, 'b.txt': 'found\n'});
+    const search = async (mode: string) => (await call(grepTool, {pattern: 'found', mode})).text;
+    const note = '(a binary file matches, not shown: a.bin)';
+    expect(await search('content')).toBe(`b.txt:1:found\nserver.log:52:found here\n${note}`);
+    expect(await search('count')).toBe(`b.txt:1\nserver.log:1\n(2 lines in 2 files)\n${note}`);
+    expect((await search('files')).split('\n').sort()).toEqual([note, 'b.txt', 'server.log']);
+    expect((await call(grepTool, {pattern: 'found', glob: '*.bin'})).text).toBe(`No matches\n${note}`);
+  });
+
+  test.each(['[id]/*.tsx', '**/[id]/*.tsx', 'app/[id]/*.tsx'])('finds folders with brackets in their names by %s', async (glob) => {
+    const {call, put} = fixture();
+    put({'app/[id]/page.tsx': 'found', 'app/x/page.tsx': 'found', '[id]/page.tsx': 'found'});
+    const {text} = await call(grepTool, {pattern: 'found', glob});
+    expect(text.split('\n')).toContain(glob.startsWith('[') ? '[id]/page.tsx' : 'app/[id]/page.tsx');
+    expect(text).not.toContain('app/x');
+    expect((await call(grepTool, {pattern: 'found', glob: `!${glob}`})).text).toContain('app/x/page.tsx');
+  });
+
+  test('refuses a pipe, a device and a socket at once, and does not wait for a pipe in a folder', async () => {
+    const {call, put, root} = fixture();
+    put({'a.txt': 'found'});
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    const start = performance.now();
+    for (const path of ['pipe', '/dev/zero', '/dev/tty']) {
+      const {text, isError} = await call(grepTool, {pattern: 'x', path});
+      expect(text).toBe(`${path} is neither a regular file nor a directory: it is not searched.`);
+      expect(isError).toBe(true);
+      expect((await call(globTool, {pattern: '*', path})).isError).toBe(true);
+    }
+    expect((await call(grepTool, {pattern: 'found'})).text).toBe('a.txt');
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  test('takes any glob, and says when none can match', async () => {
+    const {call, put} = fixture();
+    put({[`${'a'.repeat(200)}.ts`]: 'found'});
+    for (const glob of ['*a*a*a*a*a*a*a*b', '[z-a]*', '{a,b', '**/**/**/**/x']) {
+      expect((await call(grepTool, {pattern: 'found', glob})).text, glob).toBe('No matches');
+    }
   });
 
   test('says when type or path is unknown', async () => {

@@ -1,0 +1,93 @@
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {Glob, matchesPieces} from '../../../src/core/util/glob.ts';
+
+/** The same numbers in each run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe('a glob', () => {
+  test.each(['*a*a*a*a*a*a*a*b', '**/a**/a**/a**/b', '{a,aa,aaa}{a,aa,aaa}{a,aa,aaa}{a,aa,aaa}b', '*'.repeat(500), '[a-a]*'.repeat(100)])(
+    'takes time linear in the name: %s',
+    (pattern) => {
+      const glob = new Glob(pattern, {braces: true, openStars: true});
+      const time = (length: number) => {
+        const name = 'a'.repeat(length);
+        const start = performance.now();
+        for (let count = 0; count < 5; count += 1) glob.matches(name);
+        return performance.now() - start;
+      };
+      time(100);
+      // Four times the length: quadratic time would be sixteen times, and exponential time endless.
+      expect(time(40_000)).toBeLessThan(time(10_000) * 10 + 200);
+    },
+  );
+
+  test('forgets sets of states, so that its memory is bounded', () => {
+    const glob = new Glob(`*a${'?'.repeat(16)}`);
+    const random = createRandom(1);
+    const name = Array.from({length: 30_000}, () => 'ab'[random(2)]).join('');
+    expect(glob.matches(name)).toBe(name.at(-17) === 'a');
+    expect(glob.matches(`${name}a${'b'.repeat(16)}`)).toBe(true);
+    expect(glob.matches(`${name}b${'b'.repeat(16)}`)).toBe(false);
+  });
+
+  test('matches characters outside of the basic plane and in any case', () => {
+    expect(new Glob('?.ts').matches('😀.ts')).toBe(true);
+    expect(new Glob('[😀-😂].ts').matches('😁.ts')).toBe(true);
+    expect(new Glob('[A-C]É*', {ignoreCase: true}).matches('béX')).toBe(true);
+    expect(new Glob('[a-c]x').matches('Bx')).toBe(false);
+  });
+
+  test('does what git does with the same pattern', () => {
+    const root = mkdtempSync(path.join(tmpdir(), 'mini-cc-glob-'));
+    onTestFinished(() => rmSync(root, {recursive: true, force: true}));
+    execFileSync('git', ['init', '-q', root]);
+    const random = createRandom(7);
+    const pick = (from: readonly string[]) => from[random(from.length)]!;
+    const word = (parts: readonly string[], most: number) =>
+      Array.from({length: 1 + random(most)}, () => pick(parts)).join('');
+    const paths = Array.from({length: 400}, () =>
+      Array.from({length: 1 + random(4)}, () => word(['a', 'b', 'ab', '.c', 'x-y', 'B'], 3)).join('/'),
+    );
+    let matching = 0;
+    for (let count = 0; count < 60; count += 1) {
+      const segment = () => pick(['**', word(['a', 'b', '*', '?', '[ab]', '[!a]', '\\*', '[a-c]', '*'], 4)]);
+      const pattern = Array.from({length: 1 + random(3)}, segment).join('/');
+      writeFileSync(path.join(root, '.gitignore'), `/${pattern}\n`);
+      const input = paths.join('\n');
+      const found = runGit(root, input);
+      const glob = new Glob(pattern);
+      const own = paths.filter((each) => glob.matches(each) || glob.matchesAbove(each));
+      expect(own, pattern).toEqual(paths.filter((each) => found.has(each)));
+      matching += own.length;
+    }
+    expect(matching).toBeGreaterThan(500);
+  });
+});
+
+function runGit(cwd: string, input: string): Set<string> {
+  try {
+    const env = {...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null'};
+    const output = execFileSync('git', ['check-ignore', '--no-index', '--stdin'], {cwd, input, env, encoding: 'utf8'});
+    return new Set(output.trim().split('\n'));
+  } catch (error) {
+    // Exit code 1: none is ignored.
+    if ((error as {status?: number}).status === 1) return new Set();
+    throw error;
+  }
+}
+
+test('pieces of a text are found in their order, in linear time', () => {
+  expect(matchesPieces(['mcp__', '__read'], 'mcp__files__read')).toBe(true);
+  expect(matchesPieces(['a', 'a'], 'a')).toBe(false);
+  expect(matchesPieces([...'a'.repeat(30)].concat('b'), 'a'.repeat(100_000))).toBe(false);
+});
