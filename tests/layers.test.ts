@@ -36,10 +36,10 @@ const CORE_LAYERS = [
 
 /** npm packages that a folder imports at run time. Node's own modules, and types of any package, are free. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  // p-queue is the pool; jsonc-parser and leven say where a file is wrong and what was meant; unbash reads commands and
-  // ignore the patterns of rules, for permissions; execa starts programs; zod checks the input of tools; image-size
+  // p-queue is the pool; jsonc-parser and leven say where a file is wrong and what was meant; unbash reads commands
+  // for permissions; execa starts programs; zod checks the input of tools; image-size
   // measures images, which servers refuse beyond a size.
-  core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'ignore', 'execa', 'image-size'],
+  core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'execa', 'image-size'],
   models: ['@anthropic-ai/sdk'],
   storage: ['zod'],
   agents: ['zod', 'jsonc-parser', 'yaml'],

@@ -145,8 +145,12 @@ describe('grep', () => {
   test('finds ends of lines in CRLF files, and \\r where the pattern asks for it', async () => {
     const {call, put} = fixture();
     put({'crlf.txt': 'start\r\nthe end\r\n', 'lf.txt': 'the end\nx\n'});
-    expect((await call(grepTool, {pattern: 'end$', mode: 'content'})).text).toBe('crlf.txt:2:the end\nlf.txt:1:the end');
-    expect((await call(grepTool, {pattern: 'end$', mode: 'count'})).text).toBe('crlf.txt:1\nlf.txt:1\n(2 lines in 2 files)');
+    expect((await call(grepTool, {pattern: 'end$', mode: 'content'})).text).toBe(
+      'crlf.txt:2:the end\nlf.txt:1:the end',
+    );
+    expect((await call(grepTool, {pattern: 'end$', mode: 'count'})).text).toBe(
+      'crlf.txt:1\nlf.txt:1\n(2 lines in 2 files)',
+    );
     expect((await call(grepTool, {pattern: '^the end$'})).text.split('\n').sort()).toEqual(['crlf.txt', 'lf.txt']);
     expect((await call(grepTool, {pattern: 'end\\r$'})).text).toBe('crlf.txt');
   });
@@ -164,14 +168,17 @@ describe('grep', () => {
     expect((await call(grepTool, {pattern: 'found', glob: '*.bin'})).text).toBe(`No matches\n${note}`);
   });
 
-  test.each(['[id]/*.tsx', '**/[id]/*.tsx', 'app/[id]/*.tsx'])('finds folders with brackets in their names by %s', async (glob) => {
-    const {call, put} = fixture();
-    put({'app/[id]/page.tsx': 'found', 'app/x/page.tsx': 'found', '[id]/page.tsx': 'found'});
-    const {text} = await call(grepTool, {pattern: 'found', glob});
-    expect(text.split('\n')).toContain(glob.startsWith('[') ? '[id]/page.tsx' : 'app/[id]/page.tsx');
-    expect(text).not.toContain('app/x');
-    expect((await call(grepTool, {pattern: 'found', glob: `!${glob}`})).text).toContain('app/x/page.tsx');
-  });
+  test.each(['[id]/*.tsx', '**/[id]/*.tsx', 'app/[id]/*.tsx'])(
+    'finds folders with brackets in their names by %s',
+    async (glob) => {
+      const {call, put} = fixture();
+      put({'app/[id]/page.tsx': 'found', 'app/x/page.tsx': 'found', '[id]/page.tsx': 'found'});
+      const {text} = await call(grepTool, {pattern: 'found', glob});
+      expect(text.split('\n')).toContain(glob.startsWith('[') ? '[id]/page.tsx' : 'app/[id]/page.tsx');
+      expect(text).not.toContain('app/x');
+      expect((await call(grepTool, {pattern: 'found', glob: `!${glob}`})).text).toContain('app/x/page.tsx');
+    },
+  );
 
   test('refuses a pipe, a device and a socket at once, and does not wait for a pipe in a folder', async () => {
     const {call, put, root} = fixture();

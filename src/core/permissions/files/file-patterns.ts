@@ -1,7 +1,7 @@
 /** The files that bash finds for a pattern of file names, and all files below a folder: found before a command runs. */
 import {type Dirent, readdirSync} from 'node:fs';
 import path from 'node:path';
-import {escapeRegExp} from '../rules/rule.ts';
+import {Glob} from '../../util/glob.ts';
 import {expandHome} from './paths.ts';
 
 /** So many entries of folders are looked at, at most. */
@@ -29,13 +29,14 @@ export function expandPattern(pattern: string, cwd: string, withFiles: boolean):
       if (isLast) for (const folder of folders) found.add(folder);
       continue;
     }
+    const matches = createStepMatcher(step);
     const next: string[] = [];
     for (const folder of folders) {
       found.add(folder);
       for (const entry of listEntries(folder)) {
         entryCount += 1;
         if (entryCount > MAX_ENTRIES) return undefined;
-        if (!matchesStep(step, entry.name)) continue;
+        if (!matches(entry.name)) continue;
         if (entry.name.startsWith('-')) return undefined;
         const target = `${folder}/${entry.name}`;
         if (entry.isSymbolicLink() || (isLast && withFiles)) found.add(target);
@@ -74,11 +75,7 @@ export function listEntries(folder: string): Dirent[] {
 }
 
 /** Rather too much: characters in brackets match any character. */
-function matchesStep(step: string, name: string): boolean {
-  if (name.startsWith('.') && !/^[.[]/.test(step)) return false;
-  const source = step
-    .split(/(\*|\?|\[[^\]]*\])/)
-    .map((piece, index) => (index % 2 === 0 ? escapeRegExp(piece) : piece === '*' ? '.*' : '.'))
-    .join('');
-  return new RegExp(`^${source}$`, 's').test(name);
+function createStepMatcher(step: string): (name: string) => boolean {
+  const glob = new Glob(step.replaceAll('\\', '\\\\').replace(/\[[^\]]*\]/g, '?'));
+  return (name) => (!name.startsWith('.') || /^[.[]/.test(step)) && glob.matches(name);
 }

@@ -1,4 +1,5 @@
 /** Which commands a rule matches: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`. */
+import {matchesPieces} from '../../util/glob.ts';
 import {type CommandPart, formatWords, type PartWord} from '../shell/command-parser.ts';
 
 /**
@@ -25,24 +26,6 @@ function listForms(pattern: string): readonly (readonly string[])[] {
   // `npm run test:*` matches `npm run test:unit` too. A pattern of one word names a program: `npm:*` is not `npm:x`.
   const separators = sign === ':' && body.includes(' ') ? [' ', ':'] : [' '];
   return [pieces, ...separators.map((separator) => [...pieces.slice(0, -1), pieces.at(-1)! + separator, ''])];
-}
-
-/**
- * Whether the text consists of the pieces, with any characters between them. Not a RegExp: one with many stars, from a
- * project's settings, would take exponential time.
- */
-function matchesPieces(pieces: readonly string[], text: string): boolean {
-  const [first = '', ...others] = pieces;
-  const last = others.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of others) {
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return text.endsWith(last) && text.length - last.length >= at;
 }
 
 function removeEscapes(text: string): string {

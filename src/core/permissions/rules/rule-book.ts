@@ -1,9 +1,9 @@
 /** All rules of a session, from settings, flags and answers, and which of them apply to a tool, a pattern or a file. */
 import {homedir} from 'node:os';
 import path from 'node:path';
-import ignore from 'ignore';
 import type {RuleKind} from '../../contract/permission.ts';
 import {MiniCcError} from '../../util/errors.ts';
+import {Glob} from '../../util/glob.ts';
 import {createRule, matchesHost, matchesName, type Rule} from './rule.ts';
 
 /** Saves rules for later sessions in the same project. */
@@ -126,12 +126,15 @@ type PathMatcher = (targets: readonly string[]) => boolean;
  */
 function createPathMatcher(rulePattern: string, kind: RuleKind, root: string): PathMatcher {
   const {base, pattern} = splitPattern(rulePattern, root);
-  const patterns = ignore({ignorecase: kind !== 'allow', allowRelativePaths: false}).add({pattern});
+  const isFolder = pattern.endsWith('/');
+  const body = isFolder ? pattern.slice(0, -1) : pattern;
+  const glob = new Glob(body.includes('/') ? body.replace(/^\//, '') : `**/${body}`, {ignoreCase: kind !== 'allow'});
   const matches = (target: string) => {
     const relative = path.relative(base, target);
     if (relative === '') return /^\/?\*{1,2}$/.test(pattern);
     if (relative === '..' || relative.startsWith('../') || path.isAbsolute(relative)) return false;
-    return patterns.ignores(relative);
+    // `build/` allows what is in the folder, not a file of that name.
+    return glob.matchesAbove(relative) || (glob.matches(relative) && !(isFolder && kind === 'allow'));
   };
   return (targets) => (kind === 'allow' ? targets.every(matches) : targets.some(matches));
 }

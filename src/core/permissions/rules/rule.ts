@@ -1,6 +1,7 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
 import type {RuleKind} from '../../contract/permission.ts';
 import {MiniCcError} from '../../util/errors.ts';
+import {matchesPieces} from '../../util/glob.ts';
 import {findNearest, TOOL_NAMES, toToolName} from '../../util/names.ts';
 
 /** The strongest first. */
@@ -108,11 +109,7 @@ export function formatRule({kind, text, source}: Rule): string {
 
 /** Whether a pattern of names matches; `*` matches any characters. */
 export function matchesName(pattern: string, name: string): boolean {
-  return new RegExp(`^${pattern.split('*').map(escapeRegExp).join('.*')}$`, 's').test(name);
-}
-
-export function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return matchesPieces(pattern.split('*'), name);
 }
 
 /** The rule for exactly this host. */
