@@ -3,8 +3,14 @@ import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {FieldPositions, ParsedAgent} from './define.ts';
-import {readDefinitionFile} from './definition-file.ts';
-import {type AgentLocations, type FileSource, isClaude, listAgentFiles, listAgentFolders} from './folders.ts';
+import {
+  type AgentLocations,
+  type FileSource,
+  isClaude,
+  isProjects,
+  listAgentFiles,
+  listAgentFolders,
+} from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
 import {STANDARD_TOOLS} from './known-tools.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
@@ -152,16 +158,11 @@ function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, 
   return list.all[0]!;
 }
 
-const PROJECT_SOURCES: ReadonlySet<FileSource> = new Set(['project', 'claude-project']);
-/** Only files with one of these words are parsed. Most have none. */
-const WIDENING_WORDS = /permissionMode|apiKeyEnv/;
-
-/** What the project's agents ask for beyond what the user has allowed. */
+/** What the project's agents ask for beyond what the user has allowed, by the parsed values, however they are spelled. */
 export function listAgentClaims(locations: AgentLocations): Claim[] {
   return listAgentFolders(locations)
-    .filter(({source}) => PROJECT_SOURCES.has(source))
+    .filter(({source}) => isProjects(source))
     .flatMap((folder) => listAgentFiles(folder).files)
-    .filter(({file}) => WIDENING_WORDS.test(readDefinitionFile(file, {lossy: true}).text ?? ''))
     .flatMap(({folder, file}) => {
       const {agent} = readEntry(folder.source, file, {toolNames: STANDARD_TOOLS});
       return agent?.widening.map(({key, value}) => ({file, key, value})) ?? [];

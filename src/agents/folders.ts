@@ -2,6 +2,7 @@
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
+import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
 export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
@@ -38,6 +39,11 @@ export function isClaude(source: FileSource): boolean {
   return source === 'claude-project' || source === 'claude-user';
 }
 
+/** Whether the project brings the files, not the user. */
+export function isProjects(source: FileSource): boolean {
+  return source === 'project' || source === 'claude-project';
+}
+
 export interface ListedFile {
   readonly folder: AgentFolder;
   readonly file: string;
@@ -59,6 +65,17 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
   const files: ListedFile[] = [];
   const folders: string[] = [];
   const problems: Problem[] = [];
+  const [root] = isProjects(folder.source) ? listProjectFolders(path.resolve(folder.path, '../..')) : [];
+  const report = (file: string, message: string) => {
+    const list = new ProblemList(file);
+    list.warn('not-read', START, message);
+    problems.push(...list.all);
+  };
+  const isFollowed = (file: string): boolean => {
+    const target = root !== undefined && statFollowingLinks(file) ? findLinkOut(file, root) : undefined;
+    if (target !== undefined) report(file, `is a link out of the project, to ${target}: it is not followed`);
+    return target === undefined;
+  };
   const visit = (directory: string, depth: number): void => {
     const entries = readEntries(directory, problems);
     if (entries === undefined) return;
@@ -66,16 +83,13 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
     for (const entry of entries) {
       const file = path.join(directory, entry.name);
       const kind = classifyEntry(entry, folder.source);
-      if (kind === 'agent') files.push({folder, file, ...getStamp(file)});
-      else if (kind === 'folder' && depth < MAX_DEPTH) visit(file, depth + 1);
-      else if (kind !== 'folder' && kind !== undefined) {
-        const list = new ProblemList(file);
-        list.warn('not-read', START, kind);
-        problems.push(...list.all);
-      }
+      if (kind === 'agent') {
+        if (isFollowed(file)) files.push({folder, file, ...getStamp(file)});
+      } else if (kind === 'folder' && depth < MAX_DEPTH) visit(file, depth + 1);
+      else if (kind !== 'folder' && kind !== undefined) report(file, kind);
     }
   };
-  visit(folder.path, 0);
+  if (isFollowed(folder.path)) visit(folder.path, 0);
   return {files, folders, problems};
 }
 

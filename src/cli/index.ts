@@ -4,7 +4,7 @@ import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
-import {createPrivateFolder} from '../core/util/private-file.ts';
+import {createPrivateFolder, withPrivateUmask} from '../core/util/private-file.ts';
 import {SUBCOMMANDS} from './flags.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -43,5 +43,7 @@ function enableCompileCache(folder: string): void {
   } catch {
     // A home that cannot be written has no cache. The code that stores something there reports the reason.
   }
-  module.enableCompileCache?.(path.join(folder, 'compiled'));
+  withPrivateUmask(() => module.enableCompileCache?.(path.join(folder, 'compiled')));
+  // Node writes the files of the cache behind this.
+  process.on('exit', () => withPrivateUmask(() => module.flushCompileCache?.()));
 }

@@ -1,6 +1,7 @@
 import module from 'node:module';
 import type {SessionOptions} from '../compose/options.ts';
 import {isModelConfigured} from '../config/environment.ts';
+import {withPrivateUmask} from '../core/util/private-file.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
@@ -28,7 +29,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     const {compose} = await import('../compose/session.ts');
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
     // Node writes its compile cache only at exit, unless asked: a session that is killed must not slow the next start.
-    module.flushCompileCache?.();
+    withPrivateUmask(() => module.flushCompileCache?.());
     redact = (text) => composed.request({type: 'redact', text});
     return composed;
   })();

@@ -25,6 +25,9 @@ export const ADDS_UP: readonly string[] = [
   'sandbox.allowedHosts',
 ];
 
+/** Of a project's list, only what the user's own list has counts: it narrows that list and never widens it. */
+export const NARROWS: readonly string[] = ['subagents.allowAgents', 'subagents.tools.allow'];
+
 /** Their entries are replaced as a whole: an address of one file is never combined with the key of another. */
 export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers'];
 

@@ -1,6 +1,8 @@
 /** Merges the values of several files. Each leaf knows the files that it comes from. */
+
+import {toToolName} from '../core/util/names.ts';
 import type {Path} from './jsonc-file.ts';
-import {ADDS_UP, isAmong, WHOLE_ENTRIES} from './keys.ts';
+import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './keys.ts';
 
 export type LayerName = 'user' | 'project' | 'local' | 'command line';
 
@@ -18,17 +20,25 @@ export interface Leaf {
 
 interface Layer extends LayerSource {
   readonly values: object;
+  /** The file belongs to the project, not to the user. */
+  readonly isProjects: boolean;
 }
 
 /** @param layers the weakest first: a later one wins, key by key. */
 export function mergeLayers(layers: readonly Layer[]): Leaf[] {
   const leaves = new Map<string, Leaf>();
-  for (const {layer, file, values} of layers) {
+  const usersOwn = new Map<string, Leaf>();
+  for (const {layer, file, values, isProjects} of layers) {
     for (const [path, value] of getLeaves(values, [])) {
       const id = JSON.stringify(path);
       const below = leaves.get(id);
       const from = {layer, file};
-      leaves.set(id, below && isAmong(path, ADDS_UP) ? addUp(below, value, from) : {path, value, from: [from]});
+      const own = usersOwn.get(id);
+      let leaf: Leaf = {path, value, from: [from]};
+      if (below && isAmong(path, ADDS_UP)) leaf = addUp(below, value, from);
+      else if (isProjects && own && isAmong(path, NARROWS)) leaf = narrow(own, value, from);
+      leaves.set(id, leaf);
+      if (!isProjects) usersOwn.set(id, leaf);
     }
   }
   return [...leaves.values()];
@@ -59,6 +69,21 @@ function getLeaves(value: object, path: Path): [Path, unknown][] {
 }
 
 function addUp(below: Leaf, value: unknown, from: LayerSource): Leaf {
-  const entries = [below.value, value].flatMap((each) => (Array.isArray(each) ? each : []));
-  return {path: below.path, value: [...new Set(entries)], from: [...below.from, from]};
+  return {
+    path: below.path,
+    value: [...new Set([...toList(below.value), ...toList(value)])],
+    from: [...below.from, from],
+  };
+}
+
+/** What both lists of names have; `*` is all. */
+function narrow({path, value: own, from: owners}: Leaf, value: unknown, from: LayerSource): Leaf {
+  const [kept, asked] = [toList(own), toList(value)];
+  const names = new Set(asked.map(toToolName));
+  const both = names.has('*') ? kept : kept.filter((name) => names.has(toToolName(name)));
+  return {path, value: kept.includes('*') ? asked : both, from: [...owners, from]};
+}
+
+function toList(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }

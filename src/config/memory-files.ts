@@ -2,9 +2,10 @@
  * AGENTS.md, else CLAUDE.md: from the repository's root down to the working directory, and the user's own. Their text
  * goes to the model's server. So a file of the project that is a link out of it counts only where the user trusts it.
  */
-import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
+import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 
 /** Longer files are cut: every request costs their tokens. */
 const MAX_CHARS = 40_000;
@@ -29,7 +30,7 @@ export function toolNotes(cwd: string, home: string, trusts: Trusts): MemoryFile
 
 /** Files of the project that are links out of it, with their targets. */
 export function memoryClaims(cwd: string): Claim[] {
-  const folders = getFolders(cwd);
+  const folders = listProjectFolders(cwd);
   return folders.flatMap((folder) =>
     [...MEMORY, NOTES].flatMap((name) => getLinkClaim(path.join(folder, name), folders[0]!) ?? []),
   );
@@ -37,7 +38,7 @@ export function memoryClaims(cwd: string): Claim[] {
 
 /** @param names in each folder the first that exists counts. @param own the user's file */
 function readNearest(cwd: string, trusts: Trusts, names: readonly string[], own: string): MemoryFile[] {
-  const folders = getFolders(cwd);
+  const folders = listProjectFolders(cwd);
   const counts = (file: string) => {
     if (!isFile(file)) return false;
     const claim = getLinkClaim(file, folders[0]!);
@@ -48,21 +49,11 @@ function readNearest(cwd: string, trusts: Trusts, names: readonly string[], own:
   return files.map((file) => ({path: file, text: readFileSync(file, 'utf8').slice(0, MAX_CHARS)}));
 }
 
-/** From the repository's root down. Outside of a repository: the working directory alone. */
-function getFolders(cwd: string): string[] {
-  const folders: string[] = [];
-  for (let folder = cwd; ; folder = path.dirname(folder)) {
-    folders.unshift(folder);
-    if (existsSync(path.join(folder, '.git'))) return folders;
-    if (path.dirname(folder) === folder) return [cwd];
-  }
-}
-
 /** Undefined for a file that does not exist or stays within the root. */
 function getLinkClaim(file: string, root: string): Claim | undefined {
   if (!isFile(file)) return undefined;
-  const target = realpathSync(file);
-  return target.startsWith(path.join(realpathSync(root), '/')) ? undefined : {file, key: 'link', value: target};
+  const target = findLinkOut(file, root);
+  return target === undefined ? undefined : {file, key: 'link', value: target};
 }
 
 /** Not a folder, and not a pipe, where reading would wait. */

@@ -59,7 +59,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     // Also while providers are not yet available: the environment has their keys.
     keyNames.push(...Object.values(read.values.providers ?? {}).flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
     dropNotYet(read, file, warnings);
-    return {file, layer, found: read.found, values: read.values};
+    return {file, layer, isProjects, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
   const origins = mergeLayers(layers);

@@ -6,8 +6,12 @@ const local = {layer: 'local', file: '/l'} as const;
 
 it('a provider is replaced as a whole: the address of one file never gets the key of another', () => {
   const leaves = mergeLayers([
-    {...user, values: {providers: {a: {baseURL: 'http://good', apiKeyEnv: 'KEY'}, b: {baseURL: 'http://b'}}}},
-    {...local, values: {providers: {a: {baseURL: 'http://other'}}}},
+    {
+      ...user,
+      isProjects: false,
+      values: {providers: {a: {baseURL: 'http://good', apiKeyEnv: 'KEY'}, b: {baseURL: 'http://b'}}},
+    },
+    {...local, isProjects: true, values: {providers: {a: {baseURL: 'http://other'}}}},
   ]);
   expect(toTree(leaves)).toEqual({providers: {a: {baseURL: 'http://other'}, b: {baseURL: 'http://b'}}});
   expect(leaves.map(({path, from}) => [path.join('.'), from[0]?.layer])).toEqual([
@@ -18,9 +22,26 @@ it('a provider is replaced as a whole: the address of one file never gets the ke
 
 it('lists are replaced, but rules add up and name each of their files', () => {
   const leaves = mergeLayers([
-    {...user, values: {fallback: ['a'], permissions: {deny: ['x', 'y']}}},
-    {...local, values: {fallback: ['b'], permissions: {deny: ['y', 'z']}}},
+    {...user, isProjects: false, values: {fallback: ['a'], permissions: {deny: ['x', 'y']}}},
+    {...local, isProjects: true, values: {fallback: ['b'], permissions: {deny: ['y', 'z']}}},
   ]);
   expect(toTree(leaves)).toEqual({fallback: ['b'], permissions: {deny: ['x', 'y', 'z']}});
   expect(leaves.at(-1)?.from).toEqual([user, local]);
+});
+
+it('lists of what subagents may use are narrowed by a project, never widened', () => {
+  const merge = (own: unknown, projects: unknown) => {
+    const leaves = mergeLayers([
+      {...user, isProjects: false, values: {subagents: own}},
+      {...local, isProjects: true, values: {subagents: projects}},
+    ]);
+    return toTree(leaves).subagents;
+  };
+  expect(merge({allowAgents: ['explore', 'plan']}, {allowAgents: ['plan', 'code']})).toEqual({allowAgents: ['plan']});
+  expect(merge({allowAgents: ['explore']}, {allowAgents: ['*']})).toEqual({allowAgents: ['explore']});
+  expect(merge({allowAgents: ['*']}, {allowAgents: ['code']})).toEqual({allowAgents: ['code']});
+  expect(merge({}, {allowAgents: ['code']})).toEqual({allowAgents: ['code']});
+  expect(merge({tools: {allow: ['read_file']}}, {tools: {allow: ['Read', 'bash']}})).toEqual({
+    tools: {allow: ['read_file']},
+  });
 });

@@ -26,7 +26,10 @@ describe('layers of settings', () => {
 
   it('add up the rules of permissions and the tools that subagents are denied', () => {
     const at = makeFolders({
-      [USER]: {permissions: {deny: ['bash'], allow: ['grep']}, subagents: {tools: {deny: ['bash'], allow: ['grep']}}},
+      [USER]: {
+        permissions: {deny: ['bash'], allow: ['grep']},
+        subagents: {tools: {deny: ['bash'], allow: ['grep', 'glob']}},
+      },
       [PROJECT]: {permissions: {deny: ['web_fetch', 'bash']}, subagents: {allowAgents: ['plan']}},
       [LOCAL]: {subagents: {tools: {deny: ['glob'], allow: ['glob']}}},
     });

@@ -1,6 +1,7 @@
 /** Keys that models, commands, tools and servers repeat appear only in files that tools write. */
 import {execFile} from 'node:child_process';
-import {chmodSync, mkdirSync, readdirSync, statSync} from 'node:fs';
+import {chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
@@ -196,10 +197,11 @@ it('only the user can read what mini-cc stores, with any umask, also files that 
   await buildOnce();
   const at = {server: await serve(leakingModel), cwd: (await projectWithKeys()).path, home: await home(), env: KEYS};
   const ours = path.join(at.home.path, '.mini-cc');
+  const temporary = mkdtempSync(path.join(tmpdir(), 'mini-cc-umask-'));
   const run = (...args: string[]) =>
     promisify(execFile)('sh', ['-c', 'umask 000; exec "$@" </dev/null', 'sh', process.execPath, cliPath, ...args], {
       cwd: at.cwd,
-      env: cliEnvironment(at.home, at),
+      env: {...cliEnvironment(at.home, at), TMPDIR: temporary},
     });
   const wide = path.join(ours, 'logs');
   mkdirSync(wide);
@@ -208,12 +210,11 @@ it('only the user can read what mini-cc stores, with any umask, also files that 
   const [main] = findTranscripts(ours).filter((file) => !file.includes('/subagents/'));
   chmodSync(main!, 0o666);
   await run('-p', 'y', '--continue', '--debug', ...ALLOWED);
-  const modes = readdirSync(ours, {recursive: true, withFileTypes: true})
-    // The folder of compiled code has no access for others.
-    .filter(({parentPath}) => !parentPath.includes('/cache'))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => (statSync(file).mode & 0o077) !== 0);
-  expect(modes).toEqual([]);
+  const stored = [ours, temporary].flatMap((folder) =>
+    readdirSync(folder, {recursive: true, withFileTypes: true}).map((entry) => path.join(entry.parentPath, entry.name)),
+  );
+  expect(stored.filter((file) => file.includes('/cache/compiled/')).length).toBeGreaterThan(2);
+  expect(stored.filter((file) => (statSync(file).mode & 0o077) !== 0)).toEqual([]);
 });
 
 function eachFormat(folder: string) {

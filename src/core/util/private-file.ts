@@ -22,6 +22,19 @@ export function createPrivateFolder(folder: string): void {
   if ((statSync(folder).mode & OTHERS_MASK) !== 0) restrictMode(() => chmodSync(folder, FOLDER_MODE));
 }
 
+/**
+ * Runs `work` while all that this process creates is for the user alone. For code of Node that creates files without a
+ * mode; it must not start other programs.
+ */
+export function withPrivateUmask<T>(work: () => T): T {
+  const before = process.umask(OTHERS_MASK);
+  try {
+    return work();
+  } finally {
+    process.umask(before);
+  }
+}
+
 /** Appends to a file that is not kept open. */
 export function appendPrivateFile(file: string, text: string): void {
   const fd = openPrivateFile(file, 'a');
