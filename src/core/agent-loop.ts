@@ -296,19 +296,22 @@ function pauseWhileDeciding(permit: Permit, deadline: Deadline): Permit {
 }
 
 /** Ends a run that was aborted or whose model failed. What the model had streamed by then stays in the history. */
-function endFailedRun(error: unknown, {history, tokens, signal}: AgentRun, tally: Tally): RunResult {
-  history.answerOpenCalls('Cut off before it ended.');
+function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
+  const {tokens, signal} = run;
   const partial = tally.takeStreamedText();
   tokens.spend(tally.abandonAttempt());
-  if (partial.trim() !== '') {
-    history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
-    tally.setText(partial.trim());
+  if (partial.trim() !== '') tally.setText(partial.trim());
+  const aborted: unknown = signal.aborted ? signal.reason : undefined;
+  try {
+    recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');
+  } catch (failure) {
+    // The disk is full: the result has the text all the same, and the next message answers the open calls.
+    const text = `What the run had is not in the transcript: ${getErrorMessage(failure)}`;
+    run.emit({type: 'notice', level: 'error', text});
   }
   if (signal.aborted) {
-    const aborted: unknown = signal.reason;
-    if (aborted instanceof RunAborted) {
-      if (aborted.reason === 'timeout') return tally.result({outcome: 'timeout', timeout: aborted.message});
-      if (aborted.reason === 'user') history.append({role: 'user', content: '[Interrupted by the user]'});
+    if (aborted instanceof RunAborted && aborted.reason === 'timeout') {
+      return tally.result({outcome: 'timeout', timeout: aborted.message});
     }
     return tally.result({outcome: 'stopped'});
   }
@@ -317,4 +320,11 @@ function endFailedRun(error: unknown, {history, tokens, signal}: AgentRun, tally
   }
   const code = error instanceof ModelError ? error.code : 'INTERNAL';
   return tally.result({outcome: 'error', code, error: getErrorMessage(error)});
+}
+
+/** @throws what the journal throws */
+function recordCutOff(history: History, partial: string, byUser: boolean): void {
+  history.answerOpenCalls('Cut off before it ended.');
+  if (partial.trim() !== '') history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
+  if (byUser) history.append({role: 'user', content: '[Interrupted by the user]'});
 }

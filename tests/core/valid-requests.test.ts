@@ -151,7 +151,7 @@ it('a refused turn is taken out, and the user is told why', async () => {
     ['assistant', 'hi'],
     ['user', 'do good'],
   ]);
-  expect(notices(events)).toEqual([expect.stringMatching(/left out .* the model refused to answer.*\/rewind/)]);
+  expect(notices(events)).toEqual([expect.stringMatching(/left out of the conversation.*\/rewind/)]);
   expect(JSON.stringify(lines)).toContain('I will not');
 });
 

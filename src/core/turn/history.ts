@@ -51,6 +51,7 @@ export interface AppendedReply {
 }
 
 const NO_RESULT = 'Cut off: the result of this call was lost.';
+const EMPTY_PROMPT = '(The prompt was empty.)';
 const SET_ASIDE = '(mini-cc left out a turn here that was refused. What its tools did stays done.)';
 const LOST_BEGINNING = '(The beginning of this conversation is lost.)';
 
@@ -104,8 +105,9 @@ export class History {
   }
 
   /** Appends a prompt: the conversation can be taken back to before it. */
-  appendPrompt(content: PromptContent): string | undefined {
-    return this.#append(toUserMessage(content), {prompt: true}).uuid;
+  appendPrompt(content: PromptContent): string {
+    const {uuid} = this.#append(toUserMessage(content), {prompt: true});
+    return uuid ?? this.appendPrompt(EMPTY_PROMPT);
   }
 
   /** Appends the end of a background run. @param message the announcement as the model reads it, in its tag. */
@@ -156,7 +158,7 @@ export class History {
     if (start < 0) return undefined;
     const hasWork = this.#lines.slice(start).some(({message}) => hasResults(message));
     this.replace(start, this.#lines.length, hasWork ? [{role: 'user', content: SET_ASIDE}] : [], because);
-    return `The last prompt and its turn were left out of the conversation: ${because}. The transcript still has them; /rewind goes back to an earlier prompt.`;
+    return 'The last prompt and its turn were left out of the conversation. The transcript still has them; /rewind goes back to an earlier prompt.';
   }
 
   /** Leaves out all thinking blocks so far: another server may have signed them. */
@@ -233,13 +235,13 @@ export class History {
       }
       this.#repairs.push(...valid.repairs);
       if (!valid.message) return;
+      if (lines.length === 0 && valid.message.role === 'assistant') {
+        this.#repairs.push('start');
+        lines.push({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
+      }
       lines.push({uuid: line.uuid, message: valid.message});
       advance(state, valid);
     };
-    if (restored[0]?.message.role === 'assistant') {
-      this.#repairs.push('start');
-      add({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
-    }
     for (const line of restored) add(line);
     this.#lines = limitImages(lines, this.#repairs);
     this.#accepted = Math.min(this.#accepted, lines.length);

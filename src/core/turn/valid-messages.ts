@@ -147,8 +147,9 @@ function toValidUserMessage(
   const others = toBlocks(message.content).flatMap((block): Block[] => {
     if (isBlankText(block)) return [];
     if (block.type === 'image') return [toValidImage(block, repairs)];
-    if (OF_REPLIES.has(block.type) || !isReadable(block)) return note(repairs, 'block');
-    if (block.type !== 'tool_result') return [block];
+    if (block.type !== 'tool_result') {
+      return OF_REPLIES.has(block.type) || !isReadable(block) ? note(repairs, 'block') : [block];
+    }
     const call = open.find(({id, sentId}) => !results.has(id) && [id, sentId].includes(String(block.tool_use_id)));
     if (!call) return note(repairs, 'stray');
     results.set(call.id, toValidResult(block, call.id, repairs));
@@ -159,8 +160,6 @@ function toValidUserMessage(
   const valid = build(given, [...answers, ...others]);
   return {message: valid, repairs, newIds: [], open: [], hasResults};
 }
-
-const OF_REPLIES: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redacted_thinking']);
 
 function missing(id: string, text: string, repairs: Repair[]): Block {
   repairs.push('result');
@@ -281,7 +280,7 @@ const LABELS: Readonly<Record<Repair, readonly [one: string, many: string]>> = {
   characters: ['message had broken characters', 'messages had broken characters'],
   image: ['image was beyond the limits', 'images were beyond the limits'],
   thought: ['reply had incomplete thinking', 'replies had incomplete thinking'],
-  block: ['part of a message was damaged', 'parts of messages were damaged'],
+  block: ['part of a message was damaged or unknown', 'parts of messages were damaged or unknown'],
   start: ['beginning of the conversation is missing', 'beginnings of the conversation are missing'],
 };
 
@@ -320,9 +319,12 @@ function isBlankText({type, text}: Block): boolean {
   return type === 'text' && typeof text === 'string' && text.trim() === '';
 }
 
-/** A damaged disk may have changed the fields. */
+const OF_REPLIES: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redacted_thinking']);
+const KNOWN: ReadonlySet<string> = new Set(['text', 'image', 'document', ...OF_REPLIES]);
+
+/** A damaged disk may have changed the fields; and what another server invented, this one refuses. */
 function isReadable({type, text}: Block): boolean {
-  return type !== 'text' || typeof text === 'string';
+  return type === 'text' ? typeof text === 'string' : KNOWN.has(type);
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

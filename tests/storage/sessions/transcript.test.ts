@@ -65,7 +65,7 @@ describe('a transcript', () => {
     history.append({role: 'assistant', content: 'answer'});
     const second = history.appendPrompt('second');
     history.append({role: 'assistant', content: 'another'});
-    history.rewind(second!, () => []);
+    history.rewind(second, () => []);
     history.appendPrompt('instead');
     const texts = (messages: readonly {content: unknown}[]) => messages.map(({content}) => content);
     expect(texts(history.messages)).toEqual(['first', 'answer', 'instead']);
@@ -86,7 +86,7 @@ describe('a transcript', () => {
     } as const;
     history.appendAnnouncement({role: 'user', content: '<task_announcement run="r1#2">'}, announcement);
     expect(getRestoredMessages(readTranscript(file))[1]).toMatchObject({announcement});
-    history.rewind(first!, () => []);
+    history.rewind(first, () => []);
     expect(getRestoredMessages(readTranscript(file))).toEqual([]);
     expect([...getAnnouncedIds(readTranscript(file))]).toEqual(['r1#2']);
   });

@@ -1,0 +1,60 @@
+/** Sessions whose transcript a crash or a disk damaged, continued by the program against the strict server. */
+import {readFileSync, writeFileSync} from 'node:fs';
+import {expect, it} from 'vitest';
+import {say} from '../support/messages-server.ts';
+import {runCli} from '../support/run-cli.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
+import {findTranscripts} from '../support/session-files.ts';
+import {home, project, serve} from './fixture.ts';
+
+/** A session of two prompts with calls; then its lines are changed, and it is continued. */
+async function continued(change: (lines: string[]) => string[], args: readonly string[] = ['--continue']) {
+  const glob = (pattern: string) => ({name: 'glob', input: {pattern}});
+  const replies = [callTools([glob('*'), glob('*.ts')]), say('first'), callTool('glob', {pattern: 'x'}), say('second')];
+  const server = await serve((_, index) => replies[index] ?? say('still here'));
+  const at = {server, home: await home(), cwd: (await project()).path};
+  await runCli(['-p', 'one'], at);
+  await runCli(['-p', 'two', '--continue'], at);
+  const [file = ''] = findTranscripts(at.home.path);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  writeFileSync(file, change(lines).join('\n'));
+  const run = await runCli(['-p', 'three', ...args], at);
+  const again = await runCli(['-p', 'four', ...args], at);
+  return {run, again, server};
+}
+
+const indexOf = (lines: readonly string[], words: string) => lines.findIndex((line) => line.includes(words));
+
+it.each<[string, (lines: string[]) => string[], RegExp | undefined]>([
+  ['nothing damaged', (lines) => [...lines, ''], undefined],
+  ['torn last line', (lines) => [...lines, '{"type":"message","mess'], undefined],
+  [
+    'torn results',
+    (lines) => lines.map((line) => (line.includes('tool_result') ? line.slice(0, 80) : line)),
+    /3 calls had no result/,
+  ],
+  ['lost calls', (lines) => lines.filter((line) => !line.includes('"tool_use"')), /3 results had no call/],
+  ['lost first prompt', (lines) => lines.toSpliced(indexOf(lines, '"one"'), 1), /beginning of the conversation/],
+  ['lost end', (lines) => lines.slice(0, indexOf(lines, 'tool_result')), undefined],
+])('a session with %s goes on by --continue', async (_, change, notice) => {
+  const {run, again, server} = await continued(change);
+  expect(run).toMatchObject({code: 0, stdout: 'still here\n'});
+  expect(again).toMatchObject({code: 0, stdout: 'still here\n'});
+  expect(server.requests).toHaveLength(6);
+  if (notice) expect(run.stderr).toMatch(notice);
+  expect(run.stderr.split('\n').filter((line) => line.includes('mended'))).toHaveLength(notice ? 1 : 0);
+});
+
+it('the system prompt, the tools and the history keep their bytes when a session is continued', async () => {
+  const {server} = await continued((lines) => [...lines, '']);
+  const bodies = server.requests.map(({body}) => body);
+  const plain = (value: unknown) =>
+    JSON.stringify(value, (key, inner: unknown) => (key === 'cache_control' ? undefined : inner));
+  for (const body of bodies)
+    expect(plain([body.system, body.tools])).toBe(plain([bodies[0]!.system, bodies[0]!.tools]));
+  const normal = (index: number) =>
+    bodies[index]!.messages.map(({role, content}) =>
+      plain([role, typeof content === 'string' ? [{type: 'text', text: content}] : content]),
+    );
+  expect(normal(5).slice(0, normal(3).length)).toEqual(normal(3));
+});
