@@ -1,7 +1,7 @@
 /** What a session may do by its command line and settings: permission rules and the sandbox. */
 import {homedir} from 'node:os';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
-import type {Confinement, RuleKind} from '../core/contract/permission.ts';
+import type {Confinement, RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
 import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
@@ -76,10 +76,11 @@ const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
 
 /**
  * @param miniCcHome sessions and settings of mini-cc: no confined command sees them
+ * @param trusts what the user trusts of the project's files; default: nothing
  * @throws UsageError for an allowed host that is none
  */
-export function createSessionSandbox(settings: Settings, miniCcHome: string): Sandbox {
-  const {hide = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
+export function createSessionSandbox(settings: Settings, miniCcHome: string, trusts: Trusts = () => false): Sandbox {
+  const {show = [], hide = [], env = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
   const wrong = names.find((name) => !HOST.test(name));
   if (wrong !== undefined) {
     throw new UsageError(
@@ -97,7 +98,7 @@ export function createSessionSandbox(settings: Settings, miniCcHome: string): Sa
       }
     },
   };
-  return createSandbox({home: homedir(), miniCcHome, hide, hosts, unixSockets});
+  return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets});
 }
 
 export function createPermissionSandbox(sandbox: Sandbox): PermissionSandbox {

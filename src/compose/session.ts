@@ -86,7 +86,7 @@ async function openProject(options: SessionOptions) {
 /** The tools of all agents, with the sandbox and the rules that they need. */
 async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   const {options, root, loaded, redactor, store} = before;
-  const sandbox = createSessionSandbox(loaded.settings, options.home);
+  const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
   const {confinement, warning} = await getConfinement(loaded.settings, sandbox);
   const {rules, warnings} = createRules(options, loaded, {folder: store.folder, root, redactor});
   const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
@@ -118,7 +118,7 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
 
 /** Who may do what, and the workspace that this holds for. */
 function addPermissions(before: ReturnType<typeof addAgents>) {
-  const {options, root, env, redactor, rules, confinement, sandbox, mainAgent, sessionFolder} = before;
+  const {options, root, env, redactor, rules, confinement, sandbox, mainAgent, sessionFolder, store, state} = before;
   const questions = new Questions();
   const denials: Denial[] = [];
   const policy = new PermissionPolicy(options.permissionMode ?? mainAgent?.permissionMode ?? 'default', rules, {
@@ -131,6 +131,9 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
     cwd: root,
     get confinement() {
       return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : confinement);
+    },
+    get seen() {
+      return store.getReadablePlaces(state.conversation.id);
     },
     env,
   };
@@ -185,7 +188,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addManager>): SessionParts {
   const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
-  const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state} = before;
+  const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createCommandTable(createAgentsCommandDeps(catalog, root, options.home, toolNames), async () =>
     (await import('./doctor.ts')).examine(options),
@@ -230,6 +233,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
       catalog.close();
       await Promise.all([cleanup, worktrees.settled()]);
       checkpoints.close();
+      sandbox.folder.close();
     },
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     setPermissionMode: (mode) => {

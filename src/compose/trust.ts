@@ -10,6 +10,7 @@ import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/permission.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
+import {alternatesClaims} from '../sandbox/view/repository-folders.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 
 interface TrustedSettings extends LoadedSettings {
@@ -118,7 +119,12 @@ function getClaims(
   root: string,
   {claims}: Pick<LoadedSettings, 'claims'>,
 ): Claim[] {
-  return [...claims, ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}), ...memoryClaims(root)];
+  return [
+    ...claims,
+    ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}),
+    ...memoryClaims(root),
+    ...alternatesClaims(root, homedir()),
+  ];
 }
 
 /** `--trust` also trusts what was refused for good before. */

@@ -21,7 +21,9 @@ export const ADDS_UP: readonly string[] = [
   'permissions.ask',
   'permissions.deny',
   'subagents.tools.deny',
+  'sandbox.show',
   'sandbox.hide',
+  'sandbox.env',
   'sandbox.allowedHosts',
 ];
 

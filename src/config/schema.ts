@@ -142,9 +142,15 @@ const sandbox = section({
   mode: oneOf(SANDBOX_MODES)
     .optional()
     .meta({description: 'Confines the bash of the main agent and of agents that may write.', default: 'off'}),
+  show: list('a path', 'a list of paths')
+    .optional()
+    .meta({description: 'Further paths that confined commands see. Lists of all files add up.', default: []}),
   hide: list('a path', 'a list of paths')
     .optional()
     .meta({description: 'Further paths that confined commands do not see. Lists of all files add up.', default: []}),
+  env: list('the name of a variable', 'a list of variables')
+    .optional()
+    .meta({description: 'Further variables that confined commands get. Lists of all files add up.', default: []}),
   allowedHosts: list('the name of a host', 'a list of hosts')
     .optional()
     .meta({description: 'Hosts that confined commands of agents that may write can reach.', default: []}),

@@ -1,56 +1,66 @@
 /**
- * Linux: bubblewrap. The flags work only together: `--ro-bind / /` alone does not confine root, which could leave it by a
- * remount, through `/proc/<pid>/root` or by a socket in `/tmp`.
+ * Linux: bubblewrap. The flags work only together: mounts alone do not confine root, which could leave them by a remount,
+ * through `/proc/<pid>/root` or by a socket.
  */
-import {accessSync, constants, lstatSync, realpathSync} from 'node:fs';
+import {accessSync, constants, existsSync, lstatSync, realpathSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex} from 'node:stream';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
-import {existingPaths, type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
+import {confinedEnvironment} from './environment.ts';
 import {withForwarder} from './host-forwarder.ts';
-import {existingRoots, mountFlags, PRIVATE_FOLDERS} from './mounts.ts';
+import {Mounts} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
-import {protectedPlaces} from './protected-places.ts';
+import {type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 import {seccompFilter} from './seccomp.ts';
+import {SessionFolder} from './view/session-folder.ts';
+import {findSystemFolders, type SystemFolders} from './view/system-folders.ts';
+import {existingRoots, type View, type ViewPlaces, Views} from './view/view.ts';
 
 const ISOLATION_FLAGS = [
-  ...['--ro-bind', '/', '/'],
   ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
-  ...['--proc', '/proc', '--dev', '/dev'],
 ];
 /** The descriptor from which bwrap reads the system call filter, see `ConfinedCommand.input`. */
 const INPUT = 4;
 const PROBE_LIMIT_MS = 5000;
+const PROBE_MOUNTS = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'];
 
 export interface BubblewrapOptions {
   readonly searchPath?: string;
   readonly hosts?: AllowedHosts;
   readonly unixSockets?: boolean;
+  /** Names of further variables that confined commands get. */
+  readonly env?: readonly string[];
 }
 
 export class Bubblewrap implements Sandbox {
-  readonly #places: HiddenPlaces;
+  readonly folder = new SessionFolder();
+  readonly #places: ViewPlaces;
+  readonly #views: Views;
+  readonly #variables: readonly string[];
   readonly #searchPath: string;
   readonly #hosts: AllowedHosts | undefined;
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
   readonly #repositories = new RepositoryFinder();
   #status: Promise<SandboxStatus> | undefined;
+  #system: SystemFolders | undefined;
   /** Set when the probe has shown that the sandbox works. */
   #file: string | undefined;
 
   constructor(
-    places: HiddenPlaces,
-    {searchPath = process.env.PATH ?? '', hosts, unixSockets = false}: BubblewrapOptions = {},
+    places: ViewPlaces,
+    {searchPath = process.env.PATH ?? '', hosts, unixSockets = false, env = []}: BubblewrapOptions = {},
   ) {
     this.#places = places;
+    this.#views = new Views(places, this.folder);
+    this.#variables = env;
     this.#hosts = hosts;
     this.#searchPath = searchPath;
     this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter({unixSockets})};
@@ -66,7 +76,6 @@ export class Bubblewrap implements Sandbox {
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
     }
     const roots = existingRoots(options);
-    const tmp = roots.includes('/tmp') ? '/dev/shm' : '/tmp';
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const places = before && protectedPlaces(roots, realpathOr(this.#places.home), before.found.values());
     const placeholders = this.#createPlaceholders(places?.missing ?? []);
@@ -76,9 +85,7 @@ export class Bubblewrap implements Sandbox {
     // Node may be installed in a folder that is hidden otherwise.
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
     const filter = this.#filters[profile];
-    const hidden = hiddenPaths(this.#places);
-    const masked = existingPaths(options.masked ?? []);
-    const mounts = mountFlags({...options, seen}, [...hidden, ...masked], writable);
+    const view = this.#views.get({...options, seen});
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
     const watch = before && places && watchRepositories(this.#repositories, before, {roots, places});
     return {
@@ -86,19 +93,17 @@ export class Bubblewrap implements Sandbox {
       args: [
         ...ISOLATION_FLAGS,
         ...seccompFlags(filter),
-        ...mounts,
-        '--setenv',
-        'TMPDIR',
-        tmp,
-        '--chdir',
-        options.cwd,
-        '--',
-        ...inside,
+        ...this.#createMounts(view, writable).getFlags(process.getuid?.() === 0),
+        ...['--chdir', options.cwd, '--', ...inside],
       ],
+      env: {
+        ...confinedEnvironment(options.env ?? {}, this.#variables),
+        ...{TMPDIR: this.folder.temporary, GIT_CONFIG_GLOBAL: view.gitSettings},
+      },
       ...(filter && {input: filter}),
       ...(hosts && {link: (stream: Duplex) => linkTo(stream, hosts)}),
       reaches: hosts?.names ?? [],
-      hidden: hidden.map(({path}) => path),
+      hidden: view.hidden.map(({path}) => path),
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);
         return [...(watch?.finish() ?? []), ...readOnly.flatMap(describeReplaced)];
@@ -106,17 +111,18 @@ export class Bubblewrap implements Sandbox {
     };
   }
 
-  outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
-    return PRIVATE_FOLDERS.includes(directory) || this.isVisible(directory, options);
+  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
+    return this.#createMounts(this.#views.get(options), undefined).isVisible(place);
   }
 
-  isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
-    const hidden = hiddenPaths(this.#places).map(({path}) => path);
-    const shown = [...existingRoots(options), ...(options.seen ?? [])];
-    const innermost = [...PRIVATE_FOLDERS, ...hidden, ...shown]
-      .filter((each) => isInside(place, [each]))
-      .sort((a, b) => b.length - a.length)[0];
-    return innermost === undefined || shown.includes(innermost);
+  outlives(directory: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
+    return existsSync(directory) && this.#createMounts(this.#views.get(options), undefined).hasFolder(directory);
+  }
+
+  #createMounts(view: View, writable: ProtectedPlaces | undefined): Mounts {
+    this.#system ??= findSystemFolders();
+    const temporary = {path: this.folder.temporary, names: this.folder.list()};
+    return new Mounts({system: this.#system, view, home: realpathOr(this.#places.home), temporary, writable});
   }
 
   /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write. */
@@ -137,7 +143,7 @@ export class Bubblewrap implements Sandbox {
       return {available: false, reason: 'bubblewrap is not installed', remedy: 'apt-get install bubblewrap'};
     }
     const filter = this.#filters['read-only'];
-    const args = [...ISOLATION_FLAGS, ...seccompFlags(filter), '--tmpfs', '/tmp', '--tmpfs', '/run', '--', 'true'];
+    const args = [...ISOLATION_FLAGS, ...seccompFlags(filter), ...PROBE_MOUNTS, '--', 'true'];
     const failure = await findFailure(file, args, filter);
     if (failure === undefined) {
       this.#file = file;

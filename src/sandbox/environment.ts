@@ -1,19 +1,42 @@
-/** The environment of confined commands: without keys and without the addresses of agents, displays and buses. */
+/** The environment of confined commands: variables whose names are on a list, and of these none that holds a key. */
 import {isSecretVariable} from '../core/secrets/known-secrets.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** They name programs outside that act for the user. Confined commands cannot reach their sockets, so the names are useless there. */
-const AGENT_VARIABLES =
-  /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GPG_AGENT_INFO|DBUS_\w+|XAUTHORITY|DISPLAY|WAYLAND_DISPLAY|TMUX\w*|STY)$/;
+const GENERAL = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TERM', 'COLORTERM', 'COLUMNS', 'LINES', 'TZ'],
+  ...['TMPDIR', 'EDITOR', 'VISUAL', 'PAGER', 'CI', 'NO_COLOR', 'FORCE_COLOR', 'CLICOLOR', 'LS_COLORS', 'HOSTNAME'],
+];
+const FAMILIES = /^(?:LC_\w+|XDG_[A-Z]+_HOME)$/;
+/** By whole names: variables beside them, such as those of registries, hold keys. */
+const TOOLCHAINS = [
+  ...['NODE_ENV', 'NODE_PATH', 'NVM_DIR', 'NVM_BIN', 'VOLTA_HOME', 'PNPM_HOME', 'FNM_DIR', 'BUN_INSTALL', 'DENO_DIR'],
+  ...['npm_config_prefix', 'npm_config_cache', 'npm_config_loglevel', 'COREPACK_HOME'],
+  ...[
+    'JAVA_HOME',
+    'JDK_HOME',
+    'M2_HOME',
+    'MAVEN_HOME',
+    'GRADLE_HOME',
+    'GRADLE_USER_HOME',
+    'SDKMAN_DIR',
+    'ANDROID_HOME',
+  ],
+  ...['GOPATH', 'GOROOT', 'GOFLAGS', 'GOMODCACHE', 'GOBIN', 'GOOS', 'GOARCH', 'GO111MODULE', 'CGO_ENABLED'],
+  ...['CARGO_HOME', 'CARGO_TERM_COLOR', 'CARGO_TARGET_DIR', 'RUSTUP_HOME', 'RUSTUP_TOOLCHAIN', 'RUST_BACKTRACE'],
+  ...['PYTHONPATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONUNBUFFERED', 'PYTHONIOENCODING', 'PYTHONUTF8', 'PYENV_ROOT'],
+  ...['PYENV_VERSION', 'VIRTUAL_ENV', 'CONDA_PREFIX', 'CONDA_DEFAULT_ENV', 'PIPX_HOME', 'UV_TOOL_DIR'],
+  ...['RBENV_ROOT', 'GEM_HOME', 'GEM_PATH', 'ASDF_DIR', 'ASDF_DATA_DIR', 'MISE_DATA_DIR', 'DOTNET_ROOT'],
+  ...['LD_LIBRARY_PATH', 'PKG_CONFIG_PATH', 'CC', 'CXX'],
+];
+const NAMES: ReadonlySet<string> = new Set([...GENERAL, ...TOOLCHAINS]);
 
-/** For a command in the sandbox: without keys, and without ways to the user's other programs. */
-export function confinedEnvironment(env: Environment): Record<string, string> {
-  const isKept = ([name, value]: [string, string]) => !AGENT_VARIABLES.test(name) && !isSecretVariable(name, value);
-  const entries = Object.entries(env);
-  // Git counts on each that is counted: where one is missing, it does nothing at all.
-  const isGitWhole = entries.filter(([name]) => name.startsWith('GIT_CONFIG_')).every(isKept);
+/** @param more names that the user allows (`sandbox.env`), whatever they look like */
+export function confinedEnvironment(env: Environment, more: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
-    entries.filter((entry) => isKept(entry) && (isGitWhole || entry[0] !== 'GIT_CONFIG_COUNT')),
+    Object.entries(env).filter(
+      ([name, value]) =>
+        more.includes(name) || ((NAMES.has(name) || FAMILIES.test(name)) && !isSecretVariable(name, value)),
+    ),
   );
 }

@@ -2,6 +2,7 @@
 import {realpathSync, statSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
+import {findSystemSecrets} from './view/system-folders.ts';
 
 export interface HiddenPlaces {
   /** The user's home directory. */
@@ -21,7 +22,8 @@ export interface HiddenPath {
 /** Those of the places that exist now. Called for each command, because a key may be created while mini-cc runs. */
 export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
   const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
-  return existingPaths([...getSecretPaths(home, miniCcHome), ...more]);
+  const system = process.getuid?.() === 0 ? findSystemSecrets() : [];
+  return existingPaths([...getSecretPaths(home, miniCcHome), ...system, ...more]);
 }
 
 /** Those of the files and folders that exist now. */

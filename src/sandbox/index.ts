@@ -3,16 +3,15 @@
 import {MiniCcError} from '../core/util/errors.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {Bubblewrap} from './bubblewrap.ts';
-import type {HiddenPlaces} from './hidden-paths.ts';
 import type {ConfinedCommand, Sandbox, SandboxStatus} from './sandbox.ts';
 import {Seatbelt} from './seatbelt.ts';
+import {SessionFolder} from './view/session-folder.ts';
+import type {ViewPlaces} from './view/view.ts';
 
 export type {AllowedHosts} from './allowed-hosts.ts';
-export {confinedEnvironment} from './environment.ts';
-export type {HiddenPlaces} from './hidden-paths.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 
-export interface SandboxOptions extends HiddenPlaces {
+export interface SandboxOptions extends ViewPlaces {
   /** Default: this machine's. */
   readonly platform?: NodeJS.Platform;
   /** Where `bwrap` is looked for; default: the PATH of this process. */
@@ -21,12 +20,14 @@ export interface SandboxOptions extends HiddenPlaces {
   readonly hosts?: AllowedHosts;
   /** Whether commands of that profile may use Unix sockets; default: no. Linux only. */
   readonly unixSockets?: boolean;
+  /** Names of further variables that confined commands get (`sandbox.env`). */
+  readonly env?: readonly string[];
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   const platform = options.platform ?? process.platform;
   if (platform === 'linux') return new Bubblewrap(options, options);
-  if (platform === 'darwin') return new Seatbelt(options);
+  if (platform === 'darwin') return new Seatbelt(options, options.env);
   return new NoSandbox(
     `there is no sandbox for ${platform}`,
     'run it on Linux (on Windows in WSL) with bubblewrap, or on macOS',
@@ -35,6 +36,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
 /** For platforms without a sandbox: nothing is ever confined, so nothing that must be confined runs. */
 class NoSandbox implements Sandbox {
+  readonly folder = new SessionFolder();
+
   constructor(
     private readonly reason: string,
     private readonly remedy: string,

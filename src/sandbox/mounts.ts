@@ -1,72 +1,159 @@
-/** Which files a confined command sees: mounts over a read-only root, outer ones first. */
-import {existsSync} from 'node:fs';
+/** Which files a confined command sees: mounts on an empty root, outer ones first. */
 import {sep} from 'node:path';
 import {isInside} from '../core/util/paths.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
-import type {ConfineOptions} from './sandbox.ts';
+import type {SystemFolders} from './view/system-folders.ts';
+import type {View} from './view/view.ts';
 
-/** Replaced by empty folders, because they contain sockets and files of other users. */
-export const PRIVATE_FOLDERS = ['/tmp', '/run'];
+/** Empty, writable and gone with the command: outside it contains sockets and files of other users. */
+export const PRIVATE_FOLDER = '/tmp';
+/** More entries of the temporary folder are not bound one by one: it is then read-only as a whole. */
+const MAX_TEMPORARY = 40;
 
-/** One mount over the read-only root. Of two mounts at the same path, the later kind in `ORDER` wins. */
+/** Of two mounts at the same path, the later kind in `ORDER` wins. */
 interface Mount {
   readonly path: string;
-  readonly kind: 'private' | 'shown' | 'writable' | 'read-only' | 'empty' | 'hidden-directory' | 'hidden-file';
+  readonly kind: (typeof ORDER)[number];
+  /** Of a link: where it leads. */
+  readonly target?: string;
 }
-const ORDER: readonly Mount['kind'][] = [
-  ...(['private', 'shown', 'writable', 'read-only', 'empty', 'hidden-directory', 'hidden-file'] as const),
+const ORDER = [
+  ...(['folder', 'link', 'proc', 'dev', 'private', 'system', 'temporary', 'shown', 'writable', 'pinned'] as const),
+  ...(['read-only', 'empty', 'hidden-directory', 'hidden-file'] as const),
 ];
+type Kind = Mount['kind'];
+const VISIBLE: ReadonlySet<Kind> = new Set(['system', 'shown', 'writable', 'pinned', 'read-only']);
 
-/** @param writable what stays read-only in writable roots; undefined when the roots are read-only. @returns bwrap flags. */
-export function mountFlags(
-  options: ConfineOptions,
-  hidden: readonly HiddenPath[],
-  writable: ProtectedPlaces | undefined,
-): string[] {
-  const covered = [...PRIVATE_FOLDERS, ...hidden.map(({path}) => path)];
-  const roots = existingRoots(options);
-  const seen = (options.seen ?? []).filter((path) => existsSync(path));
-  const shown = writable ? seen : [...roots, ...seen];
-  const mounts: Mount[] = [
-    ...PRIVATE_FOLDERS.map((path): Mount => ({path, kind: 'private'})),
-    ...shown.filter((path) => isInside(path, covered)).map((path): Mount => ({path, kind: 'shown'})),
-    ...(writable ? writableMounts(roots, writable) : []),
-    ...hidden.map(({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'})),
-  ];
-  // Outer ones first, so that a workspace inside a hidden directory is visible, and keys inside a workspace are not.
-  mounts.sort((a, b) => depth(a.path) - depth(b.path) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
-  const closed = mounts.filter(({path, kind}) => kind === 'hidden-directory' || kind === 'empty' || path === '/run');
-  return [...mounts.flatMap(formatFlags), ...closed.flatMap(({path}) => ['--remount-ro', path])];
+export interface MountPlan {
+  readonly system: SystemFolders;
+  readonly view: View;
+  /** Absolute, links resolved. */
+  readonly home: string;
+  /** The session's folder for temporary files. A read-only command sees what lies there; what it writes there is lost. */
+  readonly temporary: {readonly path: string; readonly names: readonly string[]};
+  /** What stays read-only in writable roots; undefined when the roots are read-only. */
+  readonly writable: ProtectedPlaces | undefined;
 }
 
-function writableMounts(roots: readonly string[], {readOnly, pinned, missing}: ProtectedPlaces): Mount[] {
-  return [
-    ...[...roots, ...pinned].map((path): Mount => ({path, kind: 'writable'})),
-    ...readOnly.map((path): Mount => ({path, kind: 'read-only'})),
-    ...missing.map(({path, content}): Mount => ({path, kind: content === undefined ? 'empty' : 'read-only'})),
-  ];
-}
+export class Mounts {
+  readonly #mounts: Mount[] = [];
 
-function formatFlags({path, kind}: Mount): string[] {
-  switch (kind) {
-    case 'private':
-    case 'empty':
-    case 'hidden-directory':
-      return ['--tmpfs', path];
-    case 'shown':
-    case 'read-only':
-      return ['--ro-bind', path, path];
-    case 'writable':
-      return ['--bind', path, path];
-    case 'hidden-file':
-      return ['--ro-bind', '/dev/null', path];
+  constructor(plan: MountPlan) {
+    const candidates = listCandidates(plan);
+    // Outer ones first, so that a workspace inside a hidden directory is visible, and keys inside a workspace are not.
+    candidates.sort((a, b) => depth(a.path) - depth(b.path) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+    for (const mount of candidates) if (this.#isNeeded(mount)) this.#mounts.push(mount);
+  }
+
+  /** For bwrap. As root, `/proc` is closed too: the kernel's settings in it belong to root, in every namespace. */
+  getFlags(isRoot: boolean): string[] {
+    const closed = this.#mounts.filter(({kind}) => kind === 'hidden-directory' || kind === 'empty');
+    const isBound = this.#mounts.some(({path, kind}) => path === '/' && kind !== 'folder');
+    const last = [...closed.map(({path}) => path), ...(isRoot ? ['/proc'] : []), ...(isBound ? [] : ['/'])];
+    return [
+      ...this.#mounts.flatMap((mount) => this.#formatFlags(mount)),
+      ...last.flatMap((path) => ['--remount-ro', path]),
+    ];
+  }
+
+  /** See `Sandbox.isVisible`. */
+  isVisible(place: string): boolean {
+    const {kind} = this.#getInnermost(place) ?? {};
+    return (kind !== undefined && VISIBLE.has(kind)) || SAME_EVERYWHERE.test(place);
+  }
+
+  /** Whether the next command finds this folder, too, perhaps without what lies in it. */
+  hasFolder(folder: string): boolean {
+    return this.isVisible(folder) || this.#mounts.some(({path, kind}) => kind !== 'link' && isInside(path, [folder]));
+  }
+
+  #isNeeded({path, kind}: Mount): boolean {
+    const around = this.#getInnermost(path)?.kind;
+    const isVisible = around !== undefined && VISIBLE.has(around);
+    switch (kind) {
+      case 'folder':
+      case 'link':
+      case 'shown':
+        return !isVisible;
+      case 'pinned':
+      case 'read-only':
+      case 'empty':
+      case 'hidden-directory':
+      case 'hidden-file':
+        return isVisible;
+      default:
+        return true;
+    }
+  }
+
+  /** Also the mount at the path itself. Of two at one path, the later one. */
+  #getInnermost(path: string): Mount | undefined {
+    return this.#mounts.findLast((mount) => isInside(path, [mount.path]));
+  }
+
+  #formatFlags({path, kind, target = ''}: Mount): string[] {
+    switch (kind) {
+      case 'folder':
+        return ['--dir', path];
+      case 'link':
+        return ['--symlink', target, path];
+      case 'proc':
+        return ['--proc', path];
+      case 'dev':
+        return ['--dev', path];
+      case 'temporary':
+        return isInside(path, [PRIVATE_FOLDER]) ? ['--dir', path] : ['--tmpfs', path];
+      case 'private':
+      case 'empty':
+      case 'hidden-directory':
+        return ['--tmpfs', path];
+      case 'system':
+      case 'read-only':
+        return ['--ro-bind', path, path];
+      case 'shown':
+        // It may have gone since it was found.
+        return ['--ro-bind-try', path, path];
+      case 'writable':
+      case 'pinned':
+        return ['--bind', path, path];
+      case 'hidden-file':
+        return ['--ro-bind', '/dev/null', path];
+    }
   }
 }
 
-/** The workspace's folders that exist. */
-export function existingRoots({root, extraRoots}: Omit<ConfineOptions, 'cwd'>): string[] {
-  return [root, ...extraRoots].filter((path) => existsSync(path));
+/** What lies in the fresh `/dev` and `/proc` and says the same inside as outside. */
+const SAME_EVERYWHERE =
+  /^\/(?:dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr)|proc\/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|filesystems))$/;
+
+function listCandidates({system, view, home, temporary, writable}: MountPlan): Mount[] {
+  const at = (kind: Kind, paths: readonly string[]): Mount[] => paths.map((path) => ({path, kind}));
+  const isWhole = temporary.names.length > MAX_TEMPORARY;
+  return [
+    ...at('proc', ['/proc']),
+    ...at('dev', ['/dev']),
+    ...at('private', [PRIVATE_FOLDER]),
+    ...at('folder', ['/run', '/var/tmp', home]),
+    ...at('system', system.folders),
+    ...[...system.links, ...view.links].map((link): Mount => ({...link, kind: 'link'})),
+    ...at('shown', [...view.shown, view.gitSettings]),
+    ...at(writable ? 'writable' : isWhole ? 'shown' : 'temporary', [temporary.path]),
+    ...at('shown', writable ? [] : temporary.names.map((name) => `${temporary.path}/${name}`)),
+    ...at(writable ? 'writable' : 'shown', view.roots),
+    ...(writable ? listProtected(writable) : []),
+    ...[...view.hidden, ...view.masked].map(
+      ({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'}),
+    ),
+  ];
+}
+
+function listProtected({readOnly, pinned, missing}: ProtectedPlaces): Mount[] {
+  return [
+    ...pinned.map((path): Mount => ({path, kind: 'pinned'})),
+    ...readOnly.map((path): Mount => ({path, kind: 'read-only'})),
+    ...missing.map(({path, content}): Mount => ({path, kind: content === undefined ? 'empty' : 'read-only'})),
+  ];
 }
 
 function depth(path: string): number {

@@ -1,5 +1,6 @@
 /** Confines commands by the operating system. It fails closed: without a working sandbox nothing runs. */
 import type {Duplex} from 'node:stream';
+import type {SessionFolder} from './view/session-folder.ts';
 
 /**
  * `read-only`: the command writes only in a private `/tmp`, and has no network, no other processes and no keys.
@@ -27,11 +28,15 @@ export interface ConfineOptions {
   readonly seen?: readonly string[];
   /** Files and folders that the command finds empty, also inside what it may read. */
   readonly masked?: readonly string[];
+  /** The agent's environment: from it the command gets what is on the list of names; PATH says which programs are shown. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface ConfinedCommand {
   readonly file: string;
   readonly args: readonly string[];
+  /** All of it. */
+  readonly env: Readonly<Record<string, string>>;
   /** Read from descriptor 4 to the end before the command starts. */
   readonly input?: Uint8Array;
   /** Gets the other end of descriptor 5, through which the command reaches the allowed hosts. */
@@ -45,6 +50,8 @@ export interface ConfinedCommand {
 }
 
 export interface Sandbox {
+  /** The session's folder for temporary files, for plain commands too. */
+  readonly folder: SessionFolder;
   /** Whether commands can be confined on this machine. Tried out once. Never rejects. */
   status(): Promise<SandboxStatus>;
   /**

@@ -8,10 +8,10 @@ import type {ProtectedPlaces} from './protected-places.ts';
 
 export interface SeatbeltPlaces {
   readonly roots: readonly string[];
-  /** Further folders that may be read, also inside hidden places. */
-  readonly seen: readonly string[];
+  /** Further places that may be read, also inside hidden ones. */
+  readonly shown: readonly string[];
   readonly hidden: readonly HiddenPath[];
-  /** A temporary directory for this command alone. */
+  /** The session's folder for temporary files. */
   readonly temporary: string;
   /** What stays read-only in writable roots; undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;
@@ -30,12 +30,29 @@ const BASE = [
   ]
     .map((name) => `(global-name ${quoted(name)})`)
     .join(' ')})`,
-  '(allow file-read* file-test-existence)',
+  // Paths can be followed everywhere; what lies in a folder, and in a file, only where it is allowed below.
+  '(allow file-read-metadata file-test-existence)',
+  '(allow file-read* (literal "/"))',
   '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
   '(allow file-read* file-ioctl (literal "/dev/random") (literal "/dev/urandom") (literal "/dev/tty"))',
 ];
-/** They contain files and sockets of other users; `/tmp` is a link to the first. */
-export const SHARED_FOLDERS = ['/private/tmp', '/private/var/tmp', '/private/var/run'];
+/** What every command may read. */
+export const SYSTEM_FOLDERS: readonly string[] = [
+  ...[
+    '/usr',
+    '/bin',
+    '/sbin',
+    '/opt',
+    '/nix',
+    '/System',
+    '/Library',
+    '/dev',
+    '/private/etc',
+    '/Applications/Xcode.app',
+  ],
+  ...['/private/var/db/dyld', '/private/var/db/timezone', '/private/var/select'],
+];
+const SYSTEM_KEYS = ['/Library/Keychains'];
 
 interface ProfileRule {
   readonly path: string;
@@ -43,10 +60,11 @@ interface ProfileRule {
 }
 
 /** @returns the profile for `sandbox-exec -p`. It does not allow any network. */
-export function createSeatbeltProfile({roots, seen, hidden, temporary, writable}: SeatbeltPlaces): string {
+export function createSeatbeltProfile({roots, shown, hidden, temporary, writable}: SeatbeltPlaces): string {
   const rules: ProfileRule[] = [
-    ...SHARED_FOLDERS.map((path) => deny('file-read* file-write*', path)),
-    ...[...roots, ...seen].map((path) => allow('file-read*', path)),
+    ...SYSTEM_FOLDERS.map((path) => allow('file-read*', path)),
+    ...SYSTEM_KEYS.map((path) => deny('file-read* file-write*', path)),
+    ...[...roots, ...shown].map((path) => allow('file-read*', path)),
     ...(writable ? roots.map((path) => allow('file-write*', path)) : []),
     ...hidden.map(({path}) => deny('file-read* file-write*', path)),
   ];

@@ -1,30 +1,34 @@
 /** macOS: `sandbox-exec`, a part of the system. Written from published profiles, not tested on macOS yet. */
-import {existsSync, mkdtempSync, realpathSync, rmSync} from 'node:fs';
+import {existsSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
-import {existingPaths, type HiddenPlaces, hiddenPaths} from './hidden-paths.ts';
-import {existingRoots} from './mounts.ts';
+import {existingRoots, type ViewPlaces, Views} from './view/view.ts';
+import {confinedEnvironment} from './environment.ts';
 import {protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
-import {createSeatbeltProfile, SHARED_FOLDERS} from './seatbelt-profile.ts';
+import {createSeatbeltProfile, SYSTEM_FOLDERS} from './seatbelt-profile.ts';
+import {SessionFolder} from './view/session-folder.ts';
 
 const PROBE_LIMIT_MS = 5000;
-const TEMPORARY = 'mini-cc-';
 
 export class Seatbelt implements Sandbox {
   readonly #repositories = new RepositoryFinder();
   #status: Promise<SandboxStatus> | undefined;
   #works = false;
+  readonly folder = new SessionFolder();
+  readonly #views: Views;
 
   constructor(
-    private readonly places: HiddenPlaces,
+    private readonly places: ViewPlaces,
+    private readonly variables: readonly string[] = [],
     private readonly program = '/usr/bin/sandbox-exec',
-  ) {}
+  ) {
+    this.#views = new Views(places, this.folder);
+  }
 
   status(): Promise<SandboxStatus> {
     this.#status ??= this.#probe();
@@ -35,43 +39,51 @@ export class Seatbelt implements Sandbox {
     if (!this.#works) {
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
     }
-    const roots = existingRoots(options);
-    const hidden = hiddenPaths(this.places);
-    const masked = existingPaths(options.masked ?? []);
+    const view = this.#views.get(options);
+    const {roots, hidden, masked} = view;
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const writable = before && protectedPlaces(roots, realpathSync(this.places.home), before.found.values());
     const watch = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
-    const temporary = mkdtempSync(join(realpathSync(tmpdir()), TEMPORARY));
+    const session = this.folder.temporary;
+    // There are no mounts: a read-only command gets a folder of its own, so that it leaves nothing where others read.
+    const temporary = writable ? session : this.folder.createPrivate();
     const text = createSeatbeltProfile({
-      ...{roots, seen: options.seen ?? [], hidden: [...hidden, ...masked], temporary, writable},
+      ...{roots, hidden: [...hidden, ...masked], temporary, writable},
+      shown: [...view.shown, view.gitSettings, session],
     });
     return {
       file: this.program,
-      args: ['-p', text, '/usr/bin/env', `TMPDIR=${temporary}`, ...argv],
+      args: ['-p', text, ...argv],
+      env: {
+        ...confinedEnvironment(options.env ?? {}, this.variables),
+        ...{TMPDIR: temporary, GIT_CONFIG_GLOBAL: view.gitSettings},
+      },
       reaches: [],
       hidden: hidden.map(({path}) => path),
       release() {
-        rmSync(temporary, {recursive: true, force: true});
+        if (!writable) rmSync(temporary, {recursive: true, force: true});
         return watch?.finish() ?? [];
       },
     };
   }
 
   isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
-    const shown = [...existingRoots(options), ...(options.seen ?? [])];
-    const innermost = [...SHARED_FOLDERS, ...hiddenPaths(this.places).map(({path}) => path), ...shown]
+    const {roots, hidden, shown} = this.#views.get(options);
+    const visible = [...SYSTEM_FOLDERS, ...roots, ...shown, this.folder.temporary];
+    const innermost = [...visible, ...hidden.map(({path}) => path)]
       .filter((each) => isInside(place, [each]))
-      .sort((a, b) => b.length - a.length)[0];
-    return innermost === undefined || shown.includes(innermost);
+      .sort((a, b) => a.length - b.length)
+      .at(-1);
+    return innermost !== undefined && !hidden.some(({path}) => path === innermost);
   }
 
   outlives(directory: string): boolean {
-    return !isInside(directory, [realpathSync(tmpdir())]) || existsSync(directory);
+    return existsSync(directory);
   }
 
   async #probe(): Promise<SandboxStatus> {
     const text = createSeatbeltProfile({
-      ...{roots: [], seen: [], hidden: [], temporary: realpathSync(tmpdir()), writable: undefined},
+      ...{roots: [], shown: [], hidden: [], temporary: realpathSync(tmpdir()), writable: undefined},
     });
     const args = ['-p', text, '/usr/bin/true'];
     const {exitCode, stderr, message} = await runProgram(this.program, args, {limitMs: PROBE_LIMIT_MS});

@@ -30,6 +30,7 @@ function createReadOnlyAgent(
   const base = join(outer.root, '..');
   const home = join(base, 'home');
   const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc'), hide: more.hide ?? []});
+  onTestFinished(() => sandbox.folder.close());
   const root = more.root?.(outer) ?? outer.root;
   const workspace = {
     ...outer.workspace,
@@ -60,7 +61,9 @@ describe.runIf(usable)('a confined command', () => {
     ['/run', 'touch /run/made'],
     ['/usr', 'touch /usr/made'],
     ['/var/tmp', 'touch /var/tmp/made-by-mini-cc'],
-    ['hidden directories', 'touch ~/.ssh/made'],
+    ['the home', 'touch ~/made'],
+    ['the root', 'touch /made; mkdir /home/made'],
+    ['settings of the kernel', 'echo x > /proc/sys/kernel/core_pattern'],
   ])('cannot write: %s', async (_name, command) => {
     const {run, put, root, home} = createReadOnlyAgent();
     put({'a.txt': 'hello'});
@@ -70,7 +73,7 @@ describe.runIf(usable)('a confined command', () => {
     expect(text).toContain('(this agent is read-only: the file system cannot be written and there is no network)');
     expect(readdirSync(root)).toEqual(['a.txt']);
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello');
-    expect(readdirSync(join(home, '.ssh'))).toEqual([]);
+    expect(readdirSync(home)).toEqual(['.ssh']);
   });
 
   test('cannot write to the home of the user who runs mini-cc', async () => {
@@ -81,12 +84,13 @@ describe.runIf(usable)('a confined command', () => {
     expect(existsSync(made)).toBe(false);
   });
 
-  test('has its own /tmp, which TMPDIR names and which is empty each time', async () => {
-    const {run, workspace} = createReadOnlyAgent();
+  test('has its own /tmp and TMPDIR, in which nothing stays that it writes', async () => {
+    const {run, workspace, sandbox} = createReadOnlyAgent();
     const {text} = await run(
       'echo secret > /tmp/made && cat /tmp/made && cat "$(mktemp -p "$TMPDIR")" && echo $TMPDIR',
     );
-    expect(text).toBe('secret\n/tmp');
+    expect(text).toBe(`secret\n${sandbox.folder.temporary}`);
+    expect(readdirSync(sandbox.folder.temporary)).toEqual([]);
     expect(existsSync('/tmp/made')).toBe(false);
     expect((await run('ls /tmp/made')).isError).toBe(true);
     expect(workspace.root.startsWith('/tmp/')).toBe(true);

@@ -8,7 +8,7 @@ import {createSeatbeltProfile, type SeatbeltPlaces} from '../../src/sandbox/seat
 
 const PLACES: SeatbeltPlaces = {
   roots: ['/Users/ada/code'],
-  seen: [],
+  shown: [],
   hidden: [{path: '/Users/ada/.ssh', isDirectory: true}],
   temporary: '/private/var/folders/x/mini-cc-1',
   writable: undefined,
@@ -33,6 +33,17 @@ describe('the profile for macOS', () => {
       '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
       '(allow file-read* file-write* (subpath "/private/var/folders/x/mini-cc-1"))',
     ]);
+  });
+
+  test('allows reading the system, the workspace and what is shown, and nothing else', () => {
+    const reads = allowed('file-read* (subpath', lines({shown: ['/Users/ada/.nvm']}));
+    expect(reads).toContain('(allow file-read* (subpath "/usr"))');
+    expect(reads.filter((line) => /Users|private\/var\/folders/.test(line))).toEqual([
+      '(allow file-read* (subpath "/Users/ada/code"))',
+      '(allow file-read* (subpath "/Users/ada/.nvm"))',
+    ]);
+    expect(lines()).not.toContain('(allow file-read* file-test-existence)');
+    expect(lines()).toContain('(deny file-read* file-write* (subpath "/Library/Keychains"))');
   });
 
   test('denies reading keys and signals to other processes', () => {
@@ -79,23 +90,27 @@ describe('the sandbox for macOS', () => {
     const program = join(folder, 'sandbox-exec');
     writeFileSync(program, `#!/bin/sh\n${script}\n`);
     chmodSync(program, 0o755);
-    return {sandbox: new Seatbelt({home: folder, miniCcHome: join(folder, '.mini-cc')}, program), folder};
+    return {sandbox: new Seatbelt({home: folder, miniCcHome: join(folder, '.mini-cc')}, [], program), folder};
   }
 
-  test('is available when its program runs, and gives each command a temporary folder that is removed afterwards', async () => {
+  test('is available when its program runs, and gives a read-only command a temporary folder of its own that is removed afterwards', async () => {
     const {sandbox, folder} = seatbelt('exit 0');
     expect(await sandbox.status()).toEqual({available: true, kind: 'Seatbelt'});
-    const command = sandbox.confine('workspace-write', ['bash', '-c', 'ls'], {
-      cwd: folder,
-      root: folder,
-      extraRoots: [],
-    });
-    const [flag, text, env, temporary = '', ...argv] = command.args;
-    expect([flag, env, argv]).toEqual(['-p', '/usr/bin/env', ['bash', '-c', 'ls']]);
-    expect(text).toContain(`(allow file-write* (subpath "${folder}"))`);
-    expect(existsSync(temporary.replace('TMPDIR=', ''))).toBe(true);
-    command.release();
-    expect(existsSync(temporary.replace('TMPDIR=', ''))).toBe(false);
+    onTestFinished(() => sandbox.folder.close());
+    const places = {cwd: folder, root: folder, extraRoots: [], env: {PATH: '/usr/bin', API_TOKEN: 'x'}};
+    const writing = sandbox.confine('workspace-write', ['bash', '-c', 'ls'], places);
+    expect([writing.args[0], ...writing.args.slice(2)]).toEqual(['-p', 'bash', '-c', 'ls']);
+    expect(writing.args[1]).toContain(`(allow file-write* (subpath "${folder}"))`);
+    expect(writing.env).toMatchObject({PATH: '/usr/bin', TMPDIR: sandbox.folder.temporary});
+    expect(writing.env.API_TOKEN).toBeUndefined();
+    const reading = sandbox.confine('read-only', ['ls'], places);
+    const {TMPDIR = ''} = reading.env;
+    expect(TMPDIR).not.toBe(sandbox.folder.temporary);
+    expect(existsSync(TMPDIR)).toBe(true);
+    reading.release();
+    expect(existsSync(TMPDIR)).toBe(false);
+    writing.release();
+    expect(existsSync(sandbox.folder.temporary)).toBe(true);
   });
 
   test('fails closed', async () => {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
@@ -30,6 +30,7 @@ function createWorkspace(place: Place = {}) {
   const base = realpathSync(join(outer.root, '..'));
   const home = join(base, 'home');
   const sandbox = createSandbox({home, miniCcHome: join(home, '.mini-cc')});
+  onTestFinished(() => sandbox.folder.close());
   const root = place.root?.(base) ?? outer.root;
   const workspace = {
     ...outer.workspace,
@@ -209,15 +210,15 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('has a home and no keys in its environment', async () => {
-    const {run, workspace, home} = createWorkspace();
+    const {run, workspace, home, sandbox} = createWorkspace();
     Object.assign(workspace.env, {
       GITHUB_TOKEN: 'abcdefgh',
       AWS_SECRET_ACCESS_KEY: 'x',
       SSH_AUTH_SOCK: '/x',
-      KEYBOARD: 'de',
+      LANG: 'de',
     });
-    expect((await run('echo "$GITHUB_TOKEN$AWS_SECRET_ACCESS_KEY$SSH_AUTH_SOCK|$KEYBOARD|$HOME|$TMPDIR"')).text).toBe(
-      `|de|${home}|/tmp`,
+    expect((await run('echo "$GITHUB_TOKEN$AWS_SECRET_ACCESS_KEY$SSH_AUTH_SOCK|$LANG|$HOME|$TMPDIR"')).text).toBe(
+      `|de|${home}|${sandbox.folder.temporary}`,
     );
   });
 

@@ -6,7 +6,6 @@ import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {createReadingEnvironment} from '../../core/permissions/shell/reading-environment.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {confinedEnvironment} from '../environment.ts';
 import type {Sandbox} from '../sandbox.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
@@ -71,7 +70,16 @@ export class Launcher {
     if (launch === 'plain') {
       const [file = '', ...args] = argv;
       const used = environment === 'reading' ? createReadingEnvironment(env, workspace) : env;
-      return {file, args, env: used, launch, confinement, reaches: [], hidden: [], release: () => []};
+      return {
+        file,
+        args,
+        env: {...used, TMPDIR: this.sandbox.folder.temporary},
+        launch,
+        confinement,
+        reaches: [],
+        hidden: [],
+        release: () => [],
+      };
     }
     const status = await this.sandbox.status();
     if (!status.available) {
@@ -81,7 +89,7 @@ export class Launcher {
     const confined = this.sandbox.confine(launch, argv, {...workspace, ...(masked && {masked: masked.paths})});
     const offline = confined.reaches.length === 0 ? WITHOUT_NETWORK : {};
     const release = () => [...confined.release(), ...(masked?.note === undefined ? [] : [masked.note])];
-    return {...confined, release, env: {...confinedEnvironment(env), ...offline}, launch, confinement};
+    return {...confined, release, env: {...confined.env, ...offline}, launch, confinement};
   }
 }
 

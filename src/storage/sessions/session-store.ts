@@ -46,6 +46,11 @@ export class SessionStore {
     return path.join(this.folder, id);
   }
 
+  /** What agents may read of a session: its transcripts and cut outputs, not its checkpoints and worktrees. */
+  getReadablePlaces(id: string): string[] {
+    return [TRANSCRIPT, 'output', 'subagents'].map((name) => path.join(this.sessionFolder(id), name));
+  }
+
   /**
    * Opens a session. An existing one is locked now, a new one with its first line.
    * @throws UsageError when another mini-cc has it open, or it cannot be continued here

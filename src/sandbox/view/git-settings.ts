@@ -1,0 +1,162 @@
+/**
+ * The user's settings of git for confined commands: one flat file without includes, in which nothing holds a key and
+ * nothing starts a program that works for the user outside.
+ */
+import {existsSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
+import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/git-folder.ts';
+
+/** Sections that git itself reads. Others belong to further programs, which may keep their keys there. */
+const SECTIONS = new Set([
+  ...['add', 'advice', 'alias', 'am', 'apply', 'author', 'blame', 'branch', 'checkout', 'clean', 'color', 'column'],
+  ...[
+    'commit',
+    'committer',
+    'core',
+    'diff',
+    'feature',
+    'fetch',
+    'filter',
+    'format',
+    'gc',
+    'grep',
+    'help',
+    'i18n',
+    'index',
+  ],
+  ...['init', 'log', 'mailinfo', 'mailmap', 'merge', 'notes', 'pack', 'pretty', 'pull', 'push', 'rebase', 'remote'],
+  ...[
+    'rerere',
+    'revert',
+    'safe',
+    'showbranch',
+    'sparse',
+    'splitindex',
+    'stash',
+    'status',
+    'submodule',
+    'tag',
+    'transfer',
+  ],
+  ...['url', 'user', 'versionsort', 'worktree'],
+]);
+/** They start programs. Filters stay: without them git takes files for changed that are not. */
+const PROGRAMS =
+  /^core\.(?:fsmonitor|sshcommand|askpass|gitproxy|pager|editor|hookspath|alternaterefscommand)$|^diff\.external$|\.(?:command|textconv|driver|cmd|vcs|proxy|uploadpack|receivepack)$/;
+/** They name files that git reads: relative ones are not the user's. */
+const FILES = new Set([
+  'core.excludesfile',
+  'core.attributesfile',
+  'mailmap.file',
+  'blame.ignorerevsfile',
+  'commit.template',
+]);
+const MAX_INCLUDES = 10;
+
+export interface GitSettingsSource {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The workspace: conditional includes are decided for its repository. Absolute, links resolved. */
+  readonly root: string;
+}
+
+export interface FlatGitSettings {
+  /** The text of the flat file. */
+  readonly text: string;
+  /** Files that the settings name, or that git reads by default, and that exist. Absolute. */
+  readonly files: readonly string[];
+  /** Files whose change changes the settings; they need not exist. */
+  readonly watched: readonly string[];
+}
+
+export function flattenGitSettings({home, env, root}: GitSettingsSource): FlatGitSettings {
+  const {GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME} = env;
+  const xdg = path.join(XDG_CONFIG_HOME || path.join(home, '.config'), 'git');
+  const sources = GIT_CONFIG_GLOBAL ? [GIT_CONFIG_GLOBAL] : [path.join(xdg, 'config'), path.join(home, '.gitconfig')];
+  const reader = new Reader(home, root);
+  const settings = sources.flatMap((file) => reader.read(file, 0)).filter(isHarmless);
+  const named = settings.filter(({key}) => FILES.has(key)).map(({value}) => expandHome(value, home));
+  const files = [...named, path.join(xdg, 'ignore'), path.join(xdg, 'attributes')];
+  return {
+    text: settings.map(formatSetting).join(''),
+    files: files.filter((file) => path.isAbsolute(file) && isFile(file)),
+    watched: [...reader.files, ...files],
+  };
+}
+
+class Reader {
+  readonly files: string[] = [];
+
+  constructor(
+    private readonly home: string,
+    private readonly root: string,
+  ) {}
+
+  /** The settings of the file and of those that it includes, in the order in which they count. */
+  read(file: string, depth: number): GitSetting[] {
+    this.files.push(file);
+    if (depth > MAX_INCLUDES) return [];
+    return (readSettings(file) ?? []).flatMap((setting) => {
+      const {key, value} = setting;
+      if (!/^include(?:if)?\..*path$/is.test(key)) return [setting];
+      const condition = /^includeif\.(.*)\.path$/s.exec(key)?.[1];
+      if (condition !== undefined && !this.#holds(condition, file)) return [];
+      return this.read(path.resolve(path.dirname(file), expandHome(value, this.home)), depth + 1);
+    });
+  }
+
+  /** Whether an include counts in the workspace. Conditions that git alone can decide (`hasconfig`) do not. */
+  #holds(condition: string, file: string): boolean {
+    const [, kind, pattern = ''] = /^(gitdir|gitdir\/i|onbranch):(.*)$/s.exec(condition) ?? [];
+    if (kind === 'onbranch') return matches(pattern.replace(/\/$/, '/**'), readBranch(this.root) ?? '', '');
+    if (kind === undefined) return false;
+    const repository = findRepository(this.root);
+    if (repository === undefined || repository.kind === 'unreadable') return false;
+    const whole = expandHome(pattern, this.home).replace(/^\.\//, `${path.dirname(file)}/`);
+    const placed = (path.isAbsolute(whole) ? whole : `**/${whole}`).replace(/\/$/, '/**');
+    return matches(placed, repository.folder, kind === 'gitdir/i' ? 'i' : '');
+  }
+}
+
+function isHarmless({key, value}: GitSetting): boolean {
+  const [section = ''] = key.split('.');
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  if (!SECTIONS.has(section) || PROGRAMS.test(key) || (section === 'alias' && value.startsWith('!'))) return false;
+  if (FILES.has(key) && !/^[~/]/.test(value)) return false;
+  return !isSecretName(name) && findPasswords(`${key} ${value}`).length === 0;
+}
+
+function formatSetting({key, value}: GitSetting): string {
+  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
+  const sub = first === last ? '' : ` ${quote(key.slice(first + 1, last))}`;
+  return `[${key.slice(0, first)}${sub}]\n\t${key.slice(last + 1)} = ${quote(value)}\n`;
+}
+
+function quote(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
+}
+
+/** As git matches paths: `*` and `?` stay within a name, `**` does not. */
+function matches(pattern: string, text: string, flags: string): boolean {
+  const source = pattern.replace(/\*\*\/|\*\*|\*|\?|[\\^$.|+()[\]{}]/g, (part) => {
+    if (part === '**/') return '(?:.*/)?';
+    if (part === '**') return '.*';
+    if (part === '*') return '[^/]*';
+    return part === '?' ? '[^/]' : `\\${part}`;
+  });
+  return new RegExp(`^${source}$`, `s${flags}`).test(text);
+}
+
+function expandHome(place: string, home: string): string {
+  return place.replace(/^~(?=\/|$)/, home);
+}
+
+function isFile(place: string): boolean {
+  return existsSync(place) && statSync(place).isFile();
+}
+
+/** Writes the flat file. @throws Error of the file system */
+export function writeGitSettings(file: string, text: string): void {
+  writeFileSync(file, text, {mode: 0o600});
+}

@@ -1,0 +1,122 @@
+/**
+ * The repository that the workspace lies in, and the git folders that belong to it where they lie elsewhere. Found by
+ * reading files: git would run what the settings of a repository name.
+ */
+import {readFileSync, realpathSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {Claim, Trusts} from '../../core/contract/permission.ts';
+import {findRepository, type GitRepository, pointsBack, readRepository} from '../../core/util/git-folder.ts';
+import {isInside} from '../../core/util/paths.ts';
+
+/** A file of alternates names few folders, and these name few more. */
+const MAX_ALTERNATES = 50;
+const MAX_BYTES = 64 * 1024;
+
+export interface RepositorySearch {
+  /** Absolute, links resolved. */
+  readonly home: string;
+  /** Whether the user trusts what a project's file says: only then other repositories whose objects it uses are shown. */
+  readonly trusts: Trusts;
+}
+
+/** @param root absolute, links resolved. @returns folders that git needs to work there; some may lie in others */
+export function findRepositoryFolders(root: string, {home, trusts}: RepositorySearch): string[] {
+  const repository = findOwnRepository(root, home);
+  if (repository === undefined) return [];
+  const claim = getAlternatesClaim(repository);
+  const alternates = claim && trusts(claim) ? followAlternates(claim.value as string[]) : [];
+  return [repository.top, ...findGitFolders(repository), ...alternates];
+}
+
+/** Of a folder that `--add-dir` names: the repositories around it stay hidden. */
+export function findGitFoldersOf(folder: string): string[] {
+  const repository = readRepository(folder);
+  return repository === undefined || repository.kind === 'unreadable' ? [] : findGitFolders(repository);
+}
+
+/** What a `--shared` clone asks for: that commands see the objects of other repositories. */
+export function alternatesClaims(root: string, home: string): Claim[] {
+  const repository = findOwnRepository(root, home);
+  const claim = repository && getAlternatesClaim(repository);
+  return claim ? [claim] : [];
+}
+
+/** Undefined where the top is the home, a folder above it, or one in which other users may write, such as `/tmp`. */
+function findOwnRepository(root: string, home: string): GitRepository | undefined {
+  const found = findRepository(root);
+  if (found === undefined || found.kind === 'unreadable') return undefined;
+  return found.top !== root && (isInside(home, [found.top]) || isWritableByOthers(found.top, getOwner(root)))
+    ? undefined
+    : found;
+}
+
+function findGitFolders(repository: GitRepository): string[] {
+  if (!pointsBack(repository)) return [];
+  const folder = resolve(repository.folder);
+  const common = resolve(repository.common);
+  if (folder === undefined || common === undefined) return [];
+  // Of a linked worktree, the folder that it shares is the one that contains its own.
+  const isShared = common === folder || common === path.dirname(path.dirname(folder));
+  return isShared ? [common] : [folder];
+}
+
+function getAlternatesClaim(repository: GitRepository): Claim | undefined {
+  if (!pointsBack(repository)) return undefined;
+  const objects = resolve(path.join(repository.common, 'objects'));
+  const value = objects === undefined ? [] : readAlternates(objects);
+  if (value.every((each) => isInside(each, [repository.top]))) return undefined;
+  return {file: path.join(repository.common, 'objects', 'info', 'alternates'), key: 'alternates', value};
+}
+
+/** Those folders of objects, and the ones that they name themselves. */
+function followAlternates(first: readonly string[]): string[] {
+  const found = new Set<string>();
+  const queue = [...first];
+  for (let next = queue.pop(); next !== undefined && found.size < MAX_ALTERNATES; next = queue.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    queue.push(...readAlternates(next));
+  }
+  return [...found];
+}
+
+/** Existing folders of objects that the folder of objects names. */
+function readAlternates(objects: string): string[] {
+  const file = path.join(objects, 'info', 'alternates');
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile() || stat.size > MAX_BYTES) return [];
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .flatMap((line) => resolve(path.resolve(objects, line)) ?? [])
+      .filter((folder) => path.basename(folder) === 'objects' && statSync(folder).isDirectory())
+      .slice(0, MAX_ALTERNATES);
+  } catch {
+    return [];
+  }
+}
+
+/** Whether users other than root, this one and `owner` may write there. */
+export function isWritableByOthers(folder: string, owner?: number): boolean {
+  try {
+    const {mode, uid, gid} = statSync(folder);
+    const isOwn = uid === 0 || uid === process.getuid?.() || uid === owner;
+    const isOwnGroup = gid === 0 || gid === process.getgid?.();
+    return !isOwn || (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup);
+  } catch {
+    return true;
+  }
+}
+
+function getOwner(folder: string): number | undefined {
+  return statSync(folder, {throwIfNoEntry: false})?.uid;
+}
+
+function resolve(place: string): string | undefined {
+  try {
+    return realpathSync(place);
+  } catch {
+    return undefined;
+  }
+}

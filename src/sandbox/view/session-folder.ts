@@ -1,0 +1,51 @@
+/** The temporary files of one session: made when a command first needs it, removed at the end. */
+import {mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+
+export class SessionFolder {
+  #folder: string | undefined;
+  readonly #onExit = (): void => this.close();
+
+  /** For the commands of the session: `TMPDIR`. Absolute, links resolved, 0700. @throws Error of the file system */
+  get temporary(): string {
+    return path.join(this.#open(), 'tmp');
+  }
+
+  /** For mini-cc: a file that commands read and do not write. */
+  getFile(name: string): string {
+    return path.join(this.#open(), name);
+  }
+
+  /** For one command alone, which removes it at its end. */
+  createPrivate(): string {
+    return mkdtempSync(path.join(this.#open(), 'command-'));
+  }
+
+  /** What lies in `temporary` now: names. */
+  list(): string[] {
+    return readdirSync(this.temporary);
+  }
+
+  /** Removes it with all that commands left in it. What cannot be removed stays. */
+  close(): void {
+    if (this.#folder === undefined) return;
+    process.off('exit', this.#onExit);
+    const folder = this.#folder;
+    this.#folder = undefined;
+    try {
+      rmSync(folder, {recursive: true, force: true});
+    } catch {
+      // Such as a mount that a command left there: the system cleans its temporary folder itself.
+    }
+  }
+
+  #open(): string {
+    if (this.#folder === undefined) {
+      this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'mini-cc-'));
+      mkdirSync(path.join(this.#folder, 'tmp'), {mode: 0o700});
+      process.on('exit', this.#onExit);
+    }
+    return this.#folder;
+  }
+}

@@ -1,0 +1,74 @@
+/** What every confined command sees of the system, on Linux. */
+import {lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {isInside} from '../../core/util/paths.ts';
+import type {Link} from './trace-links.ts';
+
+/** Of `/var`, what package tools read: without it `dpkg -S`, `apt list` or `rpm -q` know no package. */
+const PACKAGE_DATABASES = ['dpkg', 'apt', 'rpm', 'pacman', 'alternatives'].map((name) => `/var/lib/${name}`);
+const TOP_FOLDERS = /^(?:usr|bin|sbin|lib\w*|etc|opt|nix)$/;
+
+/** Programs that the system's packages put there lead nowhere else. */
+export const STANDARD_PROGRAM_FOLDERS: readonly string[] = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
+
+export interface SystemFolders {
+  /** Bound read-only. */
+  readonly folders: readonly string[];
+  /** Such as `/bin` → `usr/bin`. */
+  readonly links: readonly Link[];
+}
+
+export function findSystemFolders(): SystemFolders {
+  const folders: string[] = [];
+  const links: Link[] = [];
+  for (const name of readdirSync('/').filter((each) => TOP_FOLDERS.test(each))) {
+    const at = `/${name}`;
+    if (lstatSync(at).isSymbolicLink()) links.push({path: at, target: readlinkSync(at)});
+    else folders.push(at);
+  }
+  return {folders: [...folders, ...PACKAGE_DATABASES.filter(isFolder)], links};
+}
+
+/** Whether a path lies in a folder that every confined command sees. */
+export function isInSystemFolder(target: string): boolean {
+  const [, top = ''] = target.split('/');
+  return TOP_FOLDERS.test(top) || isInside(target, PACKAGE_DATABASES);
+}
+
+/** Files below `/etc` that hold keys or passwords by their names; the names may contain `*`. */
+const SYSTEM_SECRETS = [
+  ...['/etc/shadow*', '/etc/gshadow*', '/etc/sudoers*', '/etc/ssh/*_key', '/etc/ssl/private', '/etc/krb5.keytab'],
+  ...['/etc/NetworkManager/system-connections', '/etc/security/opasswd', '/etc/wireguard', '/etc/apt/auth.conf*'],
+];
+
+/**
+ * Files of the system with keys. They are closed to plain users by their modes, but not to root, so for root they are
+ * hidden by their names: a list, and no wall.
+ */
+export function findSystemSecrets(): string[] {
+  return SYSTEM_SECRETS.flatMap((pattern) => {
+    if (!pattern.includes('*')) return [pattern];
+    const [before = '', after = ''] = path.basename(pattern).split('*');
+    const folder = path.dirname(pattern);
+    return listNames(folder)
+      .filter((name) => name.startsWith(before) && name.endsWith(after))
+      .map((name) => path.join(folder, name));
+  });
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** False for a link: it is shown where it leads. */
+function isFolder(place: string): boolean {
+  try {
+    return statSync(place).isDirectory() && realpathSync(place) === place;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The folders of programs on PATH that lie outside of the system's own folders: each folder of PATH, and what its
+ * programs link to, up to the folder of the tool that they belong to (nvm, pipx, conda …).
+ */
+import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {isInside} from '../../core/util/paths.ts';
+import {isWritableByOthers} from './repository-folders.ts';
+import {isInSystemFolder, STANDARD_PROGRAM_FOLDERS} from './system-folders.ts';
+import {traceLinks} from './trace-links.ts';
+
+export interface ToolSearch {
+  /** Absolute, links resolved. */
+  readonly home: string;
+  /** Folders of the project: they are shown anyway, and links in them are the project's. */
+  readonly roots: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Folders below the home that belong to one tool as a whole: programs, libraries and the versions that it manages. */
+const TOOLS = [
+  ...[
+    '.nvm',
+    '.volta',
+    '.asdf',
+    '.pyenv',
+    '.rbenv',
+    '.nodenv',
+    '.goenv',
+    '.jenv',
+    '.sdkman',
+    '.rustup',
+    '.fnm',
+    '.rvm',
+  ],
+  ...['.n', '.proto', '.gvm', '.swiftly', '.juliaup', '.bun', '.deno', '.ghcup', '.virtualenvs', '.local/pipx'],
+  ...['miniconda3', 'anaconda3', 'miniforge3', 'mambaforge', 'micromamba', 'n', 'Library/pnpm', '.local/lib'],
+];
+/** Below these, each folder belongs to one tool. */
+const TOOL_PARENTS = ['.local/share', '.local/opt', '.local/state'];
+/** Variables that name the folder of a tool that lies elsewhere. */
+const TOOL_VARIABLES = [
+  ...['NVM_DIR', 'VOLTA_HOME', 'PNPM_HOME', 'ASDF_DIR', 'ASDF_DATA_DIR', 'PYENV_ROOT', 'FNM_DIR', 'MISE_DATA_DIR'],
+  ...[
+    'SDKMAN_DIR',
+    'RUSTUP_HOME',
+    'RBENV_ROOT',
+    'GOROOT',
+    'JAVA_HOME',
+    'UV_TOOL_DIR',
+    'UV_PYTHON_INSTALL_DIR',
+    'PIPX_HOME',
+  ],
+];
+/** What the programs of a folder need besides it, without a link that leads there; below the home. */
+const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
+  '.cargo/bin': ['.rustup'],
+  '.local/bin': ['.local/lib'],
+  '.asdf/shims': ['.tool-versions'],
+  '.asdf/bin': ['.tool-versions'],
+};
+const VENV_FILE = 'pyvenv.cfg';
+const MAX_PROGRAMS = 2000;
+
+export interface ToolFolders {
+  /** Absolute, links not resolved. */
+  readonly places: readonly string[];
+  /** When one of these changes, other programs may be found. */
+  readonly watched: readonly string[];
+}
+
+export function findToolFolders({home, roots, env}: ToolSearch): ToolFolders {
+  return new Search(home, roots, env).run();
+}
+
+class Search {
+  readonly #places = new Set<string>();
+  readonly #watched: string[] = [];
+  readonly #known: readonly string[];
+
+  constructor(
+    private readonly home: string,
+    private readonly roots: readonly string[],
+    private readonly env: ToolSearch['env'],
+  ) {
+    const named = TOOL_VARIABLES.flatMap((name) => env[name] ?? []).filter((folder) => path.isAbsolute(folder));
+    this.#known = [
+      ...TOOLS.map((name) => path.join(home, name)),
+      ...named.flatMap((each) => traceLinks(each)?.real ?? []),
+    ];
+  }
+
+  run(): ToolFolders {
+    const {PATH = '', VIRTUAL_ENV, CONDA_PREFIX} = this.env;
+    for (const folder of new Set(PATH.split(path.delimiter))) this.#addProgramFolder(folder);
+    for (const folder of [VIRTUAL_ENV, CONDA_PREFIX]) if (folder) this.#addEnvironment(folder);
+    for (const root of this.roots) {
+      for (const name of ['.venv', 'venv']) this.#addPythonOf(path.join(root, name));
+    }
+    return {places: [...this.#places], watched: this.#watched};
+  }
+
+  #addProgramFolder(given: string): void {
+    if (!path.isAbsolute(given) || STANDARD_PROGRAM_FOLDERS.includes(given)) return;
+    const folder = traceLinks(given)?.real;
+    if (folder === undefined || isInside(folder, this.roots) || STANDARD_PROGRAM_FOLDERS.includes(folder)) return;
+    if (!isInSystemFolder(folder)) {
+      if (!this.#mayShow(folder) || isWritableByOthers(folder)) return;
+      this.#show(given);
+      this.#show(this.#getToolFolder(folder) ?? folder);
+      for (const name of COMPANIONS[path.relative(this.home, folder)] ?? []) this.#show(path.join(this.home, name));
+    }
+    this.#watched.push(folder);
+    for (const name of listLinks(folder)) this.#addProgram(path.join(folder, name));
+  }
+
+  #addProgram(link: string): void {
+    const target = traceLinks(link)?.real;
+    if (target === undefined || isInSystemFolder(target) || isInside(target, this.roots)) return;
+    this.#show(link);
+    const folder = this.#getToolFolder(path.dirname(target));
+    if (folder === undefined) return;
+    this.#show(folder);
+    this.#addPythonOf(path.dirname(path.dirname(target)));
+  }
+
+  /** A virtual environment that the user activated. */
+  #addEnvironment(given: string): void {
+    const folder = path.isAbsolute(given) ? traceLinks(given)?.real : undefined;
+    if (folder === undefined || !this.#mayShow(folder) || !isEnvironment(folder)) return;
+    this.#show(given);
+    this.#addPythonOf(folder);
+  }
+
+  /** The Python that a virtual environment uses, where a tool that is known installed it. */
+  #addPythonOf(environment: string): void {
+    const [, folder] = /^home *= *(\/.+)$/m.exec(readSmall(path.join(environment, VENV_FILE))) ?? [];
+    const real = folder === undefined ? undefined : traceLinks(folder.trim())?.real;
+    const tool = real && !isInSystemFolder(real) ? this.#getKnownTool(real) : undefined;
+    if (tool === undefined) return;
+    this.#show(folder!.trim());
+    this.#show(tool);
+  }
+
+  /** The folder that belongs to a tool as a whole, by where the tool puts it or by what lies in it. */
+  #getToolFolder(programs: string): string | undefined {
+    return this.#getKnownTool(programs) ?? this.#getPackageFolder(programs) ?? this.#getPrefix(programs);
+  }
+
+  #getKnownTool(folder: string): string | undefined {
+    const known = this.#known.find((tool) => isInside(folder, [tool]));
+    if (known !== undefined) return known;
+    const parent = TOOL_PARENTS.map((name) => path.join(this.home, name)).find((each) => isInside(folder, [each]));
+    const [name] = parent === undefined ? [] : path.relative(parent, folder).split('/');
+    return name ? path.join(parent!, name) : undefined;
+  }
+
+  /** The outermost `node_modules` around it: packages need others beside them. */
+  #getPackageFolder(folder: string): string | undefined {
+    const parts = folder.split('/');
+    const index = parts.findIndex((part) => part === 'node_modules' || part === 'vendor');
+    const found = parts.slice(0, index + 1).join('/');
+    return index > 0 && this.#mayShow(found) ? found : undefined;
+  }
+
+  /** The folder above `bin`, when libraries lie beside it. */
+  #getPrefix(folder: string): string | undefined {
+    const prefix = path.dirname(folder);
+    const isShared = prefix === path.join(this.home, '.local') || !/^s?bin$/.test(path.basename(folder));
+    if (isShared || !this.#mayShow(prefix)) return undefined;
+    const isWhole = ['lib', 'libexec', 'share'].some((name) => existsSync(path.join(prefix, name)));
+    return isWhole || isEnvironment(prefix) ? prefix : undefined;
+  }
+
+  /** Not the home or a folder above it, and no folder at the top. */
+  #mayShow(folder: string): boolean {
+    return !isInside(this.home, [folder]) && path.dirname(folder) !== '/';
+  }
+
+  #show(place: string): void {
+    this.#places.add(place);
+  }
+}
+
+function isEnvironment(folder: string): boolean {
+  return [VENV_FILE, 'conda-meta'].some((name) => existsSync(path.join(folder, name)));
+}
+
+function listLinks(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, {withFileTypes: true});
+    return entries.slice(0, MAX_PROGRAMS).flatMap((entry) => (entry.isSymbolicLink() ? entry.name : []));
+  } catch {
+    return [];
+  }
+}
+
+/** Empty for what is no small file. */
+function readSmall(file: string): string {
+  try {
+    const stat = statSync(file);
+    return stat.isFile() && stat.size < 10_000 ? readFileSync(file, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * What confined commands see beside the system's own folders: the places that are named, and the hidden ones in them.
+ * Looked for once, and again when a folder of programs, a repository or the user's settings of git changed.
+ */
+import {existsSync, lstatSync, readdirSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {Trusts} from '../../core/contract/permission.ts';
+import {isInside} from '../../core/util/paths.ts';
+import {existingPaths, type HiddenPath, type HiddenPlaces, hiddenPaths} from '../hidden-paths.ts';
+import type {ConfineOptions} from '../sandbox.ts';
+import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
+import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
+import type {SessionFolder} from './session-folder.ts';
+import {findToolFolders} from './tool-folders.ts';
+import {type Link, traceLinks} from './trace-links.ts';
+
+export interface ViewPlaces extends HiddenPlaces {
+  /** Further files and folders that confined commands see (`sandbox.show`), written as `hide`. */
+  readonly show?: readonly string[];
+  /** See `RepositorySearch`; default: nothing is trusted. */
+  readonly trusts?: Trusts;
+}
+
+export interface View {
+  /** The roots and what is shown beside them: existing places, absolute, links resolved. */
+  readonly roots: readonly string[];
+  readonly shown: readonly string[];
+  /** Links that lead to them. */
+  readonly links: readonly Link[];
+  /** Hidden in what is shown. */
+  readonly hidden: readonly HiddenPath[];
+  /** Hidden from this command beside them. */
+  readonly masked: readonly HiddenPath[];
+  /** The flat file of the user's settings of git. */
+  readonly gitSettings: string;
+}
+
+type Scope = Omit<ConfineOptions, 'cwd'>;
+
+interface Found {
+  readonly shown: readonly string[];
+  readonly links: readonly Link[];
+  /** With what it was found by: times of changes. */
+  readonly watched: readonly (readonly [string, string])[];
+  readonly gitText: string;
+}
+
+/** Below the home. */
+const PACKAGE_STORES = ['.cargo/registry', 'go/pkg/mod', '.m2/repository', '.gradle/caches/modules-2'];
+const MAX_SCOPES = 20;
+
+export class Views {
+  readonly #found = new Map<string, Found>();
+  #written: string | undefined;
+
+  constructor(
+    private readonly places: ViewPlaces,
+    private readonly folder: SessionFolder,
+  ) {}
+
+  get(scope: Scope): View {
+    const roots = existingRoots(scope);
+    const {shown, links, gitText} = this.#find(scope, roots);
+    const home = this.#getHome();
+    const seen = (scope.seen ?? []).filter((place) => existsSync(place));
+    const all = [...shown, ...seen];
+    return {
+      ...{roots, links, shown: all},
+      hidden: [
+        ...hiddenPaths(this.places),
+        ...roots.filter((root) => isInside(home, [root])).flatMap(() => hiddenNames(home)),
+      ],
+      masked: existingPaths(scope.masked ?? []),
+      gitSettings: this.#writeSettings(gitText),
+    };
+  }
+
+  /** Stores of packages, which the tools for files may read too. */
+  get packageStores(): string[] {
+    return getPackageStores(this.#getHome(), {});
+  }
+
+  #find(scope: Scope, roots: readonly string[]): Found {
+    const {PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL} = scope.env ?? {};
+    const key = JSON.stringify([roots, PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL]);
+    const known = this.#found.get(key);
+    if (known?.watched.every(([place, stamp]) => getStamp(place) === stamp)) return known;
+    const found = this.#search(scope, roots);
+    if (this.#found.size >= MAX_SCOPES) this.#found.clear();
+    this.#found.set(key, found);
+    return found;
+  }
+
+  #search({env = {}, root, extraRoots}: Scope, roots: readonly string[]): Found {
+    const {show = [], trusts = () => false} = this.places;
+    const home = this.#getHome();
+    // A home as the workspace shows what it names, too: its names with a dot are hidden.
+    const projects = roots.filter((each) => !isInside(home, [each]));
+    const tools = findToolFolders({home, env, roots: projects});
+    const git = flattenGitSettings({home, env, root});
+    const places = [
+      ...findRepositoryFolders(root, {home, trusts}),
+      ...extraRoots.flatMap(findGitFoldersOf),
+      ...tools.places,
+      ...getPackageStores(home, env),
+      ...git.files,
+    ];
+    // What is found by itself is never shown inside a hidden place; what the user names is.
+    const closed = hiddenPaths(this.places).map((each) => each.path);
+    const traced = places.flatMap((place) => traceLinks(place) ?? []).filter(({real}) => !isInside(real, closed));
+    const named = show.flatMap((place) => traceLinks(resolvePlace(place, this.places.home)) ?? []);
+    const all = [...traced, ...named, ...[this.places.home].flatMap((place) => traceLinks(place) ?? [])];
+    const watched = [...tools.watched, ...git.watched, path.join(root, '.git'), home];
+    return {
+      shown: [...new Set([...traced, ...named].map(({real}) => real))],
+      links: [...new Map(all.flatMap(({links}) => links).map((link) => [link.path, link])).values()],
+      watched: [...new Set(watched)].map((place) => [place, getStamp(place)]),
+      gitText: git.text,
+    };
+  }
+
+  #getHome(): string {
+    return traceLinks(this.places.home)?.real ?? this.places.home;
+  }
+
+  #writeSettings(text: string): string {
+    const file = this.folder.getFile('gitconfig');
+    if (this.#written !== text || !existsSync(file)) writeGitSettings(file, text);
+    this.#written = text;
+    return file;
+  }
+}
+
+function getPackageStores(home: string, {CARGO_HOME, GOMODCACHE, GOPATH}: Readonly<Record<string, string>>): string[] {
+  const moved = [
+    CARGO_HOME && path.join(CARGO_HOME, 'registry'),
+    GOMODCACHE,
+    GOPATH && path.join(GOPATH.split(path.delimiter)[0]!, 'pkg/mod'),
+  ];
+  const all = [...PACKAGE_STORES.map((name) => path.join(home, name)), ...moved];
+  return all.filter(
+    (place) => place !== undefined && place !== '' && path.isAbsolute(place) && existsSync(place),
+  ) as string[];
+}
+
+/** Where the workspace is the home, names that begin with a dot are hidden: settings, histories, keys. */
+function hiddenNames(home: string): HiddenPath[] {
+  return readdirSync(home, {withFileTypes: true})
+    .filter((entry) => entry.name.startsWith('.') && (entry.isDirectory() || entry.isFile()))
+    .map((entry) => ({path: path.join(home, entry.name), isDirectory: entry.isDirectory()}));
+}
+
+/** The workspace's folders that exist. */
+export function existingRoots({root, extraRoots}: Scope): string[] {
+  return [root, ...extraRoots].filter((place) => existsSync(place));
+}
+
+/** @param place as in settings: relative ones and `~/` are relative to the home */
+export function resolvePlace(place: string, home: string): string {
+  return path.resolve(home, place.replace(/^~(?:\/|$)/, ''));
+}
+
+/** Changes when the place is made, removed or written; for a folder, when a name in it is. */
+function getStamp(place: string): string {
+  try {
+    const stat = statSync(place, {throwIfNoEntry: false}) ?? lstatSync(place, {throwIfNoEntry: false});
+    return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : '';
+  } catch {
+    return '';
+  }
+}
