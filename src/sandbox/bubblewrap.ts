@@ -6,7 +6,6 @@ import {accessSync, constants, existsSync, lstatSync, realpathSync} from 'node:f
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex} from 'node:stream';
 import {MiniCcError} from '../core/util/errors.ts';
-import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {confinedEnvironment} from './environment.ts';

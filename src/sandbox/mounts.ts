@@ -1,7 +1,6 @@
 /** Which files a confined command sees: mounts on an empty root, outer ones first. */
 import {sep} from 'node:path';
 import {isInside} from '../core/util/paths.ts';
-import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 import type {SystemFolders} from './view/system-folders.ts';
 import type {View} from './view/view.ts';

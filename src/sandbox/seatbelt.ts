@@ -4,7 +4,6 @@ import {tmpdir} from 'node:os';
 import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
-import {existingRoots, type ViewPlaces, Views} from './view/view.ts';
 import {confinedEnvironment} from './environment.ts';
 import {protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
@@ -12,6 +11,7 @@ import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 import {createSeatbeltProfile, SYSTEM_FOLDERS} from './seatbelt-profile.ts';
 import {SessionFolder} from './view/session-folder.ts';
+import {type ViewPlaces, Views} from './view/view.ts';
 
 const PROBE_LIMIT_MS = 5000;
 

@@ -101,7 +101,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
       root: tree.root,
       // Its git directory lies above the folder that it works in.
       extraRoots: tree.top === tree.root ? [] : [tree.top],
-      seen: tree.gitObjects,
+      seen: [...tree.gitObjects, ...(deps.workspace.seen ?? [])],
       cwd: tree.root,
       get confinement() {
         return occupant.getConfinement(occupant.readOnly ? 'read-only' : 'worktree');
