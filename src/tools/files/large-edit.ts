@@ -6,7 +6,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {readAll} from '../../core/util/whole-file.ts';
 import {formatPatch} from './patch.ts';
 import {fitReplacement, fold, offsetsIn, type TextEdit} from './text-edits.ts';
-import {decodeUtf16, encodeBody, findByteOrderMark, getLineEnd} from './text-file.ts';
+import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, type TextEncodingName} from './text-file.ts';
 
 /** Bytes of the old file, or new ones. */
 type Piece = {readonly from: number; readonly to: number} | Buffer;
@@ -22,6 +22,8 @@ type LargeEdited =
   | {readonly problem: string};
 
 const MAX_REPLACEMENTS = 100_000;
+/** So many bytes at the start tell the encoding, as for `read_file`. */
+const PROBE_BYTES = 4 * 1024 * 1024;
 const MAX_LINES_NAMED = 20;
 /** So many places of an edit are in the diff, with so many units around each. */
 const MAX_HUNKS = 10;
@@ -34,8 +36,7 @@ export async function editLarge(
   edits: readonly TextEdit[],
   signal: AbortSignal,
 ): Promise<LargeEdited> {
-  const start = await readBytes([{from: 0, to: size}], handle, 0, 4);
-  const units = createUnits(start);
+  const units = createUnits(detectEncoding(await readBytes([{from: 0, to: size}], handle, 0, PROBE_BYTES)));
   let pieces: Piece[] = [{from: 0, to: size}];
   let replacements = 0;
   const patches: string[] = [];
@@ -85,8 +86,7 @@ interface Units {
 }
 
 /** UTF-16 as it is; of every other encoding the bytes, each as a character. */
-function createUnits(start: Buffer): Units {
-  const encoding = findByteOrderMark(start)?.encoding;
+function createUnits(encoding: TextEncodingName): Units {
   if (encoding === 'utf16le' || encoding === 'utf16be') {
     const same = (text: string) => text;
     const read = (bytes: Buffer) => decodeUtf16(bytes, encoding);
@@ -96,8 +96,8 @@ function createUnits(start: Buffer): Units {
     bytes: 1,
     read: (bytes) => bytes.toString('latin1'),
     write: (units) => Buffer.from(units, 'latin1'),
-    fromText: (text) => Buffer.from(text).toString('latin1'),
-    toText: (units) => Buffer.from(units, 'latin1').toString(),
+    fromText: (text) => encodeBody(text, encoding).toString('latin1'),
+    toText: (units) => Buffer.from(units, 'latin1').toString(encoding),
   };
 }
 

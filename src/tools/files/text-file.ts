@@ -86,6 +86,19 @@ export function getLineEnd(text: string): '\n' | '\r\n' | undefined {
   return crlf > lf ? '\r\n' : '\n';
 }
 
+/** The encoding of a large file, by its first bytes. */
+export function detectEncoding(start: Buffer): TextEncodingName {
+  const marked = findByteOrderMark(start)?.encoding;
+  if (marked !== undefined) return marked;
+  try {
+    // As a stream: its last character may be cut.
+    new TextDecoder('utf-8', {fatal: true}).decode(start, {stream: true});
+    return 'utf8';
+  } catch {
+    return 'latin1';
+  }
+}
+
 /** The text of a large file, in parts and without its byte order mark. Bytes that are not valid become U+FFFD. */
 export async function* decodeChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let encoding: TextEncodingName | undefined;
@@ -93,8 +106,8 @@ export async function* decodeChunks(chunks: AsyncIterable<Buffer>): AsyncGenerat
   let odd = Buffer.alloc(0);
   for await (const chunk of chunks) {
     const isFirst = encoding === undefined;
-    encoding ??= findByteOrderMark(chunk)?.encoding ?? 'utf8';
-    if (isFirst && encoding !== 'utf8') decoder = new StringDecoder('utf16le');
+    encoding ??= detectEncoding(chunk);
+    if (isFirst) decoder = new StringDecoder(encoding === 'utf16be' ? 'utf16le' : encoding);
     let bytes = chunk;
     if (encoding === 'utf16be') {
       const joined = Buffer.concat([odd, chunk]);

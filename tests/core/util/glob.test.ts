@@ -4,15 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {Glob, matchesPieces} from '../../../src/core/util/glob.ts';
-
-/** The same numbers in each run. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
+import {createRandom} from '../../support/random.ts';
 
 describe('a glob', () => {
   test.each([
