@@ -133,3 +133,31 @@ test('each reason why an agent cannot be deleted has its own message, and nothin
   expect(await refused('folder')).toContain('is a folder: it is not deleted');
   expect(kept.map((file) => existsSync(file))).toEqual([true, true, true]);
 });
+
+test.each(['.mini-cc', '.mini-cc/agents'])(
+  'nothing is written through %s when it is a link out of the project',
+  async (name) => {
+    const {project, options} = await agentWorkspace();
+    const top = path.join(project, '..', '..');
+    const outside = path.join(top, '..', 'outside');
+    await mkdir(path.join(outside, 'agents'), {recursive: true});
+    await mkdir(path.dirname(path.join(top, name)), {recursive: true});
+    await symlink(outside, path.join(top, name));
+    await expect(saveAgent(fields(), project, fresh)).rejects.toMatchObject({
+      code: 'NOT_OURS',
+      message: expect.stringContaining('is a link that leads out of'),
+    });
+    expect(readdirSync(outside, {recursive: true})).toEqual(['agents']);
+    expect(readCatalog(options).agents.filter(({source}) => source === 'project')).toEqual([]);
+  },
+);
+
+test('a link to another folder of the project is followed', async () => {
+  const {project} = await agentWorkspace();
+  const top = path.join(project, '..', '..');
+  await mkdir(path.join(top, 'shared', 'agents'), {recursive: true});
+  await mkdir(path.dirname(project), {recursive: true});
+  await symlink(path.join(top, 'shared', 'agents'), project);
+  await saveAgent(fields(), project, fresh);
+  expect(readdirSync(path.join(top, 'shared', 'agents'))).toEqual(['reviewer.json']);
+});

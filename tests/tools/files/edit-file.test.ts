@@ -104,6 +104,34 @@ describe('edit_file', () => {
     expect(text()).toBe('a\r\nb\nX\r\n');
   });
 
+  test('inserts the line ends of the file: none of CRLF into LF, none of LF into CRLF', async () => {
+    const {edit, text} = await createFile('one\ntwo\nthree\n');
+    await edit({old_string: 'two', new_string: 'a\r\nb'});
+    expect(text()).toBe('one\na\nb\nthree\n');
+  });
+
+  test('inserts into a mixed file the line ends of the place, and leaves lines that an edit only names', async () => {
+    const {edit, text} = await createFile('a\nb\nc\nd\r\ne\r\nf\n');
+    await edit({old_string: 'c\nd\ne', new_string: 'c\nd\nnew\ne'});
+    expect(text()).toBe('a\nb\nc\nd\r\nnew\r\ne\r\nf\n'.replace('new\r\n', 'new\n'));
+    await edit({old_string: 'd\nnew', new_string: 'D\nNEW'});
+    expect(text()).toBe('a\nb\nc\nD\r\nNEW\ne\r\nf\n');
+  });
+
+  test('tears no character apart, and keeps a single byte at the end of UTF-16', async () => {
+    const {edit, bytes} = await createFile(Buffer.concat([Buffer.from('\ufeffa😀b', 'utf16le'), Buffer.from([0x41])]));
+    expect((await edit({old_string: '\ud83d', new_string: 'x'})).isError).toBe(true);
+    await edit({old_string: 'b', new_string: '\ud83dc'});
+    expect(bytes()).toEqual(Buffer.concat([Buffer.from('\ufeffa😀\ufffdc', 'utf16le'), Buffer.from([0x41])]));
+  });
+
+  test('keeps a byte order mark before bytes that are not UTF-8', async () => {
+    const before = Buffer.concat([Buffer.from('\ufeff'), Buffer.from('caf\xe9 x', 'latin1')]);
+    const {edit, bytes} = await createFile(before);
+    await edit({old_string: 'x', new_string: 'y'});
+    expect(bytes()).toEqual(Buffer.concat([before.subarray(0, -1), Buffer.from('y')]));
+  });
+
   test('keeps a byte order mark, UTF-16, Latin-1 and the mode', async () => {
     const mark = await createFile('\ufeffone');
     await mark.edit({old_string: 'one', new_string: 'é'});

@@ -137,6 +137,87 @@ describe('write_file', () => {
     expect(readFileSync(join(root, '日 本.txt'), 'utf8')).toBe('héllo 😀\n');
   });
 
+  test.each([
+    ['CRLF', Buffer.from('one\r\ntwo\r\n'), Buffer.from('1\r\n2\r\n'), 'CRLF kept'],
+    ['a byte order mark', Buffer.from('\ufeffone\n'), Buffer.from('\ufeff1\n2\n'), 'the byte order mark kept'],
+    [
+      'UTF-16',
+      Buffer.from('\ufeffone\r\n', 'utf16le'),
+      Buffer.from('\ufeff1\r\n2\r\n', 'utf16le'),
+      'CRLF and UTF-16 kept',
+    ],
+    [
+      'UTF-16 of the other order',
+      Buffer.from('\ufeffone\n', 'utf16le').swap16(),
+      Buffer.from('\ufeff1\n2\n', 'utf16le').swap16(),
+      'UTF-16 kept',
+    ],
+    ['Latin-1', Buffer.from('caf\xe9\n', 'latin1'), Buffer.from('1\n2\n', 'latin1'), 'Latin-1 kept'],
+  ])('keeps %s of the file that it replaces, and says so', async (_, before, after, kept) => {
+    const {call, put, root} = fixture();
+    put({'a.txt': before});
+    await call(readFileTool, {path: 'a.txt'});
+    const {text} = await call(writeFile, {path: 'a.txt', content: '1\n2\n'});
+    expect(text).toBe(`Updated a.txt (2 lines; ${kept}).`);
+    expect(readFileSync(join(root, 'a.txt'))).toEqual(after);
+    // The same content once more.
+    expect((await call(writeFile, {path: 'a.txt', content: '1\n2\n'})).text).toMatch(/^a\.txt is unchanged/);
+  });
+
+  test('writes line ends as given where the content has CRLF itself, or the file had LF', async () => {
+    const {call, put, root} = fixture();
+    put({'crlf.txt': 'a\r\nb\r\n', 'lf.txt': 'a\nb\n'});
+    for (const path of ['crlf.txt', 'lf.txt']) {
+      await call(readFileTool, {path});
+      await call(writeFile, {path, content: 'x\r\ny\nz'});
+      expect(readFileSync(join(root, path), 'utf8')).toBe('x\r\ny\nz');
+    }
+  });
+
+  test('refuses a character that the encoding of the file lacks, and changes nothing', async () => {
+    const {call, put, root} = fixture();
+    const before = Buffer.from('caf\xe9\n', 'latin1');
+    put({'a.txt': before});
+    await call(readFileTool, {path: 'a.txt'});
+    expect((await call(writeFile, {path: 'a.txt', content: '日'})).text).toContain('Latin-1, which has no "日"');
+    expect(readFileSync(join(root, 'a.txt'))).toEqual(before);
+  });
+
+  test('writes no half of a surrogate pair', async () => {
+    const {call, root} = fixture();
+    await call(writeFile, {path: 'a.txt', content: 'a\ud83d b'});
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a\ufffd b');
+  });
+
+  test('writes over a file that is too large for memory, with its encoding and line ends', async () => {
+    const {call, put, root} = fixture();
+    put({'large.txt': 'a line\r\n'.repeat(1_500_000)});
+    await call(readFileTool, {path: 'large.txt', limit: 1});
+    const {text, display} = await call(writeFile, {path: 'large.txt', content: 'one\ntwo\n'});
+    expect(text).toBe('Updated large.txt (2 lines; CRLF kept).');
+    expect(display).toMatchObject({patch: '(the old content is too large for a diff)'});
+    expect(readFileSync(join(root, 'large.txt'), 'utf8')).toBe('one\r\ntwo\r\n');
+  });
+
+  test('refuses a file without write permission, except for root', async () => {
+    const {call, put, root} = fixture();
+    put({'a.txt': 'one'});
+    execFileSync('chmod', ['444', join(root, 'a.txt')]);
+    await call(readFileTool, {path: 'a.txt'});
+    const isRoot = process.getuid?.() === 0;
+    expect((await call(writeFile, {path: 'a.txt', content: 'x'})).text).toBe(
+      isRoot ? 'Updated a.txt (1 line).' : 'a.txt may not be read and written: permission denied.',
+    );
+    expect(statSync(join(root, 'a.txt')).mode & 0o777).toBe(0o444);
+  });
+
+  test('shows a question about a pipe at once', () => {
+    const {root, workspace} = fixture();
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    const [access] = writeFile.access({path: 'pipe', content: 'one'}, workspace);
+    expect(access).toMatchObject({preview: '@@ -0,0 +1,1 @@\n+one\n\\ No newline at end of file'});
+  });
+
   test('refuses the second of two agents that create the same file at once', async () => {
     const {call, root, log} = fixture();
     const agents = ['a', 'b'].map((name) => createFileLedger(log, name));
