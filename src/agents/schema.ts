@@ -68,6 +68,8 @@ function optional<T extends z.ZodType>(schema: T, description: string) {
   return schema.optional().meta({description});
 }
 
+const tokensFrom = (least: number) =>
+  z.int(mustBe(`a whole number of tokens from ${least}`)).min(least, mustBe(`a whole number of tokens from ${least}`));
 const positiveInt = (what: string) => z.int(mustBe(what)).positive(mustBe(what));
 
 export const agentFileSchema = z.object({
@@ -109,7 +111,7 @@ export const agentFileSchema = z.object({
   ),
   maxTokens: optional(positiveInt('a whole number of tokens'), 'Tokens of a run, in and out.'),
   maxBudgetUsd: optional(positive('an amount in US dollars'), 'Cost of a run in US dollars.'),
-  contextTokens: optional(positiveInt('a whole number of tokens'), 'Binds a run to a smaller context window.'),
+  contextTokens: optional(tokensFrom(1024), 'Binds a run to a smaller context window.'),
   readOnly: optional(
     z.boolean(mustBe('true or false')),
     'Nothing it calls may write. Default: true when "tools" lists no writing tool.',

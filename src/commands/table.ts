@@ -2,6 +2,7 @@
 import type {Command} from '../core/contract/session.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
+import {compactCommand, contextCommand} from './context.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {modelCommand} from './model.ts';
@@ -13,6 +14,8 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine):
   const available = [
     createAgentsCommand(agents),
     clearCommand,
+    compactCommand,
+    contextCommand,
     modelCommand,
     modeCommand,
     permissionsCommand,

@@ -76,6 +76,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
       thinkingSeconds: settings.limits?.thinkingSeconds ?? 600,
     },
     maxOutputTokens: settings.maxOutputTokens ?? 16_384,
+    contextWindows: settings.contextWindow ?? {},
   });
 }
 

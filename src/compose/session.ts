@@ -161,6 +161,8 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
   );
   const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts)];
   const {workspace, confinement, writeLog, checkpoints, worktrees, permits} = before;
+  const summaryName = settings.compaction?.model;
+  const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   const manager = new SubagentManager({
     ...{mainAgentId: MAIN, inbox, bus, archiveAfterMinutes},
     maxConcurrent: options.maxConcurrent ?? getPoolSize(settings, state.model, env),
@@ -176,19 +178,23 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
     runs: {
       ...{baseTools, workspace, confinement, writeLog, checkpoints, worktrees, permits, rawStream},
       promptContext: {...promptContext, memory},
-      clock: options.clock ?? systemClock,
-      limits: {profile: settings.limits?.profile ?? 'standard', agents: settings.agents ?? {}},
+      ...{clock: options.clock ?? systemClock, summaryModel},
+      limits: {
+        profile: settings.limits?.profile ?? 'standard',
+        ...{agents: settings.agents ?? {}, contextTokens: settings.contextTokens},
+      },
       toolRules: getToolRules(loaded, rules),
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
-  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, manager};
+  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, summaryModel, manager};
 }
 
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addManager>): SessionParts {
   const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
-  const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
+  const {questions, denials, policy, rules, loaded, mainAgent, worktrees, checkpoints, changes, inbox, manager} = before;
+  const {state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createCommandTable(createAgentsCommandDeps(catalog, root, options.home, toolNames), async () =>
     (await import('./doctor.ts')).examine(options),
@@ -240,7 +246,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
       policy.mode = mode;
       void questions.recheck();
     },
-    limits: options.limits ?? {},
+    limits: {contextTokens: mainAgent?.contextTokens ?? loaded.settings.contextTokens, ...options.limits},
     openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
     resolveModel: (name) => resolver.resolve(name),
   };
@@ -248,7 +254,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
 
 function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
   const {loaded, rules, baseTools, emit, resolver, catalog, agents, mainAgent, state, manager, rawStream} = before;
-  const {workspace, permits, checkpoints, writeLog, promptContext} = before;
+  const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel} = before;
   const {clock = systemClock} = before.options;
   const modelFor = (agent: string, asked: string | undefined) => {
     // A model that the settings name for an agent is in its definition already.
@@ -258,7 +264,7 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
   const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   return {
-    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock},
+    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel},
     // What a rule refuses in any case is not offered: a model would spend turns on it.
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(({name}) => !rules.forbids(name)),
     files: createFileLedger(writeLog, MAIN),

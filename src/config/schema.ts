@@ -207,8 +207,20 @@ export const settingsSchema = section({
   thinking: oneOf(['off', 'low', 'medium', 'high'])
     .optional()
     .meta({description: 'How much the model thinks before it answers.', defaultText: 'the model’s own'}),
+  contextWindow: named(whole(1024)).optional().meta({
+    description: 'Tokens that a model can read and write at once, by its name.',
+    defaultText: 'as the server says',
+  }),
+  compaction: section({
+    model: modelName().optional().meta({
+      description: 'Summarises conversations that fill the context window.',
+      defaultText: 'the model of the run',
+    }),
+  })
+    .optional()
+    .meta({description: 'What happens to conversations that fill the context window.'}),
   maxOutputTokens: whole(256).optional().meta({description: 'Tokens of one reply.', default: 16_384}),
-  contextTokens: whole(1)
+  contextTokens: whole(1024)
     .optional()
     .meta({description: 'Limits runs to a smaller context window.', defaultText: 'the model’s own'}),
   agents: named(agent).optional().meta({description: 'Models and limits by the name of the agent.'}),

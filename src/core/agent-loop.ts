@@ -14,10 +14,12 @@
  */
 
 import type {AgentEventBody} from './contract/events.ts';
-import type {Message, ModelProgress, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
+import type {Message, Model, ModelProgress, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {type Caller, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
+import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {ToolSpecs} from './turn/model-request.ts';
@@ -32,6 +34,8 @@ import {getText, toUserMessage} from './util/messages.ts';
 export interface AgentRun extends Caller {
   readonly system: string;
   readonly history: History;
+  /** Summarises what does not fit into the window; undefined: the run's own model. */
+  readonly summaryModel: Model | undefined;
   readonly inbox: Inbox;
   readonly limits: Limits;
   readonly clock: Clock;
@@ -41,6 +45,8 @@ export interface AgentRun extends Caller {
   readonly rawStream: boolean;
 }
 
+/** How often a request is made shorter after the server said that it is too long. */
+const MAX_OVERFLOWS = 3;
 /** How often the model is asked to continue an answer that was cut at the output limit. */
 const MAX_CONTINUATIONS = 3;
 const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.';
@@ -109,7 +115,14 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
         appendUserText(run, CONTINUE);
         continue;
       case 'model_context_window_exceeded':
-        return tally.result({outcome: 'limit', limit: "the model's context window"});
+        // The reply filled what was left of the window: the next request has more room.
+        continuations += 1;
+        tally.joinNextText();
+        run.history.window.recordFull();
+        if (continuations > MAX_CONTINUATIONS)
+          return tally.result({outcome: 'limit', limit: "the model's context window"});
+        appendUserText(run, CONTINUE);
+        continue;
       case 'unable':
         return tally.result({outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'});
       case 'refusal':
@@ -163,15 +176,27 @@ async function requestReply(
 ): Promise<ModelReply> {
   const {history, emit} = run;
   history.answerOpenCalls('Cut off before it ended.');
-  const refused = new RefusedHistory(history);
+  const onUsage = (usage: Usage, model: string) => {
+    tally.addCall(usage, model);
+    run.tokens.spend(usage);
+  };
+  const size = await makeRoom(run, tools, onUsage);
+  let overflows = 0;
+  let refused = new RefusedHistory(history);
   for (;;) {
     try {
-      const reply = await callModel(run, refused.messages, tools, tally, mayCallTools);
+      const reply = await callModel(run, refused.messages, tools, tally, {mayCallTools, size});
+      history.window.record(reply.usage, {system: run.system, tools, messages: refused.messages});
       const text = refused.commit();
       if (text !== undefined) emit({type: 'notice', level: 'warning', text});
       history.markAccepted();
       return reply;
     } catch (error) {
+      if (isTooLong(error) && overflows < MAX_OVERFLOWS && (await recoverFromOverflow(run, tools, error, onUsage))) {
+        overflows += 1;
+        refused = new RefusedHistory(history);
+        continue;
+      }
       if (!isHistoryRefused(error)) throw error;
       if (refused.reduce(error)) continue;
       const text = history.setTurnAside(error.message);
@@ -187,11 +212,12 @@ async function callModel(
   messages: readonly Message[],
   tools: readonly ToolSpec[],
   tally: Tally,
-  mayCallTools: boolean,
+  {mayCallTools, size}: {readonly mayCallTools: boolean; readonly size: WindowSize | undefined},
 ): Promise<ModelReply> {
   const {model, system, tokens, signal} = run;
-  // The server ends a reply that would exceed the budget.
-  const limits = tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: tokens.left};
+  // The server ends a reply that would exceed the budget, or the window.
+  const most = Math.min(tokens.left, size?.reserve ?? Number.POSITIVE_INFINITY);
+  const limits = most === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: most};
   tally.beginCall();
   try {
     return await model.reply(

@@ -23,6 +23,8 @@ export interface AgentDefinition {
   readonly timeoutSeconds?: number;
   /** Tokens of a run, in and out, including the cache. */
   readonly maxTokens?: number;
+  /** Binds its runs to a smaller context window. Tokens. */
+  readonly contextTokens?: number;
   /** `worktree`: each run works in its own worktree. A Task call cannot lift that. */
   readonly isolation?: Isolation;
   /** Its runs go on in the background, unless the Task call says otherwise. */

@@ -141,6 +141,7 @@ function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: S
     clock: deps.clock,
     signal: live.signal,
     rawStream: deps.rawStream,
+    summaryModel: deps.summaryModel,
   };
 }
 

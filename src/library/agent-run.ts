@@ -115,6 +115,8 @@ function toModel(model: shipped.CustomModel): Model {
     name: model.name,
     offline: false,
     local: false,
+    maxOutputTokens: model.maxOutputTokens ?? 16_384,
+    contextWindow: async () => model.contextWindow ?? 200_000,
     async reply({system, messages, tools, signal}, onProgress) {
       const reply = await model.reply({system, messages, tools, signal});
       const {content, usage} =

@@ -205,7 +205,7 @@ export interface AgentRunOptions extends SessionConfig {
   /** Permission rules of what is allowed and refused, e.g. `bash(npm test)`. */
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
-  /** Model calls, at least 1. Default: 400. */
+  /** Model calls, at least 1. Default: no limit. */
   readonly maxTurns?: number;
   /** Milliseconds that the run may take; 0 = no limit. Default: 0. */
   readonly timeout?: number;
@@ -234,6 +234,10 @@ export interface CustomTool {
 /** A model of your own, e.g. a scripted one for tests. */
 export interface CustomModel {
   readonly name: string;
+  /** Tokens that a request and its reply may have together. Default: 200,000. */
+  readonly contextWindow?: number;
+  /** Tokens that a reply may have. Default: 16,384. */
+  readonly maxOutputTokens?: number;
   /** Returns a text, or content blocks; a block `{type: 'tool_use', id, name, input}` calls a tool. */
   reply(request: ModelRequest): CustomReply | Promise<CustomReply>;
 }

@@ -5,6 +5,7 @@ import type {Model, ModelProgress, ModelReply, ModelRequest, StreamEvent} from '
 import type {Clock} from '../core/contract/results.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {withCacheMarks} from './cache-marks.ts';
+import {ContextSize} from './context-size.ts';
 import {toModelError} from './model-errors.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {readReplyEvents} from './reply-events.ts';
@@ -27,6 +28,8 @@ export interface ModelSettings {
   readonly offline: boolean;
   readonly local: boolean;
   readonly maxOutputTokens: number;
+  /** What the settings say of its context window. Tokens. */
+  readonly contextWindow: number | undefined;
   readonly replyLimits: ReplyLimits;
   readonly retry: RetryPolicy;
   readonly clock: Clock;
@@ -39,6 +42,7 @@ const RELEASE_MS = 1_000;
 
 export class AnthropicModel implements Model {
   readonly #client: Anthropic;
+  readonly #contextSize: ContextSize;
 
   constructor(
     private readonly server: ModelServer,
@@ -55,6 +59,16 @@ export class AnthropicModel implements Model {
       openTelemetry: false,
       ...(server.fetch ? {fetch: server.fetch} : {}),
     });
+    const {id, offline, contextWindow} = settings;
+    this.#contextSize = new ContextSize(id, contextWindow, offline ? undefined : this.#client);
+  }
+
+  contextWindow(mayAsk: boolean): Promise<number | undefined> {
+    return this.#contextSize.get(mayAsk);
+  }
+
+  get maxOutputTokens(): number {
+    return this.settings.maxOutputTokens;
   }
 
   get name(): string {

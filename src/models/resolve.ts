@@ -6,6 +6,8 @@ import {AnthropicModel, type ModelServer, type ModelSettings} from './anthropic-
 
 export interface ModelOptions
   extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'redactor' | 'clock'> {
+  /** Context windows by the name of the model, as the settings say. Tokens. */
+  readonly contextWindows: Readonly<Record<string, number>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The built-in model answers for every name: with `--offline`, or when no server is configured. */
   readonly offline: boolean;
@@ -49,7 +51,8 @@ export class ModelResolver {
     if (known) return known;
     const server = offline ? this.#offlineServer() : getModelServer(this.options.env);
     const local = !offline && isLocal(server.baseURL);
-    const model = new AnthropicModel(server, {...this.options, name: id, id, offline, local});
+    const contextWindow = this.options.contextWindows[id] ?? this.options.contextWindows[name ?? ''];
+    const model = new AnthropicModel(server, {...this.options, name: id, id, offline, local, contextWindow});
     this.#models.set(id, model);
     return model;
   }

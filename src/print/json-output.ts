@@ -38,6 +38,10 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
       uuid: randomUUID(),
     };
     if (event.type === 'stream') return {type: 'stream_event', event: event.event, ...tags};
+    if (event.type === 'compacted') {
+      const compact_metadata = {trigger: event.trigger, pre_tokens: event.preTokens};
+      return {type: 'system', subtype: 'compact_boundary', compact_metadata, ...tags};
+    }
     if (event.type !== 'message') return undefined;
     if (event.role === 'user') {
       const {content} = event;

@@ -70,6 +70,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
       permits: createPermitDeps(undefined, () => undefined),
       clock: systemClock,
       rawStream: false,
+      summaryModel: undefined,
       limits: {profile: 'standard', agents: {}},
       toolRules: {deny: []},
       resultTokens: 500,

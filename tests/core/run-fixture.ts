@@ -51,6 +51,7 @@ export function runFixture(model: Model, tools: readonly Tool[] = [], change: Pa
     clock: systemClock,
     signal: abort.signal,
     rawStream: false,
+    summaryModel: undefined,
     workspace,
     files: createFileLedger(new WriteLog(), 'test'),
     checkpoints: NO_CHECKPOINTS,

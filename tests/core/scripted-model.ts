@@ -38,12 +38,19 @@ export class ScriptedModel implements Model {
   readonly name = 'scripted';
   readonly offline = false;
   readonly local = false;
+  readonly maxOutputTokens = 16_384;
   /** The requests so far, with copies of their messages. */
   readonly requests: ModelRequest[] = [];
 
   constructor(
     private readonly script: readonly ScriptedReply[] | ((request: ModelRequest, index: number) => ScriptedReply),
+    /** Tokens of its context window. */
+    private readonly window = 200_000,
   ) {}
+
+  async contextWindow(): Promise<number | undefined> {
+    return this.window;
+  }
 
   async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
     request.signal.throwIfAborted();

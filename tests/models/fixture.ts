@@ -18,6 +18,7 @@ const SETTINGS: ModelSettings = {
   offline: false,
   local: true,
   maxOutputTokens: 1000,
+  contextWindow: undefined,
   replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
   retry: {maxWaitSeconds: 10},
   clock: systemClock,

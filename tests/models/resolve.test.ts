@@ -16,6 +16,7 @@ function resolver(env: Readonly<Record<string, string>> = {}, offline = false): 
     replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
     clock: systemClock,
     maxOutputTokens: 100,
+    contextWindows: {},
     redactor: new Redactor([]),
   });
 }

@@ -86,6 +86,13 @@ export type AgentEventBody =
     }
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
   | {readonly type: 'session'; readonly info: SessionInfo}
+  /** A summary took the place of the older part of the conversation. Tokens of the next request. */
+  | {
+      readonly type: 'compacted';
+      readonly trigger: 'auto' | 'manual';
+      readonly preTokens: number;
+      readonly postTokens: number;
+    }
   | {readonly type: 'cleared'}
   /** The conversation was taken back to before an earlier prompt. */
   | {readonly type: 'rewound'}

@@ -67,6 +67,13 @@ export interface Model {
   readonly offline: boolean;
   /** The model's server runs on this machine. */
   readonly local: boolean;
+  /** The most tokens that a reply may have. */
+  readonly maxOutputTokens: number;
+  /**
+   * Tokens that a request and its reply may have together. Never rejects.
+   * @param mayAsk the model's server may be asked, once. @returns undefined when only the server could say it
+   */
+  contextWindow(mayAsk: boolean): Promise<number | undefined>;
   /**
    * Makes one call and retries it as the settings say.
    * @throws ModelError when the call failed for good; the signal's reason when aborted.

@@ -84,6 +84,8 @@ export interface Limits {
   readonly maxTurns: number;
   /** Wall time in seconds, without the time of waiting for a person; 0 = none. */
   readonly timeoutSeconds: number;
+  /** Binds the run to a smaller context window. Tokens; absent: the model's own. */
+  readonly contextTokens?: number | undefined;
 }
 
 /** Limits of one layer: a Task call, a definition or the settings. What it does not set comes from the next layer. */
@@ -92,6 +94,8 @@ export interface NamedLimits {
   readonly timeoutSeconds?: number | undefined;
   /** Tokens in and out, cache included. */
   readonly maxTokens?: number | undefined;
+  /** Binds the run to a smaller context window. Tokens. */
+  readonly contextTokens?: number | undefined;
 }
 
 export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens'>;

@@ -54,6 +54,14 @@ export interface Requests {
   /** Takes the conversation, the files or both back to before a prompt. @throws MiniCcError while something is at work. */
   rewind(request: {readonly to: string; readonly what: RewindScope}): Promise<Rewound>;
 
+  /**
+   * Puts a summary in the place of the older part of the conversation. @param focus what it should keep above all.
+   * @returns false when there is no older part. @throws MiniCcError while a turn is at work
+   */
+  compact(request: {readonly focus?: string}): Promise<boolean>;
+  /** What fills the model's context window. */
+  context(): Promise<ContextUse>;
+
   /** The text without the values of known keys: for what a front end shows or stores besides events and answers. */
   redact(request: {readonly text: string}): string;
 }
@@ -74,6 +82,25 @@ export interface ModelInUse {
   readonly model: string;
   /** The built-in model answers. Without a key and a server it stays, also when another name was asked for. */
   readonly offline: boolean;
+}
+
+/** In tokens. */
+export interface ContextUse {
+  readonly model: string;
+  /** Of a request and its reply together. */
+  readonly window: number;
+  /** Set aside for the reply. */
+  readonly reserve: number;
+  /** What a request may have. */
+  readonly limit: number;
+  /** No server has counted yet. */
+  readonly isEstimate: boolean;
+  readonly parts: readonly ContextPart[];
+}
+
+export interface ContextPart {
+  readonly name: string;
+  readonly tokens: number;
 }
 
 export interface RunDetails {

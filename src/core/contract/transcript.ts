@@ -1,7 +1,7 @@
 /** The lines of a transcript, and the journal that writes them. */
 
 import type {Message, Usage} from './model.ts';
-import type {NamedLimits, Outcome} from './results.ts';
+import type {NamedLimits, Outcome, Todo} from './results.ts';
 import type {Isolation} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */
@@ -22,11 +22,29 @@ export interface Announcement {
   readonly text: string;
 }
 
+/** What the runtime knows of the part of a conversation that a summary replaced. */
+export interface SummaryFacts {
+  /** Files that were read or changed, the newest last. Paths as the calls had them. */
+  readonly files: readonly {readonly path: string; readonly isChanged: boolean}[];
+  /** The list of todos as it was then. */
+  readonly todos: readonly Todo[];
+}
+
+/** A message that takes the place of others. */
+export interface Replacement {
+  readonly message: Message;
+  /** Present when it is a summary of what it replaces. */
+  readonly summary?: SummaryFacts;
+  /** It repeats the prompt that is worked on, which was replaced. */
+  readonly repeated?: true;
+}
+
 /** A message of a conversation that is continued. */
-export interface RestoredMessage {
+export interface RestoredMessage extends Replacement {
   /** Of its line. Absent where it is only shown. */
   readonly uuid?: string;
-  readonly message: Message;
+  /** A person wrote it. */
+  readonly prompt?: true;
   /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
 }
@@ -83,7 +101,13 @@ export type TranscriptEntry =
       readonly to: string;
       /** In a few words, for people. */
       readonly because: string;
-      readonly by: readonly {readonly uuid: string; readonly message: Message}[];
+      readonly by: readonly (Replacement & {readonly uuid: string})[];
+    }
+  /** These results, by the id of their call, were replaced by shorter texts. */
+  | {
+      readonly type: 'shorten';
+      readonly at: string;
+      readonly results: readonly {readonly id: string; readonly text: string}[];
     }
   | ({readonly type: 'end'; readonly at: string} & RunEnd);
 

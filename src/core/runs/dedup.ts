@@ -125,9 +125,10 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
  */
 export function createReplayModel(model: Model, {result, report}: SubagentResult): Model {
   const text = result.text === ANNOUNCE_SKIP ? ANNOUNCE_SKIP : `[cached]\n${report}`;
-  const {name, offline, local} = model;
+  const {name, offline, local, maxOutputTokens} = model;
   return {
-    ...{name, offline, local},
+    ...{name, offline, local, maxOutputTokens},
+    contextWindow: async () => undefined,
     reply: async () => ({
       id: 'cached',
       content: [{type: 'text', text, citations: null}],

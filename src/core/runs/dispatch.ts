@@ -34,6 +34,8 @@ export interface SubagentDeps extends WorkplaceDeps {
   readonly permits: PermitDeps;
   readonly clock: Clock;
   readonly rawStream: boolean;
+  /** Summarises what does not fit into a run's window; undefined: the run's own model. */
+  readonly summaryModel: Model | undefined;
   readonly limits: LimitSettings;
   readonly toolRules: ToolRules;
   /** Tokens within which a final answer is asked to stay. */

@@ -8,6 +8,8 @@ export interface LimitSettings {
   readonly profile: LimitProfile;
   /** By the agent's name. */
   readonly agents: Readonly<Record<string, NamedLimits | undefined>>;
+  /** Of all agents. */
+  readonly contextTokens?: number | undefined;
 }
 
 export type Complexity = 'simple' | 'moderate' | 'complex';
@@ -51,10 +53,12 @@ export function getLimits(
   const layers = [task, agent, Object.hasOwn(settings.agents, agent.name) ? settings.agents[agent.name] : {}];
   const first = (key: keyof NamedLimits) => layers.map((layer) => layer?.[key]).find((value) => value !== undefined);
   const maxTokens = first('maxTokens');
+  const contextTokens = first('contextTokens') ?? settings.contextTokens;
   return {
     maxTurns: first('maxTurns') ?? profile.maxTurns,
     timeoutSeconds: first('timeoutSeconds') ?? profile.timeoutSeconds,
     ...(maxTokens === undefined ? {} : {maxTokens}),
+    ...(contextTokens === undefined ? {} : {contextTokens}),
   };
 }
 

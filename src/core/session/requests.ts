@@ -6,6 +6,7 @@ import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
+import {contextRequests} from './context-requests.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
@@ -14,6 +15,7 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, em
   return {
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
+    ...contextRequests(parts, turns),
     ...conversationRequests(parts, turns, emit, emitInfo),
   };
 }
@@ -39,6 +41,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
   };
 }
 
+type ContextRequest = 'compact' | 'context';
 type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'rewind_points' | 'rewind';
 
 function conversationRequests(
@@ -92,7 +95,7 @@ function conversationRequests(
   };
 }
 
-function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | ConversationRequest> {
+function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest> {
   const {manager, changes, state} = parts;
   return {
     runs: () => manager.list(),

@@ -12,6 +12,7 @@ import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {createInternalError, formatReason, RunAborted} from '../turn/run-ending.ts';
 import {createTokenBudget, MAIN_LIMITS} from '../turn/run-limits.ts';
+import {MiniCcError} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
@@ -92,6 +93,24 @@ export class Turns {
     } finally {
       this.#pauses -= 1;
       this.#submitLatePrompts();
+    }
+  }
+
+  /**
+   * Works on the conversation between two turns: `abort` ends the work, and prompts that come meanwhile wait for its end.
+   * @throws MiniCcError while a turn is at work
+   */
+  async between<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#turn || this.#pauses > 0) {
+      throw new MiniCcError('SESSION_BUSY', 'A turn is at work: wait for its end, or end it by /stop.');
+    }
+    const turn = new AbortController();
+    this.#turn = turn;
+    try {
+      return await work(turn.signal);
+    } finally {
+      this.#turn = undefined;
+      if (!this.#submitLatePrompts()) this.#wake();
     }
   }
 

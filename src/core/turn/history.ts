@@ -12,12 +12,14 @@ import type {AssistantBlock, Message, PromptContent} from '../contract/model.ts'
 import type {
   Announcement,
   Journal,
+  Replacement,
   ReplyFacts,
   RestoredMessage,
   RunEnd,
   TranscriptEntry,
 } from '../contract/transcript.ts';
-import {toUserMessage} from '../util/messages.ts';
+import {toUserMessage, withResultTexts} from '../util/messages.ts';
+import {ContextWindow} from './context-window.ts';
 import {
   answerCalls,
   countImages,
@@ -38,9 +40,8 @@ import {
 type MessageFacts = Partial<Omit<Extract<TranscriptEntry, {type: 'message'}>, 'type' | 'uuid' | 'at' | 'message'>>;
 
 /** A message, and the uuid of its line; undefined where it stands only in memory, as mended at each load. */
-interface Line {
+interface Line extends Omit<RestoredMessage, 'uuid'> {
   readonly uuid?: string | undefined;
-  readonly message: Message;
 }
 
 export interface AppendedReply {
@@ -60,6 +61,8 @@ export class History {
   #state: HistoryState = createState();
   #repairs: Repair[] = [];
   #accepted = 0;
+  /** How much of the model's context window the messages use. */
+  readonly window = new ContextWindow();
   readonly #toldRepairs = new Set<Repair>();
 
   /** @param restored the messages of the transcript so far. They are mended in memory; their lines stay as they are. */
@@ -131,8 +134,8 @@ export class History {
    * replaced lines stay in the transcript, where a rewind reaches them.
    * @param start index of the first message. @param end index after the last one. @param because in a few words, for people.
    */
-  replace(start: number, end: number, by: readonly Message[], because: string): void {
-    const lines = by.map((message) => ({uuid: randomUUID(), message}));
+  replace(start: number, end: number, by: readonly Replacement[], because: string): void {
+    const lines = by.map((each) => ({uuid: randomUUID(), ...each}));
     const written = this.#lines.slice(start, end).flatMap(({uuid}) => uuid ?? []);
     const [from] = written;
     const to = written.at(-1);
@@ -140,6 +143,18 @@ export class History {
       this.journal.append({type: 'replace', at: now(), from, to, because, by: lines});
     }
     this.#restore([...this.#lines.slice(0, start), ...lines, ...this.#lines.slice(end)]);
+  }
+
+  /** Replaces results by shorter texts. @param texts by the id of the call */
+  shorten(texts: ReadonlyMap<string, string>): void {
+    if (texts.size === 0) return;
+    this.journal.append({type: 'shorten', at: now(), results: [...texts].map(([id, text]) => ({id, text}))});
+    this.#restore(this.#lines.map((line) => ({...line, message: withResultTexts(line.message, texts)})));
+  }
+
+  /** The messages with what is known of each. */
+  get lines(): readonly RestoredMessage[] {
+    return this.#lines as readonly RestoredMessage[];
   }
 
   /** How many messages the last request had that a server took. */
@@ -157,7 +172,7 @@ export class History {
     const start = this.#lines.findLastIndex(({message}) => isPrompt(message));
     if (start < 0) return undefined;
     const hasWork = this.#lines.slice(start).some(({message}) => hasResults(message));
-    this.replace(start, this.#lines.length, hasWork ? [{role: 'user', content: SET_ASIDE}] : [], because);
+    this.replace(start, this.#lines.length, hasWork ? [{message: {role: 'user', content: SET_ASIDE}}] : [], because);
     return 'The last prompt and its turn were left out of the conversation. The transcript still has them; /rewind goes back to an earlier prompt.';
   }
 
@@ -217,7 +232,8 @@ export class History {
   #write(message: Message, facts: MessageFacts): string {
     const uuid = randomUUID();
     this.journal.append({type: 'message', uuid, at: now(), message, ...facts});
-    this.#lines.push({uuid, message});
+    const {prompt, announcement} = facts;
+    this.#lines.push({uuid, message, ...(prompt && {prompt}), ...(announcement && {announcement})});
     this.#state.open = [];
     if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
     return uuid;
@@ -239,7 +255,7 @@ export class History {
         this.#repairs.push('start');
         lines.push({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
       }
-      lines.push({uuid: line.uuid, message: valid.message});
+      lines.push({...line, message: valid.message});
       advance(state, valid);
     };
     for (const line of restored) add(line);

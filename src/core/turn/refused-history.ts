@@ -68,7 +68,7 @@ export class RefusedHistory {
       if (kept.has(end - 1)) continue;
       let start = end - 1;
       while (start > 0 && !kept.has(start - 1)) start -= 1;
-      this.history.replace(start, end, [createNote(this.#words)], because);
+      this.history.replace(start, end, [{message: createNote(this.#words)}], because);
       left += end - start;
       end = start + 1;
     }

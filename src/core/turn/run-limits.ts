@@ -5,7 +5,7 @@ import type {Clock, Limits} from '../contract/results.ts';
 import type {BudgetShare, TokenBudget} from '../contract/tool.ts';
 
 /** The limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
-export const MAIN_LIMITS: Limits = {maxTurns: 400, timeoutSeconds: 0};
+export const MAIN_LIMITS: Limits = {maxTurns: Number.POSITIVE_INFINITY, timeoutSeconds: 0};
 
 /** Share of a limit at which a run is asked to report. */
 const REPORT_AT = 0.9;

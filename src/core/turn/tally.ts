@@ -74,6 +74,11 @@ export class Tally {
     this.#joinsNextText = false;
   }
 
+  /** Counts a model call beside the conversation, as for a summary. */
+  addCall(usage: Usage, model: string): void {
+    this.#addUsage(usage, model);
+  }
+
   /** Counts tool calls that ended, and the tokens that the tools themselves used. */
   addToolRecords(records: readonly ToolRecord[]): void {
     this.#tools.push(...records);

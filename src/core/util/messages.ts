@@ -1,5 +1,5 @@
 /** Messages and their text, and sums of token usage. */
-import type {Message, PromptContent, Usage} from '../contract/model.ts';
+import type {Message, PromptContent, ToolResultBlock, Usage} from '../contract/model.ts';
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -38,4 +38,18 @@ export function joinContents(contents: readonly PromptContent[]): PromptContent 
   return contents.flatMap((content) =>
     typeof content === 'string' ? [{type: 'text' as const, text: content}] : content,
   );
+}
+
+/** The message with other texts for some of its tool results. @param texts by the id of the call */
+export function withResultTexts(message: Message, texts: ReadonlyMap<string, string>): Message {
+  const {content} = message;
+  if (message.role !== 'user' || typeof content === 'string') return message;
+  const getNew = (block: {readonly type: string}) =>
+    block.type === 'tool_result' ? texts.get((block as ToolResultBlock).tool_use_id) : undefined;
+  if (!content.some((block) => getNew(block) !== undefined)) return message;
+  const blocks = content.map((block) => {
+    const text = getNew(block);
+    return text === undefined ? block : ({...block, content: text} as ToolResultBlock);
+  });
+  return {...message, content: blocks};
 }

@@ -27,23 +27,13 @@ export const PLANNED_FEATURES = {
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
-  commands: ['compact', 'context', 'cost', 'resume', 'export', 'fanout', 'init', 'memory', 'mcp'],
+  commands: ['cost', 'resume', 'export', 'fanout', 'init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: [
-    'fallback',
-    'providers',
-    'pricing',
-    'hooks',
-    'mcpServers',
-    'verify',
-    'fanOut',
-    'thinking',
-    'contextTokens',
-  ],
+  settings: ['fallback', 'providers', 'pricing', 'hooks', 'mcpServers', 'verify', 'fanOut', 'thinking'],
   /** Environment variables. */
   variables: ['MINI_CC_FAN_OUT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
   /** Keys of agent definitions. */
-  definitions: ['thinking', 'maxBudgetUsd', 'contextTokens', 'apiKeyEnv', 'outputSchema'],
+  definitions: ['thinking', 'maxBudgetUsd', 'apiKeyEnv', 'outputSchema'],
   /** Inputs of the Task tool. */
   task: ['thinking'],
   /** Inputs of the bash tool. */

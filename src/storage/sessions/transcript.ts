@@ -14,6 +14,7 @@ import type {Outcome} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session.ts';
 import {
   type Journal,
+  type Replacement,
   type RestoredMessage,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
@@ -21,14 +22,14 @@ import {
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {getText} from '../../core/util/messages.ts';
+import {getText, withResultTexts} from '../../core/util/messages.ts';
 import {createPrivateFolder} from '../../core/util/private-file.ts';
 import {appendLine, openForAppending, parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
-/** A line with a message. */
-type MessageLine = Extract<TranscriptEntry, {type: 'message'}>;
+/** A line with a message, or a message of a `replace` line. */
+type MessageLine = Extract<TranscriptEntry, {type: 'message'}> & Replacement;
 
 /** Appends to one file. The first entry creates it, so that a session without any message leaves nothing. */
 export class TranscriptWriter implements Journal {
@@ -196,6 +197,7 @@ function isEntry(value: unknown): value is TranscriptEntry {
     const {from, to, by} = value;
     return typeof from === 'string' && typeof to === 'string' && Array.isArray(by) && by.every(isMessageLine);
   }
+  if (type === 'shorten') return Array.isArray(value.results) && value.results.every(isObject);
   if (type !== 'message') return true;
   return isMessageLine(value);
 }
@@ -260,6 +262,12 @@ function readConversation({entries}: Transcript): Conversation {
       last = from === 0 ? undefined : links.get(lines[from - 1]!.uuid);
       for (const line of [...by, ...lines.slice(to + 1)]) append(line);
     }
+    if (entry.type === 'shorten') {
+      const texts = new Map(entry.results.map(({id, text}) => [id, text]));
+      const lines = toLines(last);
+      last = undefined;
+      for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
+    }
   }
   return {last, links};
 }
@@ -272,7 +280,13 @@ function toLines(last: Link | undefined): MessageLine[] {
 }
 
 function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(({uuid, message, announcement}) => ({uuid, message, ...(announcement && {announcement})}));
+  return toLines(last).map(({uuid, message, prompt, announcement, summary, repeated}) => ({
+    ...{uuid, message},
+    ...(prompt && {prompt}),
+    ...(announcement && {announcement}),
+    ...(summary && {summary}),
+    ...(repeated && {repeated}),
+  }));
 }
 
 /** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */

@@ -1,0 +1,217 @@
+/**
+ * Makes room in a conversation that fills the context window: first by clearing older results, then by a summary in the
+ * place of its older part. The history stays as it was until the summary is there; where no model can make one, what the
+ * runtime knows takes its place. The replaced lines stay in the transcript.
+ */
+import type {Emit} from '../contract/events.ts';
+import type {Message, Model, ToolSpec, Usage} from '../contract/model.ts';
+import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
+import {getErrorMessage, ModelError} from '../util/errors.ts';
+import {getText} from '../util/messages.ts';
+import {
+  collectFacts,
+  createDigest,
+  createSummaryMessage,
+  createSummaryPrompt,
+  SUMMARY_SYSTEM,
+  shortenPrompt,
+} from './compaction-summary.ts';
+import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
+import type {History} from './history.ts';
+import {askModel} from './model-request.ts';
+
+/** What of an agent's run concerns its window. */
+export interface WindowRun {
+  readonly system: string;
+  readonly history: History;
+  readonly model: Model;
+  /** Makes the summaries; undefined: the run's own model. */
+  readonly summaryModel: Model | undefined;
+  readonly limits: {readonly contextTokens?: number | undefined};
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+}
+
+/** `overflow`: the server said that the request is too long. */
+export type CompactionTrigger = 'auto' | 'manual' | 'overflow';
+
+/** The share of the window that the last messages may keep, beside a summary of the others. */
+const KEPT_SHARE = 0.25;
+/** Where the last step alone has more than this share, its results are cut. */
+const MAX_LAST_STEP = 0.5;
+/** To this share. */
+const CUT_LAST_STEP = 0.4;
+/** Tokens of the request for a summary beside the conversation: instructions and headings. */
+const SUMMARY_OVERHEAD = 600;
+/** The share of the window that a summary may have. */
+const SUMMARY_SHARE = 0.2;
+
+/** What a step cost, to be counted by the caller. */
+type OnUsage = (usage: Usage, model: string) => void;
+
+/**
+ * To be called before each request. Does nothing while there is room.
+ * @returns the size of the window, where it is known
+ * @throws the signal's reason when the run is aborted, and what the journal throws
+ */
+export async function makeRoom(
+  run: WindowRun,
+  tools: readonly ToolSpec[],
+  onUsage: OnUsage,
+): Promise<WindowSize | undefined> {
+  const {model, limits, history} = run;
+  const {window} = history;
+  const size = await getWindowSize(model, limits.contextTokens, window.count(toContent(run, tools)));
+  if (!size) return undefined;
+  const getStep = () => window.getDueStep(toContent(run, tools), size);
+  if (getStep() === 'none') return size;
+  history.shorten(window.chooseCleared(toContent(run, tools), size));
+  if (getStep() !== 'compact') return size;
+  await compact(run, tools, {trigger: 'auto', size, onUsage});
+  return size;
+}
+
+/**
+ * The server said that the request is too long: its own count was not known, or was wrong.
+ * @returns false when nothing can be made shorter. @throws as `makeRoom`
+ */
+export async function recoverFromOverflow(
+  run: WindowRun,
+  tools: readonly ToolSpec[],
+  error: ModelError,
+  onUsage: OnUsage,
+): Promise<boolean> {
+  const {history} = run;
+  const {window} = history;
+  const size = (await getWindowSize(run.model, run.limits.contextTokens))!;
+  const before = toContent(run, tools);
+  window.recordOverflow(before, size, getCountedTokens(error));
+  const counted = window.count(before);
+  history.shorten(window.chooseCleared(before, size, 0));
+  if (window.getDueStep(toContent(run, tools), size) === 'compact') {
+    await compact(run, tools, {trigger: 'overflow', size, onUsage});
+  }
+  return window.count(toContent(run, tools)) < counted;
+}
+
+/** The server says that the request and its reply do not fit into the model's window. Servers have many words for it. */
+export function isTooLong(error: unknown): error is ModelError {
+  if (!(error instanceof ModelError) || error.kind !== 'bad_request') return false;
+  return (
+    error.details.status === 413 ||
+    /too (?:long|large|many tokens)|context (?:length|window|size)|maximum context|token limit|exceed\w* .*tokens/i.test(
+      error.message,
+    )
+  );
+}
+
+/** `prompt is too long: 223127 tokens > 200000 maximum` → 223127 */
+function getCountedTokens({message}: ModelError): number | undefined {
+  const [, counted] = /(\d[\d,]*) tokens/.exec(message) ?? [];
+  return counted === undefined ? undefined : Number(counted.replaceAll(',', ''));
+}
+
+export interface CompactOptions {
+  readonly trigger: CompactionTrigger;
+  readonly size: WindowSize;
+  /** What the user asks to keep above all. */
+  readonly focus?: string;
+  readonly onUsage: OnUsage;
+}
+
+/** Puts a summary in the place of the older part. @returns false when there is no older part. @throws as `makeRoom` */
+export async function compact(
+  run: WindowRun,
+  tools: readonly ToolSpec[],
+  {trigger, size, focus = '', onUsage}: CompactOptions,
+): Promise<boolean> {
+  const {history, emit} = run;
+  const {window} = history;
+  cutLastStep(history, size);
+  const {lines} = history;
+  const messages = lines.map(({message}) => message);
+  const end = findKeptFrom(messages, window, size);
+  if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
+  const preTokens = window.count(toContent(run, tools));
+  const share = Math.round((100 * preTokens) / size.limit);
+  emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});
+  const older = messages.slice(0, end);
+  const facts = collectFacts(older, lines.slice(0, end).findLast(({summary}) => summary)?.summary);
+  const {text, failure} = await summarise(run, older, focus, size, onUsage);
+  const summary = createSummaryMessage(text, facts, failure === undefined ? 'model' : 'rule');
+  const prompt = findReplacedPrompt(lines, end);
+  const by: Replacement[] = [
+    {message: summary, summary: facts},
+    ...(prompt ? [{message: shortenPrompt(prompt), repeated: true as const}] : []),
+  ];
+  history.replace(0, end, by, `compacted (${trigger})`);
+  const postTokens = window.count(toContent(run, tools));
+  emit({type: 'compacted', trigger: trigger === 'manual' ? 'manual' : 'auto', preTokens, postTokens});
+  const why = failure === undefined ? '' : ` No summary could be made (${failure}): what mini-cc knows took its place.`;
+  const level = failure === undefined ? 'info' : 'warning';
+  const sizes = `${formatTokens(preTokens)} → ${formatTokens(postTokens)} tokens`;
+  emit({type: 'notice', level, text: `Compacted the conversation: ${sizes}. /rewind goes back to before it.${why}`});
+  return true;
+}
+
+/** The model has not read the last results yet: they stay, as far as they fit. */
+function cutLastStep(history: History, {limit}: WindowSize): void {
+  const {messages, window} = history;
+  const last = messages.slice(findStarts(messages).at(-1) ?? 0);
+  if (window.countMessages(last) <= MAX_LAST_STEP * limit) return;
+  history.shorten(window.chooseCut(last, CUT_LAST_STEP * limit));
+}
+
+/** The first message that stays. */
+function findKeptFrom(messages: readonly Message[], window: ContextWindow, {limit}: WindowSize): number {
+  const starts = findStarts(messages);
+  const count = (start: number) => window.countMessages(messages.slice(start));
+  const fitting = starts.find((start) => count(start) <= KEPT_SHARE * limit);
+  if (fitting !== undefined) return fitting;
+  const last = starts.at(-1);
+  return last !== undefined && count(last) <= MAX_LAST_STEP * limit ? last : messages.length;
+}
+
+/** Where a part that stays may begin: not at results, whose calls would be missing. */
+function findStarts(messages: readonly Message[]): number[] {
+  return messages.flatMap((message, index) => (getResults(message).length === 0 ? [index] : []));
+}
+
+/** The prompt that is worked on, where it is in the older part. A subagent's is its first message. */
+function findReplacedPrompt(lines: readonly RestoredMessage[], end: number): Message | undefined {
+  const last = lines.findLastIndex(({prompt, repeated}) => prompt || repeated);
+  const index = last >= 0 ? last : lines[0]?.summary ? -1 : 0;
+  return index < end ? lines[index]?.message : undefined;
+}
+
+/** A summary by a model; or what the runtime knows, and why no model made one. */
+async function summarise(
+  {model, summaryModel = model, history: {window}, signal}: WindowRun,
+  older: readonly Message[],
+  focus: string,
+  size: WindowSize,
+  onUsage: OnUsage,
+): Promise<{readonly text: string; readonly failure?: string}> {
+  try {
+    const {limit, reserve} = summaryModel === model ? size : (await getWindowSize(summaryModel, undefined))!;
+    const maxBytes = window.toBytes(limit - SUMMARY_OVERHEAD);
+    const prompt = createSummaryPrompt(older, focus, maxBytes);
+    const maxOutputTokens = Math.min(reserve, Math.floor(size.limit * SUMMARY_SHARE));
+    const reply = await askModel(summaryModel, {system: SUMMARY_SYSTEM, prompt, maxOutputTokens}, signal);
+    onUsage(reply.usage, reply.model);
+    const text = getText(reply.content).trim();
+    return text === '' ? {text: createDigest(older), failure: 'the model gave no text'} : {text};
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ModelError)) throw error;
+    return {text: createDigest(older), failure: getErrorMessage(error)};
+  }
+}
+
+function toContent({system, history}: WindowRun, tools: readonly ToolSpec[]) {
+  return {system, tools, messages: history.messages};
+}
+
+function formatTokens(tokens: number): string {
+  return tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`;
+}

@@ -1,0 +1,253 @@
+/**
+ * How much of the model's context window a conversation uses, and which old results can make room in it. The window is
+ * what a request and its reply may have together; the reply's part is set aside, and shares are of the rest.
+ */
+import type {Message, Model, ToolResultBlock, ToolSpec, ToolUse, Usage} from '../contract/model.ts';
+
+/** At this share older results are cleared, down to the second one: in one step, so that the cache is written anew once. */
+const CLEAR_AT = 0.8;
+const CLEAR_TO = 0.6;
+/** At this share the conversation is compacted. */
+const COMPACT_AT = 0.9;
+/** A step that would free less than this share is not worth a new cache. */
+const MIN_FREED = 0.1;
+/** The results of so many last messages are never cleared: the model is at work with them. */
+const KEPT_RESULTS = 2;
+/** Shorter results stay: the line in their place would not be shorter. Tokens. */
+const MIN_CLEARED = 60;
+/** The largest share of a window that the reply may have. */
+const MAX_RESERVE = 0.25;
+
+/** UTF-8 bytes of text for one token, until a server has counted. */
+const BYTES_PER_TOKEN = 4;
+/** Of an image, whose size in tokens depends on its pixels: about the most that servers count. */
+const IMAGE_TOKENS = 1600;
+
+export interface WindowSize {
+  /** Tokens of a request and its reply together. */
+  readonly window: number;
+  /** Tokens that are set aside for the reply. */
+  readonly reserve: number;
+  /** What a request may have: the rest. */
+  readonly limit: number;
+}
+
+/** What is sent, as far as it counts. */
+export interface WindowContent {
+  readonly system: string;
+  readonly tools: readonly ToolSpec[];
+  readonly messages: readonly Message[];
+}
+
+/** Below so many tokens no window is full, and no server is asked for its size. */
+const SMALL_REQUEST = 4_500;
+
+/**
+ * @param contextTokens binds a run to a smaller window. @param used tokens of the next request
+ * @returns undefined where it is not known and does not matter yet
+ */
+export async function getWindowSize(
+  model: Model,
+  contextTokens: number | undefined,
+  used = Number.POSITIVE_INFINITY,
+): Promise<WindowSize | undefined> {
+  const own = await model.contextWindow(used > SMALL_REQUEST);
+  if (own === undefined && contextTokens === undefined) return undefined;
+  const window = Math.min(own ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
+  const reserve = Math.min(model.maxOutputTokens, Math.floor(window * MAX_RESERVE));
+  return {window, reserve, limit: window - reserve};
+}
+
+/** Counts the tokens of one conversation: an estimate, set right by what the server counted of the last request. */
+export class ContextWindow {
+  /** Tokens by the server for one estimated token. */
+  #ratio = 1;
+  #isCounted = false;
+  readonly #estimates = new WeakMap<Message, number>();
+
+  /** No server has counted yet. */
+  get isEstimate(): boolean {
+    return !this.#isCounted;
+  }
+
+  /** The server counted this request. Some servers do not count: their figure is 0. */
+  record({input_tokens, cache_read_input_tokens, cache_creation_input_tokens}: Usage, content: WindowContent): void {
+    const counted = input_tokens + cache_read_input_tokens + cache_creation_input_tokens;
+    if (counted === 0) return;
+    this.#isCounted = true;
+    this.#ratio = counted / this.#estimate(content);
+  }
+
+  /**
+   * The server said that this request is too long.
+   * @param counted tokens as the server named them; undefined: more than the limit, it is not known by how many
+   */
+  recordOverflow(content: WindowContent, {limit}: WindowSize, counted = 0): void {
+    this.#ratio = Math.max(this.#ratio, counted / this.#estimate(content), (1.05 * limit) / this.#estimate(content));
+  }
+
+  /** The reply ended because the window was full: counts from now on as so full that room is made before the next one. */
+  recordFull(): void {
+    this.#ratio *= 1 / COMPACT_AT;
+  }
+
+  /** How many bytes of text have so many tokens, with some room for a count that is wrong. */
+  toBytes(tokens: number): number {
+    return Math.max(0, Math.floor((tokens * BYTES_PER_TOKEN * 0.8) / Math.max(1, this.#ratio)));
+  }
+
+  /** Tokens of a request with this content. */
+  count(content: WindowContent): number {
+    return Math.ceil(this.#estimate(content) * this.#ratio);
+  }
+
+  countMessages(messages: readonly Message[]): number {
+    return Math.ceil(messages.reduce((sum, message) => sum + this.#estimateMessage(message), 0) * this.#ratio);
+  }
+
+  /** What is to be done before a request with this content is sent. */
+  getDueStep(content: WindowContent, {limit}: WindowSize): 'none' | 'clear' | 'compact' {
+    const used = this.count(content);
+    if (used >= COMPACT_AT * limit) return 'compact';
+    return used >= CLEAR_AT * limit ? 'clear' : 'none';
+  }
+
+  /**
+   * The lines that take the place of older results, by the id of their call. Empty when they would free too little.
+   * @param atLeast tokens that must be freed for it to be worth it; default: a tenth of the limit.
+   */
+  chooseCleared(content: WindowContent, {limit}: WindowSize, atLeast = MIN_FREED * limit): ReadonlyMap<string, string> {
+    const cleared = new Map<string, string>();
+    const calls = getCalls(content.messages);
+    let left = this.count(content);
+    const before = left;
+    for (const message of content.messages.slice(0, this.#getKeptFrom(content.messages))) {
+      for (const block of getResults(message)) {
+        if (left <= CLEAR_TO * limit) break;
+        const tokens = Math.ceil(estimateBlock(block) * this.#ratio);
+        const call = calls.get(block.tool_use_id);
+        if (tokens < MIN_CLEARED || !call) continue;
+        const line = formatCleared(call);
+        cleared.set(block.tool_use_id, line);
+        left -= tokens - Math.ceil(estimateText(line) * this.#ratio);
+      }
+    }
+    return before - left >= atLeast ? cleared : new Map();
+  }
+
+  /** Results cut in their middle, by the id of their call, each to the same share, so that the messages fit. */
+  chooseCut(messages: readonly Message[], maxTokens: number): ReadonlyMap<string, string> {
+    const excess = this.countMessages(messages) - maxTokens;
+    const results = messages.flatMap(getResults).filter((block) => getResultText(block) !== undefined);
+    const total = results.reduce((sum, block) => sum + estimateBlock(block), 0) * this.#ratio;
+    if (excess <= 0 || total === 0) return new Map();
+    const share = Math.max(0, 1 - excess / total);
+    const cut = results.flatMap((block): [string, string][] => {
+      const text = getResultText(block)!;
+      const length = Math.max(Math.floor(text.length * share), MIN_CUT / 2);
+      return text.length > MIN_CUT ? [[block.tool_use_id, cutMiddle(text, length)]] : [];
+    });
+    return new Map(cut);
+  }
+
+  /** The first message of those whose results are kept. */
+  #getKeptFrom(messages: readonly Message[]): number {
+    const withResults = messages.flatMap((message, index) => (getResults(message).length > 0 ? [index] : []));
+    return withResults.at(-KEPT_RESULTS) ?? 0;
+  }
+
+  #estimate({system, tools, messages}: WindowContent): number {
+    const fixed = estimateText(system) + estimateText(JSON.stringify(tools));
+    return messages.reduce((sum, message) => sum + this.#estimateMessage(message), fixed);
+  }
+
+  #estimateMessage(message: Message): number {
+    const known = this.#estimates.get(message);
+    if (known !== undefined) return known;
+    const {content} = message;
+    // Four tokens for the role and the marks around a message.
+    const tokens =
+      4 +
+      (typeof content === 'string'
+        ? estimateText(content)
+        : content.reduce((sum, block) => sum + estimateBlock(block), 0));
+    this.#estimates.set(message, tokens);
+    return tokens;
+  }
+}
+
+/** Characters. Shorter results are not cut. */
+const MIN_CUT = 400;
+
+type Block = Exclude<Message['content'], string>[number];
+type ResultBlock = ToolResultBlock;
+
+export function getResults({content}: Message): ResultBlock[] {
+  if (typeof content === 'string') return [];
+  return (content as readonly Block[]).flatMap((block) => (block.type === 'tool_result' ? [block] : []));
+}
+
+/** All calls by their id. */
+export function getCalls(messages: readonly Message[]): ReadonlyMap<string, ToolUse> {
+  const calls = new Map<string, ToolUse>();
+  for (const {content} of messages) {
+    if (typeof content === 'string') continue;
+    for (const block of content) if (block.type === 'tool_use') calls.set(block.id, block as ToolUse);
+  }
+  return calls;
+}
+
+/** The text of a result; undefined for one with images. */
+export function getResultText({content}: ResultBlock): string | undefined {
+  if (typeof content === 'string') return content;
+  const texts = (content ?? []).map((block) => (block.type === 'text' ? block.text : undefined));
+  return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
+}
+
+/** `read_file src/a.ts`, `bash npm test`: the tool, and what it was called for. */
+export function describeCall({name, input}: ToolUse): string {
+  const fields = Object.values((input ?? {}) as Record<string, unknown>);
+  const first = fields.find((value) => typeof value === 'string' && value !== '') as string | undefined;
+  const text = first?.split('\n')[0] ?? '';
+  return `${name} ${text.length > 120 ? `${text.slice(0, 119)}…` : text}`.trim().toWellFormed();
+}
+
+function formatCleared(call: ToolUse): string {
+  const again = call.name === 'read_file' ? 'Read the file again' : 'Make the call again';
+  return `(The result of ${describeCall(call)} was cleared to save space. ${again} if you need it.)`;
+}
+
+/** Head and tail of a text, with a line between them that says how much is missing. */
+export function cutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const head = text.slice(0, Math.ceil(length * 0.6)).toWellFormed();
+  const tail = text.slice(text.length - Math.floor(length * 0.4)).toWellFormed();
+  return `${head}\n(… ${text.length - length} characters cut to fit the context window: ask for a smaller part …)\n${tail}`;
+}
+
+function estimateBlock(block: {readonly type: string}): number {
+  const known = block as Block;
+  switch (known.type) {
+    case 'text':
+      return estimateText(known.text);
+    case 'thinking':
+      return estimateText(known.thinking);
+    case 'image':
+      return IMAGE_TOKENS;
+    case 'tool_result': {
+      const {content = ''} = known;
+      return (
+        8 +
+        (typeof content === 'string'
+          ? estimateText(content)
+          : content.reduce((sum, each) => sum + estimateBlock(each), 0))
+      );
+    }
+    default:
+      return estimateText(JSON.stringify(block));
+  }
+}
+
+function estimateText(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}
