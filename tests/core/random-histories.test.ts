@@ -99,6 +99,7 @@ class RandomModel implements Model {
   readonly name = 'random';
   readonly offline = false;
   readonly local = false;
+  readonly maxOutputTokens = 1000;
   broken: string | undefined;
   requests = 0;
   readonly #sentThoughts: string[][] = [];
@@ -107,6 +108,10 @@ class RandomModel implements Model {
     private readonly dice: Dice,
     private readonly abort: () => void,
   ) {}
+
+  async contextWindow(): Promise<number> {
+    return 200_000;
+  }
 
   async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
     const {dice} = this;
