@@ -4,12 +4,12 @@ import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
 import {getErrorCode, ignoreMissing, MiniCcError, UsageError} from '../core/util/errors.ts';
+import {OpenFolder} from '../core/util/files/open-folder.ts';
+import {writeWholeIn} from '../core/util/files/whole-file.ts';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {findTypo} from '../core/util/names.ts';
-import {OpenFolder} from '../core/util/open-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
-import {writeWholeIn} from '../core/util/whole-file.ts';
 import type {LoadedCatalog} from './catalog.ts';
 import {formatDefinition} from './definition-file.ts';
 import {

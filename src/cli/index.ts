@@ -4,7 +4,7 @@ import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
-import {createPrivateFolder, withPrivateUmask} from '../core/util/private-file.ts';
+import {createPrivateFolder, withPrivateUmask} from '../core/util/files/private-file.ts';
 import {SUBCOMMANDS} from './flags.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,7 +1,7 @@
 import module from 'node:module';
 import type {SessionOptions} from '../compose/options.ts';
 import {isModelConfigured} from '../config/environment.ts';
-import {withPrivateUmask} from '../core/util/private-file.ts';
+import {withPrivateUmask} from '../core/util/files/private-file.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';

@@ -193,9 +193,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addManager>): SessionParts {
   const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
-  const {questions, denials, policy, rules, loaded, mainAgent, worktrees, checkpoints, changes, inbox, manager} =
-    before;
-  const {state, sandbox} = before;
+  const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createCommandTable(createAgentsCommandDeps(catalog, root, options.home, toolNames), async () =>
     (await import('./doctor.ts')).examine(options),

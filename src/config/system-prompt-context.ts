@@ -1,7 +1,7 @@
 /** What the system prompt says about the place where a session works. Read once, so that the prompt stays the same. */
 import type {Trusts} from '../core/contract/permission.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
-import {readBranch} from '../core/util/git-folder.ts';
+import {readBranch} from '../core/util/files/git-folder.ts';
 import {memoryFiles} from './memory-files.ts';
 
 interface SystemPromptContextOptions {

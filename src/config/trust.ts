@@ -9,9 +9,9 @@ import path from 'node:path';
 import {z} from 'zod';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
+import {writeWhole} from '../core/util/files/whole-file.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList} from '../core/util/problem.ts';
-import {writeWhole} from '../core/util/whole-file.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
 
 const FORMAT_VERSION = 1;

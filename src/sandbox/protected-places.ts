@@ -5,7 +5,7 @@
 import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import {MiniCcError} from '../core/util/errors.ts';
-import {isGitFolder, readSettings} from '../core/util/git-folder.ts';
+import {isGitFolder, readSettings} from '../core/util/files/git-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import type {FoundRepository} from './repositories/find-repositories.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {appendPrivateFile, createPrivateFolder} from '../core/util/private-file.ts';
+import {appendPrivateFile, createPrivateFolder} from '../core/util/files/private-file.ts';
 
 export class DebugLog {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** Files of lines, mostly JSON: a line is appended whole or not at all; the first and last line can be read alone. */
 import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
-import {openPrivateFile} from '../core/util/private-file.ts';
+import {openPrivateFile} from '../core/util/files/private-file.ts';
 
 const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;

@@ -6,7 +6,7 @@ import {z} from 'zod';
 import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
-import {writeWhole} from '../core/util/whole-file.ts';
+import {writeWhole} from '../core/util/files/whole-file.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';

@@ -4,7 +4,7 @@
  */
 import {type BigIntStats, lstatSync, readdirSync} from 'node:fs';
 import path from 'node:path';
-import {isGitFolder, isGitName} from '../../core/util/git-folder.ts';
+import {isGitFolder, isGitName} from '../../core/util/files/git-folder.ts';
 
 export interface FoundRepository {
   /** The `.git`, or the folder of a bare repository. */

@@ -4,7 +4,7 @@
  */
 import {lstatSync, readdirSync} from 'node:fs';
 import path from 'node:path';
-import {type GitSetting, getSettingsFiles, readRepository, readSettings} from '../../core/util/git-folder.ts';
+import {type GitSetting, getSettingsFiles, readRepository, readSettings} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 
 const BOOLEAN = /^(?:true|false|yes|no|on|off|0|1|)$/i;

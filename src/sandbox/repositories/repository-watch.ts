@@ -5,7 +5,7 @@
 import {closeSync, constants, lstatSync, openSync, realpathSync, renameSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {isGitName, readRepository} from '../../core/util/git-folder.ts';
+import {isGitName, readRepository} from '../../core/util/files/git-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
 import type {ProtectedPlaces} from '../protected-places.ts';
 import {type FoundRepository, MAX_FOLDERS, type RepositoryFinder, type RepositoryList} from './find-repositories.ts';

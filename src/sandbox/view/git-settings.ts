@@ -5,7 +5,7 @@
 import {existsSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
-import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/git-folder.ts';
+import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/files/git-folder.ts';
 
 /** Sections that git itself reads. Others belong to further programs, which may keep their keys there. */
 const SECTIONS = new Set([

@@ -5,7 +5,7 @@
 import {readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
-import {findRepository, type GitRepository, pointsBack, readRepository} from '../../core/util/git-folder.ts';
+import {findRepository, type GitRepository, pointsBack, readRepository} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 
 /** A file of alternates names few folders, and these name few more. */

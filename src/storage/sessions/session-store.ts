@@ -5,7 +5,7 @@ import type {OutputStore} from '../../core/contract/results.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
 import {RedactingStream, Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {createPrivateFolder, openPrivateFile} from '../../core/util/private-file.ts';
+import {createPrivateFolder, openPrivateFile} from '../../core/util/files/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
 import {RunFiles} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';

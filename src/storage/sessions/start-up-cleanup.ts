@@ -4,7 +4,7 @@
  */
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {removeDrafts} from '../../core/util/whole-file.ts';
+import {removeDrafts} from '../../core/util/files/whole-file.ts';
 import {archiveTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {isLocked} from './session-lock.ts';
 import {readHeader, readHeaderAndLast} from './transcript.ts';

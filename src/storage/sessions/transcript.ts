@@ -22,8 +22,8 @@ import {
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
+import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 import {getText, withResultTexts} from '../../core/util/messages.ts';
-import {createPrivateFolder} from '../../core/util/private-file.ts';
 import {appendLine, openForAppending, parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;

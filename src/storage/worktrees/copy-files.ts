@@ -3,7 +3,7 @@ import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
-import {isGitName} from '../../core/util/git-folder.ts';
+import {isGitName} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {gitOrThrow, type Repository} from './repository.ts';
 

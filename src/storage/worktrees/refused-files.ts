@@ -6,7 +6,7 @@ import type {Dirent} from 'node:fs';
 import {lstat, mkdir, readdir, rename} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
-import {isGitName} from '../../core/util/git-folder.ts';
+import {isGitName} from '../../core/util/files/git-folder.ts';
 
 /** Names are relative to the top of the worktree. */
 export interface RefusedFiles {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
 import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
-import {writeWhole} from '../../core/util/whole-file.ts';
+import {writeWhole} from '../../core/util/files/whole-file.ts';
 import type {Repository} from './repository.ts';
 
 const START = 'start.json';

@@ -8,8 +8,8 @@ import type {ToolContext} from '../../core/contract/tool.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
-import {OpenFolder, openRegularFile} from '../../core/util/open-folder.ts';
-import {type NewContent, writeWholeIn} from '../../core/util/whole-file.ts';
+import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts';
+import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 
 /** Lets one agent at a time change a file: two that edit it at once would lose an update. */

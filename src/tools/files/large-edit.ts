@@ -3,7 +3,7 @@
  * old file and new bytes between them.
  */
 import type {FileHandle} from 'node:fs/promises';
-import {readAll} from '../../core/util/whole-file.ts';
+import {readAll} from '../../core/util/files/whole-file.ts';
 import {formatPatch} from './patch.ts';
 import {fitReplacement, fold, offsetsIn, type TextEdit} from './text-edits.ts';
 import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, type TextEncodingName} from './text-file.ts';

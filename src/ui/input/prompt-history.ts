@@ -1,7 +1,7 @@
 /** The prompts typed in a directory, kept across sessions: one JSON line for each in `<home>/history.jsonl`. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {appendPrivateFile} from '../../core/util/private-file.ts';
+import {appendPrivateFile} from '../../core/util/files/private-file.ts';
 
 /** How many prompts are offered; older ones stay in the file. */
 const MAX_OFFERED = 200;

@@ -1,7 +1,7 @@
 /** Files with conversations: only the user can read them, with every umask, and also if others could before. */
 import {appendFileSync, chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {getErrorCode} from './errors.ts';
+import {getErrorCode} from '../errors.ts';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;

@@ -2,7 +2,7 @@ import {chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {appendPrivateFile, createPrivateFolder} from '../../../src/core/util/private-file.ts';
+import {appendPrivateFile, createPrivateFolder} from '../../../../src/core/util/files/private-file.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-private-'));
 const getMode = (file: string) => statSync(file).mode & 0o777;

@@ -5,7 +5,7 @@
 import {constants, existsSync} from 'node:fs';
 import {type FileHandle, lstat, mkdir, open, realpath} from 'node:fs/promises';
 import path from 'node:path';
-import {getErrorCode, MiniCcError} from './errors.ts';
+import {getErrorCode, MiniCcError} from '../errors.ts';
 
 /** Linux's O_PATH, which Node does not name: a descriptor that needs no permission to list the folder. */
 const O_PATH = 0x200000;

@@ -10,8 +10,8 @@ import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
 import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, unlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import type {FileStamp} from '../contract/tool.ts';
-import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from './errors.ts';
+import type {FileStamp} from '../../contract/tool.ts';
+import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from '../errors.ts';
 import {OpenFolder} from './open-folder.ts';
 
 /** The new content. A function gets the old content to read from: it may be more than fits into memory. */

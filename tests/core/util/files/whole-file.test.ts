@@ -18,9 +18,9 @@ import {lstat} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {OpenFolder, openRegularFile} from '../../../src/core/util/open-folder.ts';
-import {readAll, removeDrafts, writeWhole, writeWholeIn} from '../../../src/core/util/whole-file.ts';
-import {runOnSmallDisk} from '../../support/small-disk.ts';
+import {OpenFolder, openRegularFile} from '../../../../src/core/util/files/open-folder.ts';
+import {readAll, removeDrafts, writeWhole, writeWholeIn} from '../../../../src/core/util/files/whole-file.ts';
+import {runOnSmallDisk} from '../../../support/small-disk.ts';
 
 function folder(): string {
   const made = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-whole-')));
@@ -185,7 +185,7 @@ interface Outcome {
 const ON_DISK = `
 import {linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {execFileSync} from 'node:child_process';
-import {writeWhole} from '$SRC/core/util/whole-file.ts';
+import {writeWhole} from '$SRC/core/util/files/whole-file.ts';
 process.chdir(process.env.DISK);
 async function attempt(name, content) {
   let failed = {};

@@ -2,8 +2,8 @@ import {execFileSync} from 'node:child_process';
 import {chmodSync, mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {findRepository, isGitName, parseSettings, pointsBack} from '../../../src/core/util/git-folder.ts';
-import {emptyFolder, typescriptProject} from '../../support/workspace.ts';
+import {findRepository, isGitName, parseSettings, pointsBack} from '../../../../src/core/util/files/git-folder.ts';
+import {emptyFolder, typescriptProject} from '../../../support/workspace.ts';
 
 describe('settings are read as git reads them', () => {
   const texts = [
