@@ -6,6 +6,7 @@ import {existsSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
 import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/files/git-folder.ts';
+import {Glob} from '../../core/util/glob.ts';
 
 /** Sections that git itself reads. Others belong to further programs, which may keep their keys there. */
 const SECTIONS = new Set([
@@ -109,13 +110,15 @@ class Reader {
   /** Whether an include counts in the workspace. Conditions that git alone can decide (`hasconfig`) do not. */
   #holds(condition: string, file: string): boolean {
     const [, kind, pattern = ''] = /^(gitdir|gitdir\/i|onbranch):(.*)$/s.exec(condition) ?? [];
-    if (kind === 'onbranch') return matches(pattern.replace(/\/$/, '/**'), readBranch(this.root) ?? '', '');
+    // As git matches paths: `*` and `?` stay within a name, `**` does not.
+    const matches = (glob: string, text: string) =>
+      new Glob(glob.replace(/\/$/, '/**'), {ignoreCase: kind === 'gitdir/i', openStars: true}).matches(text);
+    if (kind === 'onbranch') return matches(pattern, readBranch(this.root) ?? '');
     if (kind === undefined) return false;
     const repository = findRepository(this.root);
     if (repository === undefined || repository.kind === 'unreadable') return false;
     const whole = expandHome(pattern, this.home).replace(/^\.\//, `${path.dirname(file)}/`);
-    const placed = (path.isAbsolute(whole) ? whole : `**/${whole}`).replace(/\/$/, '/**');
-    return matches(placed, repository.folder, kind === 'gitdir/i' ? 'i' : '');
+    return matches(path.isAbsolute(whole) ? whole : `**/${whole}`, repository.folder);
   }
 }
 
@@ -135,17 +138,6 @@ function formatSetting({key, value}: GitSetting): string {
 
 function quote(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
-}
-
-/** As git matches paths: `*` and `?` stay within a name, `**` does not. */
-function matches(pattern: string, text: string, flags: string): boolean {
-  const source = pattern.replace(/\*\*\/|\*\*|\*|\?|[\\^$.|+()[\]{}]/g, (part) => {
-    if (part === '**/') return '(?:.*/)?';
-    if (part === '**') return '.*';
-    if (part === '*') return '[^/]*';
-    return part === '?' ? '[^/]' : `\\${part}`;
-  });
-  return new RegExp(`^${source}$`, `s${flags}`).test(text);
 }
 
 function expandHome(place: string, home: string): string {

@@ -15,7 +15,7 @@ import {createWriteFile} from '../../../src/tools/files/write-file.ts';
 import {createRandom} from '../../support/random.ts';
 import {fixture} from '../fixture.ts';
 
-const CASES = Number(process.env.MINI_CC_FILE_CASES ?? 150);
+const CASES = Number(process.env.MINI_CC_FILE_CASES ?? 100);
 const FIRST_SEED = Number(process.env.MINI_CC_FILE_SEED ?? 1);
 /** One case in so many has a file around the size from which files are edited in parts. */
 const LARGE_EVERY = 25;

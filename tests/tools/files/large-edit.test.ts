@@ -30,8 +30,8 @@ describe('edit_file, in a file that is too large for memory', () => {
     const lines = createLines('\r\n');
     const {edit, text} = await createLarge(lines.join(''));
     // The parts in which the file is read end at multiples of 4 MiB.
-    const borders = [1, 2, 3].map((part) => Math.floor((part * 4 * 1024 * 1024) / (lines.join('').length / LINES)));
-    for (const at of [0, 7, ...borders.flatMap((border) => [border - 1, border, border + 1]), LINES - 1]) {
+    const borders = [2].map((part) => Math.floor((part * 4 * 1024 * 1024) / (lines.join('').length / LINES)));
+    for (const at of [0, ...borders.flatMap((border) => [border - 1, border, border + 1]), LINES - 1]) {
       const result = await edit({old_string: `line ${at}\n`, new_string: `line ${at} é\nmore\n`});
       expect(result.isError, result.text).toBeUndefined();
       expect(result.text).toContain(`+line ${at} é\n+more`);

@@ -80,6 +80,18 @@ describe('glob', () => {
     expect(await names('**/*.ts')).toEqual(['.hidden/d.ts', 'src/c.ts']);
   });
 
+  test('answers to any pattern at once', async () => {
+    const {call, put} = fixture();
+    put({['a'.repeat(200)]: '', [`${'a'.repeat(60)}b`]: '', 'app/[id]/page.tsx': ''});
+    const start = performance.now();
+    expect((await call(globTool, {pattern: '*a*a*a*a*a*a*a*b'})).text).toBe(`${'a'.repeat(60)}b`);
+    expect((await call(globTool, {pattern: '*a*a*a*a*a*a*a*a*a*a*a*c'})).text).toBe('No files found');
+    expect((await call(globTool, {pattern: `${'**/'.repeat(50)}x`})).text).toBe('No files found');
+    expect((await call(globTool, {pattern: '[z-a]*'})).text).toBe('No files found');
+    expect((await call(globTool, {pattern: 'app/[id]/*.tsx'})).text).toBe('app/[id]/page.tsx');
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
   test('limits the list and says how many more there are', async () => {
     const {call, put} = fixture();
     put(Object.fromEntries(Array.from({length: 120}, (_, index) => [`f${index}.ts`, ''])));
