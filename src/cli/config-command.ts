@@ -1,5 +1,6 @@
 /** `mini-cc config show [--json]` and `mini-cc config schema`. */
 import {realpathSync} from 'node:fs';
+import {homedir} from 'node:os';
 import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {EffectiveTrust} from '../compose/trust.ts';
@@ -37,7 +38,10 @@ async function show({home, cwd, env, settingsFile}: ConfigOptions, json: boolean
   const root = realpathSync(cwd);
   const trust = new DirectoryTrust(home, root);
   const explicit = settingsFile === undefined ? {} : {explicit: settingsFile};
-  const {claims, ...inForce} = getEffectiveSettings({home, cwd: root, trusts: trust.trusts, ...explicit}, env);
+  const {claims, ...inForce} = getEffectiveSettings(
+    {home, cwd: root, userHome: homedir(), trusts: trust.trusts, ...explicit},
+    env,
+  );
   const {warnings, ...trusted} = getEffectiveTrust(home, trust, {claims});
   const all = {...inForce, trust: trusted, warnings: [...inForce.warnings, ...warnings]};
   if (json) return printJson(all);

@@ -6,7 +6,9 @@ import {isModelConfigured} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
+import {formatProblem} from '../core/util/problem.ts';
 import {runProgram} from '../core/util/processes.ts';
+import {showControls} from '../core/util/text.ts';
 import type {ModelServer} from '../models/anthropic-model.ts';
 import {getModelServer} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
@@ -119,12 +121,15 @@ function terminal({TERM = '', NO_COLOR}: SessionOptions['env']): Finding {
   return {about, state: 'ok', text: `${TERM}, ${columns} × ${rows}${NO_COLOR ? ', without colours' : ''}`};
 }
 
-function settingsFiles({files, warnings}: LoadedSettings): Finding[] {
+function settingsFiles({files, warnings, hints}: LoadedSettings): Finding[] {
   const read = files.filter(({found}) => found).map(({file}) => file);
   return [
     {about: 'settings', state: 'ok', text: read.length === 0 ? 'no file: the defaults hold' : read.join(', ')},
     ...warnings.map(
       (text): Finding => ({about: 'settings', state: 'warning', text, remedy: 'see mini-cc config show'}),
+    ),
+    ...hints.map(
+      (hint): Finding => ({about: 'settings', state: 'ok', text: `hint: ${showControls(formatProblem(hint))}`}),
     ),
   ];
 }

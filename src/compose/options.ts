@@ -53,6 +53,7 @@ export function readSettings(options: SessionOptions, root: string, trusts: Trus
   return loadSettings({
     home: options.home,
     cwd: root,
+    userHome: homedir(),
     trusts,
     ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
   });

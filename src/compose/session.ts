@@ -118,16 +118,21 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
 
 /** Who may do what, and the workspace that this holds for. */
 function addPermissions(before: ReturnType<typeof addAgents>) {
-  const {options, root, env, redactor, rules, confinement, sandbox, mainAgent, sessionFolder, store, state} = before;
+  const {options, root, env, redactor, rules, loaded, confinement, sandbox, mainAgent, sessionFolder, store, state} =
+    before;
   const questions = new Questions();
   const denials: Denial[] = [];
-  const policy = new PermissionPolicy(options.permissionMode ?? mainAgent?.permissionMode ?? 'default', rules, {
-    ownFolders: () => [sessionFolder()],
-    secretPaths: getSecretPaths(homedir(), options.home),
-  });
+  const policy = new PermissionPolicy(
+    options.permissionMode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default',
+    rules,
+    {
+      ownFolders: () => [sessionFolder()],
+      secretPaths: getSecretPaths(homedir(), options.home),
+    },
+  );
   const workspace: Workspace = {
     root,
-    extraRoots: (options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
+    extraRoots: [...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)), ...loaded.directories],
     cwd: root,
     get confinement() {
       return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : confinement);

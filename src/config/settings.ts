@@ -4,8 +4,9 @@ import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
-import {formatProblem} from '../core/util/problem.ts';
+import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
+import {readClaudeSettings} from './claude-settings.ts';
 import {formatPath, NEEDS_TRUST} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
@@ -28,12 +29,20 @@ export interface LoadedSettings {
   readonly keyNames: readonly string[];
   /** What files of the project say that needs trust, whether it is trusted or not. */
   readonly claims: readonly Claim[];
+  /** Further directories that agents may use, by `.claude/settings.json`. */
+  readonly directories: readonly string[];
+  /** `.claude/settings.json` starts sessions in plan mode. */
+  readonly isPlan: boolean;
+  /** What is not understood in `.claude/settings.json`. */
+  readonly hints: readonly Problem[];
 }
 
 export interface SettingsOptions {
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
   readonly home: string;
   readonly cwd: string;
+  /** The user's home, which contains `.claude`. Default: nothing there is read. */
+  readonly userHome?: string;
   /** `--settings FILE`. */
   readonly explicit?: string;
   /** What the user trusts of the project's files. Default: nothing. */
@@ -49,7 +58,9 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   const errors: string[] = [];
   const keyNames: string[] = [];
   const claims: Claim[] = [];
-  const layers = layerFiles(options).map((source) => {
+  const claude = readClaudeLayers(options);
+  for (const {claims: own} of claude) claims.push(...own);
+  const own = layerFiles(options).map((source) => {
     const {file, layer, isProjects} = source;
     const read = readSettingsFile(file, layer === 'command line');
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
@@ -62,6 +73,9 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     return {file, layer, isProjects, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
+  // Of two files of one layer, the one of mini-cc is the stronger.
+  const names = own.map(({layer}) => layer);
+  const layers = [...claude, ...own].sort((a, b) => names.indexOf(a.layer) - names.indexOf(b.layer));
   const origins = mergeLayers(layers);
   return deepFreeze({
     settings: settingsSchema.parse(toTree(origins)),
@@ -70,6 +84,37 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
     keyNames,
     claims,
+    directories: claude.flatMap((each) => each.directories),
+    isPlan: claude.some((each) => each.isPlan),
+    hints: claude.flatMap((each) => each.hints),
+  });
+}
+
+/** `.claude/settings.json` of the user and of the project, where they exist. Of the project's, what needs trust may be missing. */
+function readClaudeLayers({cwd, userHome, trusts = () => false}: SettingsOptions) {
+  if (userHome === undefined) return [];
+  const [users, projects] = [userHome, cwd].map((folder) => path.join(folder, '.claude', 'settings.json')) as [
+    string,
+    string,
+  ];
+  const isHome = getRealPath(path.dirname(users)) === getRealPath(path.dirname(projects));
+  const files = [
+    {file: users, layer: 'user' as LayerName, isProjects: false},
+    ...(isHome ? [] : [{file: projects, layer: 'project' as LayerName, isProjects: true}]),
+  ];
+  return files.flatMap((source) => {
+    const {found, rules, directories, ...read} = readClaudeSettings(source.file, cwd, userHome);
+    if (!found) return [];
+    const asked = [
+      {file: source.file, key: 'permissions.allow', value: rules.allow ?? []},
+      {file: source.file, key: 'permissions.additionalDirectories', value: directories},
+    ].filter(({value}) => value.length > 0);
+    const claims = source.isProjects ? asked : [];
+    const isDropped = (key: string) => claims.some((claim) => claim.key === key && !trusts(claim));
+    const {allow, ...others} = rules;
+    const permissions = {...others, ...(allow && !isDropped('permissions.allow') && {allow})};
+    const kept = isDropped('permissions.additionalDirectories') ? [] : directories;
+    return [{...source, ...read, found, claims, directories: kept, values: {permissions}}];
   });
 }
 

@@ -146,3 +146,52 @@ describe('the text of settings', () => {
     expect(readFileSync(path.join(at.base, USER), 'utf8')).toBe(text);
   });
 });
+
+describe('permissions of .claude/settings.json', () => {
+  const CLAUDE = {
+    permissions: {
+      ...{allow: ['Bash(npm test:*)', 'Skill(x)'], ask: ['Bash(git push:*)'], deny: ['Read(./.env)', 'Edit']},
+      ...{additionalDirectories: ['../other', '../gone'], defaultMode: 'acceptEdits', x: 1},
+    },
+    model: 'opus',
+  };
+  const files = {'work/.claude/settings.json': CLAUDE, 'other/a': '', 'me/x': '', 'home/x': ''};
+  const load = (more: object, claims: (string | undefined)[] = []) => {
+    const at = makeFolders({...files, ...more});
+    const trusts = ({key}: {key: string}) => claims.includes(key);
+    return {at, ...loadSettings({...at, userHome: path.join(at.base, 'me'), trusts})};
+  };
+
+  it('of a project deny and ask without trust, and allow and add directories with it', () => {
+    const untrusted = load({});
+    expect(untrusted.settings).toEqual({permissions: {ask: ['Bash(git push:*)'], deny: ['Read(./.env)', 'Edit']}});
+    expect(untrusted.directories).toEqual([]);
+    expect(untrusted.claims.map(({key}) => key)).toEqual(['permissions.allow', 'permissions.additionalDirectories']);
+    const {at, settings, directories} = load({}, ['permissions.allow', 'permissions.additionalDirectories']);
+    expect(settings.permissions?.allow).toEqual(['Bash(npm test:*)']);
+    expect(directories).toEqual([path.join(at.base, 'other')]);
+  });
+
+  it('of the user count without trust, beside the rules of mini-cc', () => {
+    const {settings, directories, claims, isPlan} = load({
+      ...{
+        'me/.claude/settings.json': {permissions: {allow: ['Read'], defaultMode: 'plan', additionalDirectories: ['~']}},
+      },
+      ...{[USER]: {permissions: {allow: ['bash']}}, 'work/.claude/settings.json': ''},
+    });
+    expect(settings).toEqual({permissions: {allow: ['Read', 'bash']}});
+    expect([directories.length, claims, isPlan]).toEqual([1, [], true]);
+  });
+
+  it('have hints about what is not understood, and no errors', () => {
+    const {hints, isPlan, warnings} = load({});
+    expect(hints.map(({message, severity}) => `${severity} ${message}`)).toEqual([
+      'hint permissions.allow: there is no tool "Skill": this rule is not used',
+      'hint permissions.additionalDirectories: there is no folder "../gone"',
+      'hint permissions.defaultMode: only plan has an effect, "acceptEdits" has none',
+      'hint permissions.x: mini-cc does not know it',
+    ]);
+    expect([isPlan, warnings]).toEqual([false, []]);
+    expect(load({'work/.claude/settings.json': '{"permissions": '}).hints).toHaveLength(1);
+  });
+});

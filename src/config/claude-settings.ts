@@ -1,0 +1,73 @@
+/**
+ * `permissions` of `.claude/settings.json`, which people have for Claude Code: read, never written. What is not understood
+ * there is a hint.
+ */
+import {realpathSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {RuleKind} from '../core/contract/permission.ts';
+import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
+import {parseRoot} from '../core/util/json-syntax.ts';
+import {type Position, type Problem, ProblemList, quote} from '../core/util/problem.ts';
+import {JsonTree, readText} from './jsonc-file.ts';
+
+export interface ClaudeSettings {
+  readonly found: boolean;
+  readonly rules: Partial<Record<RuleKind, string[]>>;
+  /** `additionalDirectories` that exist, with links resolved. */
+  readonly directories: readonly string[];
+  /** `defaultMode` is plan: no other mode narrows what the session may do. */
+  readonly isPlan: boolean;
+  readonly hints: readonly Problem[];
+}
+
+/** @param base what directories are relative to. @param home of the user. Never throws. */
+export function readClaudeSettings(file: string, base: string, home: string): ClaudeSettings {
+  const problems = new ProblemList(file);
+  const text = readText(problems, false);
+  const root = text === undefined || text.trim() === '' ? undefined : parseRoot(text, problems);
+  const tree = root && new JsonTree(text!, root, problems);
+  const permissions = tree && getObject(getObject(tree.values).permissions);
+  const hint = (key: string, message: string, index?: number) => {
+    const keys = ['permissions', key, ...(index === undefined ? [] : [String(index)])];
+    const position: Position = tree!.keyPlace(keys);
+    problems.warn('not-understood', position, `${keys.slice(0, 2).join('.')}: ${message}`);
+  };
+  const rules: ClaudeSettings['rules'] = {};
+  const directories: string[] = [];
+  for (const [key, value] of Object.entries(permissions ?? {})) {
+    const kind = RULE_KINDS.find((each) => each === key);
+    for (const [index, entry] of toTexts(value).entries()) {
+      if (kind) {
+        const read = parseRule(entry);
+        if ('problem' in read) hint(key, `${read.problem}: this rule is not used`, index);
+        else rules[kind] = [...(rules[kind] ?? []), entry];
+      } else if (key === 'additionalDirectories') {
+        const folder = findFolder(entry, base, home);
+        if (folder === undefined) hint(key, `there is no folder ${quote(entry)}`, index);
+        else directories.push(folder);
+      }
+    }
+    if (key === 'defaultMode') {
+      if (value !== 'plan' && value !== 'default') hint(key, `only plan has an effect, ${quote(value)} has none`);
+    } else if (!kind && key !== 'additionalDirectories') hint(key, 'mini-cc does not know it');
+  }
+  const hints = problems.all.map((each) => ({...each, severity: 'hint' as const}));
+  return {found: text !== undefined, rules, directories, isPlan: permissions?.defaultMode === 'plan', hints};
+}
+
+function getObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function toTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function findFolder(written: string, base: string, home: string): string | undefined {
+  const folder = path.resolve(base, written.replace(/^~(?=\/|$)/, home));
+  try {
+    return statSync(folder).isDirectory() ? realpathSync(folder) : undefined;
+  } catch {
+    return undefined;
+  }
+}
