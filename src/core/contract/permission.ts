@@ -76,11 +76,6 @@ export interface Attempt {
   readonly checkpoint: boolean;
   /** Only where it is confined. */
   readonly masked?: MaskedFiles;
-  /**
-   * `reading`: the environment in which commands that were proven to only read cannot do more. Without it, processes
-   * get the environment of the agent.
-   */
-  readonly environment?: 'reading';
 }
 
 /** Files that deny rules name. A confined command finds them empty. */

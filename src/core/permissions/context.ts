@@ -17,6 +17,8 @@ export interface AgentPermissions {
 export interface PermissionSandbox {
   /** Whether one works here. */
   available(): Promise<boolean>;
+  /** The user says that mini-cc runs in a container which confines it: it stands for a sandbox that does not work here. */
+  readonly isContainer?: boolean;
   /**
    * Whether a confined command of this workspace finds at this path what is there outside.
    * @param place absolute, with links resolved

@@ -4,7 +4,7 @@ import type {Verdict} from '../contract/permission.ts';
 /** A verdict that does not allow the call by itself. */
 export type Restriction = Exclude<Verdict, {verdict: 'allow'}>;
 
-export const ALLOWED: Verdict = {verdict: 'allow'};
+export const ALLOWED: Extract<Verdict, {verdict: 'allow'}> = {verdict: 'allow'};
 
 export function deny(because: string): Verdict {
   return {verdict: 'deny', because};

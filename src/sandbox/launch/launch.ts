@@ -4,7 +4,6 @@
  */
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
-import {createReadingEnvironment} from '../../core/permissions/shell/reading-environment.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import type {ProcessGroups} from './process-groups.ts';
@@ -64,16 +63,15 @@ export class Launcher {
     return {...end, notes, isCwdPrivate, plan};
   }
 
-  async #plan(command: string, {launch, environment, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
+  async #plan(command: string, {launch, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
     const argv = getShellArguments(command);
     if (launch === 'plain') {
       const [file = '', ...args] = argv;
-      const used = environment === 'reading' ? createReadingEnvironment(env, workspace) : env;
       return {
         file,
         args,
-        env: {...used, TMPDIR: this.sandbox.folder.temporary},
+        env: {...env, TMPDIR: this.sandbox.folder.temporary},
         launch,
         confinement,
         reaches: [],

@@ -1,6 +1,7 @@
 /** Which commands a rule matches: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`. */
 import {matchesPieces} from '../../util/glob.ts';
-import {type CommandPart, formatWords, type PartWord} from '../shell/command-parser.ts';
+import {formatWords} from '../shell/command-parser.ts';
+import type {CommandPart, PartWord} from '../shell/command-shape.ts';
 
 /**
  * Whether a rule's pattern matches the text of a command. `*` matches any characters; `x:*` and `x *` match `x` alone,

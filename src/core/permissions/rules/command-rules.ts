@@ -3,7 +3,8 @@ import type {Verdict} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/paths.ts';
-import {type CommandReading, unlessNotProven} from '../shell/command-reading.ts';
+import type {ReadCommand} from '../shell/command-parser.ts';
+import {findNamedFiles} from '../shell/named-files.ts';
 import {NotProven} from '../shell/shell-words.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {couldMatchCommand, matchesCommand} from './command-rule.ts';
@@ -11,10 +12,7 @@ import {Spellings} from './command-spellings.ts';
 import {formatRule} from './rule.ts';
 
 /** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
-export async function judgeByRules(
-  command: CommandReading,
-  context: PermissionContext,
-): Promise<Restriction | undefined> {
+export async function judgeByRules(command: ReadCommand, context: PermissionContext): Promise<Restriction | undefined> {
   const {rules, mode, neverAsks} = context;
   const [denies, asks] = [rules.getPatternRules(['bash'], 'deny'), rules.getPatternRules(['bash'], 'ask')];
   if (denies.length + asks.length > 0) {
@@ -35,11 +33,11 @@ export async function judgeByRules(
 }
 
 /** `starts`: what comes first in further texts, whose rest is not known; `why` it is not. */
-async function getAllSpellings(
-  command: CommandReading,
-): Promise<{texts: readonly string[]; starts: readonly string[]; why: string}> {
-  const parsed = await command.parse();
-  const whole = command.text.trim();
+async function getAllSpellings({
+  text,
+  parsed,
+}: ReadCommand): Promise<{texts: readonly string[]; starts: readonly string[]; why: string}> {
+  const whole = text.trim();
   if (parsed instanceof NotProven) {
     return {texts: [whole], starts: [''], why: `the command is not understood (${parsed.message})`};
   }
@@ -50,22 +48,19 @@ async function getAllSpellings(
 }
 
 /** Judges the files that the command line shows to be read or written by the rules about files. */
-async function judgeVisibleFiles(
-  command: CommandReading,
-  context: PermissionContext,
-): Promise<Restriction | undefined> {
+function judgeVisibleFiles({parsed}: ReadCommand, context: PermissionContext): Restriction | undefined {
   const {rules} = context;
   const tools = ['read_file', 'edit_file'];
   if (rules.getPatternRules(tools, 'deny').length + rules.getPatternRules(tools, 'ask').length === 0) return undefined;
-  const walk = await unlessNotProven(() => command.walk(() => false, true));
   // A command that is not understood was judged as that.
-  if (walk instanceof NotProven) return undefined;
+  if (parsed instanceof NotProven) return undefined;
+  const {reads, globs, searches, writes} = findNamedFiles(parsed);
   const {cwd} = context.workspace;
-  const matching = [...walk.globs].flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
-  const found = [...walk.searches].flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
+  const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
+  const found = searches.flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
   const verdict = combineVerdicts([
-    ...[...walk.reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, context)),
-    ...[...walk.writes, ...walk.programWrites].map((target) => judgeByFileRules('edit_file', target, context)),
+    ...[...reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, context)),
+    ...writes.map((target) => judgeByFileRules('edit_file', target, context)),
   ]);
   return verdict.verdict === 'allow' ? undefined : verdict;
 }

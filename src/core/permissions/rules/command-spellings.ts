@@ -4,14 +4,8 @@
  * not lead around a rule. What is known only when the command runs is a start: behind it anything may follow.
  */
 import type {Command, Redirection} from 'unbash';
-import {
-  type CommandPart,
-  formatWords,
-  type ParsedCommand,
-  type PartWord,
-  parseCommand,
-  toPartWord,
-} from '../shell/command-parser.ts';
+import {formatWords, type ParsedCommand, readCommand, toPartWord} from '../shell/command-parser.ts';
+import type {CommandPart, PartWord} from '../shell/command-shape.ts';
 import {NotProven} from '../shell/shell-words.ts';
 
 /** Programs that run a command which begins at one of their words. */
@@ -239,10 +233,6 @@ function getBaseName(word: PartWord | undefined): string | undefined {
 }
 
 async function parseOrUndefined(script: string): Promise<ParsedCommand | undefined> {
-  try {
-    return await parseCommand(script);
-  } catch (error) {
-    if (error instanceof NotProven) return undefined;
-    throw error;
-  }
+  const {parsed} = await readCommand(script);
+  return parsed instanceof NotProven ? undefined : parsed;
 }

@@ -3,7 +3,8 @@
  * of a command: text that it skipped is looked for here, and a command with such text counts as not understood.
  */
 import type {Assignment, Command, ParsedScript, SyntaxNode, Word} from 'unbash';
-import {NotProven, readWord} from './shell-words.ts';
+import {type CommandPart, type CommandShape, findShape, type PartWord} from './command-shape.ts';
+import {NotProven, readWord, type ShellWord, unlessNotProven} from './shell-words.ts';
 
 type Parser = typeof import('unbash');
 
@@ -11,19 +12,7 @@ export interface ParsedCommand {
   readonly script: ParsedScript;
   /** The simple commands in it, also those inside substitutions, functions and loops. */
   readonly parts: readonly CommandPart[];
-}
-
-export interface CommandPart {
-  readonly node: Command;
-  /** The program's name comes first. */
-  readonly words: readonly PartWord[];
-}
-
-export interface PartWord {
-  /** As written, with its quotes. */
-  readonly raw: string;
-  /** After bash has expanded it, where that is known before the command runs. */
-  readonly text?: string;
+  readonly shape: CommandShape;
 }
 
 /** Programs write longer commands; a person does not read them. */
@@ -32,27 +21,36 @@ const MAX_COMMAND_CHARS = 20_000;
 /** Characters that a terminal does not show, and white space that bash takes for a letter. Tab and newline are allowed. */
 const INVISIBLE = /(?![\t\n ])[\p{C}\p{Z}]/u;
 
-/** @throws NotProven when some of the command cannot be parsed, or its meaning is in doubt */
-export async function parseCommand(command: string): Promise<ParsedCommand> {
-  if (command.length > MAX_COMMAND_CHARS) throw new NotProven('it is very long');
-  if (INVISIBLE.test(command)) throw new NotProven('it contains invisible characters');
-  // Imported late, since many sessions run no command.
-  const parser = await import('unbash');
-  const script = parser.parse(command);
-  checkTree(script, command, parser);
-  return {script, parts: getParts(script, parser)};
+/** A command and its parts, or why it is not understood. */
+export interface ReadCommand {
+  readonly text: string;
+  readonly parsed: ParsedCommand | NotProven;
 }
 
-function getParts(script: ParsedScript, parser: Parser): CommandPart[] {
-  const parts: CommandPart[] = [];
-  for (const node of listNodes(script, parser)) {
-    if (node.type !== 'Command' || !node.name) continue;
-    const words = [node.name, ...node.args].map((arg) =>
-      arg.type === 'Word' ? toPartWord(arg) : toAssignmentWord(arg),
-    );
-    parts.push({node, words});
-  }
-  return parts;
+export async function readCommand(text: string): Promise<ReadCommand> {
+  // Imported late, since many sessions run no command.
+  const parser = await import('unbash');
+  return {text, parsed: unlessNotProven(() => parseCommand(text, parser))};
+}
+
+/** @throws NotProven when some of the command cannot be parsed, or its meaning is in doubt */
+function parseCommand(command: string, parser: Parser): ParsedCommand {
+  if (command.length > MAX_COMMAND_CHARS) throw new NotProven('it is very long');
+  if (INVISIBLE.test(command)) throw new NotProven('it contains invisible characters');
+  const script = parser.parse(command);
+  checkTree(script, command, parser);
+  const nodes = [...listNodes(script, parser)];
+  const parts = nodes.flatMap((node) => (node.type === 'Command' && node.name ? [createPart(node, node.name)] : []));
+  return {script, parts, shape: findShape(nodes, parts)};
+}
+
+function createPart(node: Command, name: Word): CommandPart {
+  const args = [name, ...node.args];
+  return {
+    node,
+    words: args.map((arg) => (arg.type === 'Word' ? toPartWord(arg) : toAssignmentWord(arg))),
+    expanded: args.flatMap((arg) => (arg.type === 'Word' ? expand(arg) : UNKNOWN)),
+  };
 }
 
 /** `A=1` as a word of `export` or `alias`. */
@@ -63,13 +61,18 @@ function toAssignmentWord({text: raw, name, value}: Assignment): PartWord {
 
 export function toPartWord(word: Word): PartWord {
   const raw = word.text;
+  const [only, ...more] = expand(word);
+  return only?.kind === 'text' && !only.home && more.length === 0 ? {raw, text: only.text} : {raw};
+}
+
+const UNKNOWN: readonly ShellWord[] = [{kind: 'unknown'}];
+
+function expand(word: Word): readonly ShellWord[] {
   try {
-    const [only, ...more] = readWord(word).words;
-    if (only?.kind === 'text' && !only.home && more.length === 0) return {raw, text: only.text};
-    return {raw};
+    return readWord(word);
   } catch (error) {
     // Its text is known only when it runs.
-    if (error instanceof NotProven) return {raw};
+    if (error instanceof NotProven) return UNKNOWN;
     throw error;
   }
 }
@@ -82,12 +85,14 @@ export function formatWords(words: readonly PartWord[]): string {
   return words.map(({raw, text}) => (text !== undefined && UNQUOTED.test(text) ? text : raw)).join(' ');
 }
 
-/** This node and all below it, also those of substitutions. */
+/** This node and all below it, also those of substitutions, in the order of the text. */
 function* listNodes(node: SyntaxNode, parser: Parser): Generator<SyntaxNode> {
   const waiting: SyntaxNode[] = [node];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     yield next;
-    parser.forEachChild(next, (child) => void waiting.push(child));
+    const children: SyntaxNode[] = [];
+    parser.forEachChild(next, (child) => void children.push(child));
+    waiting.push(...children.reverse());
   }
 }
 

@@ -1,9 +1,19 @@
 /** What bash makes of a word of a command when it expands it, as far as that is known before the command runs. */
-import type {ArithmeticExpression, DoubleQuotedChild, ParsedScript, Word, WordPart} from 'unbash';
+import type {ArithmeticExpression, DoubleQuotedChild, Word, WordPart} from 'unbash';
 
 /** Why a command is not understood, or is not proven to only read. The message has no dot at its end. */
 export class NotProven extends Error {
   override name = 'NotProven';
+}
+
+/** @returns the reason in place of what `work` returns, when it throws one */
+export function unlessNotProven<T>(work: () => T): T | NotProven {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof NotProven) return error;
+    throw error;
+  }
 }
 
 export type ShellWord =
@@ -11,39 +21,33 @@ export type ShellWord =
   | {readonly kind: 'text'; readonly text: string; readonly home: boolean}
   /** The names of the files that match this pattern; a pattern that matches no file stays as it is. */
   | {readonly kind: 'glob'; readonly text: string; readonly home: boolean}
-  /** A file from which the output of another command is read: `<(ls)`. */
-  | {readonly kind: 'stream'}
   /** Any number of words, known only when the command runs. */
   | {readonly kind: 'unknown'};
-
-interface ReadWord {
-  /** Several for braces: `{a,b}`. */
-  readonly words: readonly ShellWord[];
-  /** The scripts of its substitutions: they run when bash expands the word. */
-  readonly scripts: readonly ParsedScript[];
-}
 
 /** Several braces in one word multiply the words. */
 const MAX_WORDS = 64;
 /** Parameters of other forms may run code when bash expands them: indirection, assignment, indices, prompts. */
 const PLAIN_PARAMETER = /^\$(?:\w+|[?#$!*@-]|\{(?:\w+|[?#$!*@-])\})$/;
 
-/** @throws NotProven for an expansion that may do more than its text shows */
-export function readWord(word: Word): ReadWord {
-  const scripts: ParsedScript[] = [];
+/**
+ * The scripts of its substitutions are parts of the parsed command.
+ * @returns several words for braces: `{a,b}`
+ * @throws NotProven for an expansion that may do more than its text shows
+ */
+export function readWord(word: Word): readonly ShellWord[] {
   const [only] = word.parts ?? [];
   if (only?.type === 'ProcessSubstitution' && word.parts?.length === 1) {
     if (only.operator !== '<' || !only.script) throw new NotProven(`${word.text} is written to`);
-    return {words: [{kind: 'stream'}], scripts: [only.script]};
+    return [{kind: 'unknown'}];
   }
   if (!word.parts) {
     checkBare(word.text);
-    return {words: [{kind: 'text', text: word.value, home: isHome(word.text, word.text)}], scripts};
+    return [{kind: 'text', text: word.value, home: isHome(word.text, word.text)}];
   }
   let states: readonly Expansion[] = [toKnown('')];
   const hasGlob = word.parts.some(({type}) => type === 'Glob');
   for (const part of word.parts) {
-    const expansions = readPart(part, scripts);
+    const expansions = readPart(part);
     if (hasGlob && part.type !== 'Glob' && expansions.some(({text}) => /[*?[\\]/.test(text))) {
       throw new NotProven(`${word.text} is a pattern with quoted pattern characters`);
     }
@@ -52,14 +56,12 @@ export function readWord(word: Word): ReadWord {
   }
   const first = word.parts[0];
   const home = first?.type === 'Literal' && isHome(first.text, word.text);
-  return {words: states.map((state) => toShellWord(state, home)), scripts};
+  return states.map((state) => toShellWord(state, home));
 }
 
-/** The scripts of the substitutions in the text of a here-document. @throws NotProven as `readWord` does */
-export function readText(parts: readonly WordPart[]): ParsedScript[] {
-  const scripts: ParsedScript[] = [];
-  for (const part of parts) if (part.type !== 'Literal') readPart(part, scripts);
-  return scripts;
+/** @throws NotProven for what may run code when bash expands the text of a here-document */
+export function checkText(parts: readonly WordPart[]): void {
+  for (const part of parts) if (part.type !== 'Literal') readPart(part);
 }
 
 /** What a part of a word expands to. */
@@ -78,7 +80,7 @@ function toShellWord({text, glob, unknown}: Expansion, home: boolean): ShellWord
   return {kind: glob ? 'glob' : 'text', text, home};
 }
 
-function readPart(part: WordPart, scripts: ParsedScript[]): readonly Expansion[] {
+function readPart(part: WordPart): readonly Expansion[] {
   switch (part.type) {
     case 'Literal':
       checkBare(part.text);
@@ -92,7 +94,7 @@ function readPart(part: WordPart, scripts: ParsedScript[]): readonly Expansion[]
       }
       return [toKnown(part.value)];
     case 'DoubleQuoted':
-      return [part.parts.map((child) => readQuoted(child, scripts)).reduce(join, toKnown(''))];
+      return [part.parts.map((child) => readQuoted(child)).reduce(join, toKnown(''))];
     case 'Glob':
       if (!/^(?:[*?]|\[[\w!^:.-]+\])$/.test(part.text)) throw new NotProven(`${part.text} is an unusual pattern`);
       return [{text: part.text, glob: true, unknown: false}];
@@ -103,17 +105,16 @@ function readPart(part: WordPart, scripts: ParsedScript[]): readonly Expansion[]
     case 'ProcessSubstitution':
       throw new NotProven(`${part.text} is known only when it runs`);
     default:
-      return [readQuoted(part, scripts)];
+      return [readQuoted(part)];
   }
 }
 
-function readQuoted(part: DoubleQuotedChild, scripts: ParsedScript[]): Expansion {
+function readQuoted(part: DoubleQuotedChild): Expansion {
   switch (part.type) {
     case 'Literal':
       return toKnown(part.value);
     case 'CommandExpansion':
       if (!part.script || part.text.startsWith('${')) throw new NotProven(`${part.text} was not understood`);
-      scripts.push(part.script);
       return UNKNOWN;
     case 'ArithmeticExpansion':
       if (!part.expression || !isPlainNumber(part.expression)) throw new NotProven(`${part.text} may run code`);

@@ -1,0 +1,73 @@
+/** What a command names that the read-only sandbox does not show: there its answer would be another one. */
+import {lstatSync} from 'node:fs';
+import type {Workspace} from '../../contract/permission.ts';
+import type {PermissionContext} from '../context.ts';
+import {expandPattern} from '../files/file-patterns.ts';
+import {resolveLinks} from '../files/paths.ts';
+import type {ParsedCommand} from './command-parser.ts';
+import {joinPath} from './command-shape.ts';
+import {findNamedFiles} from './named-files.ts';
+
+/** Shown in the sandbox, but of its own processes and devices. */
+const OF_THE_SANDBOX = /^\/(?:dev|proc)(?:\/|$)/;
+const ALIKE = /^\/(?:dev\/(?:null|zero|urandom)|proc\/(?:cpuinfo|meminfo|version|filesystems))$/;
+
+/** The places that the words show, that exist, and that the sandbox hides: absolute, with links resolved. */
+export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: PermissionContext): string[] {
+  const {cwd} = workspace;
+  const {reads, globs} = findNamedFiles(parsed);
+  const {parts, shape} = parsed;
+  const unknown = parts.flatMap(({words}) =>
+    words.flatMap(({raw, text}) => (text === undefined ? guess(raw, workspace) : [])),
+  );
+  const guessed = shape.directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
+  const matching = globs.flatMap((pattern) => [getFolder(pattern), ...(expandPattern(pattern, cwd, true) ?? [])]);
+  const isHidden = (place: string) => {
+    if (OF_THE_SANDBOX.test(place)) return !ALIKE.test(place);
+    return exists(place) && !sandbox.isVisible(place, workspace);
+  };
+  const places = [...shape.directories, ...reads, ...guessed, ...matching].map((given) => resolveOrKeep(given, cwd));
+  return [...new Set(places)].filter(isHidden);
+}
+
+/** What is known of a word that bash expands: `"$HOME/.ssh/$f"` is in `/home/me/.ssh/`. */
+function guess(raw: string, {env, cwd}: Workspace): string[] {
+  const known: Readonly<Record<string, string | undefined>> = {...env, PWD: cwd};
+  const plain = raw.replace(/["'\\]/g, '').replace(/\$\{?(\w+)\}?/g, (whole, name: string) => known[name] ?? whole);
+  const path = getFolder(plain);
+  return /[/~]/.test(path) ? [path] : [];
+}
+
+/** The part of a path before anything that bash expands. */
+function getFolder(pattern: string): string {
+  const plain = /^[^*?[{$`(]*/.exec(pattern)?.[0] ?? '';
+  return plain === pattern ? plain : plain.replace(/[^/]*$/, '') || '.';
+}
+
+/** In a circle of links there is nothing to see. */
+function resolveOrKeep(given: string, cwd: string): string {
+  try {
+    return resolveLinks(given, cwd);
+  } catch {
+    return cwd;
+  }
+}
+
+function exists(place: string): boolean {
+  try {
+    return lstatSync(place, {throwIfNoEntry: false}) !== undefined;
+  } catch {
+    // It may not be looked at.
+    return true;
+  }
+}
+
+/** Variables that bash sets, and those that the sandbox keeps. */
+const KEPT =
+  /^(?:\d+|_|HOME|PATH|USER|LOGNAME|SHELL|LANG|LC_\w+|TERM|COLORTERM|COLUMNS|LINES|TZ|PWD|OLDPWD|EDITOR|PAGER|CI|NO_COLOR|FORCE_COLOR|IFS|RANDOM|SECONDS|LINENO|UID|EUID|PPID|SHLVL|HOSTNAME|OSTYPE|MACHTYPE|BASH\w*|NODE_ENV|NVM_DIR|GOPATH|JAVA_HOME|CARGO_HOME|VIRTUAL_ENV)$/;
+
+/** A variable of the environment that the command uses and the sandbox does not keep. */
+export function findLostVariable(text: string, {shape}: ParsedCommand, {env}: Workspace): string | undefined {
+  const names = [...text.replace(/'[^']*'/g, '').matchAll(/\$\{?[#!]?(\w+)/g)].map(([, name = '']) => name);
+  return names.find((name) => Object.hasOwn(env, name) && !KEPT.test(name) && !shape.variables.has(name));
+}

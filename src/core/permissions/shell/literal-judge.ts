@@ -1,0 +1,115 @@
+/** Judges commands of the literal grammar by what lies on this machine: programs on PATH, links, git repositories. */
+import {accessSync, constants, existsSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {Verdict} from '../../contract/permission.ts';
+import {isInside} from '../../util/paths.ts';
+import type {PermissionContext} from '../context.ts';
+import {judgeRead} from '../files/file-judge.ts';
+import {getFileZone, getRoots} from '../files/file-zone.ts';
+import {resolveLinks} from '../files/paths.ts';
+import {combineVerdicts, deny} from '../verdict.ts';
+import {type CommandPart, joinPath} from './command-shape.ts';
+import {checkRepository} from './literal-git.ts';
+import {isBuiltIn, type LiteralCommand, parseLiteral, readLiteralCommand, readLiteralWord} from './literal-grammar.ts';
+import {NotProven, unlessNotProven} from './shell-words.ts';
+
+/** Whether the command is of the literal grammar here, whatever it reads. */
+export function isLiteral(text: string, context: PermissionContext): boolean {
+  return !(unlessNotProven(() => readLiteral(text, context)) instanceof NotProven);
+}
+
+/** The verdict on the files that a command of the literal grammar reads. @throws NotProven for another command */
+export function judgeLiteral(text: string, context: PermissionContext): Verdict {
+  const {commands, directories} = readLiteral(text, context);
+  const verdict = combineVerdicts([
+    ...directories.map((folder) => judgeRead(folder, {...context, tool: 'read_file'})),
+    ...commands.map((command) => judgeReads(command, directories, context)),
+  ]);
+  return verdict.verdict === 'ask' ? {...verdict, because: `runs a command that ${verdict.because}`} : verdict;
+}
+
+/** The same for a part of a command whose other parts a rule allows. @throws NotProven when it is not of the grammar */
+export function judgeLiteralPart(
+  {words}: CommandPart,
+  directories: readonly string[],
+  context: PermissionContext,
+): Verdict {
+  const texts = words.map(({raw}) => readLiteralWord(raw));
+  if (texts[0] === 'cd') {
+    return combineVerdicts(directories.map((folder) => judgeRead(folder, {...context, tool: 'read_file'})));
+  }
+  const command = readLiteralCommand(texts);
+  checkProgram(command, directories, context);
+  return judgeReads(command, directories, context);
+}
+
+function readLiteral(text: string, context: PermissionContext) {
+  const {workspace} = context;
+  const {commands, folder} = parseLiteral(text);
+  // Bash goes by names where other programs go by links: `cd` must lead to the same place by both.
+  if (folder !== undefined) {
+    const isPlain = resolveLinks(folder, workspace.cwd) === path.resolve(workspace.cwd, folder);
+    if (!isPlain || workspace.env.CDPATH !== undefined) throw new NotProven('cd: where it leads is not plain');
+  }
+  const directories = folder === undefined ? ['.'] : ['.', folder];
+  const read = commands.map((words) => readLiteralCommand(words));
+  for (const command of read) checkProgram(command, directories, context);
+  return {commands: read, directories};
+}
+
+/** @throws NotProven where a program of the project, or one that the settings of a repository name, could run */
+function checkProgram({program}: LiteralCommand, directories: readonly string[], {workspace}: PermissionContext): void {
+  if (isBuiltIn(program)) return;
+  const {cwd, env} = workspace;
+  for (const folder of directories) {
+    const at = resolveLinks(folder, cwd);
+    const found = program.startsWith('/') ? program : findOnPath(program, env.PATH ?? '', at);
+    if (found === undefined) throw new NotProven(`${program} was not found on PATH`);
+    const roots = getRoots(workspace);
+    if (isInside(found, roots) || isInside(resolveLinks(found, at), roots)) {
+      throw new NotProven(`${program} is a program of the project`);
+    }
+    if (/(?:^|\/)git$/.test(program) && existsSync(at)) checkRepository(at, env);
+  }
+}
+
+/** As bash looks for it. An empty folder in PATH is the current one. */
+function findOnPath(program: string, searchPath: string, cwd: string): string | undefined {
+  return searchPath
+    .split(':')
+    .map((folder) => path.join(path.resolve(cwd, folder), program))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return statSync(file).isFile();
+      } catch {
+        return false;
+      }
+    });
+}
+
+function judgeReads(
+  {paths, searches}: LiteralCommand,
+  directories: readonly string[],
+  context: PermissionContext,
+): Verdict {
+  const reading = {...context, tool: 'read_file'};
+  const places = directories.flatMap((folder) => [folder, ...paths.map((each) => joinPath(folder, each))]);
+  return combineVerdicts(places.map((place) => (searches ? judgeSearch(place, reading) : judgeRead(place, reading))));
+}
+
+/** Judges a search below a folder: like reading it, and it is asked about when keys lie below the folder. */
+function judgeSearch(given: string, context: PermissionContext): Verdict {
+  const verdict = judgeRead(given, context);
+  if (verdict.verdict !== 'allow' || context.mode === 'bypassPermissions') return verdict;
+  const {workspace, zonePaths} = context;
+  const target = resolveLinks(given, workspace.cwd);
+  const zone = getFileZone(target, workspace, zonePaths);
+  // A search inside a secret folder, or in a folder of mini-cc, was judged as that.
+  if (zone === 'secret' || zone === 'own') return verdict;
+  const below = zonePaths.secretPaths.find((each) => each !== target && isInside(each, [target]) && existsSync(each));
+  if (below === undefined) return verdict;
+  return context.neverAsks
+    ? deny(`${below} is where keys are kept`)
+    : {verdict: 'ask', because: `reads where keys are kept: ${below}`, onlyPerson: true};
+}

@@ -1,0 +1,90 @@
+/** The files that a command line shows to be read or written, for rules about files and for protected files. */
+import {basename, join} from 'node:path';
+import {WRAPPERS} from '../rules/command-spellings.ts';
+import type {ParsedCommand} from './command-parser.ts';
+import {joinPath, toPath} from './command-shape.ts';
+import type {ShellWord} from './shell-words.ts';
+
+/** Rather too many. Paths and patterns are relative to where the command starts; `~` is the home directory. */
+export interface NamedFiles {
+  readonly reads: readonly string[];
+  /** Patterns of file names: the files that match are read. */
+  readonly globs: readonly string[];
+  /** Files and folders: the command looks into the files below them. */
+  readonly searches: readonly string[];
+  readonly writes: readonly string[];
+}
+
+/** Programs that look into files below the folders that they name, or below the current one. */
+const SEARCHERS = /^(?:rg|ag|ack|git|grep|egrep|fgrep|diff)$/;
+
+export function findNamedFiles({parts, shape}: ParsedCommand): NamedFiles {
+  const {directories} = shape;
+  const inAll = (paths: readonly string[]) => [
+    ...new Set(directories.flatMap((directory) => paths.map((path) => joinPath(directory, path)))),
+  ];
+  const words = parts.flatMap(({expanded}) => expanded.slice(1));
+  const texts = words.flatMap((word) => (word.kind === 'text' ? listPaths(toPath(word)) : []));
+  const globs = words.flatMap((word) => (word.kind === 'glob' ? [toPath(word)] : []));
+  const searching = parts.filter(({expanded: [program, ...rest]}) => {
+    const name = program?.kind === 'text' ? basename(program.text) : '';
+    if (!SEARCHERS.test(name)) return false;
+    if (name === 'git') return rest.some((word) => word.kind === 'text' && word.text === 'grep');
+    return (
+      !/grep|diff/.test(name) ||
+      rest.some((word) => word.kind === 'text' && /^-\w*r|^--(?:dereference-)?rec/i.test(word.text))
+    );
+  });
+  const searched = searching.flatMap(({expanded}) =>
+    expanded.slice(1).flatMap((word) => (word.kind === 'text' && !word.text.startsWith('-') ? [toPath(word)] : [])),
+  );
+  return {
+    reads: inAll([...texts, ...shape.inputs]),
+    globs: inAll(globs),
+    searches: searching.length === 0 ? [] : inAll([...searched, '.']),
+    writes: inAll([
+      ...shape.writes,
+      ...parts.flatMap(({expanded: [program, ...rest]}) =>
+        program?.kind === 'text' ? findProgramWrites(program.text, rest) : [],
+      ),
+    ]),
+  };
+}
+
+/** The word, and what it has behind `=` or `:`, as in `--file=x`, `if=x` and `git show HEAD:x`. */
+function listPaths(text: string): string[] {
+  const behind = [...text.matchAll(/[=:]/g)].map(({index}) => text.slice(index + 1)).filter((rest) => rest !== '');
+  return text.startsWith('-') ? behind : [text, ...behind];
+}
+
+/** These programs change each file that they are given. */
+const WRITES_EACH = new Set(['rm', 'rmdir', 'unlink', 'shred', 'touch', 'truncate', 'tee', 'chmod', 'chown', 'chgrp']);
+/** These programs write to the last file that they are given, or into that folder. */
+const WRITES_LAST = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
+
+const WRITERS = new Set([...WRITES_EACH, ...WRITES_LAST, 'sed', 'perl', 'dd']);
+
+/**
+ * The files that the words of a program show it to change. They are protected also where a rule allows the command.
+ * @param words without the program's name
+ * @returns paths as the words name them; rather one too many
+ */
+function findProgramWrites(program: string, words: readonly ShellWord[]): string[] {
+  const name = basename(program);
+  if (WRAPPERS.has(name)) {
+    const at = words.findIndex((word) => word.kind === 'text' && WRITERS.has(basename(word.text)));
+    const writer = words[at];
+    return writer?.kind === 'text' ? findProgramWrites(writer.text, words.slice(at + 1)) : [];
+  }
+  const texts = words.flatMap((word) => (word.kind === 'text' ? [word] : []));
+  const options = texts.map(({text}) => text).filter((text) => text.startsWith('-'));
+  const files = texts.filter(({text}) => !text.startsWith('-')).map(toPath);
+  const hasOption = (pattern: RegExp) => options.some((option) => pattern.test(option));
+  if (WRITES_EACH.has(name) || (/^(?:sed|perl)$/.test(name) && hasOption(/^-\w*i|^--in-place/))) return files;
+  if (name === 'dd') return files.flatMap((file) => (file.startsWith('of=') ? [file.slice('of='.length)] : []));
+  if (!WRITES_LAST.has(name)) return [];
+  const named = options.flatMap((option) => /^--target-directory=(.+)$/s.exec(option)?.[1] ?? []);
+  const targets = [...named, ...(hasOption(/^-\w*t$/) ? files : files.slice(-1))];
+  const into = targets.flatMap((target) => files.map((file) => join(target, basename(file))));
+  return [...targets, ...into, ...(name === 'mv' ? files : [])];
+}

@@ -1,0 +1,443 @@
+/** What passes without a question, where it runs, and what is asked about: with a sandbox and without one. */
+import {chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {execa} from 'execa';
+import {beforeAll, describe, expect, it} from 'vitest';
+import type {Workspace} from '../../../../src/core/contract/permission.ts';
+import {base, type DecideOptions, outside, root, run, workspace} from '../fixture.ts';
+import {LITERAL_COMMANDS, READING_COMMANDS} from './reading-commands.ts';
+import {UNPROVEN_PROGRAMS, UNPROVEN_SYNTAX} from './unproven-commands.ts';
+
+const READ_ONLY = {launch: 'read-only', checkpoint: false};
+const PLAIN = {launch: 'plain', checkpoint: false};
+const CHECKPOINTED = {launch: 'plain', checkpoint: true};
+const confined: Workspace = {...workspace, confinement: 'read-only'};
+const worktree: Workspace = {...workspace, confinement: 'worktree'};
+const workspaceWrite: Workspace = {...workspace, confinement: 'workspace-write'};
+
+const repository = path.join(root, 'repository');
+const inside: Workspace = {...workspace, cwd: repository};
+const git = (...args: string[]) =>
+  execa('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+    env: {GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1'},
+  });
+
+/** The command is asked about, and is not tried in the sandbox. */
+async function expectOutside(command: string, at: Workspace): Promise<void> {
+  const decided = await run(command, {in: at});
+  expect(decided.verdict, command).toBe('ask');
+  expect('attempts' in decided && decided.attempts, command).toMatchObject([{launch: 'plain'}]);
+}
+
+beforeAll(async () => {
+  mkdirSync(path.join(root, 'src'), {recursive: true});
+  mkdirSync(repository);
+  for (const file of ['a', 'b', 'src/a.ts', 'repository/a']) writeFileSync(path.join(root, file), 'x\n');
+  await git('init', '-q', '-b', 'main');
+  await git('add', '.');
+  await git('commit', '-q', '-m', 'one');
+  rmSync(path.join(repository, '.git/hooks'), {recursive: true, force: true});
+});
+
+describe('where a sandbox works, a command of an agent that may write', () => {
+  it.each(READING_COMMANDS)('runs in the read-only sandbox without a question: %j', async (command) => {
+    expect(await run(command, {in: inside})).toMatchObject({verdict: 'allow', attempts: [READ_ONLY]});
+    expect(await run(command, {in: {...inside, confinement: 'worktree'}})).toMatchObject({
+      verdict: 'allow',
+      attempts: [READ_ONLY],
+    });
+  });
+
+  it.each([
+    ...['ps', 'ps aux', 'ss -ltn', 'lsof -i', 'df -h', 'mount', 'env', 'printenv', 'docker ps', 'systemctl status'],
+    ...[
+      'top -b -n 1',
+      'id',
+      'who',
+      'w',
+      'ls; id',
+      'git log | env',
+      'cat /proc/self/environ',
+      'ls /proc',
+      'cat /dev/sda',
+    ],
+  ])('is asked about where the sandbox would change its answer: %j', async (command) => {
+    await expectOutside(command, workspace);
+  });
+
+  it.each([
+    ...['rm x', 'ls > x', 'ls >> x', 'ls | tee x', 'sed -i s/a/b/ a', 'find . -delete', 'find . -exec rm {} +', 'make'],
+    ...['npm test', 'ls &', 'f() { ls; }; f', 'git push', 'git branch x', 'git tag x', 'git stash', 'git commit -m x'],
+    ...['git config a.b c', 'git -c core.pager=x', 'curl example.com', 'node x.js', 'tsc', 'sort -o a a', 'xargs rm'],
+    ...['./ls', 'tar xf a', 'date -s x', 'git diff --output=x', 'coproc ls', 'tree -o x', 'bash x', 'python3 x.py'],
+  ])('is asked about when it does more than read: %j', async (command) => {
+    expect(await run(command)).toMatchObject({verdict: 'ask', attempts: [CHECKPOINTED]});
+  });
+
+  it('is asked about when it names a place that the sandbox hides, by whatever name', async () => {
+    const secret = path.join(outside, 'secret');
+    const env = {...workspace.env, OUT: outside};
+    for (const command of [
+      ...[`cat ${secret}`, 'cat ../outside/secret', 'cat link/secret', 'cat link/../outside/secret', 'ls link'],
+      ...['cat l*/secret', 'cat link*', 'cd link && cat secret', `cat < ${secret}`, `grep --file=${secret} x a`],
+      ...[`cat "$OUT/secret"`, `cat "\${OUT}"/s*`, `for f in a b; do cat "$OUT/$f"; done`, `head -c5 ${outside}/*`],
+      ...[
+        `echo ${outside}/*`,
+        `echo $(cat ${secret})`,
+        `dd if=${secret}`,
+        `git -C ${outside} log`,
+        `diff <(cat ${secret}) a`,
+      ],
+    ]) {
+      await expectOutside(command, {...workspace, env});
+    }
+    // What does not exist is not there inside of the sandbox either.
+    for (const command of [`ls ${outside}/no`, 'grep -rn "/api/users" src', 'cat /etc/passwd', 'ls /usr/lib']) {
+      expect((await run(command)).verdict, command).toBe('allow');
+    }
+  });
+
+  it('is asked about when it uses a variable that the sandbox does not keep', async () => {
+    const at = {...workspace, env: {...workspace.env, KEY_FILE: 'x'}};
+    expect(await run('echo $KEY_FILE', {in: at})).toMatchObject({verdict: 'ask', because: /KEY_FILE/});
+    for (const command of ['echo $HOME $?', 'for f in a; do echo $f; done', "awk '{print $1}' a", 'echo $NOT_SET']) {
+      expect((await run(command, {in: at})).verdict, command).toBe('allow');
+    }
+  });
+
+  it('may read hidden places that a rule names, where its words are literal: it then runs plainly', async () => {
+    const options = {rules: {allow: [`read_file(/${outside}/**)`]}};
+    expect(await run(`cat ${outside}/secret`, options)).toMatchObject({verdict: 'allow', attempts: [PLAIN]});
+    expect((await run(`cat ${outside}/s*`, options)).verdict).toBe('ask');
+    // What is hidden in the workspace is no place of the workspace.
+    const hidden = {secretPaths: [path.join(root, 'a')]};
+    expect(await run('cat a', hidden)).toMatchObject({verdict: 'ask', onlyPerson: true});
+  });
+
+  it('that is allowed anyway runs plainly when it is literal, else in the sandbox first when it looks like reading', async () => {
+    const cases: readonly (readonly [string, readonly object[]])[] = [
+      ['git log --oneline -5', [PLAIN]],
+      ['cat a | wc -l', [PLAIN]],
+      ['cat a*', [READ_ONLY, CHECKPOINTED]],
+      ['git log HEAD~1', [READ_ONLY, CHECKPOINTED]],
+      ['tsc --noEmit', [READ_ONLY, CHECKPOINTED]],
+      [`cat ${outside}/s*`, [CHECKPOINTED]],
+      ['ps aux', [CHECKPOINTED]],
+      ['make', [CHECKPOINTED]],
+    ];
+    for (const [command, attempts] of cases) {
+      const at = {in: inside};
+      for (const options of [
+        {...at, mode: 'bypassPermissions'},
+        {...at, rules: {allow: ['bash']}},
+      ] as const) {
+        const decided = await run(command, options);
+        expect(decided, command).toMatchObject({verdict: 'allow'});
+        expect('attempts' in decided && decided.attempts, command).toEqual(attempts);
+      }
+    }
+    expect(await run('cat a*', {in: workspaceWrite})).toMatchObject({
+      attempts: [READ_ONLY, {launch: 'workspace-write', checkpoint: true}],
+    });
+  });
+
+  it('is always asked about outside of the sandbox, and runs there at once', async () => {
+    for (const at of [workspace, workspaceWrite]) {
+      const decided = await run('ls *', {in: at, unconfined: true, rules: {allow: ['bash']}});
+      expect(decided).toMatchObject({verdict: 'ask', onlyOnce: true, onlyPerson: true, attempts: [CHECKPOINTED]});
+    }
+    expect(await run('ls *', {in: confined, unconfined: true})).toMatchObject({attempts: [READ_ONLY]});
+  });
+});
+
+describe('of a read-only agent, a command', () => {
+  it('runs in the read-only sandbox, whatever it is', async () => {
+    expect(await run('make', {in: confined})).toMatchObject({verdict: 'allow', attempts: [READ_ONLY]});
+  });
+
+  it('passes without a sandbox when it is literal, and is refused otherwise', async () => {
+    expect(await run('ls', {in: confined, sandbox: false})).toMatchObject({verdict: 'allow', attempts: [PLAIN]});
+    for (const command of ['ls > x', 'cat /etc/passwd', 'ls *', 'cat link/secret']) {
+      expect((await run(command, {in: confined, sandbox: false})).verdict, command).toBe('deny');
+    }
+    expect(await run('make', {in: confined, sandbox: false})).toMatchObject({
+      because: expect.stringMatching(/^make is not one of the plain programs; without a sandbox .* \(mini-cc doctor/),
+    });
+  });
+});
+
+describe('where no sandbox works', () => {
+  const bare: DecideOptions = {sandbox: false, in: inside};
+
+  it.each(LITERAL_COMMANDS)('a literal command passes: %j', async (command) => {
+    expect(await run(command, bare)).toMatchObject({verdict: 'allow', attempts: [PLAIN]});
+  });
+
+  it.each([...UNPROVEN_SYNTAX, ...UNPROVEN_PROGRAMS])('another one is asked about: %j', async (command) => {
+    expect((await run(command, bare)).verdict).toBe('ask');
+    expect((await run(command, {...bare, in: {...inside, confinement: 'read-only'}})).verdict).toBe('deny');
+  });
+
+  it.each([
+    ...[
+      'ls *.ts',
+      'ls a?',
+      'cat $x',
+      'cat "$HOME"',
+      'echo `ls`',
+      'echo $(ls)',
+      'cat ~',
+      'cat a=~/x',
+      'cat @x',
+      "cat '@x'",
+    ],
+    ...[
+      "cat '~/x'",
+      'ls {a,b}',
+      'ls > x',
+      'cat < a',
+      'ls &',
+      '(ls)',
+      '{ ls; }',
+      'if ls; then ls; fi',
+      'ls\nls',
+      'ls # x',
+    ],
+    ...[
+      'cd / && ls',
+      'cd ../.. && ls',
+      'cd src; ls',
+      'cd src || ls',
+      'cd - && ls',
+      'cd a b && ls',
+      'ls && cd src',
+      'cd ../link',
+    ],
+    ...[
+      'ls --colour',
+      'ls -lL',
+      'head --lines',
+      'sort -no a',
+      'sort -ora a',
+      'rg --pre=x a',
+      'rg -z a',
+      'uniq a b',
+      'uniq a',
+    ],
+    ...[
+      "sed -n '1w x' a",
+      'sed 1p a',
+      "sed -n 1p -e 'w x' a",
+      'sed -n -i 1p a',
+      'tail -f a',
+      'grep -R x a',
+      'xxd -r a b',
+    ],
+    ...[
+      'git -C src log',
+      'git log --output=x',
+      'git diff --ext-diff',
+      'git diff --textconv',
+      'git grep x',
+      'git branch x',
+    ],
+    ...['git stash', 'git tag v1', 'git remote show x', 'git -c a=b log', 'git show --format=%G?', 'git config a.b'],
+    ...['strings a', 'od -w a', 'xxd a', 'tree', 'find -L .', 'find . -files0-from a', 'ls 2>x', 'ls 2>&2', 'ls 1>&2'],
+    ...[
+      "ls 'a",
+      'ls "a',
+      'ls "a\\"b"',
+      'ls a\\ b',
+      'ls |',
+      '| ls',
+      'ls ;; ls',
+      'ls | | ls',
+      '! ls',
+      'time ls',
+      'ls 2>&1x',
+    ],
+  ])('an unusual one is asked about: %j', async (command) => {
+    expect((await run(command, bare)).verdict).toBe('ask');
+  });
+
+  it('each word is judged as a path, with its links', async () => {
+    symlinkSync('/', path.join(root, 'a='));
+    for (const command of [
+      ...[
+        'cat /etc/passwd',
+        'cat link/secret',
+        'cat a=/etc/passwd',
+        'ls link',
+        'cd link && ls',
+        'head -n /etc/passwd a',
+      ],
+      ...['grep -f /etc/passwd a', 'find /etc -name x', 'grep -rn x ../outside', 'cat circle', 'test -f /etc/shadow'],
+    ]) {
+      expect((await run(command, {sandbox: false}).catch(() => ({verdict: 'ask'}))).verdict, command).toBe('ask');
+    }
+    rmSync(path.join(root, 'a='));
+  });
+
+  it('a search through a folder with keys in it is asked about', async () => {
+    mkdirSync(path.join(root, '.keys'));
+    const options = {secretPaths: [path.join(root, '.keys')], sandbox: false};
+    expect((await run('grep -r x .', options)).verdict).toBe('ask');
+    expect((await run('cat a', options)).verdict).toBe('allow');
+    rmSync(path.join(root, '.keys'), {recursive: true});
+  });
+
+  it('a program passes only where PATH finds it outside of the workspace', async () => {
+    const bin = path.join(root, 'bin');
+    mkdirSync(bin);
+    const at = (PATH: string): DecideOptions => ({sandbox: false, in: {...workspace, env: {...workspace.env, PATH}}});
+    expect((await run('cat a', at(`${bin}:/usr/bin:/bin`))).verdict).toBe('allow');
+    writeFileSync(path.join(bin, 'cat'), '');
+    expect((await run('cat a', at(`${bin}:/usr/bin:/bin`))).verdict).toBe('allow');
+    chmodSync(path.join(bin, 'cat'), 0o755);
+    for (const PATH of [`${bin}:/usr/bin`, 'bin:/usr/bin', `/nonexistent:${base}/work/bin`, '']) {
+      expect((await run('cat a', at(PATH))).verdict, PATH).toBe('ask');
+    }
+    symlinkSync(path.join(bin, 'cat'), path.join(outside, 'cat'));
+    expect((await run('cat a', at(`${outside}:/usr/bin`))).verdict).toBe('ask');
+    expect((await run('cd bin && cat a', at(':/usr/bin'))).verdict).toBe('ask');
+    rmSync(bin, {recursive: true});
+  });
+
+  it('in a worktree, it passes when it is literal, and is refused otherwise', async () => {
+    expect((await run('ls', {in: worktree, sandbox: false})).verdict).toBe('allow');
+    expect((await run('make', {in: worktree, sandbox: false})).verdict).toBe('deny');
+  });
+
+  it('in a container that is the wall, what looks like reading passes plainly, and agents confined to the workspace run', async () => {
+    const options = {sandbox: false, container: true};
+    expect(await run('ls *', options)).toMatchObject({verdict: 'allow', attempts: [PLAIN]});
+    expect(await run('ls *', {...options, in: confined})).toMatchObject({verdict: 'allow', attempts: [PLAIN]});
+    expect((await run('make', {...options, in: confined})).verdict).toBe('deny');
+    expect((await run('make', options)).verdict).toBe('ask');
+    expect(await run('make', {...options, in: workspaceWrite})).toMatchObject({
+      verdict: 'allow',
+      attempts: [CHECKPOINTED],
+    });
+    expect((await run('make', {sandbox: false, in: workspaceWrite})).verdict).toBe('deny');
+  });
+});
+
+describe('git without a sandbox', () => {
+  const bare: DecideOptions = {sandbox: false, in: inside};
+  const settings = path.join(repository, '.git/config');
+  const PLAIN_SETTINGS = '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/external.git\n';
+  const expectAsked = async (name: string) => {
+    expect((await run('git log', bare)).verdict, name).toBe('ask');
+    expect((await run('git log', {...bare, in: {...inside, confinement: 'read-only'}})).verdict, name).toBe('deny');
+  };
+
+  it('passes with settings that name no program, and not with others, however they are spelled', async () => {
+    writeFileSync(settings, PLAIN_SETTINGS);
+    expect((await run('git diff', bare)).verdict).toBe('allow');
+    for (const text of [
+      ...[
+        '[diff]\n\texternal = ./x',
+        '[diff "a]b"] TextConv = ./x',
+        '[filter "x"]\n\tclean = ./x',
+        '[include]\n\tpath = ../x',
+      ],
+      ...[
+        '[includeIf "gitdir:/"]\n\tpath = ../x',
+        '[core]\n\tworktree = /',
+        '[gpg]\n\tprogram = ./x',
+        '[core]\nfsmonitor=x',
+      ],
+      ...[
+        '[diff "x"]\r\n\tcommand = ./x\r\n',
+        '[diff "x"]\n\r\ttextconv = ./x',
+        '[blame]\n\tignoreRevsFile = /etc/passwd',
+      ],
+      ...[
+        '[core]\n\tpager = x',
+        '[pager]\n\tlog = x',
+        '[alias]\n\tlog = !x',
+        '[core]\n\tbare = true',
+        '[log]\nshowSignature',
+      ],
+      ...[
+        '[extensions]\n\tpartialClone = origin',
+        '[remote "o"]\n\tpromisor = true',
+        '[core]\n\thooksPath = x',
+        '[x',
+        '\0',
+      ],
+      ...[
+        '[core]\n\tattributesFile = /x',
+        '[core]\n\texcludesFile = /x',
+        '[core "x"]\n\tbare = false',
+        '[hook "x"]\ncommand = y',
+      ],
+      ...[
+        '[diff "x"]\\\n\n textconv = x',
+        '\ufeff[diff "x"]\ntextconv = x',
+        '[core]bare=false\\\n\n[diff "x"]textconv=x',
+      ],
+    ]) {
+      writeFileSync(settings, text);
+      await expectAsked(text);
+    }
+    writeFileSync(settings, PLAIN_SETTINGS);
+  });
+
+  it('passes only where the parts of the repository lie where git looks for them', async () => {
+    const dot = path.join(repository, '.git');
+    const tries: readonly (readonly [string, () => void, () => void])[] = [
+      ...(['objects/info/alternates', 'commondir', 'hooks/post-index-change'] as const).map((name) => {
+        const file = path.join(dot, name);
+        const put = () => {
+          mkdirSync(path.dirname(file), {recursive: true});
+          writeFileSync(file, `${outside}\n`);
+        };
+        return [name, put, () => rmSync(file)] as const;
+      }),
+      ...(['refs/zz', 'objects/zz', 'logs/zz', 'info/zz', 'zz'] as const).map((name) => {
+        const file = path.join(dot, name);
+        const put = () => {
+          rmSync(file, {recursive: true, force: true});
+          symlinkSync(outside, file);
+        };
+        return [`link ${name}`, put, () => rmSync(file)] as const;
+      }),
+    ];
+    for (const [name, put, remove] of tries) {
+      put();
+      await expectAsked(name);
+      remove();
+      expect((await run('git log', bare)).verdict, name).toBe('allow');
+    }
+  });
+
+  it('does not pass by a file .git, in a folder that looks like a bare repository, or with a gitlink', async () => {
+    const folder = path.join(root, 'odd');
+    const at: DecideOptions = {sandbox: false, in: {...workspace, cwd: folder}};
+    mkdirSync(folder);
+    for (const text of [`gitdir: ${repository}/.git\n`, `gitdir: ${repository}/.git \n`, 'x']) {
+      writeFileSync(path.join(folder, '.git'), text);
+      expect((await run('git log', at)).verdict, text).toBe('ask');
+    }
+    rmSync(path.join(folder, '.git'));
+    for (const name of ['objects', 'refs']) mkdirSync(path.join(folder, name));
+    writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+    expect((await run('git log', at)).verdict).toBe('ask');
+    expect((await run('cd odd && git log', {sandbox: false})).verdict).toBe('ask');
+    const sub = path.join(repository, 'sub');
+    await execa('git', ['clone', '-q', repository, sub]);
+    await git('add', 'sub');
+    await expectAsked('gitlink');
+    await git('rm', '-q', '-f', '--cached', 'sub');
+    rmSync(sub, {recursive: true});
+    expect((await run('git log', bare)).verdict).toBe('allow');
+  });
+
+  it('does not pass with variables that lead git elsewhere', async () => {
+    for (const name of ['GIT_DIR', 'GIT_CONFIG_COUNT', 'GIT_EXTERNAL_DIFF', 'GIT_OBJECT_DIRECTORY', 'GIT_NEW_ONE']) {
+      const env = {...workspace.env, [name]: 'x'};
+      expect((await run('git log', {...bare, in: {...inside, env}})).verdict, name).toBe('ask');
+    }
+  });
+});
