@@ -102,9 +102,8 @@ export function getMainTools(
   baseTools: readonly Tool[],
   taskTools: readonly Tool[],
 ): readonly Tool[] {
-  return mainAgent && mainAgent.tools !== '*'
-    ? getTools(mainAgent, baseTools, {deny: []})
-    : [...baseTools, ...taskTools];
+  const tools = mainAgent ? getTools(mainAgent, baseTools, {deny: []}) : baseTools;
+  return mainAgent && mainAgent.tools !== '*' ? tools : [...tools, ...taskTools];
 }
 
 /** One line for each file with an error. Warnings are for /agents lint. */

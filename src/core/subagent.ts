@@ -197,11 +197,13 @@ function updateRecord(runId: string, {registry, pool, emit}: ExecutionDeps): Emi
 
 /** The base tools that the agent may have. Task is no base tool, so no subagent can dispatch. */
 export function getTools(agent: AgentDefinition, baseTools: readonly Tool[], rules: ToolRules): readonly Tool[] {
-  const {tools} = agent;
-  return baseTools.filter(
-    ({name}) =>
-      (tools === '*' || tools.includes(name)) &&
-      !rules.deny.includes(name) &&
-      (rules.allow === undefined || rules.allow.includes(name)),
-  );
+  const {tools, readOnly} = agent;
+  return baseTools
+    .filter(
+      ({name}) =>
+        (tools === '*' || tools.includes(name)) &&
+        !rules.deny.includes(name) &&
+        (rules.allow === undefined || rules.allow.includes(name)),
+    )
+    .map((tool) => (readOnly && tool.readOnlyInput ? {...tool, input: tool.readOnlyInput} : tool));
 }

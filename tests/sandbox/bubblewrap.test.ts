@@ -119,7 +119,7 @@ describe.runIf(usable)('a confined command', () => {
 
   test('gets a line about the network also when its program fails without a message', async () => {
     const {text} = await createReadOnlyAgent().run('curl() { return 6; }; curl -s http://example.com');
-    expect(text).toMatch(/there is no network\)\nexit code 6$/);
+    expect(text).toMatch(/^exit code 6\n\(.*there is no network\)$/);
     expect((await createReadOnlyAgent().run('false')).text).toBe('exit code 1');
   });
 
@@ -156,13 +156,13 @@ describe.runIf(usable)('a confined command', () => {
     const {run, home} = createReadOnlyAgent({extraRoots: (base) => [realpathSync(join(base, 'home'))]});
     mkdirSync(join(home, '.ssh'));
     const {text} = await run('cat ~/.ssh/id_rsa');
-    expect(text).toContain(`(${home}/.ssh is hidden from this agent: keys are kept there)`);
+    expect(text).toMatch(/exit code 1\n\(this agent is read-only: .*\/\.ssh is hidden\)$/);
     mkdirSync(join(home, '.mini-cc'));
-    expect((await run('tail ~/.mini-cc/projects/p/s/output/t.txt')).text).toContain('keys are kept there. Outputs');
-    writeFileSync(join(home, '.npmrc'), 'SECRET');
-    expect((await run('cat ~/.npmrc')).text).toContain(
-      `(${home}/.npmrc is hidden from this agent: keys are kept there)`,
+    expect((await run('tail ~/.mini-cc/projects/p/s/output/t.txt')).text).toContain(
+      'is hidden; outputs and transcripts there: use read_file',
     );
+    writeFileSync(join(home, '.npmrc'), 'SECRET');
+    expect((await run('cat ~/.npmrc')).text).toContain(`${home}/.npmrc is hidden`);
   });
 
   test('does not see keys inside its own workspace', async () => {

@@ -1,29 +1,62 @@
-/** What the end of a confined command says about its confinement. */
+/** The line that names the limit of the sandbox which got in a command's way. */
 import {describe, expect, it} from 'vitest';
-import {isConfinementHit, type LaunchPlan} from '../../src/sandbox/launch/launch.ts';
+import {explainConfinement, type LaunchPlan} from '../../src/sandbox/launch/launch.ts';
 
 const plan: LaunchPlan = {
   ...{file: 'bwrap', args: [], env: {}, launch: 'read-only', confinement: 'none', reaches: [], release: () => []},
-  hidden: ['/home/me/.ssh'],
+  findHidden: (named) => (named.includes('.ssh') ? '/home/me/.ssh' : undefined),
 };
-const isHit = (output: string, exitCode = 1, command = 'git log', more: Partial<LaunchPlan> = {}) =>
-  isConfinementHit(command, output, {exitCode, plan: {...plan, ...more}});
+const explain = (output: string, exitCode = 1, command = 'git log', more: Partial<LaunchPlan> = {}) =>
+  explainConfinement({command, output, exitCode, plan: {...plan, ...more}});
+const WRITING = '(the sandbox confined this command: the file system cannot be written and there is no network';
 
-describe('confinement got in the way', () => {
+describe('the result of a confined command ends with a line that names the limit', () => {
   it.each([
-    ['touch: cannot touch a: Read-only file system', 0],
-    ['cat: /home/me/.ssh/config: No such file or directory', 1],
-    ['bash: line 1: rg: command not found', 127],
-    ["bwrap: Can't chdir to /tmp/x: No such file or directory", 1],
-  ])('when the output says: %s', (output, exitCode) => expect(isHit(output, exitCode)).toBe(true));
-
-  it('when a command that needs the network failed without a word', () => {
-    expect(isHit('', 6, 'curl -s example.com')).toBe(true);
-    expect(isHit('', 0, 'curl --version')).toBe(false);
+    ['touch: cannot touch a: Read-only file system', 0, WRITING],
+    ["x\ntouch: cannot touch 'a': Permission denied\ny", 0, WRITING],
+    ['x: EROFS', 1, WRITING],
+    ['curl: (6) Could not resolve host: example.com', 6, WRITING],
+    ['cat: /home/me/.ssh/config: No such file or directory', 0, ': /home/me/.ssh is hidden'],
+    ["ls: cannot access '/home/me/.ssh': No such file or directory", 2, ': /home/me/.ssh is hidden'],
+    ["Error: ENOENT: no such file or directory, open '/home/me/.ssh/id'", 1, ': /home/me/.ssh is hidden'],
+    ['bash: line 1: rg: command not found', 127, 'of PATH it sees'],
+    ['bash: line 1: rg: command not found\n0', 0, 'of PATH it sees'],
+    ["bwrap: Can't chdir to /tmp/x: No such file or directory", 1, 'of PATH it sees'],
+  ])('%j, exit code %i', (output, exitCode, limit) => {
+    const line = explain(output, exitCode);
+    expect(line).toContain(limit);
+    expect(line).toMatch(/unconfined: true asks the user to run it outside\)$/);
+    expect(line).not.toContain('\n');
   });
 
-  it('not when the command failed for another reason, or was not confined', () => {
-    expect(isHit('fatal: ambiguous argument x')).toBe(false);
-    expect(isHit('Permission denied', 1, 'ls', {launch: 'plain'})).toBe(false);
+  it('when a command that needs the network failed without a word', () => {
+    expect(explain('', 6, 'curl -s example.com')).toContain('there is no network');
+    expect(explain('', 0, 'curl --version')).toBeUndefined();
+  });
+
+  it('for its profile, with unconfined only for agents that may leave the sandbox', () => {
+    const output = 'touch: cannot touch a: Read-only file system';
+    expect(explain(output, 1, 'x', {confinement: 'read-only'})).toBe(
+      '(this agent is read-only: the file system cannot be written and there is no network)',
+    );
+    const writing = explain(output, 1, 'x', {
+      launch: 'workspace-write',
+      confinement: 'workspace-write',
+      reaches: ['a.b'],
+    });
+    expect(writing).toMatch(
+      /only the workspace can be written.*of the network only a\.b; keys are hidden\. unconfined/,
+    );
+    const worktree = explain(output, 1, 'x', {launch: 'workspace-write', confinement: 'worktree'});
+    expect(worktree).toMatch(/only your worktree can be written.*keys are hidden\)$/);
+  });
+
+  it('not when it failed for another reason, was not confined, or printed such words from a file', () => {
+    expect(explain('fatal: ambiguous argument x')).toBeUndefined();
+    expect(explain('cat: nofile: No such file or directory')).toBeUndefined();
+    expect(explain('Permission denied', 1, 'ls', {launch: 'plain'})).toBeUndefined();
+    expect(
+      explain('src/a.ts:1: if (permission denied) return;\nnote: Read-only file system is a word', 0),
+    ).toBeUndefined();
   });
 });

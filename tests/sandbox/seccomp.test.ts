@@ -61,7 +61,7 @@ print 'connected';`,
 
   test('gets a line about what to use instead of a socket file', async () => {
     const {text} = await perl(`my $s; socket($s, 1, 1, 0) or die "$!\n"; print 'open';`);
-    expect(text).toContain('(Unix sockets cannot be used here; ports of 127.0.0.1 can');
+    expect(text).toContain('Unix sockets cannot be used here; ports of 127.0.0.1 can');
     expect(text).toContain('node --import tsx');
   });
 

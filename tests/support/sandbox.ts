@@ -1,5 +1,6 @@
 /** Whether tests of the real sandbox can run on this machine. */
 import type {PermissionSandbox} from '../../src/core/permissions/context.ts';
+import {isInside} from '../../src/core/util/paths.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 
 /**
@@ -12,7 +13,16 @@ export async function hasSandbox(): Promise<boolean> {
   return status.available;
 }
 
-/** What permissions are told of a sandbox that works, or does not, and that shows every place. */
-export function permissionSandbox(isAvailable = true): PermissionSandbox {
-  return {available: async () => isAvailable, isVisible: () => true};
+const SYSTEM_FOLDERS = ['/usr', '/bin', '/lib', '/etc', '/opt'];
+
+/**
+ * What permissions are told of a sandbox that works, or does not.
+ * @param hidden what it hides in the workspace
+ */
+export function permissionSandbox(isAvailable = true, hidden: readonly string[] = []): PermissionSandbox {
+  return {
+    available: async () => isAvailable,
+    isVisible: (place, {root, extraRoots}) =>
+      isInside(place, [root, ...extraRoots, ...SYSTEM_FOLDERS]) && !isInside(place, hidden),
+  };
 }

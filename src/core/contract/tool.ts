@@ -35,6 +35,8 @@ export interface Tool<Input = unknown> {
   /** Text for the model, from the `.md` file beside the tool. It may change with the agent definitions. */
   readonly description: string;
   readonly input: ZodType<Input>;
+  /** What read-only agents are offered in its place. */
+  readonly readOnlyInput?: ZodType<Input>;
   /** Names the call for a person in a few words, e.g. by its path or command. */
   title(input: Input): string;
   /** What the call would touch. Paths may be relative to the workspace's `cwd`. */

@@ -2,8 +2,11 @@
  * Starts a command of a shell as its decision says: plainly, or confined by the operating system. The one place where
  * commands of tools start; nothing is judged here.
  */
+import {existsSync} from 'node:fs';
+import path from 'node:path';
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
+import {resolveLinks} from '../../core/permissions/files/paths.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import type {ProcessGroups} from './process-groups.ts';
@@ -35,8 +38,8 @@ export interface LaunchPlan {
   readonly link?: (stream: Duplex) => void;
   /** Hosts that it can reach, where it is confined. */
   readonly reaches: readonly string[];
-  /** Places that the command finds empty, absolute. */
-  readonly hidden: readonly string[];
+  /** What a path names that exists, but not for this command: the place, or the nearest folder around it. */
+  readonly findHidden: (named: string) => string | undefined;
   /** To be called once when the command has ended. @returns lines about what had to be put back. */
   readonly release: () => readonly string[];
 }
@@ -75,7 +78,7 @@ export class Launcher {
         launch,
         confinement,
         reaches: [],
-        hidden: [],
+        findHidden: () => undefined,
         release: () => [],
       };
     }
@@ -87,68 +90,101 @@ export class Launcher {
     const confined = this.sandbox.confine(launch, argv, {...workspace, ...(masked && {masked: masked.paths})});
     const offline = confined.reaches.length === 0 ? WITHOUT_NETWORK : {};
     const release = () => [...confined.release(), ...(masked?.note === undefined ? [] : [masked.note])];
-    return {...confined, release, env: {...confined.env, ...offline}, launch, confinement};
+    const {cwd} = workspace;
+    return {
+      ...confined,
+      ...{release, env: {...confined.env, ...offline}, launch, confinement},
+      findHidden: (named) => {
+        const place = findExisting(named, cwd);
+        return place === undefined || this.sandbox.isVisible(place, workspace) ? undefined : place;
+      },
+    };
+  }
+}
+
+/** The path with its links resolved, or the nearest folder around it that exists; undefined when it cannot be looked at. */
+function findExisting(named: string, cwd: string): string | undefined {
+  try {
+    let place = resolveLinks(named, cwd);
+    while (!existsSync(place)) place = path.dirname(place);
+    return place;
+  } catch {
+    return undefined;
   }
 }
 
 /** Without a network npm would retry its requests for two minutes. */
 const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};
 
-const CONFINEMENT_SIGNS =
+const SIGNS =
   /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;
-
-const NO_UNIX_SOCKETS = /address family not supported|\bEAFNOSUPPORT\b/i;
-const UNIX_SOCKETS_HINT =
-  '(Unix sockets cannot be used here; ports of 127.0.0.1 can. `tsx FILE` runs as `node --import tsx FILE`, ' +
-  "Python's multiprocessing with the start method fork or spawn)";
-
+/** A command that succeeds may print such words of a file. The messages of programs look like this. */
+const MESSAGES =
+  /^[\w.+/-]+: .*(?:read-only file system|permission denied|not permitted|is unreachable|could not resolve host.*|no such file or directory|command not found)$/gim;
+const MISSING = /no such file|permission denied|cannot access|not found/i;
+/** The command, or a program that it names, did not start: the sandbox may not show the folder. */
+const NOT_STARTED = /^bwrap: |: command not found$/m;
 /** Programs that may fail without a network and print nothing about it. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
 
-/** What the model reads of the confinement. @param network which hosts the command reaches */
-const CONFINEMENT_HINTS = {
-  'read-only': () => '(this agent is read-only: the file system cannot be written and there is no network)',
-  'workspace-write': (network: string) =>
-    '(the sandbox confined this command: only the workspace can be written, not .git/hooks, .git/config, .mini-cc, .claude; ' +
-    `${network}; keys are hidden. unconfined: true asks the user to run it outside)`,
-  worktree: (network: string) =>
-    '(the sandbox confined this command: only your worktree can be written, not .git/hooks, .git/config, .mini-cc, .claude ' +
-    `in it; ${network}; keys are hidden)`,
-};
-
-/** The command, or a program that it names, did not start: the sandbox may not show the folder. */
-const NOT_STARTED = /^bwrap: |: command not found$/m;
-
-/** Its end or its output shows that the sandbox kept the command from something. */
-export function isConfinementHit(
-  command: string,
-  output: string,
-  {exitCode, plan: {launch, hidden}}: Pick<LaunchEnd, 'exitCode' | 'plan'>,
-): boolean {
-  if (launch === 'plain') return false;
-  if (CONFINEMENT_SIGNS.test(output) || findMissed(output, hidden) !== undefined) return true;
-  return exitCode !== 0 && (NOT_STARTED.test(output) || NEEDS_NETWORK.test(command));
+export interface ConfinedEnd {
+  readonly command: string;
+  /** Of standard output and standard error. */
+  readonly output: string;
+  readonly exitCode: number;
+  readonly plan: LaunchPlan;
 }
 
-function findMissed(output: string, hidden: readonly string[]): string | undefined {
-  return /no such file|permission denied/i.test(output) ? hidden.find((place) => output.includes(place)) : undefined;
+/**
+ * Names in one line the limit of the sandbox that got in the way, also where the command succeeded at its end.
+ * @returns undefined when its output and its end show none
+ */
+export function explainConfinement({command, output: all, exitCode, plan}: ConfinedEnd): string | undefined {
+  const {launch, confinement} = plan;
+  if (launch === 'plain') return undefined;
+  const output = exitCode === 0 ? (all.match(MESSAGES) ?? []).join('\n') : all;
+  const limits = [
+    ...describeHidden(output, plan),
+    ...(NOT_STARTED.test(output) ? ['of PATH it sees the folders of the system and those that the settings show'] : []),
+    ...(SIGNS.test(output) || (exitCode !== 0 && NEEDS_NETWORK.test(command)) ? [describeLimits(plan)] : []),
+    ...(/address family not supported|\bEAFNOSUPPORT\b/i.test(output) ? [UNIX_SOCKETS] : []),
+  ];
+  if (limits.length === 0) return undefined;
+  const start = confinement === 'read-only' ? 'this agent is read-only' : 'the sandbox confined this command';
+  const way = confinement === 'none' || confinement === 'workspace-write' ? UNCONFINED : '';
+  return `(${start}: ${limits.join('; ')}${way})`;
 }
 
-/** Lines that explain a failure whose cause lies in how mini-cc runs commands. */
-export function explainFailure(command: string, output: string, plan: LaunchPlan): string[] {
-  const {launch, confinement, hidden, reaches} = plan;
-  const found: string[] = [];
-  const missed = findMissed(output, hidden);
-  // The folder of cut outputs and transcripts, whose paths mini-cc prints for agents.
-  const hint = output.includes(`${missed}/projects/`) ? '. Outputs and transcripts there: use read_file' : '';
-  if (missed) found.push(`(${missed} is hidden from this agent: keys are kept there${hint})`);
-  if (launch !== 'plain' && (CONFINEMENT_SIGNS.test(output) || NEEDS_NETWORK.test(command))) {
-    const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
-    found.push(CONFINEMENT_HINTS[confinement === 'worktree' ? 'worktree' : launch](network));
+const UNIX_SOCKETS =
+  'Unix sockets cannot be used here; ports of 127.0.0.1 can: `tsx FILE` runs as `node --import tsx FILE`, ' +
+  "Python's multiprocessing with the start method fork or spawn";
+/** An agent in a worktree never runs outside of the sandbox. */
+const UNCONFINED = '. unconfined: true asks the user to run it outside';
+
+function describeLimits({launch, confinement, reaches}: LaunchPlan): string {
+  if (launch === 'read-only') return 'the file system cannot be written and there is no network';
+  const place = confinement === 'worktree' ? 'your worktree' : 'the workspace';
+  const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
+  return `only ${place} can be written, not .git/hooks, .git/config, .mini-cc, .claude in it; ${network}; keys are hidden`;
+}
+
+/** A place that a message names, and that is there outside of the sandbox. */
+function describeHidden(output: string, {findHidden}: LaunchPlan): string[] {
+  for (const line of output.split('\n').filter((each) => MISSING.test(each))) {
+    const [, named = ''] = /^[\w.+/-]+: (?:line \d+: )?(?:cannot \w+ )?['\u2018]?([^'\u2019:]+)/.exec(line) ?? [];
+    const paths = line.match(/(?<![\w.])[.~]{0,2}\/[^\s'"\u2019:),]+/g) ?? [];
+    const place = [named, ...paths].map((each) => findHidden(each)).find((each) => each !== undefined);
+    if (place === undefined) continue;
+    // The folder of cut outputs and transcripts, whose paths mini-cc prints for agents.
+    const hint = line.includes('/projects/') ? '; outputs and transcripts there: use read_file' : '';
+    return [`${place} is hidden${hint}`];
   }
-  if (launch !== 'plain' && NO_UNIX_SOCKETS.test(output)) found.push(UNIX_SOCKETS_HINT);
-  if (/\/dev\/std(?:out|err): No such device or address/.test(output)) {
-    found.push('(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)');
-  }
-  return found;
+  return [];
+}
+
+/** A line about a failure that comes from how mini-cc starts commands. */
+export function explainOutputs(output: string): string[] {
+  return /\/dev\/std(?:out|err): No such device or address/.test(output)
+    ? ['(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)']
+    : [];
 }

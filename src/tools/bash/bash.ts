@@ -9,7 +9,7 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/planned-features.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
-import {explainFailure, isConfinementHit, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
+import {explainConfinement, explainOutputs, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import type {ShellEnd} from '../../sandbox/launch/run-shell.ts';
 import description from './bash.md';
@@ -35,6 +35,9 @@ const input = z.looseObject({
 
 export type BashInput = z.infer<typeof input>;
 
+/** A read-only agent never runs outside of the sandbox, so it is not offered. What it sends all the same has no effect. */
+const readOnlyInput = input.omit({unconfined: true});
+
 /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
 export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
   const launcher = new Launcher(sandbox, processes);
@@ -42,6 +45,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     name: 'bash',
     description,
     input,
+    readOnlyInput,
     maxChars: MAX_RESULT_CHARS,
     title: ({command}) => formatTitle(command),
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
@@ -74,15 +78,17 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   notes.push(...end.notes);
   if (end.ended === 'itself') {
     notes.push(...updateCwd(end, workspace));
-    if (end.exitCode !== 0) notes.push(...explainFailure(given.command, output, end.plan));
+    if (end.exitCode !== 0) notes.push(...explainOutputs(output));
   }
   notes.push(...describeEnd(end, seconds, signal));
+  const limit = end.ended === 'itself' ? explainConfinement({...end, command: given.command, output}) : undefined;
+  if (limit !== undefined) notes.push(limit);
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
   return {
     content: text === '' ? '(no output)' : text,
     facts: {exitCode: end.exitCode},
     ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
-    ...(end.ended === 'itself' && isConfinementHit(given.command, output, end) && {confinementHit: true}),
+    ...(limit !== undefined && {confinementHit: true}),
   };
 }
 

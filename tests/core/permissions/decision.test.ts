@@ -9,7 +9,7 @@ import {SavedRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
 import {permitFixture, root, workspace} from './fixture.ts';
 
-const READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
+const _READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
 
 describe('a decision', () => {
   const request = {
@@ -148,7 +148,12 @@ describe('a decision', () => {
   it('says how the call runs, and which files it may touch', async () => {
     const {permit} = permitFixture({mode: 'acceptEdits'});
     const ls = {...request, accesses: [{kind: 'run', command: 'ls'}] as const};
-    expect(await permit(ls, never)).toMatchObject({verdict: 'allow', attempts: [READING], places: [], writes: []});
+    expect(await permit(ls, never)).toMatchObject({
+      verdict: 'allow',
+      attempts: [{launch: 'read-only', checkpoint: false}],
+      places: [],
+      writes: [],
+    });
     const edit = {...request, tool: 'edit_file', accesses: [{kind: 'write', path: 'src/../a.ts'}] as const};
     expect(await permit(edit, never)).toMatchObject({
       verdict: 'allow',
@@ -178,32 +183,11 @@ describe('a decision', () => {
   it('does not run a program of the project without a checkpoint, in place of one that only reads', async () => {
     const at = {...workspace, env: {...workspace.env, PATH: `${root}/node_modules/.bin:/usr/bin:/bin`}};
     const {permit} = permitFixture({mode: 'bypassPermissions', in: at});
+    mkdirSync(path.join(root, 'node_modules/.bin'), {recursive: true});
+    writeFileSync(path.join(root, 'node_modules/.bin/cat'), '', {mode: 0o755});
+    onTestFinished(() => rmSync(path.join(root, 'node_modules'), {recursive: true}));
     const decision = await permit({...request, accesses: [{kind: 'run', command: 'cat a.ts'}]}, never);
     expect(decision).toMatchObject({attempts: [{launch: 'read-only'}, {launch: 'plain', checkpoint: true}]});
-  });
-
-  it('tries nothing in the sandbox that would find something else there than outside', async () => {
-    const repository = mkdtempSync(path.join(tmpdir(), 'mini-cc-decision-'));
-    onTestFinished(() => rmSync(repository, {recursive: true, force: true}));
-    const work = path.join(repository, 'work');
-    for (const folder of [path.join(repository, '.git'), path.join(work, '.git')]) {
-      mkdirSync(folder, {recursive: true});
-      writeFileSync(path.join(folder, 'config'), '[credential]\n\thelper = store\n');
-    }
-    const countAttempts = async (command: string, cwd = work) => {
-      const inside = {root: work, extraRoots: [], cwd, confinement: 'none', env: {}} as const;
-      const {permit} = permitFixture({mode: 'bypassPermissions', in: inside});
-      const decision = await permit({...request, accesses: [{kind: 'run', command}]}, never);
-      return decision.verdict === 'allow' ? decision.attempts.length : 0;
-    };
-    expect(await countAttempts('git log; cat a.ts src/*.ts > /dev/null')).toBe(2);
-    for (const place of ['/tmp/notes', `${repository}/notes`, '../notes', '/run/*', '~/notes']) {
-      expect(await countAttempts(`git log; ls ${place}`), place).toBe(1);
-    }
-    expect(await countAttempts('git -C .. log')).toBe(1);
-    expect(await countAttempts('git log', repository)).toBe(1);
-    rmSync(path.join(work, '.git'), {recursive: true});
-    expect(await countAttempts('git log')).toBe(1);
   });
 
   it('returns the input that the person changed, and then allows it without another question', async () => {

@@ -43,6 +43,8 @@ export interface DecideOptions {
   readonly secretPaths?: readonly string[];
   /** Whether a sandbox works here; default: true. */
   readonly sandbox?: boolean;
+  /** The settings say `sandbox.container: true`. */
+  readonly container?: boolean;
 }
 
 export function createPolicy({mode = 'default', rules = {}, secretPaths = []}: DecideOptions): PermissionPolicy {
@@ -62,7 +64,7 @@ export async function decide(access: Access, options: DecideOptions = {}) {
   const {sandbox = true, agent = {}, tool = TOOLS[access.kind]} = options;
   const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
   return createPolicy(options).judge(request, options.in ?? workspace, {
-    sandbox: permissionSandbox(sandbox),
+    sandbox: {...permissionSandbox(sandbox, options.secretPaths), ...(options.container && {isContainer: true})},
     ...agent,
   });
 }

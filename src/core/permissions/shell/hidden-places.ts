@@ -15,18 +15,20 @@ const ALIKE = /^\/(?:dev\/(?:null|zero|urandom)|proc\/(?:cpuinfo|meminfo|version
 /** The places that the words show, that exist, and that the sandbox hides: absolute, with links resolved. */
 export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: PermissionContext): string[] {
   const {cwd} = workspace;
-  const {reads, globs} = findNamedFiles(parsed);
   const {parts, shape} = parsed;
+  // Where `cd` fails, little is read.
+  const directories = shape.directories.length > 1 ? shape.directories.slice(1) : shape.directories;
+  const {reads, globs} = findNamedFiles(parsed, directories);
   const unknown = parts.flatMap(({words}) =>
     words.flatMap(({raw, text}) => (text === undefined ? guess(raw, workspace) : [])),
   );
-  const guessed = shape.directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
+  const guessed = directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
   const matching = globs.flatMap((pattern) => [getFolder(pattern), ...(expandPattern(pattern, cwd, true) ?? [])]);
   const isHidden = (place: string) => {
     if (OF_THE_SANDBOX.test(place)) return !ALIKE.test(place);
     return exists(place) && !sandbox.isVisible(place, workspace);
   };
-  const places = [...shape.directories, ...reads, ...guessed, ...matching].map((given) => resolveOrKeep(given, cwd));
+  const places = [...reads, ...guessed, ...matching].map((given) => resolveOrKeep(given, cwd));
   return [...new Set(places)].filter(isHidden);
 }
 

@@ -152,18 +152,16 @@ function readWords(
   return {program, paths: operands === 'texts' ? [] : paths.filter((word) => word !== '-'), searches};
 }
 
+/** What the signs of the tables match. */
+const SIGNS: Readonly<Record<string, string>> = {'.': '\\.', '#': '\\d[\\d,.:-]*', '?': '.', '*': '[^/~@]*'};
+
 function createOptionTest(flags: string, options: string): (word: string) => boolean {
   const patterns = options
     .split(/\s+/)
     .filter((option) => option !== '')
-    .map((option) => {
-      const source = option
-        .replace(/[.[\]]/g, '\\$&')
-        .replace('#', '\\d[\\d,.:-]*')
-        .replace('?', '.')
-        .replace(/\*$/, '[^/~@]*');
-      return new RegExp(`^${option === '-#' ? '-\\d+' : source}$`, 's');
-    });
+    .map(
+      (option) => new RegExp(`^${option === '-#' ? '-\\d+' : option.replace(/[.#?*]/g, (sign) => SIGNS[sign]!)}$`, 's'),
+    );
   return (word) =>
     (/^-[^-]+$/.test(word) && [...word.slice(1)].every((letter) => flags.includes(letter))) ||
     patterns.some((pattern) => pattern.test(word));

@@ -18,12 +18,15 @@ export interface NamedFiles {
 /** Programs that look into files below the folders that they name, or below the current one. */
 const SEARCHERS = /^(?:rg|ag|ack|git|grep|egrep|fgrep|diff)$/;
 
-export function findNamedFiles({parts, shape}: ParsedCommand): NamedFiles {
-  const {directories} = shape;
+/** @param directories in which the command's parts may run, relative to where it starts */
+export function findNamedFiles(
+  {parts, shape}: ParsedCommand,
+  directories: readonly string[] = shape.directories,
+): NamedFiles {
   const inAll = (paths: readonly string[]) => [
     ...new Set(directories.flatMap((directory) => paths.map((path) => joinPath(directory, path)))),
   ];
-  const words = parts.flatMap(({expanded}) => expanded.slice(1));
+  const words = parts.flatMap(({expanded, words: [program]}) => (program?.text === 'cd' ? [] : expanded.slice(1)));
   const texts = words.flatMap((word) => (word.kind === 'text' ? listPaths(toPath(word)) : []));
   const globs = words.flatMap((word) => (word.kind === 'glob' ? [toPath(word)] : []));
   const searching = parts.filter(({expanded: [program, ...rest]}) => {
@@ -39,7 +42,7 @@ export function findNamedFiles({parts, shape}: ParsedCommand): NamedFiles {
     expanded.slice(1).flatMap((word) => (word.kind === 'text' && !word.text.startsWith('-') ? [toPath(word)] : [])),
   );
   return {
-    reads: inAll([...texts, ...shape.inputs]),
+    reads: [...directories, ...inAll([...texts, ...shape.inputs])],
     globs: inAll(globs),
     searches: searching.length === 0 ? [] : inAll([...searched, '.']),
     writes: inAll([

@@ -31,14 +31,14 @@ const READERS_UNLESS: Readonly<Record<string, RegExp>> = {
   hostname: /^[^-]|^-[Fb]/,
   tar: /^(?:-?[a-zA-Z]*[cxru]|--(?:create|extract|get|append|update|delete|to-command|checkpoint))/,
   unzip: /^-[^lvZpt]/,
-  command: /^[^-]|^-p/,
   node: /^(?!-v$|--version$|--help$)/,
   tsc: /^(?!--(?:noEmit|version|help|showConfig|listFiles|listFilesOnly|pretty|strict)$|-v$|-p$|--project$|[\w./-]+\.json$)/,
 };
 
 /** Words that must come first, behind options, for programs of many commands. */
 const COMMANDS: Readonly<Record<string, RegExp>> = {
-  npm: /^(?:ls|list|ll|explain|why|root|prefix|bin)$/,
+  command: /^-[vV]$/,
+  npm: /^(?:-v|ls|list|ll|explain|why|root|prefix|bin)$/,
   pnpm: /^(?:ls|list|why|root|bin)$/,
   yarn: /^(?:list|why|info)$/,
   pip: /^(?:list|show|freeze)$/,
@@ -92,7 +92,8 @@ function isReader([program = '', ...words]: readonly string[]): boolean {
   const has = (table: object) => Object.hasOwn(table, name);
   if (name === 'find' && words.some((word) => /^-exec(?:dir)?$/.test(word))) return isFindOfReaders(words);
   if (has(READERS_UNLESS)) return !words.some((word) => READERS_UNLESS[name]!.test(word)) && hasNeeded(name, words);
-  if (has(COMMANDS)) return COMMANDS[name]!.test(words.find((word) => !word.startsWith('-')) ?? words[0] ?? '');
+  if (has(COMMANDS))
+    return [words[0], words.find((word) => !word.startsWith('-'))].some((word) => COMMANDS[name]!.test(word ?? ''));
   if (has(WRAPPERS)) {
     const at = words.findIndex((word) => !WRAPPERS[name]!.test(word));
     return at >= 0 && isReader(words.slice(at));
@@ -104,7 +105,7 @@ function isReader([program = '', ...words]: readonly string[]): boolean {
 function hasNeeded(name: string, words: readonly string[]): boolean {
   if (name === 'tsc')
     return words.some((word) => /^(?:--(?:noEmit|version|help|showConfig|listFilesOnly)|-v)$/.test(word));
-  return (name !== 'node' && name !== 'command') || words.length > 0;
+  return name !== 'node' || words.length > 0;
 }
 
 function isFindOfReaders(words: readonly string[]): boolean {
@@ -120,6 +121,8 @@ function isGitReader(words: readonly string[]): boolean {
   if (words.slice(0, at).some((word) => /^(?:--exec-path=|--config-env)/.test(word))) return false;
   if (rest.some((word) => /^(?:--output|--ext-diff|-O|--open-files)/.test(word))) return false;
   if (command === '') return words.includes('--version');
+  // With a value it sets.
+  if (command === 'config' && rest.length > 1 && /^\w[\w-]*\./.test(rest[0]!)) return false;
   if (Object.hasOwn(GIT_WITH, command)) return GIT_WITH[command]!.test(rest[0] ?? '');
   return GIT.test(command);
 }
