@@ -155,9 +155,11 @@ describe.runIf(usable)('a confined command', () => {
   test('gets a line that keys are hidden when it looks for one', async () => {
     const {run, home} = createReadOnlyAgent({extraRoots: (base) => [realpathSync(join(base, 'home'))]});
     mkdirSync(join(home, '.ssh'));
+    writeFileSync(join(home, '.ssh/id_rsa'), 'SECRET');
     const {text} = await run('cat ~/.ssh/id_rsa');
-    expect(text).toMatch(/exit code 1\n\(this agent is read-only: .*\/\.ssh is hidden\)$/);
-    mkdirSync(join(home, '.mini-cc'));
+    expect(text).toMatch(/exit code 1\n\(this agent is read-only: .*\/\.ssh\/id_rsa is hidden\)$/);
+    mkdirSync(join(home, '.mini-cc/projects/p/s/output'), {recursive: true});
+    writeFileSync(join(home, '.mini-cc/projects/p/s/output/t.txt'), 'SECRET');
     expect((await run('tail ~/.mini-cc/projects/p/s/output/t.txt')).text).toContain(
       'is hidden; outputs and transcripts there: use read_file',
     );

@@ -3,7 +3,6 @@
  * commands of tools start; nothing is judged here.
  */
 import {existsSync} from 'node:fs';
-import path from 'node:path';
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {resolveLinks} from '../../core/permissions/files/paths.ts';
@@ -38,7 +37,7 @@ export interface LaunchPlan {
   readonly link?: (stream: Duplex) => void;
   /** Hosts that it can reach, where it is confined. */
   readonly reaches: readonly string[];
-  /** What a path names that exists, but not for this command: the place, or the nearest folder around it. */
+  /** What a path names that exists, but not for this command: absolute, with links resolved. */
   readonly findHidden: (named: string) => string | undefined;
   /** To be called once when the command has ended. @returns lines about what had to be put back. */
   readonly release: () => readonly string[];
@@ -102,12 +101,11 @@ export class Launcher {
   }
 }
 
-/** The path with its links resolved, or the nearest folder around it that exists; undefined when it cannot be looked at. */
+/** The path with its links resolved; undefined when nothing is there, or it cannot be looked at. */
 function findExisting(named: string, cwd: string): string | undefined {
   try {
-    let place = resolveLinks(named, cwd);
-    while (!existsSync(place)) place = path.dirname(place);
-    return place;
+    const place = resolveLinks(named, cwd);
+    return existsSync(place) ? place : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** Whether git only reads in a repository, whatever the project wrote into it. */
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {findRepository, readSettings} from '../../util/git-folder.ts';
+import {findRepository, readSettings} from '../../util/files/git-folder.ts';
 import {NotProven} from './shell-words.ts';
 
 /** Settings by which git runs nothing, reads nothing elsewhere and writes nothing. A subsection is any text. */
