@@ -186,7 +186,10 @@ async function requestReply(
   for (;;) {
     try {
       const reply = await callModel(run, refused.messages, tools, tally, {mayCallTools, size});
-      history.window.record(reply.usage, {system: run.system, tools, messages: refused.messages});
+      const content = {system: run.system, tools, messages: refused.messages};
+      history.window.record(reply.usage, content);
+      const used = history.window.count(content) + reply.usage.output_tokens;
+      emit({type: 'context', tokens: used, ...(size && {limit: size.limit})});
       const text = refused.commit();
       if (text !== undefined) emit({type: 'notice', level: 'warning', text});
       history.markAccepted();

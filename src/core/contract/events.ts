@@ -86,6 +86,8 @@ export type AgentEventBody =
     }
   | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
   | {readonly type: 'session'; readonly info: SessionInfo}
+  /** How full the model's context window is after a reply. `limit`: what a request may have, where it is known. Tokens. */
+  | {readonly type: 'context'; readonly tokens: number; readonly limit?: number}
   /** A summary took the place of the older part of the conversation. Tokens of the next request. */
   | {
       readonly type: 'compacted';

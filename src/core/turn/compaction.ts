@@ -130,7 +130,9 @@ export async function compact(
   cutLastStep(history, size);
   const {lines} = history;
   const messages = lines.map(({message}) => message);
-  const end = findKeptFrom(messages, window, size);
+  // Who asks for it wants a short conversation, however much room there is.
+  const kept = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
+  const end = findKeptFrom(messages, window, size, kept);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
   const preTokens = window.count(toContent(run, tools));
   const share = Math.round((100 * preTokens) / size.limit);
@@ -162,11 +164,16 @@ function cutLastStep(history: History, {limit}: WindowSize): void {
   history.shorten(window.chooseCut(last, CUT_LAST_STEP * limit));
 }
 
-/** The first message that stays. */
-function findKeptFrom(messages: readonly Message[], window: ContextWindow, {limit}: WindowSize): number {
+/** The first message that stays. @param maxTokens of those that stay */
+function findKeptFrom(
+  messages: readonly Message[],
+  window: ContextWindow,
+  {limit}: WindowSize,
+  maxTokens: number,
+): number {
   const starts = findStarts(messages);
   const count = (start: number) => window.countMessages(messages.slice(start));
-  const fitting = starts.find((start) => count(start) <= KEPT_SHARE * limit);
+  const fitting = starts.find((start) => count(start) <= maxTokens);
   if (fitting !== undefined) return fitting;
   const last = starts.at(-1);
   return last !== undefined && count(last) <= MAX_LAST_STEP * limit ? last : messages.length;

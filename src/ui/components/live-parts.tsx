@@ -130,7 +130,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           model={ui.session?.model ?? ''}
           mode={ui.session?.permissionMode ?? ''}
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
-          contextTokens={ui.contextTokens}
+          context={ui.context}
           hint={local.hint}
           tip={getTip(ui, local, panel)}
           columns={columns}

@@ -1,13 +1,13 @@
 import {Text} from 'ink';
 import {tokens} from '../../core/runs/receipt.ts';
+import type {ContextState} from '../state/ui-state.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;
   readonly mode: string;
   readonly running: number;
-  /** Tokens in the main agent's context window; 0 when not known. */
-  readonly contextTokens: number;
+  readonly context: ContextState;
   /** Shown in place of the line, when not empty. */
   readonly hint: string;
   /** A key that is useful now; it is left out first. */
@@ -15,14 +15,20 @@ interface StatusProps {
   readonly columns: number;
 }
 
+/** The share of what a request may have, or the tokens where the size of the window does not matter yet. */
+function formatContext({tokens: used, limit}: ContextState): string {
+  if (used === 0) return '';
+  return `context ${limit === undefined ? tokens(used) : `${Math.round((100 * used) / limit)} %`}`;
+}
+
 /** Mode, running agents and model. In a narrow window the last parts are left out. */
-export function StatusLine({model, mode, running, contextTokens, hint, tip = '', columns}: StatusProps) {
+export function StatusLine({model, mode, running, context, hint, tip = '', columns}: StatusProps) {
   if (hint !== '') return <Text color="yellow">{cutText(hint, columns)}</Text>;
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
     model,
-    contextTokens > 0 ? `context ${tokens(contextTokens)}` : '',
+    formatContext(context),
     tip,
   ].filter((part) => part !== '');
   let line = '';

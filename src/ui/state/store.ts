@@ -5,7 +5,6 @@
  */
 import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Announcement} from '../../core/contract/transcript.ts';
-import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatRetry} from '../../core/util/text.ts';
@@ -14,7 +13,7 @@ import {EMPTY_STREAM} from '../text/stream-blocks.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {addItem, addItems, addText, announcementItem, feedText, finishText} from './finished-items.ts';
 import {announceRun, forgetEndedRuns, reduceSubagent, settleSubagents} from './subagent-store.ts';
-import type {FinishedTool, RunningTool, UiState} from './ui-state.ts';
+import {type FinishedTool, NO_CONTEXT, type RunningTool, type UiState} from './ui-state.ts';
 
 /** A question whose detail has more rows at 40 columns is printed in full above the live part. */
 const MAX_DETAIL_ROWS = 6;
@@ -49,11 +48,17 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'session':
       return {...state, session: safeInfo(event.info)};
     case 'cleared':
-      return {...forgetEndedRuns(finishText(state)), todos: [], contextTokens: 0, hasRun: false};
+      return {...forgetEndedRuns(finishText(state)), todos: [], context: NO_CONTEXT, hasRun: false};
     case 'rewound':
-      return {...finishText(state), todos: [], contextTokens: 0};
+      return {...finishText(state), todos: [], context: NO_CONTEXT};
     case 'announcement':
       return announceRun(state, event);
+    case 'context': {
+      const {tokens, limit} = event;
+      return {...state, context: limit === undefined ? {tokens} : {tokens, limit}};
+    }
+    case 'compacted':
+      return {...state, context: {...state.context, tokens: event.postTokens}};
     case 'notice':
       return addItem(
         // A subagent's notice is also part of its transcript.
@@ -80,11 +85,9 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     }
     case 'message': {
       if (event.role === 'user') return state;
-      // A typed Task comes as a message that used no tokens.
-      const contextTokens = countInputTokens(event.usage) + event.usage.output_tokens || state.contextTokens;
       const text = state.hasStreamed ? '' : getText(event.content);
       const {stream, items} = feedText(state, text);
-      return {...finishText(addItems({...state, stream}, items)), contextTokens, hasStreamed: false};
+      return {...finishText(addItems({...state, stream}, items)), hasStreamed: false};
     }
     case 'retry': {
       const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
@@ -125,17 +128,24 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 /** Prints the end of a resumed conversation: prompts, announcements and answers. */
 function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
   const messages = restored
-    .map(({message, announcement}) => ({role: message.role, text: getText(message.content), announcement}))
-    .filter(({text}) => text !== '');
+    // A prompt that was repeated after a summary is shown where it was typed, or not at all.
+    .filter(({message, repeated}) => getText(message.content) !== '' && !repeated)
+    .map(({message, announcement, summary}) => ({
+      ...{role: message.role, text: getText(message.content), announcement},
+      isSummary: summary !== undefined,
+    }));
   const shown = messages.slice(-MAX_RESTORED);
   const hidden = messages.length - shown.length;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
-  return shown.reduce((next, {role, text, announcement}) => {
+  return shown.reduce((next, {role, text, announcement, isSummary}) => {
+    if (isSummary) return addItem(next, {kind: 'notice', level: 'info', text: COMPACTED_HERE});
     if (announcement) return addAnnouncement(next, announcement, runDescriptions);
     return role === 'user' ? addPrompt(next, text) : addText(next, text);
   }, start);
 }
+
+const COMPACTED_HERE = '… the conversation was compacted here: a summary stands for what was before';
 
 /** Prints the end of a background run. @param descriptions for announcements of earlier versions, which have none */
 function addAnnouncement(

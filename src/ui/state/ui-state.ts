@@ -108,11 +108,20 @@ export interface UiState {
   readonly questions: readonly Question[];
   readonly queued: readonly QueuedPrompt[];
   readonly todos: readonly Todo[];
-  /** Tokens in the main agent's window, as the last message counted them. */
-  readonly contextTokens: number;
+  readonly context: ContextState;
   /** A turn was run: the session can be resumed. */
   readonly hasRun: boolean;
 }
+
+/** How full the main agent's window is. */
+export interface ContextState {
+  /** 0: nothing was sent yet. */
+  readonly tokens: number;
+  /** What a request may have; absent: not known. */
+  readonly limit?: number;
+}
+
+export const NO_CONTEXT: ContextState = {tokens: 0};
 
 export const INITIAL_STATE: UiState = {
   finished: [],
@@ -129,6 +138,6 @@ export const INITIAL_STATE: UiState = {
   questions: [],
   queued: [],
   todos: [],
-  contextTokens: 0,
+  context: NO_CONTEXT,
   hasRun: false,
 };

@@ -58,9 +58,12 @@ test('in a narrow window the line of a subagent keeps state and counts', () => {
 });
 
 test('in a narrow window the status line leaves out its last parts', () => {
-  const status = {model: 'claude-sonnet-4', mode: 'acceptEdits', running: 3, contextTokens: 12_345, hint: ''};
+  const status = {model: 'claude-sonnet-4', mode: 'acceptEdits', running: 3, context: {tokens: 12_345}, hint: ''};
   expect(drawn(<StatusLine {...status} columns={80} />)).toBe(
     'acceptEdits · 3 agents · claude-sonnet-4 · context 12.3k',
+  );
+  expect(drawn(<StatusLine {...status} context={{tokens: 40_000, limit: 160_000}} columns={80} />)).toContain(
+    'context 25 %',
   );
   expect(drawn(<StatusLine {...status} columns={40} />)).toBe('acceptEdits · 3 agents · claude-sonnet-4');
   expect(drawn(<StatusLine {...status} columns={30} />)).toBe('acceptEdits · 3 agents');

@@ -49,7 +49,6 @@ describe('text of the main agent', () => {
       stopReason: 'end_turn',
     });
     expect(state.finished).toMatchObject([{kind: 'markdown', text: 'One.'}]);
-    expect(state.contextTokens).toBe(100);
   });
 
   test('that came without deltas is printed from its message', () => {
