@@ -3,6 +3,7 @@ import {realpath, stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {isInside} from '../../core/util/paths.ts';
 import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
 import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/paths.ts';
 
@@ -94,7 +95,8 @@ export async function getSearchPath(path: string | undefined, context: ToolConte
   const archived = await archivedTranscript(named);
   const absolute = archived ?? named;
   try {
-    if (archived === undefined) assertPermitted(await realpath(absolute), context);
+    const real = await realpath(absolute);
+    if (archived === undefined && !isInside(real, context.places)) assertPermitted(real, context);
     const stats = await stat(absolute);
     if (stats.isFile() || stats.isDirectory()) return absolute;
   } catch (error) {
