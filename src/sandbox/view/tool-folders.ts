@@ -94,9 +94,8 @@ class Search {
     const {PATH = '', VIRTUAL_ENV, CONDA_PREFIX} = this.env;
     for (const folder of new Set(PATH.split(path.delimiter))) this.#addProgramFolder(folder);
     for (const folder of [VIRTUAL_ENV, CONDA_PREFIX]) if (folder) this.#addEnvironment(folder);
-    for (const root of this.roots) {
-      for (const name of ['.venv', 'venv']) this.#addPythonOf(path.join(root, name));
-    }
+    // A virtual environment in the workspace may use one of these; what it says itself is the project's word.
+    this.#show(path.join(this.home, '.local/share/uv/python'));
     return {places: [...this.#places], watched: this.#watched};
   }
 
@@ -116,7 +115,10 @@ class Search {
 
   #addProgram(link: string): void {
     const target = traceLinks(link)?.real;
-    if (target === undefined || isInSystemFolder(target) || isInside(target, this.roots)) return;
+    if (target === undefined || isInSystemFolder(target) || isInside(target, this.roots) || !isProgram(target)) return;
+    // npm puts such folders on PATH for every project above: their links are the projects'.
+    const packages = /^.*?\/node_modules(?=\/)/.exec(link)?.[0];
+    if (packages !== undefined && !isInside(target, [packages])) return;
     this.#show(link);
     const folder = this.#getToolFolder(path.dirname(target));
     if (folder === undefined) return;
@@ -192,6 +194,15 @@ function listLinks(folder: string): string[] {
     return entries.slice(0, MAX_PROGRAMS).flatMap((entry) => (entry.isSymbolicLink() ? entry.name : []));
   } catch {
     return [];
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    const stat = statSync(file);
+    return stat.isFile() && (stat.mode & 0o111) !== 0;
+  } catch {
+    return false;
   }
 }
 

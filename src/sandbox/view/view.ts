@@ -64,12 +64,11 @@ export class Views {
     const home = this.#getHome();
     const seen = (scope.seen ?? []).filter((place) => existsSync(place));
     const all = [...shown, ...seen];
+    const isHomeShown = roots.some((root) => isInside(home, [root]));
+    const names = isHomeShown ? hiddenNames(home).filter((each) => !all.includes(each.path)) : [];
     return {
       ...{roots, links, shown: all},
-      hidden: [
-        ...hiddenPaths(this.places),
-        ...roots.filter((root) => isInside(home, [root])).flatMap(() => hiddenNames(home)),
-      ],
+      hidden: [...hiddenPaths(this.places), ...names],
       masked: existingPaths(scope.masked ?? []),
       gitSettings: this.#writeSettings(gitText),
     };
