@@ -3,8 +3,8 @@ import type {Verdict} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/paths.ts';
-import type {ReadCommand} from '../shell/command-parser.ts';
-import {findNamedFiles} from '../shell/named-files.ts';
+import type {ParsedCommand, ReadCommand} from '../shell/command-parser.ts';
+import {findNamedFiles, type NamedFiles} from '../shell/named-files.ts';
 import {NotProven} from '../shell/shell-words.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {couldMatchCommand, matchesCommand} from './command-rule.ts';
@@ -13,60 +13,84 @@ import {formatRule} from './rule.ts';
 
 /** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
 export async function judgeByRules(command: ReadCommand, context: PermissionContext): Promise<Restriction | undefined> {
-  const {rules, mode, neverAsks} = context;
-  const [denies, asks] = [rules.getPatternRules(['bash'], 'deny'), rules.getPatternRules(['bash'], 'ask')];
-  if (denies.length + asks.length > 0) {
-    const {texts, starts, why} = await getAllSpellings(command);
-    const denied = denies.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
-    if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
-    const doubted = denies.find(({pattern}) => starts.some((start) => couldMatchCommand(pattern, start)));
-    if (doubted) {
-      const because = `${why}, so it is not known whether ${formatRule(doubted)} refuses it`;
-      return mode !== 'bypassPermissions' && !neverAsks
-        ? {verdict: 'ask', because, onlyOnce: true}
-        : {verdict: 'deny', because: `${because}: write it plainly`};
-    }
-    const asked = asks.find(({pattern}) => texts.some((text) => matchesCommand(pattern, text)));
-    if (asked) return {verdict: 'ask', because: `runs a command: ${formatRule(asked)}`, onlyOnce: true};
-  }
-  return judgeVisibleFiles(command, context);
+  const {rules} = context;
+  const kinds = ['deny', 'ask'] as const;
+  const [forCommands, forFiles] = [['bash'], FILE_TOOLS].map((tools) =>
+    kinds.some((kind) => rules.getPatternRules(tools, kind).length > 0),
+  );
+  if (!forCommands && !forFiles) return undefined;
+  const spellings = await spellOut(command);
+  const judged = forCommands ? judgeSpellings(command, spellings, context) : undefined;
+  if (judged) return judged;
+  return forFiles ? judgeVisibleFiles(spellings.commands, context) : undefined;
 }
 
-/** `starts`: what comes first in further texts, whose rest is not known; `why` it is not. */
-async function getAllSpellings({
-  text,
-  parsed,
-}: ReadCommand): Promise<{texts: readonly string[]; starts: readonly string[]; why: string}> {
-  const whole = text.trim();
-  if (parsed instanceof NotProven) {
-    return {texts: [whole], starts: [''], why: `the command is not understood (${parsed.message})`};
-  }
+const FILE_TOOLS = ['read_file', 'edit_file'];
+
+/** The command in all its spellings; none for one that is not understood. */
+export async function spellOut({parsed}: ReadCommand): Promise<Spellings> {
   const spellings = new Spellings();
-  await spellings.addCommand(parsed);
-  const why = 'a part of it is known only when it runs';
-  return {texts: [whole, ...spellings.texts], starts: [...spellings.starts], why};
+  if (parsed instanceof NotProven) spellings.starts.add('');
+  else await spellings.addCommand(parsed);
+  return spellings;
+}
+
+function judgeSpellings(
+  {text: whole, parsed}: ReadCommand,
+  {texts, starts}: Spellings,
+  {rules, mode, neverAsks}: PermissionContext,
+): Restriction | undefined {
+  const find = (kind: 'deny' | 'ask') =>
+    rules
+      .getPatternRules(['bash'], kind)
+      .find(({pattern}) => [whole.trim(), ...texts].some((text) => matchesCommand(pattern, text)));
+  const denied = find('deny');
+  if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
+  const doubted = rules
+    .getPatternRules(['bash'], 'deny')
+    .find(({pattern}) => [...starts].some((start) => couldMatchCommand(pattern, start)));
+  if (doubted) {
+    const why =
+      parsed instanceof NotProven
+        ? `the command is not understood (${parsed.message})`
+        : 'a part of it is known only when it runs';
+    const because = `${why}, so it is not known whether ${formatRule(doubted)} refuses it`;
+    return mode !== 'bypassPermissions' && !neverAsks
+      ? {verdict: 'ask', because, onlyOnce: true}
+      : {verdict: 'deny', because: `${because}: write it plainly`};
+  }
+  const asked = find('ask');
+  return asked && {verdict: 'ask', because: `runs a command: ${formatRule(asked)}`, onlyOnce: true};
 }
 
 /** Judges the files that the command line shows to be read or written by the rules about files. */
-function judgeVisibleFiles({parsed}: ReadCommand, context: PermissionContext): Restriction | undefined {
-  const {rules} = context;
-  const tools = ['read_file', 'edit_file'];
-  if (rules.getPatternRules(tools, 'deny').length + rules.getPatternRules(tools, 'ask').length === 0) return undefined;
-  // A command that is not understood was judged as that.
-  if (parsed instanceof NotProven) return undefined;
-  const {reads, globs, searches, writes} = findNamedFiles(parsed);
-  const {cwd} = context.workspace;
-  const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
-  const found = searches.flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
-  const verdict = combineVerdicts([
-    ...[...reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, context)),
-    ...writes.map((target) => judgeByFileRules('edit_file', target, context)),
-  ]);
+function judgeVisibleFiles(commands: readonly ParsedCommand[], context: PermissionContext): Restriction | undefined {
+  const {cwd, root} = context.workspace;
+  const verdict = combineVerdicts(
+    listNamedFiles(commands).flatMap(({reads, globs, searches, writes}) => {
+      const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
+      const found = searches.flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
+      return [
+        ...[...reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, cwd, context)),
+        // Git names files from the top of the repository.
+        ...(cwd === root ? [] : reads.map((target) => judgeByFileRules('read_file', target, root, context))),
+        ...writes.map((target) => judgeByFileRules('edit_file', target, cwd, context)),
+      ];
+    }),
+  );
   return verdict.verdict === 'allow' ? undefined : verdict;
 }
 
-function judgeByFileRules(tool: string, given: string, {rules, workspace}: PermissionContext): Verdict {
-  const target = resolveLinks(given, workspace.cwd);
+/** The files of the command and of the commands in its words, which run where the command does. */
+export function listNamedFiles(commands: readonly ParsedCommand[]): NamedFiles[] {
+  const [outer] = commands;
+  return commands.map((each) =>
+    findNamedFiles(each, [...new Set([...(outer?.shape.directories ?? []), ...each.shape.directories])]),
+  );
+}
+
+function judgeByFileRules(tool: string, given: string, cwd: string, {rules, workspace}: PermissionContext): Verdict {
+  const target = resolveLinks(given, cwd);
   const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
   const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);

@@ -10,14 +10,13 @@ import {getFileZone, isAlwaysAsked} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/paths.ts';
 import {getRunGrant} from '../grants.ts';
 import {getTextsToAllow, matchesCommand, toCommandPattern} from '../rules/command-rule.ts';
-import {judgeByRules} from '../rules/command-rules.ts';
+import {judgeByRules, listNamedFiles, spellOut} from '../rules/command-rules.ts';
 import {formatRule} from '../rules/rule.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {type ReadCommand, readCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment, joinPath} from './command-shape.ts';
 import {findHiddenPlaces, findLostVariable} from './hidden-places.ts';
 import {isLiteral, judgeLiteral, judgeLiteralPart} from './literal-judge.ts';
-import {findNamedFiles} from './named-files.ts';
 import {looksLikeReading} from './reading-programs.ts';
 import {NotProven, unlessNotProven} from './shell-words.ts';
 
@@ -49,21 +48,22 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
     );
   }
   const launch = confinement === 'none' || unconfined || !isAvailable ? 'plain' : 'workspace-write';
-  const plan = () => ({attempts: planAttempts(command, launch, isAvailable && !unconfined, context)});
-  const decided = judgeAnyway(command, ruled, unconfined, context);
-  if (decided) return decided.verdict === 'deny' ? decided : {...decided, ...plan()};
+  const maySandbox = isAvailable && !unconfined;
+  const plan = () => ({attempts: planAttempts(command, launch, maySandbox, context)});
+  const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox}, context);
+  if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...decided};
   const reading = judgeReading(command, isAvailable, context);
   if (reading instanceof NotProven) return {...askToRun(command), ...plan()};
   return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
 }
 
 /** What the mode, the settings, an answer or a rule says, whatever the command is; undefined when none says anything. */
-function judgeAnyway(
+async function judgeAnyway(
   command: ReadCommand,
   ruled: Restriction | undefined,
-  unconfined: boolean,
+  {unconfined, maySandbox}: {readonly unconfined: boolean; readonly maySandbox: boolean},
   context: PermissionContext,
-): Verdict | undefined {
+): Promise<Verdict | undefined> {
   if (context.mode === 'bypassPermissions') return {...ALLOWED, because: 'the mode bypassPermissions allows it'};
   if (ruled) return ruled;
   if (unconfined) {
@@ -73,7 +73,9 @@ function judgeAnyway(
   if (context.confinement === 'workspace-write') return ALLOWED;
   if (context.isGranted(getRunGrant(command.text))) return {...ALLOWED, because: 'it was allowed for this session'};
   const verdict = judgeByAllowRules(command, context);
-  return verdict?.verdict === 'allow' ? (judgeProtectedWrites(command, context) ?? verdict) : verdict;
+  return verdict?.verdict === 'allow'
+    ? ((await judgeProtectedWrites(command, maySandbox, context)) ?? verdict)
+    : verdict;
 }
 
 function askToRun({text}: ReadCommand, because = 'runs a command'): Restriction {
@@ -192,13 +194,23 @@ function changesTheShell({node, words}: CommandPart): boolean {
   return CHANGES_THE_SHELL.has(words[0]?.text) || node.args.some(({type}) => type === 'Assignment');
 }
 
-/** A command whose words show that it writes a protected file is asked about each time, also where a rule allows it. */
-function judgeProtectedWrites({parsed}: ReadCommand, {workspace, zonePaths}: PermissionContext): Verdict | undefined {
-  if (parsed instanceof NotProven) return undefined;
-  const found = findNamedFiles(parsed)
-    .writes.map((given) => resolveLinks(given, workspace.cwd))
+/**
+ * A command whose words may name a protected file that it writes is asked about each time, also where a rule allows it.
+ * What looks like reading runs in the read-only sandbox alone.
+ */
+async function judgeProtectedWrites(
+  command: ReadCommand,
+  maySandbox: boolean,
+  context: PermissionContext,
+): Promise<Verdict | undefined> {
+  const {parsed, text} = command;
+  const {workspace, zonePaths} = context;
+  if (parsed instanceof NotProven || isLiteral(text, context)) return undefined;
+  const {commands} = await spellOut(command);
+  const found = listNamedFiles(commands)
+    .flatMap(({mayWrite}) => mayWrite.map((given) => resolveLinks(given, workspace.cwd)))
     .find((target) => isAlwaysAsked(target, workspace, zonePaths));
-  return found === undefined
-    ? undefined
-    : {verdict: 'ask', because: `runs a command that writes a protected file: ${found}`, onlyPerson: true};
+  if (found === undefined) return undefined;
+  if (maySandbox && looksLikeReading(parsed)) return {...ALLOWED, attempts: READ_ONLY};
+  return {verdict: 'ask', because: `runs a command that may write a protected file: ${found}`, onlyPerson: true};
 }

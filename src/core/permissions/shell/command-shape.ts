@@ -26,6 +26,8 @@ export interface CommandShape {
   /** Files that redirections write and read: absolute, with `~/`, or relative to one of `directories`. */
   readonly writes: readonly string[];
   readonly inputs: readonly string[];
+  /** The words that loops go through, and the values of variables. */
+  readonly words: readonly ShellWord[];
   /** Names that it sets: variables of loops and assignments. */
   readonly variables: ReadonlySet<string>;
   /** It goes on in the background, or defines what it runs. */
@@ -49,6 +51,7 @@ class ShapeFinder implements CommandShape {
   readonly directories = ['.'];
   readonly writes: string[] = [];
   readonly inputs: string[] = [];
+  readonly words: ShellWord[] = [];
   readonly variables = new Set<string>();
   isDetached = false;
   doubt?: string;
@@ -72,9 +75,11 @@ class ShapeFinder implements CommandShape {
         throw new NotProven('it goes on in the background');
       case 'Assignment':
         this.variables.add(node.name);
+        if (node.value.type === 'Word') this.words.push(...readWord(node.value));
         return;
       case 'For':
         this.variables.add(node.name.text);
+        for (const word of node.wordlist ?? []) this.words.push(...readWord(word));
         // Some variables of bash change what it runs. Those have upper case names.
         if (!/^[a-z]\w{0,15}$/.test(node.name.text)) throw new NotProven('it sets a variable');
         return;

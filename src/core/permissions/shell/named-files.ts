@@ -2,7 +2,8 @@
 import {basename, join} from 'node:path';
 import {WRAPPERS} from '../rules/command-spellings.ts';
 import type {ParsedCommand} from './command-parser.ts';
-import {joinPath, toPath} from './command-shape.ts';
+import {type CommandPart, joinPath, toPath} from './command-shape.ts';
+import {isReadingPart} from './reading-programs.ts';
 import type {ShellWord} from './shell-words.ts';
 
 /** Rather too many. Paths and patterns are relative to where the command starts; `~` is the home directory. */
@@ -13,6 +14,8 @@ export interface NamedFiles {
   /** Files and folders: the command looks into the files below them. */
   readonly searches: readonly string[];
   readonly writes: readonly string[];
+  /** What words name that may be written, by whatever program or option: all but the plain words of programs that read. */
+  readonly mayWrite: readonly string[];
 }
 
 /** Programs that look into files below the folders that they name, or below the current one. */
@@ -26,9 +29,16 @@ export function findNamedFiles(
   const inAll = (paths: readonly string[]) => [
     ...new Set(directories.flatMap((directory) => paths.map((path) => joinPath(directory, path)))),
   ];
-  const words = parts.flatMap(({expanded, words: [program]}) => (program?.text === 'cd' ? [] : expanded.slice(1)));
+  const ofParts = parts.flatMap(({expanded, words: [program]}) => (program?.text === 'cd' ? [] : expanded.slice(1)));
+  const words = [...ofParts, ...shape.words];
   const texts = words.flatMap((word) => (word.kind === 'text' ? listPaths(toPath(word)) : []));
   const globs = words.flatMap((word) => (word.kind === 'glob' ? [toPath(word)] : []));
+  const writes = [
+    ...shape.writes,
+    ...parts.flatMap(({expanded: [program, ...rest]}) =>
+      program?.kind === 'text' ? findProgramWrites(program.text, rest) : [],
+    ),
+  ];
   const searching = parts.filter(({expanded: [program, ...rest]}) => {
     const name = program?.kind === 'text' ? basename(program.text) : '';
     if (!SEARCHERS.test(name)) return false;
@@ -45,19 +55,35 @@ export function findNamedFiles(
     reads: [...directories, ...inAll([...texts, ...shape.inputs])],
     globs: inAll(globs),
     searches: searching.length === 0 ? [] : inAll([...searched, '.']),
-    writes: inAll([
-      ...shape.writes,
-      ...parts.flatMap(({expanded: [program, ...rest]}) =>
-        program?.kind === 'text' ? findProgramWrites(program.text, rest) : [],
-      ),
-    ]),
+    writes: inAll(writes),
+    mayWrite: inAll([...writes, ...parts.flatMap(findPossibleWrites)]),
   };
 }
 
-/** The word, and what it has behind `=` or `:`, as in `--file=x`, `if=x` and `git show HEAD:x`. */
+/** The word and its pieces, as in `--file=x`, `-ox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
 function listPaths(text: string): string[] {
-  const behind = [...text.matchAll(/[=:]/g)].map(({index}) => text.slice(index + 1)).filter((rest) => rest !== '');
-  return text.startsWith('-') ? behind : [text, ...behind];
+  const behind = [...text.matchAll(/[=:@,\s]/g)].map(({index}) => text.slice(index + 1));
+  const attached = /^-\w./.test(text) ? [text.slice(2)] : [];
+  const all = [...(text.startsWith('-') ? [] : [text]), ...attached, ...behind, ...text.split(/[=:@,\s]/).slice(1)];
+  return [...new Set(all.filter((each) => each !== ''))];
+}
+
+/** What the words of a part name that it may write: known readers and writers say which of their plain words they do not. */
+function findPossibleWrites(part: CommandPart): string[] {
+  const [program, ...rest] = part.expanded;
+  const name = program?.kind === 'text' ? basename(program.text) : '';
+  const isGitsOwnWork =
+    name === 'git' && rest.some((word) => word.kind === 'text' && /^(?:add|commit)$/.test(word.text));
+  const isKnown = WRITERS.has(name) || isReadingPart(part);
+  return rest.flatMap((word, at) => {
+    if (word.kind !== 'text' && word.kind !== 'glob') return [];
+    if (isGitsOwnWork && !word.text.startsWith('-')) return [];
+    const before = rest[at - 1];
+    const isValue = before?.kind === 'text' && before.text.startsWith('-');
+    const isPlain = !word.text.startsWith('-') && !(isValue && name === 'git');
+    const paths = listPaths(toPath(word));
+    return isKnown && isPlain ? paths.filter((each) => each !== toPath(word)) : paths;
+  });
 }
 
 /** These programs change each file that they are given. */

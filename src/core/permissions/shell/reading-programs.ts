@@ -4,6 +4,7 @@
  * the sandbox would change: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who` and the like.
  */
 import type {ParsedCommand} from './command-parser.ts';
+import type {CommandPart} from './command-shape.ts';
 
 /** Programs and builtins that read, whatever their words are. */
 const READERS = new Set(
@@ -82,7 +83,11 @@ const WRAPPERS: Readonly<Record<string, RegExp>> = {
 /** Whether each part of the command is a program that reads, and no redirection writes. */
 export function looksLikeReading({parts, shape}: ParsedCommand): boolean {
   if (shape.isDetached || shape.writes.length > 0 || parts.length === 0) return false;
-  return parts.every((part) => isReader(part.words.map(({raw, text}) => text ?? raw)));
+  return parts.every(isReadingPart);
+}
+
+export function isReadingPart({words}: CommandPart): boolean {
+  return isReader(words.map(({raw, text}) => text ?? raw));
 }
 
 function isReader([program = '', ...words]: readonly string[]): boolean {
