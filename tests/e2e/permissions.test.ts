@@ -44,12 +44,18 @@ describe('a command in print mode', () => {
 
   it('is denied when it would need a question, and listed in the format of Claude Code', async () => {
     const {result, denials, made, code} = await bash({command: 'touch made'});
+    const how = "--allowed-tools 'bash(touch made)' allows it";
     expect(result).toMatchObject({
       isError: true,
-      text: 'Permission denied: bash runs a command, and nobody can be asked here. It was not run.',
+      text: `Permission denied: bash runs a command, and nobody can be asked here. It was not run. ${how}.`,
     });
     expect(denials).toMatchObject([
-      {tool_name: 'bash', tool_use_id: 'toolu_1', tool_input: {command: 'touch made'}, reason: 'runs a command'},
+      {
+        tool_name: 'bash',
+        tool_use_id: 'toolu_1',
+        tool_input: {command: 'touch made'},
+        reason: `runs a command. ${how}`,
+      },
     ]);
     expect(made('made')).toBe(false);
     expect(code).toBe(0);

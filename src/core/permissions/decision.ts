@@ -130,11 +130,10 @@ class Decider {
   ): Promise<Answer | CallDecision | 'again'> {
     const {policy, questions} = this.deps;
     if (!questions) {
-      return this.#deny(
-        request,
-        verdict.because,
-        `Permission denied: ${request.tool} ${verdict.because}, and nobody can be asked here. It was not run.`,
-      );
+      const {tool} = request;
+      const how = formatWayToAllow(tool, verdict);
+      const message = `Permission denied: ${tool} ${verdict.because}, and nobody can be asked here. It was not run. ${how}.`;
+      return this.#deny(request, `${verdict.because}. ${how}`, message);
     }
     const stillNeeded = async () => {
       const now = await policy.judge(request, this.workspace, this.agent);
@@ -249,6 +248,19 @@ function getTargets(accesses: readonly Access[], {cwd}: Workspace): CallTargets 
 function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace): Attempts {
   const writes = accesses.some(({kind}) => kind === 'write');
   return [{launch: 'plain', checkpoint: writes && confinement !== 'worktree'}];
+}
+
+const MAX_FLAG_CHARS = 200;
+
+/** The flag that would allow a call where nobody can be asked. */
+function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: Extract<Verdict, {verdict: 'ask'}>): string {
+  if (rule !== undefined && !onlyOnce && !onlyPerson) {
+    const isShort = rule.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(rule);
+    return `--allowed-tools '${(isShort ? rule : tool).replaceAll("'", String.raw`'\''`)}' allows it`;
+  }
+  return onlyOnce
+    ? 'A person has to allow it each time: start mini-cc without -p'
+    : 'Only --permission-mode bypassPermissions allows it, with all other calls';
 }
 
 function formatRefusal(answer: Answer): string {

@@ -97,6 +97,21 @@ describe('a decision', () => {
     expect(denials).toHaveLength(1);
   });
 
+  it.each([
+    [{kind: 'run', command: "npm run 'a b'"}, "--allowed-tools 'bash(npm run '\\''a b'\\'')' allows it"],
+    [{kind: 'run', command: `make ${'x'.repeat(300)}`}, "--allowed-tools 'bash' allows it"],
+    [{kind: 'write', path: 'src/a.ts'}, "--allowed-tools 'edit_file(/src/**)' allows it"],
+    [{kind: 'fetch', host: 'example.com', url: ''}, "--allowed-tools 'web_fetch(domain:example.com)' allows it"],
+    [{kind: 'write', path: '.git/config'}, 'Only --permission-mode bypassPermissions allows it'],
+    [{kind: 'run', command: 'git push'}, 'A person has to allow it each time: start mini-cc without -p'],
+  ] as const)('names the flag that would allow %j, where nobody can be asked', async (access, flag) => {
+    const {permit, denials} = permitFixture({interactive: false, rules: {ask: ['bash(git push:*)']}});
+    const tool = {run: 'bash', write: 'edit_file', fetch: 'web_fetch'}[access.kind];
+    const decision = await permit({...request, tool, accesses: [access]}, never);
+    expect(decision).toMatchObject({verdict: 'deny', message: expect.stringContaining(flag)});
+    expect(denials[0]?.reason).toContain(flag);
+  });
+
   it('saves a rule for later sessions, and shows the rule in the question', async () => {
     const kept: string[] = [];
     const store = {
@@ -310,7 +325,7 @@ describe('a decision', () => {
       const changed = first.verdict === 'changed' ? first.opinion : undefined;
       const again = {...request, accesses: [{kind: 'run', command: 'ls'}] as const, ...(changed && {changed})};
       expect(await permit(again, never)).toMatchObject({verdict: 'deny'});
-      expect(denials).toMatchObject([{reason: 'is asked about by a hook'}]);
+      expect(denials).toMatchObject([{reason: expect.stringContaining('is asked about by a hook')}]);
     });
 
     it('writes no protected file when one allows it and changes the input', async () => {
