@@ -123,7 +123,7 @@ function formatRun({record, archiveAt}: RunDetails): string {
     ['ended', formatTime(endedAt)],
     ['cleanup', record.cleanup],
     ['archive', record.state === 'removed' ? 'archived' : formatTime(archiveAt)],
-    ['outcome', outcome === undefined ? '-' : reason ? `${outcome}: ${reason}` : outcome],
+    ['outcome', outcome === undefined ? '-' : reason && reason !== outcome ? `${outcome}: ${reason}` : outcome],
     ['receipt', receipt?.replace(/^Receipt: /, '') ?? '-'],
   ];
   return facts.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`).join('\n');

@@ -100,7 +100,10 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     if (calls.length > 0) {
       const limit = nearLimit ?? findReachedLimit(run, tally.turns);
       await answerCalls(run, reply, calls, limit !== undefined, tally);
-      if (limit) return tally.result(limit);
+      if (limit) {
+        tally.joinAllTexts();
+        return tally.result(limit);
+      }
       continue;
     }
     if (nearLimit) return tally.result(nearLimit);
@@ -329,7 +332,7 @@ function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
   const {tokens, signal} = run;
   const partial = tally.takeStreamedText();
   tokens.spend(tally.abandonAttempt());
-  if (partial.trim() !== '') tally.setText(partial.trim());
+  tally.addCutOffText(partial.trim());
   const aborted: unknown = signal.aborted ? signal.reason : undefined;
   try {
     recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');

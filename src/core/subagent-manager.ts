@@ -61,8 +61,20 @@ export class SubagentManager {
       return {source: 'run', started: this.#start({...request, model})};
     }
     // The caller does not wait, so the run must outlive the turn of the call that it joined.
-    if (dispatched.source === 'joined' && request.background) this.detach(dispatched.started.runId);
+    if (dispatched.source === 'joined') {
+      if (request.background) this.detach(dispatched.started.runId);
+      else this.#awaitBackgroundRun(dispatched.started, request.signal);
+    }
     return dispatched;
+  }
+
+  /** A call waits for a background run, and returns its end: it is not announced as well, unless the wait is given up. */
+  #awaitBackgroundRun({runId, isDetached}: LiveRun, signal: AbortSignal): void {
+    if (isDetached || signal.aborted || !this.#registry.get(runId)?.background) return;
+    this.#registry.update(runId, {background: false});
+    signal.addEventListener('abort', () => {
+      if (this.#live.has(runId)) this.#registry.update(runId, {background: true});
+    });
   }
 
   /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */

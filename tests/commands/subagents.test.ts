@@ -41,10 +41,10 @@ describe('/subagents', () => {
         /^1 {2}processing {2}code {5}look around {2}0 tools {2}0 tokens {3}cost n\/a {2}idle 0\.\ds +-$/,
       ),
       expect.stringMatching(
-        /^2 {2}error {7}explore {2}second one {3}0 tools {2}0 tokens {3}cost n\/a {2}ended 0\.\ds ago {2}-$/,
+        /^2 {2}failed {6}explore {2}second one {3}0 tools {2}0 tokens {3}cost n\/a {2}ended 0\.\ds ago {2}-$/,
       ),
       expect.stringMatching(
-        /^3 {2}idle {8}explore {2}first one {4}1 tool {3}30 tokens {2}cost n\/a {2}ended 0\.\ds ago {2}look$/,
+        /^3 {2}done {8}explore {2}first one {4}1 tool {3}30 tokens {2}cost n\/a {2}ended 0\.\ds ago {2}look$/,
       ),
     ]);
     expect((await run('list', tasksCommand)).text.split('\n')).toHaveLength(3);
@@ -115,7 +115,7 @@ describe('/subagents', () => {
     const archived = await dispatched.started.ended;
     manager.announced(inbox.deliver()[0]!.id);
     const info = await run(`info ${archived.transcript}`);
-    expect(info.text).toMatch(/^status: {5}removed\n/);
+    expect(info.text).toMatch(/^status: {5}archived \(done\)\n/);
     expect(info.text).toMatch(/^archive: {4}archived$/m);
     expect((await run(`log agent:explore:subagent:${archived.runId}`)).text).toContain('assistant: gone');
     await manager.close();

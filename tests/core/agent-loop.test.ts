@@ -123,7 +123,7 @@ describe('the agent loop', () => {
       stop: 'tool_use',
     }));
     const {run} = runFixture(model, [tool('look')], {limits: {maxTurns: 3, timeoutSeconds: 0}});
-    expect(await runAgent(run)).toMatchObject({outcome: 'limit', text: 'step 2', turns: 3});
+    expect(await runAgent(run)).toMatchObject({outcome: 'limit', text: 'step 0\n\nstep 1\n\nstep 2', turns: 3});
     expectValidHistory(run.history.messages);
   });
 

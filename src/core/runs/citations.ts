@@ -21,6 +21,8 @@ const LINES =
 const MAX_PATH = 300;
 /** Further citations of one text are not checked. */
 const MAX_CITATIONS = 500;
+/** Starts of a path in a word that are tried. */
+const MAX_CANDIDATES = 12;
 /** Of a larger file only its existence is checked. Bytes. */
 const MAX_CITED_BYTES = 5_000_000;
 
@@ -71,7 +73,10 @@ function listQuoted(text: string): string[] {
 /** The word, and its ends behind characters that may stand before a path: `(`, `**`, `在`. Longest first. */
 function listEndings(word: string): string[] {
   const starts = [...word.matchAll(/(?<=^_*|[^\p{Script=Latin}\p{N}_./~@+-])(?=[^/]|\/)/gu)].map(({index}) => index);
-  return starts.map((at) => word.slice(at)).filter((one) => /[\p{L}_]/u.test(one));
+  return starts
+    .slice(-MAX_CANDIDATES)
+    .map((at) => word.slice(at))
+    .filter((one) => /[\p{L}_]/u.test(one));
 }
 
 /** Whether a path that does not exist was meant as a file of the project. */

@@ -12,6 +12,8 @@ export class LiveRun {
   readonly inbox = new Inbox();
   /** Its last line is being written. */
   isEnding = false;
+  /** It was sent to the background while it was awaited. */
+  isDetached = false;
   readonly #abort = new AbortController();
   #unlink: () => void = () => undefined;
   #toBackground: () => void = () => undefined;
@@ -88,6 +90,7 @@ export class LiveRun {
   /** Sends it to the background: it outlives its parent's turn, and `detached` resolves. */
   detach(): void {
     this.outlive();
+    this.isDetached = true;
     this.#toBackground();
   }
 }

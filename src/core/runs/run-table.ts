@@ -1,5 +1,6 @@
 /** Runs as people and models read them: a line or a table, plain text. */
 
+import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {showControls} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
@@ -43,11 +44,20 @@ export function describeRun(record: RunRecord, now: number): string {
   return `${parts.join(' · ')}\nRun: ${record.runId} · transcript ${record.transcript}`;
 }
 
-/** `processing`, `idle (limit: 50 turns)`, `error (timeout)`. */
+/** `processing`, `done`, `limit: 50 turns`, `archived (failed)`. */
 export function formatState({state, outcome, reason}: RunRecord): string {
-  if (outcome === undefined || outcome === 'success' || outcome === state) return state;
-  return outcome === 'limit' ? `${state} (limit: ${reason})` : `${state} (${outcome})`;
+  if (outcome === undefined) return state;
+  const end = outcome === 'limit' ? `limit: ${reason}` : ENDINGS[outcome];
+  return state === 'removed' ? `archived (${end})` : end;
 }
+
+const ENDINGS: Readonly<Record<Exclude<Outcome, 'limit'>, string>> = {
+  success: 'done',
+  error: 'failed',
+  timeout: 'timed out',
+  stopped: 'stopped',
+  unknown: 'unknown',
+};
 
 export function countRunTokens({usage}: RunRecord): number {
   return countInputTokens(usage) + usage.output_tokens;

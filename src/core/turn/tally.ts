@@ -19,6 +19,8 @@ export class Tally {
   #modelMs = 0;
   #callStartedAt = 0;
   #text = '';
+  /** Of earlier turns. */
+  readonly #texts: string[] = [];
   #joinsNextText = false;
   #streamedText = '';
   /** What the attempt under way has used so far. */
@@ -70,6 +72,7 @@ export class Tally {
     this.#attempt = undefined;
     this.#addUsage(reply.usage, reply.model);
     const text = getText(reply.content);
+    if (text !== '' && !this.#joinsNextText) this.#texts.push(this.#text);
     if (text !== '') this.setText(this.#joinsNextText ? this.#text + text : text);
     this.#joinsNextText = false;
   }
@@ -93,6 +96,22 @@ export class Tally {
   /** Sets the answer of the run so far. */
   setText(text: string): void {
     this.#text = text;
+  }
+
+  /** The reply under way was cut off: the run ends with what there is. */
+  addCutOffText(text: string): void {
+    if (text !== '') {
+      this.#texts.push(this.#text);
+      this.#text = text;
+    }
+    this.joinAllTexts();
+  }
+
+  /** The run was cut off without a report: what it said in all of its turns is its answer. */
+  joinAllTexts(): void {
+    this.#text = [...this.#texts, this.#text]
+      .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
+      .join('\n\n');
   }
 
   result(ending: Ending): RunResult {

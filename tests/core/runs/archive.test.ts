@@ -51,9 +51,10 @@ describe('the wall time of a run', () => {
   it('ends the run also while its model does not answer, and does not count the time in the queue', async () => {
     const clock = new FakeClock();
     const {spawn, manager} = managerFixture({runs: {clock}, maxConcurrent: 1});
-    const first = spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {timeoutSeconds: 30});
+    const asked = new ScriptedModel([{hang: true, partial: 'half'}]);
+    const first = spawn(asked, {timeoutSeconds: 30});
     const second = spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 30});
-    await until(() => manager.find('2').state === 'processing');
+    await until(() => asked.requests.length === 1);
     clock.advance(29_999);
     expect(manager.count()).toBe(2);
     clock.advance(1);

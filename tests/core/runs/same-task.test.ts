@@ -25,8 +25,8 @@ describe('the same task dispatched twice', () => {
     expect(manager.list()).toHaveLength(1);
   });
 
-  it('is one run when the first call is in the background and the second one awaits it', async () => {
-    const {dispatch, manager} = managerFixture();
+  it('is one run when the first call is in the background and the second one awaits it: no announcement comes too', async () => {
+    const {dispatch, manager, inbox} = managerFixture();
     const model = new ScriptedModel([say('here')]);
     const first = await dispatch(model, {background: true});
     const second = await dispatch(model);
@@ -35,6 +35,19 @@ describe('the same task dispatched twice', () => {
       ['joined', 'here'],
     ]);
     expect(manager.list()).toHaveLength(1);
+    expect(inbox.deliver()).toEqual([]);
+  });
+
+  it('in the background is announced after all when the call that awaits it is interrupted', async () => {
+    const {dispatch, manager, inbox} = managerFixture();
+    const model = new ScriptedModel([say('here')]);
+    const wait = new AbortController();
+    const first = await dispatch(model, {background: true});
+    await dispatch(model, {signal: wait.signal});
+    wait.abort();
+    await sourceAndText(first);
+    await manager.waitAll();
+    expect(inbox.deliver()).toHaveLength(1);
   });
 
   it('returns the cached result after its end, and runs again when a file changed', async () => {
