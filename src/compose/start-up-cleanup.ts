@@ -1,15 +1,18 @@
 /** Cleans up after earlier sessions of this directory. Runs beside the first prompt; only the session's end waits for it. */
 import {existsSync, readdirSync} from 'node:fs';
+import {homedir} from 'node:os';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import type {Emit} from '../core/contract/events.ts';
 import {WORKTREES} from '../core/contract/worktree.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
+import {removeLeftPlaceholders} from '../sandbox/protected-places.ts';
 import {type CleanupOptions, cleanUpAtStart} from '../storage/sessions/start-up-cleanup.ts';
 
 /** Never rejects: an error is a notice. */
 export async function runStartUpCleanup(options: CleanupOptions, emit: Emit): Promise<void> {
   await setImmediate();
+  removeLeftPlaceholders(options.cwd, homedir());
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   try {
     // Before anything is erased.

@@ -26,7 +26,7 @@ export class Placeholders {
   /** By path, with the number of commands that need it. */
   readonly #used = new Map<string, {readonly placeholder: Placeholder; readonly count: number}>();
   readonly #onExit = (): void => {
-    for (const {placeholder} of this.#used.values()) remove(placeholder);
+    for (const {placeholder} of this.#used.values()) remove(placeholder, isNoOther);
   };
 
   /** Whether the path is only a placeholder: ours, another process's, or one that a crash left. */
@@ -36,6 +36,18 @@ export class Placeholders {
     if (!stat?.isDirectory()) return false;
     const names = readdirSync(place);
     return names.length > 0 && names.every((name) => OWNER_FOLDER.test(name));
+  }
+
+  /**
+   * Removes what a killed mini-cc left. Files say nothing about their owner: they go only together with folders that do,
+   * when no live process has any.
+   */
+  static removeLeft(placeholders: readonly Placeholder[]): void {
+    const isFolder = ({content}: Placeholder) => content === undefined;
+    const folders = placeholders.filter((each) => isFolder(each) && Placeholders.isOne(each));
+    for (const folder of folders) remove(folder, isDead);
+    if (folders.length === 0 || folders.some((each) => Placeholders.isOne(each))) return;
+    for (const file of placeholders) if (!isFolder(file)) remove(file, isDead);
   }
 
   /**
@@ -65,7 +77,7 @@ export class Placeholders {
     }
     this.#used.delete(place);
     if (this.#used.size === 0) process.off('exit', this.#onExit);
-    remove(entry.placeholder);
+    remove(entry.placeholder, isNoOther);
   }
 }
 
@@ -95,8 +107,11 @@ function makeFolder(place: string): void {
   }
 }
 
-/** What cannot be removed no longer belongs to us: another program wrote into it or removed it. */
-function remove(placeholder: Placeholder): void {
+/**
+ * What cannot be removed no longer belongs to us: another program wrote into it or removed it.
+ * @param mayRemove which process's claim on it has ended
+ */
+function remove(placeholder: Placeholder, mayRemove: (pid: number) => boolean): void {
   const {path: place} = placeholder;
   try {
     if (!lstatSync(place).isDirectory()) {
@@ -105,7 +120,7 @@ function remove(placeholder: Placeholder): void {
     }
     for (const name of readdirSync(place)) {
       const pid = Number(OWNER_FOLDER.exec(name)?.[1]);
-      if (pid === process.pid || (pid > 0 && !isAlive(pid))) rmdirSync(path.join(place, name));
+      if (pid > 0 && mayRemove(pid)) rmdirSync(path.join(place, name));
     }
     rmdirSync(place);
   } catch {
@@ -113,10 +128,14 @@ function remove(placeholder: Placeholder): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+function isNoOther(pid: number): boolean {
+  return pid === process.pid || isDead(pid);
+}
+
+function isDead(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    return !process.kill(pid, 0);
   } catch (error) {
-    return getErrorCode(error) === 'EPERM';
+    return getErrorCode(error) !== 'EPERM';
   }
 }

@@ -78,6 +78,15 @@ export function protectedPlaces(
   return found;
 }
 
+/** Removes the placeholders that a killed mini-cc left in a workspace. Never throws. @param root absolute, links resolved */
+export function removeLeftPlaceholders(root: string, home: string): void {
+  try {
+    Placeholders.removeLeft(protectedPlaces([root], home).missing);
+  } catch {
+    // The workspace cannot be protected or read: no command made any.
+  }
+}
+
 function addNested(nested: readonly FoundRepository[], roots: readonly string[], found: MutablePlaces): void {
   const own = new Set(roots.flatMap((root) => [root, path.join(root, '.git')]));
   let writable = 0;

@@ -1,13 +1,13 @@
 /** The setting `sandbox`: confined commands of agents that may write need no question. */
-import {existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, test} from 'vitest';
 import {say} from '../support/messages-server.ts';
-import {runCli} from '../support/run-cli.ts';
+import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTools} from '../support/scripted-replies.ts';
-import {home, project, serve} from './fixture.ts';
+import {home, project, serve, until} from './fixture.ts';
 
 const usable = await hasSandbox();
 
@@ -51,6 +51,35 @@ describe.runIf(usable)('with a sandbox', () => {
       expect(readdirSync(workspace.path)).not.toContain('.mini-cc');
     },
   );
+
+  test('a repository that a command made and that names a program is set aside, and the result says so', async () => {
+    const mark = path.join((await home()).path, 'ran');
+    const command = `git init -q sub; git -C sub config core.fsmonitor 'touch ${mark}; false'`;
+    const {conversation, workspace} = await bashUnder('auto', {command});
+    expect(conversation).toContain('names what git would run (core.fsmonitor): it is set aside as');
+    await execa('git', ['-C', 'sub', 'status'], {cwd: workspace.path});
+    expect(existsSync(mark)).toBe(false);
+    renameSync(path.join(workspace.path, 'sub/.git.set-aside-1'), path.join(workspace.path, 'sub/.git'));
+    await execa('git', ['-C', 'sub', 'status'], {cwd: workspace.path});
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test('what a killed mini-cc left in the workspace goes at the next start', async () => {
+    const [at, workspace] = [await home(), await project()];
+    writeFileSync(path.join(at.path, '.mini-cc/settings.json'), JSON.stringify({sandbox: 'auto'}));
+    const list = () => [...readdirSync(workspace.path), ...readdirSync(path.join(workspace.path, '.git'))].sort();
+    const before = list();
+    const server = await serve([callTools([{name: 'bash', input: {command: 'touch a; sleep 60'}}]), say('done')]);
+    const child = await spawnCli(['-p', 'go'], {home: at, cwd: workspace.path, server});
+    await until(async () => existsSync(path.join(workspace.path, 'a')));
+    killGroup(child);
+    await until(async () => child.signalCode !== null);
+    const left = list();
+    expect(left).toEqual(expect.arrayContaining(['.mini-cc', '.claude', 'commondir', 'modules']));
+    const again = await serve([say('done')]);
+    expect(await runCli(['-p', 'go'], {home: at, cwd: workspace.path, server: again})).toMatchObject({code: 0});
+    expect(list()).toEqual([...before, 'a'].sort());
+  });
 
   test('a command that asks to run unconfined needs a question, and is denied without one', async () => {
     const {conversation, denials, workspace} = await bashUnder('auto', {command: 'touch made', unconfined: true});
