@@ -58,7 +58,9 @@ async function hostileClone() {
   onTestFinished(marks.remove);
   const program = (name: string) => {
     const file = path.join(marks.path, name.replaceAll('.', '_'));
-    writeFileSync(file, `#!/bin/sh\n: >'${marks.path}/ran-${name}'\ncat\n`);
+    // A filter passes on what it gets; the others fail, so that git waits for none.
+    const rest = name.startsWith('filter.') ? 'cat' : 'exit 1';
+    writeFileSync(file, `#!/bin/sh\n: >'${marks.path}/ran-${name}'\n${rest}\n`);
     chmodSync(file, 0o755);
     return file;
   };
@@ -79,6 +81,7 @@ async function hostileClone() {
   // So that git has to read the files.
   await work.write('src/greet.ts', (await work.read('src/greet.ts')).replace('greet', 'GREET'));
   await work.write('README.md', (await work.read('README.md')).replace('Greeter', 'GREETER'));
+  await work.write('package.json', `${await work.read('package.json')}\n`);
   const ran = () => readdirSync(marks.path).filter((name) => name.startsWith('ran-'));
   return {work, ran};
 }
@@ -96,7 +99,7 @@ test('plain git runs what such a clone names', async () => {
   const commands = [
     ...[
       'status',
-      'diff',
+      'diff HEAD -- package.json',
       'log -p -1',
       'add -A',
       'commit -m x',
@@ -110,11 +113,12 @@ test('plain git runs what such a clone names', async () => {
   ];
   for (const command of commands) {
     try {
-      execFileSync('bash', ['-c', `git ${command} </dev/null`], {cwd: work.path, stdio: 'pipe'});
+      execFileSync('bash', ['-c', `git ${command} </dev/null`], {cwd: work.path, stdio: 'pipe', timeout: 10_000});
     } catch {
       // It fails where the program does.
     }
   }
+  expect(ran().length).toBeGreaterThanOrEqual(15);
   expect(ran()).toEqual(
     expect.arrayContaining([
       ...[
