@@ -26,8 +26,10 @@ import {ToolSpecs} from './turn/model-request.ts';
 import {isHistoryRefused, RefusedHistory} from './turn/refused-history.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {Deadline} from './turn/run-limits.ts';
+import {StreamedText} from './turn/streamed-text.ts';
 import {type Ending, Tally} from './turn/tally.ts';
-import {getErrorMessage, ModelError} from './util/errors.ts';
+import {waitUntilWritten} from './turn/transcript-wait.ts';
+import {getErrorMessage, MiniCcError, ModelError} from './util/errors.ts';
 import {getText, toUserMessage} from './util/messages.ts';
 
 /** The arguments of one run: made once, never changed. */
@@ -93,7 +95,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, REPORT_NOW);
     const sent = await requestReply(run, specs.create(run.tools), tally, nearLimit === undefined);
-    const reply = appendReply(run, sent, tally);
+    const reply = await appendReply(run, sent, tally);
     run.tokens.spend(reply.usage);
 
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
@@ -179,6 +181,7 @@ async function requestReply(
 ): Promise<ModelReply> {
   const {history, emit} = run;
   history.answerOpenCalls('Cut off before it ended.');
+  await waitUntilWritten(run);
   const onUsage = (usage: Usage, model: string) => {
     tally.addCall(usage, model);
     run.tokens.spend(usage);
@@ -225,18 +228,25 @@ async function callModel(
   const most = Math.min(tokens.left, size?.reserve ?? Number.POSITIVE_INFINITY);
   const limits = most === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: most};
   tally.beginCall();
+  const streamed = new StreamedText(run.history, run.clock);
   try {
     return await model.reply(
       {system: system.toWellFormed(), tools, messages, mayCallTools, ...limits, signal},
       (progress) => {
-        if (progress.type === 'retry') tokens.spend(tally.abandonAttempt());
-        else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
-        else if (progress.type === 'text') tally.addStreamedText(progress.text);
+        if (progress.type === 'retry') {
+          tokens.spend(tally.abandonAttempt());
+          streamed.restart();
+        } else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
+        else if (progress.type === 'text') {
+          tally.addStreamedText(progress.text);
+          streamed.add(progress.text);
+        }
         const event = toEvent(progress, run.rawStream);
         if (event) run.emit(event);
       },
     );
   } finally {
+    streamed.end();
     tally.endCall();
   }
 }
@@ -275,10 +285,12 @@ function appendUserText(run: AgentRun, text: string): void {
 /** A reply as it is in the history. */
 type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, string>};
 
-function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): AppendedReply {
+/** @throws as `waitUntilWritten` */
+async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Promise<AppendedReply> {
   tally.addReply(reply);
   const facts = {model: reply.model, usage: reply.usage, stopReason: reply.stopReason};
   const {content, badInputs} = run.history.appendReply(reply.content, facts, reply.garbledInputs);
+  await waitUntilWritten(run);
   // Nothing is left of an empty reply.
   if (content.length > 0) run.emit({type: 'message', role: 'assistant', id: reply.id, content, ...facts});
   return {...reply, content, badInputs};
@@ -312,6 +324,7 @@ async function answerCalls(
   tally.addToolRecords(outcomes.map(({record}) => record));
   const content = outcomes.map(({block}) => block);
   run.history.append({role: 'user', content});
+  await waitUntilWritten(run);
   run.emit({type: 'message', role: 'user', content});
 }
 
@@ -350,7 +363,7 @@ function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
   if (error instanceof ModelError && error.kind === 'idle') {
     return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
   }
-  const code = error instanceof ModelError ? error.code : 'INTERNAL';
+  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
   return tally.result({outcome: 'error', code, error: getErrorMessage(error)});
 }
 

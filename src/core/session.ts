@@ -6,7 +6,7 @@ import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
 import type {Prompt, Request, RequestAnswer, RequestName, Requests, Session, SubmitResult} from './contract/session.ts';
 import {getDescriptions} from './runs/run-record.ts';
 import {CommandRunner} from './session/commands.ts';
-import type {SessionParts} from './session/parts.ts';
+import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
 import {Turns} from './session/turns.ts';
 import {RunAborted} from './turn/run-ending.ts';
@@ -24,7 +24,7 @@ class LocalSession implements Session {
   readonly #turns: Turns;
   readonly #commands: CommandRunner;
   readonly #requests: Requests;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
   /** Announcements of an earlier process, until a front end listens. */
   #pending: SessionParts['pending'];
 
@@ -73,7 +73,7 @@ class LocalSession implements Session {
   }
 
   async #submit(prompt: Prompt): Promise<SubmitResult> {
-    if (this.#isClosed) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
+    if (this.#closing) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
     const command = parseCommandLine(getText(prompt.content));
     if (!command) return this.#turns.submit(prompt);
     const done = await this.#commands.run(command);
@@ -106,14 +106,17 @@ class LocalSession implements Session {
     this.#commands.abort(why);
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#turns.close();
     this.#abort(new RunAborted('close'));
     await this.#parts.manager.close();
     await this.#turns.ended;
-    this.#parts.state.conversation.close();
+    closeConversation(this.#parts.state.conversation, this.#emit);
     await this.#parts.onClose();
   }
 }

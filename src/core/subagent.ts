@@ -25,6 +25,7 @@ import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
 import {formatReason, NO_TOTALS} from './turn/run-ending.ts';
 import {createSystemPrompt} from './turn/system-prompt.ts';
+import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage} from './util/messages.ts';
 
@@ -108,7 +109,7 @@ async function runToEnd(
       background: registry.get(live.runId)?.background ?? before.background,
       round: before.round,
     });
-    await live.transcript.close();
+    await closeTranscript(live, deps, emit);
     return toResult(live, result, receipt, deps);
   } catch (error) {
     // The error that prevented writing may also prevent closing; the first one is reported.
@@ -116,6 +117,27 @@ async function runToEnd(
     const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
     const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
     return toResult(live, result, makeReceipt(result, deps.workspace.root), deps);
+  }
+}
+
+/**
+ * Waits for a full disk, so that the end is on disk before it is published. Where that does not come about (the run is
+ * stopped meanwhile, or the disk fails), the user is told, and the result stands. Never rejects.
+ */
+async function closeTranscript(
+  {history, transcript, signal}: LiveRun,
+  {clock}: SubagentDeps,
+  emit: Emit,
+): Promise<void> {
+  try {
+    await waitUntilWritten({history, emit, clock, signal});
+  } catch {
+    // Closing fails for the same reason, and is reported.
+  }
+  try {
+    await transcript.close();
+  } catch (error) {
+    emit({type: 'notice', level: 'error', text: getErrorMessage(error)});
   }
 }
 

@@ -84,6 +84,11 @@ export type TranscriptEntry =
       readonly usage?: Usage;
       readonly stopReason?: string | null;
     }
+  /**
+   * Text of a reply that is being streamed, as far as it is new. It follows that of the `partial` line before it, or with
+   * `start` takes its place. The whole message, when it comes, replaces all of it.
+   */
+  | {readonly type: 'partial'; readonly at: string; readonly text: string; readonly start?: true}
   /** A run was sent to the background while it was at work. */
   | {readonly type: 'background'; readonly at: string}
   /** An ended run continues in the background; `round` counts from 1. */
@@ -127,9 +132,26 @@ export interface RunEnd {
   readonly round?: number;
 }
 
-/** Appends lines to a transcript. `storage/` implements it. Synchronous: when `append` returns, the line is on disk. */
+/** Why lines of a journal are not on disk yet. */
+export interface JournalFault {
+  /** One line for the user: what is wrong, where, and what to do. */
+  readonly text: string;
+  /** The disk is full: the work can wait for room. */
+  readonly mayPass: boolean;
+  /** The user was not told of it yet. */
+  readonly isNew: boolean;
+}
+
+/** Appends lines to a transcript. `storage/` implements it. */
 export interface Journal {
+  /**
+   * Synchronous: when it returns, the line is on disk, or waits in memory with those before it because the disk does not
+   * take it now.
+   * @throws UsageError when the transcript may not be written at all: another mini-cc has it open
+   */
   append(entry: TranscriptEntry): void;
+  /** Writes the lines that wait. @returns why they cannot be written; undefined when none waits. A journal in memory has none. */
+  flush?(): JournalFault | undefined;
 }
 
 /** Which model gave a reply, and what it cost. */

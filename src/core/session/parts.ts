@@ -1,7 +1,7 @@
 /** What a session is put together from; `compose/` does it. */
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
-import type {PermissionMode, SessionInfo} from '../contract/events.ts';
+import type {Emit, PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
@@ -13,6 +13,7 @@ import type {Redactor} from '../secrets/redaction.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import type {History} from '../turn/history.ts';
 import type {Inbox} from '../turn/inbox.ts';
+import {getErrorMessage} from '../util/errors.ts';
 import type {EventBus} from './event-bus.ts';
 
 export interface SessionParts {
@@ -72,7 +73,17 @@ export interface Conversation {
   rewindPoints(): readonly RewindPoint[];
   /** The messages before the one with this uuid, from the transcript. */
   messagesBefore(uuid: string): readonly RestoredMessage[];
+  /** @throws MiniCcError when lines could not be written, and the error of the disk; it is closed all the same */
   close(): void;
+}
+
+/** Closes the transcript. What could not be written is a notice: it must not keep the rest from being closed. */
+export function closeConversation(conversation: Conversation, emit: Emit): void {
+  try {
+    conversation.close();
+  } catch (error) {
+    emit({type: 'notice', level: 'error', text: getErrorMessage(error)});
+  }
 }
 
 /** What agents changed in files, and the way back; by the checkpoints of the session that is open. */

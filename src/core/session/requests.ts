@@ -7,7 +7,7 @@ import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
-import type {SessionParts} from './parts.ts';
+import {closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
 /** @param emitInfo to be called when `info` has changed */
@@ -70,8 +70,10 @@ function conversationRequests(
         await manager.clear();
         // Those that wait belong to the old conversation: they are announced when it goes on.
         inbox.drop('announcement');
-        state.conversation.close();
-        state.conversation = parts.openConversation();
+        // First the new one: if it cannot be opened, the old one stays.
+        const next = parts.openConversation();
+        closeConversation(state.conversation, emit);
+        state.conversation = next;
         emit({type: 'cleared'});
         emitInfo();
       });

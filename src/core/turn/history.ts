@@ -1,7 +1,7 @@
 /**
  * The messages of one agent. Each change is first written to the transcript and then made in memory: what the model or
- * the screen sees is already on disk. When the transcript cannot be written, nothing changes in memory. All methods
- * that write throw what the journal throws, e.g. on a full disk.
+ * the screen sees is already on disk. Where the disk is full, lines wait in the journal, and the run waits until it has
+ * written them (`transcript-wait.ts`). All methods that write throw what the journal throws; then nothing has changed.
  *
  * It is always a history that a server takes, by the rules of `valid-messages.ts`: a message is mended when it is
  * appended and when it is restored, and calls without a result are answered before anything comes after them.
@@ -12,6 +12,7 @@ import type {AssistantBlock, Message, PromptContent} from '../contract/model.ts'
 import type {
   Announcement,
   Journal,
+  JournalFault,
   Replacement,
   ReplyFacts,
   RestoredMessage,
@@ -184,6 +185,16 @@ export class History {
         return message ? [{...line, message}] : [];
       }),
     );
+  }
+
+  /** Writes the lines that the disk did not take. @returns why it still does not; undefined when all are written. */
+  flush(): JournalFault | undefined {
+    return this.journal.flush?.();
+  }
+
+  /** Writes text of a reply that is being streamed, as far as it is new. @param start it takes the place of the text before */
+  recordPartial(text: string, start: boolean): void {
+    this.journal.append({type: 'partial', at: now(), text, ...(start && {start})});
   }
 
   /** Writes how the run ended. The messages do not change. */

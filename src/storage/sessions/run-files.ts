@@ -17,8 +17,8 @@ import {
   readHeaderAndLast,
   readTranscript,
   type TranscriptHeader,
-  TranscriptWriter,
 } from './transcript.ts';
+import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
 interface RunFilesDeps {
   /** Called each time, since /clear starts a new session. */
@@ -26,6 +26,7 @@ interface RunFilesDeps {
   readonly cwd: string;
   readonly createOutputStore: (folder: string) => OutputStore;
   readonly redactor: Redactor;
+  readonly disk: DiskState;
 }
 
 export class RunFiles implements RunStore {
@@ -46,7 +47,7 @@ export class RunFiles implements RunStore {
     this.#lastCreatedAt = Math.max(Date.now(), this.#lastCreatedAt + 1);
     const at = new Date(this.#lastCreatedAt).toISOString();
     const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...facts};
-    const journal = new TranscriptWriter(transcript, first, this.deps.redactor);
+    const journal = this.#createWriter(transcript, first);
     return {...getHandles(journal), output: this.deps.createOutputStore(folder), transcript};
   }
 
@@ -61,7 +62,7 @@ export class RunFiles implements RunStore {
     }
     assertContinuable(transcript);
     const read = readTranscript(transcript);
-    const journal = new TranscriptWriter(transcript, read.header, this.deps.redactor);
+    const journal = this.#createWriter(transcript, read.header);
     const output = this.deps.createOutputStore(folder);
     return {...getHandles(journal), output, transcript, messages: getRestoredMessages(read)};
   }
@@ -79,6 +80,10 @@ export class RunFiles implements RunStore {
 
   archive(runId: string): string {
     return archiveTranscript(this.#getFolder(runId));
+  }
+
+  #createWriter(file: string, header: ConstructorParameters<typeof TranscriptWriter>[1]): TranscriptWriter {
+    return new TranscriptWriter(file, header, this.deps.redactor, {disk: this.deps.disk});
   }
 
   #getFolder(runId: string): string {
@@ -156,6 +161,7 @@ function fromEnd(end: EndEntry) {
 function fromEntries(entries: readonly TranscriptEntry[]) {
   let state = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
   let isBackground = false;
+  let streamed = '';
   let end: EndEntry | undefined;
   for (const entry of entries) {
     if ('at' in entry) state = {...state, lastAt: Date.parse(entry.at)};
@@ -171,10 +177,15 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
       case 'end':
         end = entry;
         break;
+      case 'partial':
+        streamed = entry.start ? entry.text : streamed + entry.text;
+        break;
       case 'message':
+        streamed = '';
         state = {...state, ...fromMessage(entry, state)};
     }
   }
+  if (streamed.trim() !== '') state = {...state, text: streamed.trim()};
   return {...state, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
 }
 

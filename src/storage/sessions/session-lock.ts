@@ -6,7 +6,7 @@
 import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
-import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {getErrorCode, UsageError} from '../../core/util/errors.ts';
 import {runProgramSync} from '../../core/util/processes.ts';
 
 const LOCK = 'lock';
@@ -32,7 +32,7 @@ export class SessionLock {
 
   /**
    * Does nothing when this process has the lock already.
-   * @throws UsageError when another one has it, or writing fails
+   * @throws UsageError when another one has it, and the error of the file system when it cannot be written
    */
   acquire(): void {
     if (this.#isHeld) return;
@@ -48,7 +48,6 @@ export class SessionLock {
     }
   }
 
-  /** @throws UsageError on a full disk, and where this user may not write. */
   #write(own: string): void {
     const holder: Holder = {version: 1, pid: process.pid, started: getStartTime(process.pid) ?? '', host: hostname()};
     try {
@@ -56,10 +55,7 @@ export class SessionLock {
       writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
     } catch (error) {
       if (existsSync(own)) rmSync(own);
-      throw new UsageError(
-        `Nothing can be written to ${this.folder} (${getErrorMessage(error)}): free space there, or set MINI_CC_HOME to a folder that can be written`,
-        {cause: error},
-      );
+      throw error;
     }
   }
 

@@ -5,11 +5,13 @@ import type {OutputStore} from '../../core/contract/results.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
 import {RedactingStream, Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
+import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {createPrivateFolder, openPrivateFile} from '../../core/util/files/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
 import {RunFiles} from './run-files.ts';
 import {isLocked, SessionLock} from './session-lock.ts';
-import {assertContinuable, readHeader, type TranscriptHeader, TranscriptWriter} from './transcript.ts';
+import {assertContinuable, readHeader, type TranscriptHeader} from './transcript.ts';
+import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
 interface OpenSession {
   readonly journal: Journal;
@@ -30,6 +32,7 @@ export interface StoredSession {
 export class SessionStore {
   /** The folder of this directory's sessions. Another directory whose path gives the same name shares it. */
   readonly folder: string;
+  readonly #disk: DiskState = {isFaulty: false};
 
   constructor(
     home: string,
@@ -58,10 +61,13 @@ export class SessionStore {
   openSession(id: string): OpenSession {
     const folder = this.sessionFolder(id);
     const header = {id, agent: 'main', cwd: this.cwd};
-    const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor);
     const lock = new SessionLock(folder, id);
+    const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor, {
+      disk: this.#disk,
+      beforeOpen: () => lock.acquire(),
+    });
     if (existsSync(writer.path)) {
-      lock.acquire();
+      acquire(lock, folder);
       try {
         this.#assertContinuable(writer.path);
       } catch (error) {
@@ -70,17 +76,15 @@ export class SessionStore {
       }
     }
     return {
-      journal: {
-        append(entry) {
-          lock.acquire();
-          writer.append(entry);
-        },
-      },
+      journal: writer,
       transcript: writer.path,
       output: this.#createOutputStore(folder),
       close() {
-        writer.close();
-        lock.release();
+        try {
+          writer.close();
+        } finally {
+          lock.release();
+        }
       },
     };
   }
@@ -89,7 +93,7 @@ export class SessionStore {
   runStore(sessionId: () => string): RunFiles {
     const session = () => ({id: sessionId(), folder: this.sessionFolder(sessionId())});
     const createOutputStore = (folder: string) => this.#createOutputStore(folder);
-    return new RunFiles({session, cwd: this.cwd, createOutputStore, redactor: this.redactor});
+    return new RunFiles({session, cwd: this.cwd, createOutputStore, redactor: this.redactor, disk: this.#disk});
   }
 
   /** The transcript of a session, by its id or a unique beginning of it. @throws UsageError when there is none */
@@ -174,6 +178,17 @@ export class SessionStore {
       throw new UsageError(`${transcript} is a session of another directory, ${cwd}: choose another session id`);
     }
     assertContinuable(transcript);
+  }
+}
+
+/** @throws UsageError in one line, also when the lock cannot be written */
+function acquire(lock: SessionLock, folder: string): void {
+  try {
+    lock.acquire();
+  } catch (error) {
+    const fault = describeDiskFault(error, folder);
+    if (!fault) throw error;
+    throw new UsageError(fault.text, {cause: error});
   }
 }
 

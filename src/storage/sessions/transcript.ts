@@ -1,108 +1,23 @@
-/**
- * Transcripts: JSON lines, appended, one whole event a line.
- *
- * Durability: `append` hands a line to the kernel before it returns, so the line survives the end of the process by any
- * signal, `kill -9` too. Closing syncs it to the disk (fsync): a run's transcript at its end, before its end is
- * published; a session's when the session is left. So a power cut may lose the last moments of a conversation, but
- * never a published result. A sync after every line would cost each turn some milliseconds.
- */
-import {closeSync, existsSync, fsync, fsyncSync, readFileSync, statSync} from 'node:fs';
-import path from 'node:path';
-import {promisify} from 'node:util';
-import type {AssistantBlock, Message} from '../../core/contract/model.ts';
+/** Reads transcripts: JSON lines, one whole event a line. `transcript-writer.ts` writes them. */
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import type {Message} from '../../core/contract/model.ts';
 import type {Outcome} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session.ts';
 import {
-  type Journal,
   type Replacement,
   type RestoredMessage,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
 } from '../../core/contract/transcript.ts';
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
-import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 import {getText, withResultTexts} from '../../core/util/messages.ts';
-import {appendLine, openForAppending, parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
+import {parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
 /** A line with a message, or a message of a `replace` line. */
 type MessageLine = Extract<TranscriptEntry, {type: 'message'}> & Replacement;
-
-/** Appends to one file. The first entry creates it, so that a session without any message leaves nothing. */
-export class TranscriptWriter implements Journal {
-  #fd: number | undefined;
-
-  constructor(
-    readonly path: string,
-    /** `at` defaults to the time of the first line. */
-    private readonly header: Omit<TranscriptHeader, 'type' | 'version' | 'at'> & Partial<Pick<TranscriptHeader, 'at'>>,
-    /** Takes the values of known keys out of each line. */
-    private readonly redactor: Redactor,
-  ) {}
-
-  append(entry: TranscriptEntry): void {
-    this.#fd ??= this.#open();
-    appendLine(this.#fd, this.#format(entry));
-  }
-
-  /** Closes the file until the next entry, without a sync: hundreds of runs may wait for their turn. */
-  park(): void {
-    if (this.#fd === undefined) return;
-    closeSync(this.#fd);
-    this.#fd = undefined;
-  }
-
-  close(): void {
-    if (this.#fd === undefined) return;
-    fsyncSync(this.#fd);
-    this.park();
-  }
-
-  /** Closes without blocking the process while the disk works. All lines are on the disk when this resolves. */
-  async closeInBackground(): Promise<void> {
-    const fd = this.#fd;
-    if (fd === undefined) return;
-    this.#fd = undefined;
-    try {
-      await promisify(fsync)(fd);
-    } finally {
-      closeSync(fd);
-    }
-  }
-
-  #open(): number {
-    createPrivateFolder(path.dirname(this.path));
-    return openForAppending(this.path, () => {
-      const start = {type: 'session', version: TRANSCRIPT_VERSION, at: new Date().toISOString()} as const;
-      return this.#format({...start, ...this.header});
-    });
-  }
-
-  #format(entry: TranscriptEntry): string {
-    return JSON.stringify(redactEntry(entry, this.redactor));
-  }
-}
-
-function redactEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntry {
-  if (redactor.isEmpty) return entry;
-  if (entry.type !== 'message') return redactor.values(entry);
-  return redactor.values({...entry, message: withoutRedactedThinking(entry.message, redactor)});
-}
-
-/** A server accepts the thinking of a reply only as it was signed, or none. So with one that contains a key, all are left out. */
-function withoutRedactedThinking(message: Message, redactor: Redactor): Message {
-  const {content} = message;
-  if (message.role !== 'assistant' || typeof content === 'string') return message;
-  const blocks = content as readonly AssistantBlock[];
-  const isChanged = (block: AssistantBlock) =>
-    block.type === 'thinking' && redactor.text(block.thinking) !== block.thinking;
-  if (!blocks.some(isChanged)) return message;
-  const kept = blocks.filter(({type}) => type !== 'thinking' && type !== 'redacted_thinking');
-  return {...message, content: kept.length > 0 ? kept : [{type: 'text', text: '(a thought that contained a key)'}]};
-}
 
 export interface Transcript {
   readonly header: TranscriptHeader;
@@ -197,6 +112,7 @@ function isEntry(value: unknown): value is TranscriptEntry {
     const {from, to, by} = value;
     return typeof from === 'string' && typeof to === 'string' && Array.isArray(by) && by.every(isMessageLine);
   }
+  if (type === 'partial') return typeof value.text === 'string';
   if (type === 'shorten') return Array.isArray(value.results) && value.results.every(isObject);
   if (type !== 'message') return true;
   return isMessageLine(value);
@@ -244,7 +160,9 @@ function readConversation({entries}: Transcript): Conversation {
     last = {line, before: last};
     links.set(line.uuid, last);
   };
+  const streamed = new StreamedReply();
   for (const entry of entries) {
+    for (const line of streamed.endBefore(entry)) append(line);
     if (entry.type === 'message') append(withAnnouncement(entry));
     if (entry.type === 'rewind') {
       const to = links.get(entry.to);
@@ -269,8 +187,46 @@ function readConversation({entries}: Transcript): Conversation {
       for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
     }
   }
+  for (const line of streamed.take()) append(line);
   return {last, links};
 }
+
+/** The text of a reply that was being streamed, as far as no whole message replaced it: mini-cc ended in its midst. */
+class StreamedReply {
+  #text = '';
+  #at = '';
+  #count = 0;
+
+  /** @returns what was cut off, as messages, when this line shows that no whole message of it came */
+  endBefore(entry: TranscriptEntry): MessageLine[] {
+    if (entry.type === 'partial') {
+      this.#text = entry.start ? entry.text : this.#text + entry.text;
+      this.#at = entry.at;
+    } else if (entry.type === 'message' && entry.message.role === 'user') return this.take();
+    else if (entry.type !== 'end' && entry.type !== 'background') this.#text = '';
+    return [];
+  }
+
+  /** Their ids are the same at each reading. */
+  take(): MessageLine[] {
+    const text = this.#text.trimEnd();
+    this.#text = '';
+    if (text === '') return [];
+    this.#count += 1;
+    return createCutOff(text).map((message, index) => ({
+      ...{type: 'message', uuid: `cut-off-${this.#count}-${index}`, at: this.#at, message},
+    }));
+  }
+}
+
+function createCutOff(text: string): Message[] {
+  return [
+    {role: 'assistant', content: [{type: 'text', text}]},
+    {role: 'user', content: CUT_OFF},
+  ];
+}
+
+const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
 
 /** In their order. */
 function toLines(last: Link | undefined): MessageLine[] {

@@ -22,8 +22,8 @@ import {
   getRestoredMessages,
   readTranscript,
   type Transcript,
-  TranscriptWriter,
 } from '../../../src/storage/sessions/transcript.ts';
+import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
 const header = {id: 'one', agent: 'main', cwd: '/work'};

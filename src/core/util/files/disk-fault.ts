@@ -1,0 +1,71 @@
+/** Says why a place of mini-cc cannot be written, and whether it is worth to wait. */
+import {statfsSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {getErrorCode, getErrorMessage} from '../errors.ts';
+
+export interface DiskFault {
+  /** One line: what is wrong, where, and what to do. */
+  readonly text: string;
+  /** There may be room later: somebody frees space, or raises a quota. Other faults need a person and another start. */
+  readonly mayPass: boolean;
+}
+
+/** @param folder where it was to be written; it need not exist. @returns undefined for errors that are not the file system's */
+export function describeDiskFault(error: unknown, folder: string): DiskFault | undefined {
+  const code = getErrorCode(error);
+  if (code === undefined || !(error instanceof Error && 'syscall' in error)) return undefined;
+  const where = `nothing can be written to ${folder}`;
+  const place = describePlace(folder);
+  switch (code) {
+    case 'ENOSPC':
+      return {text: `The disk is full: ${where}${place}. Free space there`, mayPass: true};
+    case 'EDQUOT':
+      return {text: `Your disk quota is used up: ${where}${place}. Free space there`, mayPass: true};
+    case 'EROFS':
+      return {text: `The file system is read-only: ${where}${place}. ${ELSEWHERE}`, mayPass: false};
+    case 'EIO':
+      return {
+        text: `The disk has an error (EIO): ${where}${place}. Check that disk, or ${lowerFirst(ELSEWHERE)}`,
+        mayPass: false,
+      };
+    case 'EACCES':
+    case 'EPERM':
+      return {text: `Permission denied: ${where}. Change its permissions, or ${lowerFirst(ELSEWHERE)}`, mayPass: false};
+    default:
+      return {text: `N${where.slice(1)} (${getErrorMessage(error).split(', ')[0]}). ${ELSEWHERE}`, mayPass: false};
+  }
+}
+
+const ELSEWHERE = 'Set MINI_CC_HOME to a folder that can be written';
+
+function lowerFirst(text: string): string {
+  return text[0]!.toLowerCase() + text.slice(1);
+}
+
+/** ` (file system mounted at /home, 0 B free)`; empty where the system does not say it. */
+function describePlace(folder: string): string {
+  try {
+    const existing = findExisting(folder);
+    const {bavail, bsize, files, ffree} = statfsSync(existing);
+    const free = files > 0 && ffree === 0 ? 'no file more fits' : `${formatBytes(bavail * bsize)} free`;
+    return ` (file system mounted at ${findMount(existing)}, ${free})`;
+  } catch {
+    return '';
+  }
+}
+
+function findExisting(folder: string): string {
+  return statSync(folder, {throwIfNoEntry: false}) ? folder : findExisting(path.dirname(folder));
+}
+
+/** The highest folder above that is on the same device. */
+function findMount(folder: string): string {
+  const above = path.dirname(folder);
+  return above === folder || statSync(above).dev !== statSync(folder).dev ? folder : findMount(above);
+}
+
+function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${Math.floor(bytes / 1024 ** power)} ${units[power]}`;
+}
