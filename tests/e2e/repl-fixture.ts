@@ -2,7 +2,7 @@
 import {onTestFinished} from 'vitest';
 import type {Home} from '../support/environment.ts';
 import type {MessagesServer} from '../support/messages-server.ts';
-import {startCli} from '../support/run-cli.ts';
+import {type StartOptions, startCli} from '../support/run-cli.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {project} from './fixture.ts';
 
@@ -14,6 +14,7 @@ interface Options {
   readonly home?: Home;
   readonly cwd?: string;
   readonly env?: Record<string, string>;
+  readonly wrap?: NonNullable<StartOptions['wrap']>;
 }
 
 /** Starts the REPL in a terminal and waits until it takes input. */

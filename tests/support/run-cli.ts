@@ -18,6 +18,8 @@ export interface CliOptions {
   readonly server?: Pick<MessagesServer, 'url'>;
   /** Default: an empty folder, removed at the end. */
   readonly home?: Home;
+  /** The program starts through another one, e.g. on a small disk. */
+  readonly wrap?: (command: string, args: readonly string[]) => [command: string, args: string[]];
 }
 
 export interface RunOptions extends CliOptions {
@@ -55,9 +57,13 @@ export async function spawnCli(
   options: CliOptions & {readonly home: Home},
 ): Promise<ChildProcessWithoutNullStreams> {
   await buildOnce();
-  const {home, cwd = home.path} = options;
+  const {home, cwd = home.path, wrap = runDirectly} = options;
   // Its own process group, so that a test can end it with all its children.
-  return spawn(process.execPath, [cliPath, ...args], {cwd, env: cliEnvironment(home, options), detached: true});
+  return spawn(...wrap(process.execPath, [cliPath, ...args]), {
+    cwd,
+    env: cliEnvironment(home, options),
+    detached: true,
+  });
 }
 
 /** Runs the program and waits for its end. */
@@ -123,8 +129,8 @@ export interface StartOptions extends CliOptions {
 export async function startCli(args: readonly string[], options: StartOptions = {}): Promise<Terminal> {
   await buildOnce();
   const home = options.home ?? (await createHome());
-  const {cols, rows, cwd = home.path} = options;
-  const terminal = startTerminal(process.execPath, [cliPath, ...args], {
+  const {cols, rows, cwd = home.path, wrap = runDirectly} = options;
+  const terminal = startTerminal(...wrap(process.execPath, [cliPath, ...args]), {
     cwd,
     env: {...removeDefaults(), ...cliEnvironment(home, options)},
     ...(cols === undefined ? {} : {cols}),
@@ -132,6 +138,10 @@ export async function startCli(args: readonly string[], options: StartOptions = 
   });
   if (options.home === undefined) terminal.exit.then(home.remove, home.remove);
   return terminal;
+}
+
+function runDirectly(command: string, args: readonly string[]): [string, string[]] {
+  return [command, [...args]];
 }
 
 /** The default environment, all undefined: the terminal must not bring back variables that a test removes. */

@@ -32,7 +32,7 @@ export interface StoredSession {
 export class SessionStore {
   /** The folder of this directory's sessions. Another directory whose path gives the same name shares it. */
   readonly folder: string;
-  readonly #disk: DiskState = {isFaulty: false};
+  readonly #disk: DiskState = {isTold: false};
 
   constructor(
     home: string,

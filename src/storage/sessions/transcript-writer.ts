@@ -21,14 +21,14 @@ import {
 } from '../../core/contract/transcript.ts';
 import {RedactingStream, type Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
+import {type DiskFault, describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 import {appendLine, openForAppending} from '../json-lines.ts';
 import type {TranscriptHeader} from './transcript.ts';
 
 /** Shared by the transcripts of a session: a fault of their disk is told once. */
 export interface DiskState {
-  isFaulty: boolean;
+  isTold: boolean;
 }
 
 interface WriterOptions {
@@ -60,7 +60,7 @@ export class TranscriptWriter implements Journal {
     private readonly redactor: Redactor,
     private readonly options: WriterOptions = {},
   ) {
-    this.#disk = options.disk ?? {isFaulty: false};
+    this.#disk = options.disk ?? {isTold: false};
   }
 
   append(entry: TranscriptEntry): void {
@@ -71,7 +71,7 @@ export class TranscriptWriter implements Journal {
     if (isReply) this.#waiting = this.#waiting.filter(({type}) => type !== 'partial');
     this.#waiting.push({type: entry.type, line: JSON.stringify(redacted)});
     try {
-      this.flush();
+      this.#writeWaiting();
     } catch (error) {
       this.#waiting.pop();
       throw error;
@@ -79,6 +79,14 @@ export class TranscriptWriter implements Journal {
   }
 
   flush(): JournalFault | undefined {
+    const fault = this.#writeWaiting();
+    if (!fault) return undefined;
+    const isNew = !this.#disk.isTold;
+    this.#disk.isTold = true;
+    return {...fault, isNew};
+  }
+
+  #writeWaiting(): DiskFault | undefined {
     while (this.#waiting.length > 0) {
       try {
         this.#fd ??= this.#open();
@@ -87,7 +95,7 @@ export class TranscriptWriter implements Journal {
         return this.#toFault(error);
       }
       this.#waiting.shift();
-      this.#disk.isFaulty = false;
+      this.#disk.isTold = false;
     }
     return undefined;
   }
@@ -102,7 +110,7 @@ export class TranscriptWriter implements Journal {
 
   /** @throws MiniCcError when lines could not be written, and the error of the sync; the file is closed all the same */
   close(): void {
-    const fault = this.flush();
+    const fault = this.#writeWaiting();
     try {
       if (this.#fd !== undefined) fsyncSync(this.#fd);
     } finally {
@@ -123,7 +131,7 @@ export class TranscriptWriter implements Journal {
   }
 
   async #closeInBackground(): Promise<void> {
-    const fault = this.flush();
+    const fault = this.#writeWaiting();
     const fd = this.#fd;
     this.#fd = undefined;
     try {
@@ -134,20 +142,21 @@ export class TranscriptWriter implements Journal {
     if (fault) throw this.#createUnwritten(fault);
   }
 
-  #createUnwritten({text}: JournalFault): MiniCcError {
+  #createUnwritten({text}: DiskFault): MiniCcError {
     const count = this.#waiting.length;
-    return new MiniCcError('TRANSCRIPT_UNWRITTEN', `The last ${count} lines of ${this.path} are not written. ${text}`);
+    return new MiniCcError(
+      'TRANSCRIPT_UNWRITTEN',
+      `The last ${count === 1 ? 'line' : `${count} lines`} of ${this.path} ${count === 1 ? 'is' : 'are'} not written. ${text}`,
+    );
   }
 
   /** @throws the error when it is not the file system's */
-  #toFault(error: unknown): JournalFault {
+  #toFault(error: unknown): DiskFault {
     const fault = describeDiskFault(error, path.dirname(this.path));
     if (!fault) throw error;
     // Opened anew next time: then a line that was written in part is ended.
     this.park();
-    const isNew = !this.#disk.isFaulty;
-    this.#disk.isFaulty = true;
-    return {...fault, isNew};
+    return fault;
   }
 
   #open(): number {

@@ -120,7 +120,8 @@ describe('a prompt', () => {
     session.abort();
     await turn;
     await until(() => model.requests.length === 2);
-    expect(history.messages.at(-2)?.content ?? '').toEqual([...prompt.content, {type: 'text', text: 'and this?'}]);
+    const lastUser = history.messages.findLast(({role}) => role === 'user');
+    expect(lastUser?.content).toEqual([...prompt.content, {type: 'text', text: 'and this?'}]);
     await session.close();
   });
 
