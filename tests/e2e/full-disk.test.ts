@@ -13,7 +13,8 @@ import {idle, repl, send} from './repl-fixture.ts';
 const PLACE = /The disk is full: nothing can be written to (\S+) \(file system mounted at (\S+), 0 B free\)/;
 
 /** More than fits into what is left of the last block of a file. */
-const long = (text: string) => `${text}\n\n${'And more of it, in a line of its own that goes on a bit.\n\n'.repeat(150)}`;
+const long = (text: string) =>
+  `${text}\n\n${'And more of it, in a line of its own that goes on a bit.\n\n'.repeat(150)}`;
 
 /** A home on a small disk of its own. */
 async function given() {

@@ -13,6 +13,7 @@ import {
   getRestoredMessages,
   ignoreUnreadable,
   isNewerFormat,
+  listSaid,
   readEntries,
   readHeaderAndLast,
   readTranscript,
@@ -75,7 +76,7 @@ export class RunFiles implements RunStore {
 
   read(runId: string): readonly TranscriptEntry[] {
     const file = findTranscript(this.#getFolder(runId));
-    return file ? readRunEntries(file) : [];
+    return file ? listSaid(readRunEntries(file)) : [];
   }
 
   archive(runId: string): string {

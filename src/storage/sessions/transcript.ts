@@ -160,9 +160,7 @@ function readConversation({entries}: Transcript): Conversation {
     last = {line, before: last};
     links.set(line.uuid, last);
   };
-  const streamed = new StreamedReply();
-  for (const entry of entries) {
-    for (const line of streamed.endBefore(entry)) append(line);
+  for (const entry of withStreamedText(entries)) {
     if (entry.type === 'message') append(withAnnouncement(entry));
     if (entry.type === 'rewind') {
       const to = links.get(entry.to);
@@ -187,8 +185,21 @@ function readConversation({entries}: Transcript): Conversation {
       for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
     }
   }
-  for (const line of streamed.take()) append(line);
   return {last, links};
+}
+
+/** The lines with messages in place of the text of replies that were cut off while they streamed. */
+function withStreamedText(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const streamed = new StreamedReply();
+  const lines = entries.flatMap((entry) => [...streamed.endBefore(entry), entry]);
+  return [...lines, ...streamed.take()].filter(({type}) => type !== 'partial');
+}
+
+/** For people who look at a run, which may be at work: then a reply may be coming in. */
+export function listSaid(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const lines = withStreamedText(entries);
+  const last = lines.at(-1);
+  return last?.type === 'message' && last.message.content === CUT_OFF ? lines.slice(0, -1) : lines;
 }
 
 /** The text of a reply that was being streamed, as far as no whole message replaced it: mini-cc ended in its midst. */
