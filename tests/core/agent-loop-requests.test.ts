@@ -190,9 +190,12 @@ describe('the result of a run', () => {
     expect(durationMs).toBeGreaterThanOrEqual(modelMs);
   });
 
-  it('names the context window when the model ran out of it', async () => {
-    const {run} = await runAt([{...say('half'), stopReason: 'model_context_window_exceeded'}]);
-    expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: "the model's context window", text: 'half'});
+  it('goes on after a reply that filled the context window, and names the window when the replies fill it again', async () => {
+    const full = {...say('half'), stopReason: 'model_context_window_exceeded' as const};
+    const {run} = await runAt([full, say(', and the rest')]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'half, and the rest'});
+    const {run: stuck} = await runAt([full, full, full, full]);
+    expect(await runAgent(stuck)).toMatchObject({outcome: 'limit', limit: "the model's context window"});
   });
 
   it('has the code of the error of the model', async () => {
