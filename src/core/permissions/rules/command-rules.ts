@@ -52,8 +52,8 @@ function judgeSpellings(
   if (doubted) {
     const why =
       parsed instanceof NotProven
-        ? `the command is not understood (${parsed.message})`
-        : 'a part of it is known only when it runs';
+        ? `runs a command that is not understood (${parsed.message})`
+        : 'runs a command of which a part is known only when it runs';
     const because = `${why}, so it is not known whether ${formatRule(doubted)} refuses it`;
     return mode !== 'bypassPermissions' && !neverAsks
       ? {verdict: 'ask', because, onlyOnce: true}
