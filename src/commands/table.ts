@@ -7,6 +7,7 @@ import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {modelCommand} from './model.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
+import {sandboxCommand} from './sandbox.ts';
 import {backgroundCommand, stopCommand} from './stop.ts';
 import {subagentsCommand, tasksCommand} from './subagents.ts';
 
@@ -19,6 +20,7 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine):
     modelCommand,
     modeCommand,
     permissionsCommand,
+    sandboxCommand,
     subagentsCommand,
     tasksCommand,
     backgroundCommand,

@@ -1,15 +1,18 @@
 /** What a session may do by its command line and settings: permission rules and the sandbox. */
 import {homedir} from 'node:os';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
-import type {Confinement, RuleKind, Trusts} from '../core/contract/permission.ts';
+import type {RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
+import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
 import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
-import {formatNotYetAvailable} from '../core/util/planned-features.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
+import {getPackageStores} from '../sandbox/view/package-stores.ts';
+import {findSystemSecrets, getSystemFolders} from '../sandbox/view/system-folders.ts';
 import {SavedRules} from '../storage/saved-rules.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
 import type {SessionOptions} from './options.ts';
@@ -101,32 +104,19 @@ export function createSessionSandbox(settings: Settings, miniCcHome: string, tru
   return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets});
 }
 
-export function createPermissionSandbox(sandbox: Sandbox): PermissionSandbox {
+/** What tools for files read without a question beside the workspace, and what they do not. */
+export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths' | 'systemFolders'> {
+  const home = homedir();
   return {
-    available: async () => (await sandbox.status()).available,
-    isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
+    secretPaths: [...getSecretPaths(home, miniCcHome), ...findSystemSecrets()],
+    systemFolders: [...getSystemFolders(), ...getPackageStores(home, process.env)],
   };
 }
 
-/**
- * How commands of agents that may write are confined. Where the settings require the sandbox and there is none, such
- * commands do not run.
- * @returns `warning`: one line about what was asked for and is missing
- */
-export async function getConfinement(
-  settings: Settings,
-  sandbox: Sandbox,
-): Promise<{readonly confinement: Confinement; readonly warning?: string}> {
-  const {mode = 'off', allowedHosts = []} = settings.sandbox ?? {};
-  if (mode === 'off') return {confinement: 'none'};
-  const status = await sandbox.status();
-  if (status.available) {
-    const isWithoutHosts = status.kind === 'Seatbelt' && allowedHosts.length > 0;
-    const warning = `${formatNotYetAvailable('sandbox.allowedHosts')} on macOS: confined commands have no network`;
-    return {confinement: 'workspace-write', ...(isWithoutHosts && {warning})};
-  }
-  const why = `${status.reason}: ${status.remedy}`;
-  return mode === 'required'
-    ? {confinement: 'workspace-write', warning: `sandbox: required, and ${why}. Until then bash runs nothing.`}
-    : {confinement: 'none', warning: `sandbox: auto, and ${why}. Commands run without it.`};
+export function createPermissionSandbox(sandbox: Sandbox, isContainer = false): PermissionSandbox {
+  return {
+    isContainer,
+    available: async () => (await sandbox.status()).available,
+    isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
+  };
 }

@@ -4,7 +4,6 @@
  */
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
-import {homedir} from 'node:os';
 import path from 'node:path';
 import {createCommandTable} from '../commands/table.ts';
 import {toolNotes} from '../config/memory-files.ts';
@@ -19,7 +18,6 @@ import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
@@ -41,9 +39,10 @@ import {
   createPermissionSandbox,
   createRules,
   createSessionSandbox,
-  getConfinement,
   getToolRules,
+  getZoneFolders,
 } from './permissions.ts';
+import {SandboxControl} from './sandbox-control.ts';
 import {describeEmptySession, openConversation, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -87,12 +86,13 @@ async function openProject(options: SessionOptions) {
 async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   const {options, root, loaded, redactor, store} = before;
   const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
-  const {confinement, warning} = await getConfinement(loaded.settings, sandbox);
+  const sandboxControl = await SandboxControl.open(loaded.settings, sandbox);
+  const {warning} = await sandboxControl.state();
   const {rules, warnings} = createRules(options, loaded, {folder: store.folder, root, redactor});
   const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
   return {
     ...before,
-    ...{sandbox, confinement, rules, baseTools},
+    ...{sandbox, sandboxControl, rules, baseTools},
     toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
     warnings: [...loaded.warnings, ...warnings, ...(warning === undefined ? [] : [warning])],
   };
@@ -118,7 +118,7 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
 
 /** Who may do what, and the workspace that this holds for. */
 function addPermissions(before: ReturnType<typeof addAgents>) {
-  const {options, root, env, redactor, rules, loaded, confinement, sandbox, mainAgent, sessionFolder, store, state} =
+  const {options, root, env, redactor, rules, loaded, sandboxControl, sandbox, mainAgent, sessionFolder, store, state} =
     before;
   const questions = new Questions();
   const denials: Denial[] = [];
@@ -127,7 +127,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
     rules,
     {
       ownFolders: () => [sessionFolder()],
-      secretPaths: getSecretPaths(homedir(), options.home),
+      ...getZoneFolders(options.home),
     },
   );
   const workspace: Workspace = {
@@ -135,7 +135,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
     extraRoots: [...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)), ...loaded.directories],
     cwd: root,
     get confinement() {
-      return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : confinement);
+      return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : sandboxControl.confinement);
     },
     get seen() {
       return store.getReadablePlaces(state.conversation.id);
@@ -145,7 +145,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
   const permits = {
     policy,
     questions: options.interactive ? questions : undefined,
-    sandbox: createPermissionSandbox(sandbox),
+    sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox?.container),
     // Only print mode reads them, at its end.
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
@@ -165,7 +165,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
     options.appendSystemPrompt,
   );
   const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts)];
-  const {workspace, confinement, writeLog, checkpoints, worktrees, permits} = before;
+  const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits} = before;
   const summaryName = settings.compaction?.model;
   const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   const manager = new SubagentManager({
@@ -181,7 +181,10 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       return {agent: narrowed, model: resolver.resolve(record.model || undefined)};
     },
     runs: {
-      ...{baseTools, workspace, confinement, writeLog, checkpoints, worktrees, permits, rawStream},
+      get confinement() {
+        return sandboxControl.confinement;
+      },
+      ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
       promptContext: {...promptContext, memory},
       ...{clock: options.clock ?? systemClock, summaryModel},
       limits: {
@@ -246,6 +249,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
       sandbox.folder.close();
     },
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
+    sandbox: createSandboxParts(before),
     setPermissionMode: (mode) => {
       policy.mode = mode;
       void questions.recheck();
@@ -253,6 +257,23 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
     limits: {contextTokens: before.mainAgent?.contextTokens ?? before.loaded.settings.contextTokens, ...options.limits},
     openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
     resolveModel: (name) => resolver.resolve(name),
+  };
+}
+
+function createSandboxParts({
+  sandboxControl,
+  policy,
+  questions,
+}: ReturnType<typeof addManager>): SessionParts['sandbox'] {
+  return {
+    state: () => sandboxControl.state(),
+    set: async (mode) => {
+      const state = await sandboxControl.set(mode);
+      // What was asked about meanwhile may need no question now.
+      policy.noteChange();
+      void questions.recheck();
+      return state;
+    },
   };
 }
 

@@ -2,7 +2,9 @@
  * The one schema of all settings. TypeScript types, JSON Schema, error texts and the table of `config show` come from
  * it. `default` (a value) or `defaultText` (words, where it depends) says what holds when nothing is set.
  */
+
 import {z} from 'zod';
+import {SANDBOX_MODES} from '../core/contract/permission.ts';
 import {mustBe} from '../core/util/problem.ts';
 
 function text(what: string) {
@@ -137,7 +139,6 @@ const price = section({
   cacheWrite: dollars('US dollars for a million tokens written to the cache.').optional(),
 });
 
-const SANDBOX_MODES = ['off', 'auto', 'required'] as const;
 const sandbox = section({
   mode: oneOf(SANDBOX_MODES)
     .optional()
@@ -151,6 +152,10 @@ const sandbox = section({
   env: list('the name of a variable', 'a list of variables')
     .optional()
     .meta({description: 'Further variables that confined commands get. Lists of all files add up.', default: []}),
+  container: flag().optional().meta({
+    description: 'mini-cc runs in a container that is the wall where no sandbox works. Only in your own settings.',
+    default: false,
+  }),
   allowedHosts: list('the name of a host', 'a list of hosts')
     .optional()
     .meta({description: 'Hosts that confined commands of agents that may write can reach.', default: []}),

@@ -7,7 +7,7 @@ import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-feat
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
-import {formatPath, NEEDS_TRUST} from './keys.ts';
+import {formatPath, NEEDS_TRUST, USERS_OWN} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';
@@ -66,6 +66,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
       (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
     }
+    if (isProjects) dropUsersOwn(read, file, warnings);
     if (isProjects) claims.push(...dropUntrusted(read, file, options.trusts));
     // Also while providers are not yet available: the environment has their keys.
     keyNames.push(...Object.values(read.values.providers ?? {}).flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
@@ -139,6 +140,12 @@ function getRealPath(folder: string): string {
   } catch {
     // It does not exist or cannot be entered: reading files in it reports that.
     return path.resolve(folder);
+  }
+}
+
+function dropUsersOwn({values}: SettingsFile, file: string, warnings: string[]): void {
+  for (const key of USERS_OWN) {
+    if (remove(values, key.split('.'))) warnings.push(`${file}: ${key} is ignored: only your own settings may say it`);
   }
 }
 

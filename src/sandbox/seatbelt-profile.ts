@@ -5,6 +5,7 @@
 import {isInside} from '../core/util/paths.ts';
 import type {HiddenPath} from './hidden-paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
+import {MAC_FOLDERS} from './view/system-folders.ts';
 
 export interface SeatbeltPlaces {
   readonly roots: readonly string[];
@@ -36,22 +37,6 @@ const BASE = [
   '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
   '(allow file-read* file-ioctl (literal "/dev/random") (literal "/dev/urandom") (literal "/dev/tty"))',
 ];
-/** What every command may read. */
-export const SYSTEM_FOLDERS: readonly string[] = [
-  ...[
-    '/usr',
-    '/bin',
-    '/sbin',
-    '/opt',
-    '/nix',
-    '/System',
-    '/Library',
-    '/dev',
-    '/private/etc',
-    '/Applications/Xcode.app',
-  ],
-  ...['/private/var/db/dyld', '/private/var/db/timezone', '/private/var/select'],
-];
 const SYSTEM_KEYS = ['/Library/Keychains'];
 
 interface ProfileRule {
@@ -62,7 +47,7 @@ interface ProfileRule {
 /** @returns the profile for `sandbox-exec -p`. It does not allow any network. */
 export function createSeatbeltProfile({roots, shown, hidden, temporary, writable}: SeatbeltPlaces): string {
   const rules: ProfileRule[] = [
-    ...SYSTEM_FOLDERS.map((path) => allow('file-read*', path)),
+    ...MAC_FOLDERS.map((path) => allow('file-read*', path)),
     ...SYSTEM_KEYS.map((path) => deny('file-read* file-write*', path)),
     ...[...roots, ...shown].map((path) => allow('file-read*', path)),
     ...(writable ? roots.map((path) => allow('file-write*', path)) : []),

@@ -9,8 +9,9 @@ import {protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
-import {createSeatbeltProfile, SYSTEM_FOLDERS} from './seatbelt-profile.ts';
+import {createSeatbeltProfile} from './seatbelt-profile.ts';
 import {SessionFolder} from './view/session-folder.ts';
+import {MAC_FOLDERS} from './view/system-folders.ts';
 import {type ViewPlaces, Views} from './view/view.ts';
 
 const PROBE_LIMIT_MS = 5000;
@@ -69,7 +70,7 @@ export class Seatbelt implements Sandbox {
 
   isVisible(place: string, options: Omit<ConfineOptions, 'cwd'>): boolean {
     const {roots, hidden, shown} = this.#views.get(options);
-    const visible = [...SYSTEM_FOLDERS, ...roots, ...shown, this.folder.temporary];
+    const visible = [...MAC_FOLDERS, ...roots, ...shown, this.folder.temporary];
     const innermost = [...visible, ...hidden.map(({path}) => path)]
       .filter((each) => isInside(place, [each]))
       .sort((a, b) => a.length - b.length)

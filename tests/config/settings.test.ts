@@ -4,6 +4,27 @@ import {describe, expect, it} from 'vitest';
 import {loadSettings} from '../../src/config/settings.ts';
 import {LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 
+describe('sandbox.container', () => {
+  it('counts in the user’s own settings only, also where the project is trusted', () => {
+    const projects = makeFolders({[PROJECT]: {sandbox: {mode: 'auto', container: true}}});
+    const {settings, warnings, claims} = loadSettings({...projects, trusts: () => true});
+    expect(settings.sandbox).toEqual({mode: 'auto'});
+    expect(warnings).toEqual([
+      `${path.join(projects.base, PROJECT)}: sandbox.container is ignored: only your own settings may say it`,
+    ]);
+    expect(claims.map(({value}) => value)).toEqual([{mode: 'auto'}]);
+    const own = makeFolders({
+      [USER]: {sandbox: {container: true, show: ['a'], env: ['B']}},
+      [PROJECT]: {sandbox: {show: ['c']}},
+    });
+    expect(loadSettings({...own, trusts: () => true}).settings.sandbox).toEqual({
+      container: true,
+      show: ['a', 'c'],
+      env: ['B'],
+    });
+  });
+});
+
 describe('layers of settings', () => {
   it('win key by key, the strongest first', () => {
     const at = makeFolders({

@@ -151,6 +151,26 @@ export interface Denial {
 }
 
 /** What agents may do now, as `/permissions` shows it. */
+export const SANDBOX_MODES = ['off', 'auto', 'required'] as const;
+/** How commands of agents that may write are confined. */
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+/** What confines commands, as people are shown it. */
+export interface SandboxState {
+  readonly mode: SandboxMode;
+  /** What works here: `bubblewrap`. Absent where none does; then `problem` says why, and what mends it. */
+  readonly kind?: string;
+  readonly problem?: string;
+  /** What was asked for and is missing. */
+  readonly warning?: string;
+  /** As in the settings. */
+  readonly container: boolean;
+  readonly show: readonly string[];
+  readonly hide: readonly string[];
+  readonly env: readonly string[];
+  readonly allowedHosts: readonly string[];
+}
+
 export interface PermissionState {
   readonly mode: PermissionMode;
   /** In the order in which they were found. */

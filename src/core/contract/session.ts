@@ -7,7 +7,7 @@
  */
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo} from './events.ts';
 import type {PromptContent} from './model.ts';
-import type {Denial, PermissionState} from './permission.ts';
+import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
 import type {TranscriptEntry} from './transcript.ts';
@@ -20,6 +20,10 @@ export interface Requests {
   set_permission_mode(request: {readonly mode: PermissionMode}): void;
   /** The mode, the rules and what was granted. */
   permissions(): PermissionState;
+  /** What confines commands. */
+  sandbox(): Promise<SandboxState>;
+  /** For this session, from the next command on. */
+  set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;
   /** Calls that were refused so far, where no person can be asked. */
   denials(): readonly Denial[];
 

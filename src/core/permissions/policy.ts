@@ -43,6 +43,11 @@ export class PermissionPolicy {
     this.#changes += 1;
   }
 
+  /** What the verdicts depend on changed elsewhere, such as the sandbox. */
+  noteChange(): void {
+    this.#changes += 1;
+  }
+
   /** Counts the changes of mode, rules and grants. After a change, an earlier verdict may be out of date. */
   get changes(): number {
     return this.#changes;

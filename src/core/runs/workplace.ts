@@ -74,7 +74,7 @@ const MAIN_CHECKOUT_VARIABLES = new Set([
 ]);
 
 function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
-  const {workspace, confinement, promptContext} = deps;
+  const {workspace, promptContext} = deps;
   const {root} = workspace;
   return {
     label,
@@ -82,7 +82,7 @@ function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: Work
       ...workspace,
       cwd: root,
       get confinement() {
-        return getConfinement(readOnly ? 'read-only' : confinement);
+        return getConfinement(readOnly ? 'read-only' : deps.confinement);
       },
     },
     promptContext,

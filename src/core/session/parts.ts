@@ -3,7 +3,7 @@ import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
 import type {Emit, PermissionMode, SessionInfo} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
-import type {Denial, PermissionState} from '../contract/permission.ts';
+import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
 import type {Command, RestoredFiles, RewindPoint, RunDiff} from '../contract/session.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
@@ -43,6 +43,11 @@ export interface SessionParts {
   /** The main agent's run, without what changes from turn to turn. */
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
   permissions(): PermissionState;
+  readonly sandbox: {
+    state(): Promise<SandboxState>;
+    /** From the next command on. */
+    set(mode: SandboxMode): Promise<SandboxState>;
+  };
   /** From now on, also for what runs and what is asked just now. */
   setPermissionMode(mode: PermissionMode): void;
   /** For /clear. */

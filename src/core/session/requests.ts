@@ -20,7 +20,14 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, em
   };
 }
 
-type SettingRequest = 'set_model' | 'set_permission_mode' | 'permissions' | 'denials' | 'redact';
+type SettingRequest =
+  | 'set_model'
+  | 'set_permission_mode'
+  | 'permissions'
+  | 'sandbox'
+  | 'set_sandbox'
+  | 'denials'
+  | 'redact';
 
 function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Requests, SettingRequest> {
   const {state} = parts;
@@ -35,6 +42,8 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
       emitInfo();
     },
     permissions: () => parts.permissions(),
+    sandbox: () => parts.sandbox.state(),
+    set_sandbox: ({mode}) => parts.sandbox.set(mode),
     denials: () => parts.denials,
     // As every answer, it is redacted on its way out.
     redact: ({text}) => text,

@@ -11,6 +11,23 @@ const TOP_FOLDERS = /^(?:usr|bin|sbin|lib\w*|etc|opt|nix)$/;
 /** Programs that the system's packages put there lead nowhere else. */
 export const STANDARD_PROGRAM_FOLDERS: readonly string[] = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 
+/** On macOS. */
+export const MAC_FOLDERS: readonly string[] = [
+  ...[
+    '/usr',
+    '/bin',
+    '/sbin',
+    '/opt',
+    '/nix',
+    '/System',
+    '/Library',
+    '/dev',
+    '/private/etc',
+    '/Applications/Xcode.app',
+  ],
+  ...['/private/var/db/dyld', '/private/var/db/timezone', '/private/var/select'],
+];
+
 export interface SystemFolders {
   /** Bound read-only. */
   readonly folders: readonly string[];
@@ -27,6 +44,13 @@ export function findSystemFolders(): SystemFolders {
     else folders.push(at);
   }
   return {folders: [...folders, ...PACKAGE_DATABASES.filter(isFolder)], links};
+}
+
+/** Folders that every confined command sees, on this platform. Some may not exist. */
+export function getSystemFolders(): readonly string[] {
+  if (process.platform === 'darwin') return MAC_FOLDERS;
+  const {folders, links} = findSystemFolders();
+  return [...folders, ...links.map((link) => link.path)];
 }
 
 /** Whether a path lies in a folder that every confined command sees. */

@@ -9,6 +9,7 @@ import {isInside} from '../../core/util/paths.ts';
 import {existingPaths, type HiddenPath, type HiddenPlaces, hiddenPaths} from '../hidden-paths.ts';
 import type {ConfineOptions} from '../sandbox.ts';
 import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
+import {getPackageStores} from './package-stores.ts';
 import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
 import type {SessionFolder} from './session-folder.ts';
 import {findToolFolders} from './tool-folders.ts';
@@ -45,8 +46,6 @@ interface Found {
   readonly gitText: string;
 }
 
-/** Below the home. */
-const PACKAGE_STORES = ['.cargo/registry', 'go/pkg/mod', '.m2/repository', '.gradle/caches/modules-2'];
 const MAX_SCOPES = 20;
 
 export class Views {
@@ -72,11 +71,6 @@ export class Views {
       masked: existingPaths(scope.masked ?? []),
       gitSettings: this.#writeSettings(gitText),
     };
-  }
-
-  /** Stores of packages, which the tools for files may read too. */
-  get packageStores(): string[] {
-    return getPackageStores(this.#getHome(), {});
   }
 
   #find(scope: Scope, roots: readonly string[]): Found {
@@ -128,18 +122,6 @@ export class Views {
     this.#written = text;
     return file;
   }
-}
-
-function getPackageStores(home: string, {CARGO_HOME, GOMODCACHE, GOPATH}: Readonly<Record<string, string>>): string[] {
-  const moved = [
-    CARGO_HOME && path.join(CARGO_HOME, 'registry'),
-    GOMODCACHE,
-    GOPATH && path.join(GOPATH.split(path.delimiter)[0]!, 'pkg/mod'),
-  ];
-  const all = [...PACKAGE_STORES.map((name) => path.join(home, name)), ...moved];
-  return all.filter(
-    (place) => place !== undefined && place !== '' && path.isAbsolute(place) && existsSync(place),
-  ) as string[];
 }
 
 /** Where the workspace is the home, names that begin with a dot are hidden: settings, histories, keys. */

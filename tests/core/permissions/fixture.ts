@@ -41,14 +41,16 @@ export interface DecideOptions {
   readonly in?: Workspace;
   readonly agent?: Partial<AgentPermissions>;
   readonly secretPaths?: readonly string[];
+  readonly systemFolders?: readonly string[];
   /** Whether a sandbox works here; default: true. */
   readonly sandbox?: boolean;
   /** The settings say `sandbox.container: true`. */
   readonly container?: boolean;
 }
 
-export function createPolicy({mode = 'default', rules = {}, secretPaths = []}: DecideOptions): PermissionPolicy {
-  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths});
+export function createPolicy(options: DecideOptions): PermissionPolicy {
+  const {mode = 'default', rules = {}, secretPaths = [], systemFolders = []} = options;
+  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths, systemFolders});
 }
 
 const TOOLS = {

@@ -20,6 +20,21 @@ describe('permissions', () => {
     expect(await verdict('default', {kind: 'read', path: '../outside/secret'}, {in: wide})).toBe('allow');
   });
 
+  it('allow reading system folders and package stores, also to a read-only agent, but not keys in them and no writing', async () => {
+    const store = path.join(outside, 'store');
+    const options = {systemFolders: ['/etc', store], secretPaths: ['/etc/shadow']};
+    for (const file of ['/etc/passwd', path.join(store, 'a.rs')]) {
+      expect(await verdict('default', {kind: 'read', path: file}, options)).toBe('allow');
+      expect(await verdict('default', {kind: 'read', path: file}, {...options, in: confined})).toBe('allow');
+      expect(await verdict('acceptEdits', {kind: 'write', path: file}, options)).toBe('ask');
+    }
+    expect(await verdict('default', {kind: 'read', path: '/etc/shadow'}, options)).toBe('ask');
+    const rules = {deny: ['read_file(//etc/**)']};
+    expect(await verdict('default', {kind: 'read', path: '/etc/passwd'}, {...options, rules, tool: 'read_file'})).toBe(
+      'deny',
+    );
+  });
+
   it('ask before keys are read, also inside the workspace, and refuse it to a read-only agent', async () => {
     const secretPaths = [path.join(root, '.ssh')];
     for (const file of ['.ssh/id_rsa', '.SSH/id_rsa', './a/../.ssh']) {

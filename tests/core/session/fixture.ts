@@ -44,6 +44,7 @@ export function sessionOver(
     pending: [],
     run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
     permissions: () => ({mode: 'default', rules: [], granted: []}),
+    sandbox: {} as SessionParts['sandbox'],
     setPermissionMode: () => undefined,
     openConversation,
     resolveModel: () => model,

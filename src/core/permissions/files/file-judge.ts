@@ -32,7 +32,7 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
   }
   if (mode === 'bypassPermissions') return ALLOWED;
   if (asked) return {verdict: 'ask', because: `reads ${target}: ${formatRule(asked)}`, onlyOnce: true};
-  if (zone === 'workspace') return ALLOWED;
+  if (zone === 'workspace' || zone === 'system') return ALLOWED;
   if (isGranted(getReadGrant(given, workspace, zonePaths))) return ALLOWED;
   if (zone === 'secret') return {verdict: 'ask', because: `reads where keys are kept: ${target}`, onlyPerson: true};
   if (rules.findFileRule(tool, 'allow', [target], workspace.root)) return ALLOWED;

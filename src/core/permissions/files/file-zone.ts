@@ -5,10 +5,10 @@ import {WORKTREES} from '../../contract/worktree.ts';
 import {isInside} from '../../util/paths.ts';
 
 /**
- * `workspace`: the project and `--add-dir`. `own`: files of mini-cc that agents may read. `secret`: keys. `outside`: all
- * else.
+ * `workspace`: the project and `--add-dir`. `own`: files of mini-cc that agents may read. `secret`: keys. `system`: what
+ * every confined command sees of the system and of package stores. `outside`: all else.
  */
-type FileZone = 'workspace' | 'own' | 'secret' | 'outside';
+type FileZone = 'workspace' | 'own' | 'secret' | 'system' | 'outside';
 
 /** The paths that belong to a zone. */
 export interface ZonePaths {
@@ -16,6 +16,8 @@ export interface ZonePaths {
   readonly ownFolders: () => readonly string[];
   /** Files and folders with keys: reading them is asked about or refused, also inside the workspace. */
   readonly secretPaths: readonly string[];
+  /** Folders of the system and stores of packages, which are read without a question. */
+  readonly systemFolders?: readonly string[];
 }
 
 /**
@@ -25,6 +27,7 @@ export interface ZonePaths {
 export function getFileZone(target: string, workspace: Workspace, paths: ZonePaths): FileZone {
   const own = paths.ownFolders();
   const all: readonly (readonly [string, FileZone])[] = [
+    ...(paths.systemFolders ?? []).map((folder) => [folder, 'system'] as const),
     ...paths.secretPaths.map((folder) => [folder, 'secret'] as const),
     ...own.map((folder) => [folder, 'own'] as const),
     // The worktrees of other runs. Of a run that works in a worktree, that one is the workspace.

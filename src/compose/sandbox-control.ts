@@ -1,0 +1,65 @@
+/** The sandbox of one session: how it confines commands of agents that may write, which `/sandbox` changes. */
+import type {Settings} from '../config/settings.ts';
+import type {Confinement, SandboxMode, SandboxState} from '../core/contract/permission.ts';
+import {formatNotYetAvailable} from '../core/util/planned-features.ts';
+import type {Sandbox} from '../sandbox/index.ts';
+
+export class SandboxControl {
+  #mode: SandboxMode;
+  #confinement: Confinement = 'none';
+
+  private constructor(
+    private readonly sandbox: Sandbox,
+    private readonly settings: NonNullable<Settings['sandbox']>,
+  ) {
+    this.#mode = settings.mode ?? 'off';
+  }
+
+  static async open({sandbox: settings = {}}: Settings, sandbox: Sandbox): Promise<SandboxControl> {
+    const control = new SandboxControl(sandbox, settings);
+    await control.set(control.#mode);
+    return control;
+  }
+
+  /** Of agents that may write, outside of plan mode. Where a sandbox is required and there is none, they run nothing. */
+  get confinement(): Confinement {
+    return this.#confinement;
+  }
+
+  async set(mode: SandboxMode): Promise<SandboxState> {
+    const isConfining = mode === 'required' || (mode === 'auto' && (await this.#mayConfine()));
+    this.#mode = mode;
+    this.#confinement = isConfining ? 'workspace-write' : 'none';
+    return this.state();
+  }
+
+  async state(): Promise<SandboxState> {
+    const {show = [], hide = [], env = [], allowedHosts = [], container = false} = this.settings;
+    const status = await this.sandbox.status();
+    const warning = await this.#getWarning();
+    return {
+      ...{mode: this.#mode, container, show, hide, env, allowedHosts},
+      ...(status.available ? {kind: status.kind} : {problem: `${status.reason}: ${status.remedy}`}),
+      ...(warning !== undefined && {warning}),
+    };
+  }
+
+  /** Without a sandbox the container confines them, if the user says so. */
+  async #mayConfine(): Promise<boolean> {
+    return (this.settings.container ?? false) || (await this.sandbox.status()).available;
+  }
+
+  async #getWarning(): Promise<string | undefined> {
+    const {allowedHosts = [], container = false} = this.settings;
+    if (this.#mode === 'off') return undefined;
+    const status = await this.sandbox.status();
+    if (status.available) {
+      return status.kind === 'Seatbelt' && allowedHosts.length > 0
+        ? `${formatNotYetAvailable('sandbox.allowedHosts')} on macOS: confined commands have no network`
+        : undefined;
+    }
+    if (container) return undefined;
+    const why = `sandbox: ${this.#mode}, and ${status.reason}: ${status.remedy}`;
+    return this.#mode === 'required' ? `${why}. Until then bash runs nothing.` : `${why}. Commands run without it.`;
+  }
+}
