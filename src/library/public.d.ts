@@ -313,6 +313,7 @@ export type RunEvent = {
       readonly content: string | readonly ContentBlock[];
     }
   | {readonly type: 'tool_start'; readonly callId: string; readonly tool: string; readonly title: string}
+  /** The last lines of a running command as they are now: they take the place of those before. */
   | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}
   | {
       readonly type: 'tool_end';

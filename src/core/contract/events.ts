@@ -58,6 +58,7 @@ export type AgentEventBody =
     }
   | {readonly type: 'message'; readonly role: 'user'; readonly content: string | readonly UserBlock[]}
   | {readonly type: 'tool_start'; readonly callId: string; readonly tool: string; readonly title: string}
+  /** The last lines that a running command has printed, as they are now: they take the place of those before. */
   | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}
   | {
       readonly type: 'tool_end';

@@ -1,4 +1,5 @@
 /** Runs one command of a shell: output as it comes, its exit code, and the directory that it ended in. */
+import {isUtf8} from 'node:buffer';
 import type {ChildProcess} from 'node:child_process';
 import {constants} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
@@ -9,22 +10,26 @@ import {startProcess} from '../../core/util/processes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
- * Standard error joins standard output, so that their order is kept. The cwd goes to descriptor 3, moved out of the
- * way of commands that use it: by a trap, for `exit` and `set -e`, and once more at the end, for commands with an
- * EXIT trap of their own. `eval` keeps syntax errors within, and line numbers as the model wrote them.
+ * Standard error joins standard output, so that their order is kept. The cwd goes to descriptor 3, moved out of the way
+ * of commands that use it, but below 32, which some limit their descriptors to. It is reported by a trap, for `exit` and
+ * `set -e`, and once more at the end, for commands with an EXIT trap of their own. A NUL ends it, since a name may hold
+ * line breaks.
+ *
+ * The command is an argument, so that nothing in it is parsed together with this. It is in the variable where `bash -c`
+ * has it. All of this is one line: after a syntax error within `eval`, bash would parse a further line as if it stood in
+ * the command; and `eval` counts lines from the one that it is on.
  *
  * The blank at the start tests whether mini-cc still runs: bubblewrap ends its command together with mini-cc only once it
  * has started up itself, so a kill of mini-cc before that would leave the command running.
  */
-const BEFORE = [
-  'exec 2>&1 62>&3 3>&-',
-  "builtin printf ' ' >&62 2>/dev/null || exit 141",
-  "trap '{ builtin pwd -P >&62 || echo >&62; } 2>/dev/null' EXIT",
-  '__mini_cc=$1; shift; eval "$__mini_cc"',
-];
-const AFTER = '{ set +x -- $?; builtin pwd -P >&62 || echo >&62; } 2>/dev/null; exit $1';
-/** `eval` counts lines from the one that it is on. */
-const WRAPPER = `${BEFORE.join('; ')}\n${AFTER}`;
+const REPORT = 'builtin pwd -P >&29; builtin printf "\\0" >&29';
+const WRAPPER = [
+  'exec 2>&1 29>&3 3>&-',
+  "builtin printf ' ' >&29 2>/dev/null || exit 141",
+  `trap '{ ${REPORT}; } 2>/dev/null' EXIT`,
+  'BASH_EXECUTION_STRING=$1; shift; eval "$BASH_EXECUTION_STRING"',
+  `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
+].join('; ');
 
 /** The arguments that run `command` in bash. */
 export function getShellArguments(command: string): readonly string[] {
@@ -57,8 +62,10 @@ export interface ShellEnd {
   /** As a shell counts it: 128 and the signal's number for one that was killed. */
   readonly exitCode: number;
   readonly killedBy?: NodeJS.Signals;
-  /** Empty when the shell's directory is gone; absent when it did not get to say it: `exec`, a kill. */
+  /** Absent when the shell did not get to say it: `exec`, a kill, `exit` with an EXIT trap of its own. */
   readonly cwd?: string;
+  /** Why no later command can start in the shell's directory, in words; then `cwd` is absent. */
+  readonly lostCwd?: string;
 }
 
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Everything later is a `ShellEnd`. */
@@ -78,15 +85,15 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   run.processes.add(pid);
   run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
   if (run.input) send(child.stdio[4] as Writable, run.input);
-  const output = [child.stdout, child.stderr].map((stream) => listen(stream as Readable, run.onText));
-  let reported = '';
+  const output = [child.stdout, child.stderr].map((stream) => listenToText(stream as Readable, run.onText));
+  let reported = Buffer.alloc(0);
   let saidCwd = (): void => undefined;
   const cwdKnown = new Promise<void>((resolve) => {
     saidCwd = resolve;
   });
-  const cwdStream = listen(child.stdio[3] as Readable, (text) => {
-    reported += text;
-    if (reported.includes('\n')) saidCwd();
+  const cwdStream = listen(child.stdio[3] as Readable, (bytes) => {
+    reported = Buffer.concat([reported, bytes]);
+    if (reported.includes(0)) saidCwd();
   });
   const exited = waitForExit(child);
   const {cut, release} = cutOff(run);
@@ -102,14 +109,24 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) child.unref();
   const {code, signal} = (await Promise.race([exited, undefined])) ?? {code: null, signal: 'SIGKILL' as const};
-  // Without the blank of the start.
-  const cwd = reported.replace(' ', '').split('\n').at(-2);
   return {
     ended,
     exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0),
     ...(signal && {killedBy: signal}),
-    ...(cwd !== undefined && {cwd}),
+    ...parseCwd(reported),
   };
+}
+
+/** @param reported what came from the wrapper: a blank at the start, then any number of reports; the last one counts. */
+function parseCwd(reported: Buffer): Pick<ShellEnd, 'cwd' | 'lostCwd'> {
+  const end = reported.lastIndexOf(0);
+  if (end === -1) return {};
+  const start = end === 0 ? -1 : reported.lastIndexOf(0, end - 1);
+  // `pwd` ends the name by a line break, and prints nothing where the directory is gone.
+  const line = reported.subarray(start === -1 ? 1 : start + 1, end);
+  if (line.length === 0) return {lostCwd: "the command's directory no longer exists"};
+  const name = line.subarray(0, -1);
+  return isUtf8(name) ? {cwd: name.toString()} : {lostCwd: "the name of the command's directory is not UTF-8"};
 }
 
 /** A program that ends without having read it says why itself. */
@@ -124,16 +141,26 @@ interface Listened {
   release(keepOpen: boolean): void;
 }
 
-function listen(stream: Readable & {unref?: () => void}, onText: (text: string) => void): Listened {
+/** Characters that come in pieces are put together. */
+function listenToText(stream: Readable, onText: (text: string) => void): Listened {
   const decoder = new StringDecoder('utf8');
-  const onData = (chunk: Buffer): void => onText(decoder.write(chunk));
+  const listened = listen(stream, (bytes) => onText(decoder.write(bytes)));
+  return {
+    ended: listened.ended,
+    release(keepOpen) {
+      const rest = decoder.end();
+      if (rest !== '') onText(rest);
+      listened.release(keepOpen);
+    },
+  };
+}
+
+function listen(stream: Readable & {unref?: () => void}, onData: (bytes: Buffer) => void): Listened {
   stream.on('data', onData);
   const ended = new Promise<void>((resolve) => stream.once('close', resolve));
   return {
     ended,
     release(keepOpen) {
-      const rest = decoder.end();
-      if (rest !== '') onText(rest);
       stream.off('data', onData);
       if (keepOpen) {
         stream.resume();

@@ -13,8 +13,8 @@ import {explainConfinement, explainOutputs, type LaunchEnd, Launcher} from '../.
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import type {ShellEnd} from '../../sandbox/launch/run-shell.ts';
 import description from './bash.md';
+import {LastLines} from './last-lines.ts';
 import {OutputCapture} from './output-capture.ts';
-import {ThrottledProgress} from './throttled-progress.ts';
 
 const MAX_OUTPUT_CHARS = 30_000;
 /** Leaves space for lines about the cut, the exit and the cwd, so that the result is not cut a second time. */
@@ -63,7 +63,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
 
   const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
   const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
-  const progress = new ThrottledProgress((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
+  const progress = new LastLines((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
   let end: LaunchEnd;
   try {
     end = await launcher.run({
@@ -107,9 +107,9 @@ function describeInterruption({reason}: AbortSignal): string {
 }
 
 /** Sets the agent's cwd to that of the command. @returns a line when that is not possible. */
-function updateCwd({cwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
+function updateCwd({cwd, lostCwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
+  if (lostCwd !== undefined) return [returnToRoot(workspace, lostCwd)];
   if (cwd === undefined) return [];
-  if (cwd === '') return [returnToRoot(workspace, "the command's directory no longer exists")];
   if (isCwdPrivate) return [returnToRoot(workspace, `${cwd} was private to this command`)];
   workspace.cwd = cwd;
   return [];

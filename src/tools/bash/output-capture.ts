@@ -29,13 +29,12 @@ export class OutputCapture {
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Adds a chunk, which may begin or end inside an escape sequence. @returns its plain text. */
+  /** Adds a chunk, which may begin or end inside an escape sequence. @returns what of it is whole, with escape sequences. */
   write(chunk: string): string {
     const {ready, pending} = splitAtOpenEscape(this.#pending + chunk);
     this.#pending = pending;
-    const text = plainText(ready);
-    this.#keep(text);
-    return text;
+    this.#keep(plainText(ready));
+    return ready;
   }
 
   /** Ends the capture. @returns what the model reads: at most `maxChars` characters and one line about the rest. */
@@ -104,7 +103,7 @@ function splitAtOpenEscape(text: string): {ready: string; pending: string} {
 const OPERATING_SYSTEM_COMMAND = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
 /** Without colours and other escape sequences, which cost tokens, and without NUL, which requests may not contain. */
-function plainText(text: string): string {
+export function plainText(text: string): string {
   const visible = text.includes('\u001b') ? stripVTControlCharacters(text.replace(OPERATING_SYSTEM_COMMAND, '')) : text;
   return visible.includes('\0') ? visible.replaceAll('\0', '') : visible;
 }

@@ -21,7 +21,6 @@ const MAX_DETAIL_ROWS = 6;
 export const MAX_HEAD_ROWS = 3;
 /** A model chooses how its agents are called: a long name must not push the question off the screen. */
 const MAX_AGENT_COLUMNS = 50;
-const MAX_PROGRESS = 2000;
 /** How many messages of a resumed conversation are shown again. */
 const MAX_RESTORED = 12;
 
@@ -100,9 +99,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
       return {
         ...state,
         tools: state.tools.map((tool) =>
-          tool.callId === event.callId
-            ? {...tool, progress: (tool.progress + screenText(event.text)).slice(-MAX_PROGRESS)}
-            : tool,
+          tool.callId === event.callId ? {...tool, progress: screenText(event.text)} : tool,
         ),
       };
     case 'tool_end':

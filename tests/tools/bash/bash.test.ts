@@ -1,9 +1,10 @@
-import {spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
 import {createBash} from '../../../src/tools/bash/bash.ts';
 import {fixture} from '../fixture.ts';
 
@@ -93,6 +94,20 @@ describe('output', () => {
     expect(published[0]).toMatchObject({callId: 'call-1'});
   });
 
+  test.each([
+    [String.raw`printf 'a\n 10%%\r 50%%\r100%%\n'`, 'a\n100%'],
+    [String.raw`printf 'downloading\r\033[Kdone\n'`, 'done'],
+    [String.raw`printf 'long text\rlo'`, 'long text'],
+    [String.raw`printf 'one\ntwo\nthree\n\033[3A\033[2K1\n\033[2K2\n'`, '1\n2\nthree'],
+    [String.raw`printf 'a\033[31mb\033[0mc\033]0;a title\007\bd'`, 'abd'],
+    ["printf 'x%.0s' $(seq 1 500)", `${'x'.repeat(199)}…`],
+    [String.raw`yes | head -n 100000; printf 'last\n'`, 'y\ny\nlast'],
+  ])('published of %s is what a terminal would show', async (command, shown) => {
+    const {call, events} = fixture();
+    await call(newBash(), {command: `${command}; sleep 0.25`});
+    expect(events.at(-1)).toEqual({type: 'tool_progress', callId: 'call-1', text: shown});
+  });
+
   test('of a command that ends at once is not published as progress', async () => {
     const {call, events} = fixture();
     await call(newBash(), {command: 'echo hi'});
@@ -119,6 +134,30 @@ describe('exit code', () => {
     const {text, facts} = await call(newBash(), {command: 'true\nif then'});
     expect(text).toContain("line 2: syntax error near unexpected token `then'");
     expect(facts).toEqual({exitCode: 2});
+  });
+
+  test.each([
+    ['true\necho "a', 2, 'bash: eval: line 2: unexpected EOF while looking for matching `"\''],
+    ['echo ${a', 2, "bash: eval: line 1: unexpected EOF while looking for matching `}'"],
+    ['echo $(echo', 2, "bash: eval: line 2: unexpected EOF while looking for matching `)'"],
+    ['for x in 1; do', 2, 'bash: eval: line 2: syntax error: unexpected end of file'],
+    ['echo a \\', 0, 'a \\'],
+    ['echo a\\\n', 0, 'a'],
+    ['true\nnosuchprogram', 127, 'bash: line 2: nosuchprogram: command not found'],
+    [
+      'true\ncat <<EOF\nfoo',
+      0,
+      "bash: line 3: warning: here-document at line 2 delimited by end-of-file (wanted `EOF')\nfoo",
+    ],
+    ['set -v\necho a', 0, 'echo a\na'],
+    ['declare -p BASH_EXECUTION_STRING', 0, 'declare -- BASH_EXECUTION_STRING="declare -p BASH_EXECUTION_STRING"'],
+    ['exec nosuchprogram', 127, 'bash: line 1: exec: nosuchprogram: not found'],
+    ['pwd() { echo no; }; set() { echo no; }; exit() { echo no; }; printf() { echo no; }; false', 1, ''],
+  ])('of %j is as in bash, with nothing of how mini-cc starts it', async (command, exitCode, text) => {
+    const {call} = fixture();
+    const result = await call(newBash(), {command});
+    const shown = [text, ...(exitCode === 0 ? [] : [`exit code ${exitCode}`])].filter((line) => line !== '');
+    expect({text: result.text, facts: result.facts}).toEqual({text: shown.join('\n'), facts: {exitCode}});
   });
 
   test('of a shell that was killed by a signal names the signal', async () => {
@@ -150,6 +189,20 @@ describe('the shell', () => {
     await call(newBash(), {command: 'mkdir sub; cd sub; exec 3>../three; echo hi >&3'});
     expect(readFileSync(join(root, 'three'), 'utf8')).toBe('hi\n');
     expect(workspace.cwd).toBe(join(root, 'sub'));
+  });
+
+  test('works with few file descriptors', async () => {
+    const {call, root, workspace} = fixture();
+    const limited = await call(newBash(), {
+      command: 'ulimit -n 12; mkdir -p sub; cd sub; echo a >/dev/null; cat <(echo b)',
+    });
+    expect(limited.text).toBe('b');
+    expect(workspace.cwd).toBe(join(root, 'sub'));
+    const script = 'ulimit -n 32; exec "$@" 3>&1';
+    const {stdout} = spawnSync('bash', ['-c', script, 'bash', ...getShellArguments('echo a; cd /')], {
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe(' a\n/\n\0/\n\0');
   });
 
   test('explains why /dev/stderr does not work', async () => {
@@ -202,10 +255,21 @@ describe('the working directory', () => {
     expect(workspace.cwd).toBe(root);
   });
 
-  test('may have an unusual name', async () => {
+  test.each(["a 'b' $c é", 'two\nlines', '\n', 'ends\n\n', ' ', '-P'])('may be called %j', async (name) => {
     const {call, root, workspace} = fixture();
-    await call(newBash(), {command: `mkdir "a 'b' \\$c é" && cd "a 'b' \\$c é"`});
-    expect(workspace.cwd).toBe(join(root, "a 'b' $c é"));
+    mkdirSync(join(root, name));
+    const bash = newBash();
+    await call(bash, {command: `cd -- $'${name.replaceAll("'", "\\'").replaceAll('\n', '\\n')}'; exit 3`});
+    expect(workspace.cwd).toBe(join(root, name));
+    await call(bash, {command: 'touch here'});
+    expect(existsSync(join(root, name, 'here'))).toBe(true);
+  });
+
+  test('goes back to the root when its name is not UTF-8, and says so', async () => {
+    const {call, root, workspace} = fixture();
+    const {text} = await call(newBash(), {command: "mkdir $'\\xff' && cd $'\\xff'"});
+    expect(text).toBe(`(the name of the command's directory is not UTF-8; cwd is back at ${root})`);
+    expect(workspace.cwd).toBe(root);
   });
 });
 

@@ -103,14 +103,11 @@ describe('tools', () => {
     const live = played(
       START,
       start,
-      {type: 'tool_progress', callId: 'c', text: 'a\n'},
-      {
-        type: 'tool_progress',
-        callId: 'c',
-        text: '\x1b[31mb',
-      },
+      {type: 'tool_progress', callId: 'c', text: 'a\nb'},
+      {type: 'tool_progress', callId: 'c', text: 'b\n\x1b[31mc'},
     );
-    expect(live.tools).toMatchObject([{tool: 'bash', title: 'npm test', progress: 'a\n␛[31mb'}]);
+    // The last lines as they are now, in place of those before.
+    expect(live.tools).toMatchObject([{tool: 'bash', title: 'npm test', progress: 'b\n␛[31mc'}]);
     const done = played(START, start, {
       type: 'tool_end',
       callId: 'c',
