@@ -22,7 +22,10 @@ export async function measureTurnMemory(home: Home, turns: number): Promise<Memo
     return index < turns ? callTool('read_file', {path: 'notes.txt'}, `toolu_${index}`) : say('Done.');
   });
   try {
-    const child = await spawnCli(['-p', 'go', '--dangerously-skip-permissions', '--max-turns', String(turns + 2)], {home, server});
+    const child = await spawnCli(['-p', 'go', '--dangerously-skip-permissions', '--max-turns', String(turns + 2)], {
+      home,
+      server,
+    });
     pid = child.pid ?? 0;
     child.stdin.end();
     child.stdout.resume();
