@@ -101,6 +101,7 @@ class RandomModel implements Model {
   readonly local = false;
   readonly maxOutputTokens = 1000;
   broken: string | undefined;
+  isDiskDamaged = false;
   requests = 0;
   readonly #sentThoughts: string[][] = [];
 
@@ -118,7 +119,12 @@ class RandomModel implements Model {
     this.requests += 1;
     const sent = {model: 'm', max_tokens: 1, ...withCacheMarks(request)};
     const body = JSON.parse(JSON.stringify(sent)) as MessagesBody;
-    this.broken ??= findBrokenRule(body, {sentThoughts: this.#sentThoughts});
+    const problem = findBrokenRule(body, {sentThoughts: this.#sentThoughts});
+    // Only the server knows a thought that a damaged disk changed: it says so, and the loop asks without thoughts.
+    if (problem && /Invalid `signature`|cannot be modified/.test(problem) && this.isDiskDamaged) {
+      throw new ModelError('bad_request', problem, {status: 400, retryable: false});
+    }
+    this.broken ??= problem;
     if (dice.isTrue(0.02)) {
       const at = dice.isTrue(0.5) ? `.${dice.below(body.messages.length)}` : '';
       throw new ModelError('bad_request', `messages${at}: not today`, {status: 400, retryable: false});
@@ -200,7 +206,10 @@ async function play(seed: number, folder: string): Promise<number> {
     const {run} = runFixture(model, createTools(dice, interrupt), {history, limits, signal: abort.signal});
     await submit(run, dice);
     expect(model.broken, `seed ${seed}`).toBeUndefined();
-    if (dice.isTrue(0.3)) journal.damage();
+    if (dice.isTrue(0.3)) {
+      journal.damage();
+      model.isDiskDamaged = true;
+    }
     if (dice.isTrue(0.4)) history = reload(journal);
     if (dice.isTrue(0.1)) rewind(history, journal.file, dice);
   }
