@@ -142,7 +142,7 @@ test.runIf(usable)('no command of a run with a worktree changes the main checkou
   expect(git(main, 'status', '--porcelain')).toBe(' M a.ts\nA  new.ts\n');
 });
 
-test('without a sandbox, only commands that are proven to read run, and none changes the main checkout', async () => {
+test('without a sandbox, only literal commands that read run, and none changes the main checkout', async () => {
   const main = mainCheckout();
   const before = readContents(main);
   const {results} = await attempt(

@@ -105,7 +105,7 @@ export class Launcher {
 function findExisting(named: string, cwd: string): string | undefined {
   try {
     const place = resolveLinks(named, cwd);
-    return existsSync(place) ? place : undefined;
+    return place !== '/' && existsSync(place) ? place : undefined;
   } catch {
     return undefined;
   }

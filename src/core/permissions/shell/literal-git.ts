@@ -1,7 +1,9 @@
 /** Whether git only reads in a repository, whatever the project wrote into it. */
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import type {Workspace} from '../../contract/permission.ts';
 import {findRepository, readSettings} from '../../util/files/git-folder.ts';
+import {isInside} from '../../util/paths.ts';
 import {NotProven} from './shell-words.ts';
 
 /** Settings by which git runs nothing, reads nothing elsewhere and writes nothing. A subsection is any text. */
@@ -10,20 +12,20 @@ const HARMLESS =
 /** Hooks of commands that write. Others, such as `post-index-change`, run where git only looks. */
 const HOOKS_OF_WRITING =
   /\.sample$|^(?:(?:pre|post|prepare)-(?:commit|commit-msg|merge-commit|push|rebase|checkout|merge|rewrite|applypatch|receive|update)|commit-msg|applypatch-msg|update|pre-auto-gc|sendemail-validate|push-to-checkout)$/;
-/** Variables that lead git elsewhere or change what it runs; harmless ones are of the user's editor and name. */
-const HARMLESS_VARIABLES =
-  /^GIT_(?:EDITOR|SEQUENCE_EDITOR|PAGER|ASKPASS|TERMINAL_PROMPT|OPTIONAL_LOCKS|(?:AUTHOR|COMMITTER)_\w+|SSH\w*|PS1_\w+)$/;
+/** Variables of the user that lead git to another repository, or name a program. */
+const LEADS_ELSEWHERE =
+  /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|EXEC_PATH|EXTERNAL_DIFF|CONFIG_(?:COUNT|PARAMETERS)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)$/;
 
 /** So many entries of a git folder are looked at. */
 const MAX_ENTRIES = 50_000;
 
 /**
  * @param folder absolute, with links resolved: where git starts
- * @param env of the command
+ * @param workspace its `seen` are the objects that mini-cc shares with a worktree
  * @throws NotProven when the repository names a program, or is made of parts that lie elsewhere
  */
-export function checkRepository(folder: string, env: Readonly<Record<string, string>>): void {
-  const variable = Object.keys(env).find((name) => name.startsWith('GIT_') && !HARMLESS_VARIABLES.test(name));
+export function checkRepository(folder: string, {env, seen = []}: Pick<Workspace, 'env' | 'seen'>): void {
+  const variable = Object.keys(env).find((name) => LEADS_ELSEWHERE.test(name));
   if (variable !== undefined) throw new NotProven(`git: the variable ${variable} is set`);
   const repository = findRepository(folder);
   if (!repository) throw new NotProven('git: there is no repository');
@@ -36,14 +38,14 @@ export function checkRepository(folder: string, env: Readonly<Record<string, str
   const named = settings?.find(({key, value}) => !HARMLESS.test(key) || (key === 'core.bare' && value !== 'false'));
   if (!settings || named) throw new NotProven(`git: ${git}/config sets ${named?.key ?? 'what cannot be read'}`);
   try {
-    checkFiles(git);
+    checkFiles(git, seen);
   } catch (error) {
     if (error instanceof NotProven) throw error;
     throw new NotProven(`git: ${git} cannot be read`, {cause: error});
   }
 }
 
-function checkFiles(git: string): void {
+function checkFiles(git: string, seen: readonly string[]): void {
   if (lstatSync(git).isSymbolicLink()) throw new NotProven(`git: ${git} is a link`);
   let count = 0;
   const check = (folder: string, depth: number): void => {
@@ -64,12 +66,13 @@ function checkFiles(git: string): void {
     ['logs', 20],
     ['hooks', 0],
   ] as const) {
-    if (lstatSync(path.join(git, name), {throwIfNoEntry: false})) check(path.join(git, name), depth);
+    if (exists(path.join(git, name))) check(path.join(git, name), depth);
   }
-  for (const name of ['objects/info/alternates', 'commondir']) {
-    if (lstatSync(path.join(git, name), {throwIfNoEntry: false})) throw new NotProven(`git: there is ${git}/${name}`);
-  }
-  const hooks = lstatSync(path.join(git, 'hooks'), {throwIfNoEntry: false}) ? readdirSync(path.join(git, 'hooks')) : [];
+  const alternates = path.join(git, 'objects/info/alternates');
+  const others = exists(alternates) ? readFileSync(alternates, 'utf8').split('\n') : [];
+  const other = others.find((line) => line !== '' && !isInside(path.resolve(git, 'objects', line), seen));
+  if (other !== undefined) throw new NotProven(`git: its objects are in ${other}`);
+  const hooks = exists(path.join(git, 'hooks')) ? readdirSync(path.join(git, 'hooks')) : [];
   const hook = hooks.find((name) => !HOOKS_OF_WRITING.test(name));
   if (hook !== undefined) throw new NotProven(`git: it may run the hook ${hook}`);
   checkIndex(git);
@@ -81,6 +84,10 @@ const GITLINK = Buffer.from([0, 0, 0o160000 >> 8, 0]);
 function checkIndex(git: string): void {
   if (readdirSync(git).some((name) => name.startsWith('sharedindex.'))) throw new NotProven('git: its index is split');
   const index = path.join(git, 'index');
-  if (!lstatSync(index, {throwIfNoEntry: false})) return;
+  if (!exists(index)) return;
   if (readFileSync(index).includes(GITLINK)) throw new NotProven('git: it contains other repositories');
+}
+
+function exists(file: string): boolean {
+  return lstatSync(file, {throwIfNoEntry: false}) !== undefined;
 }

@@ -69,7 +69,7 @@ function checkProgram({program}: LiteralCommand, directories: readonly string[],
     if (isInside(found, roots) || isInside(resolveLinks(found, at), roots)) {
       throw new NotProven(`${program} is a program of the project`);
     }
-    if (/(?:^|\/)git$/.test(program) && existsSync(at)) checkRepository(at, env);
+    if (/(?:^|\/)git$/.test(program) && existsSync(at)) checkRepository(at, workspace);
   }
 }
 

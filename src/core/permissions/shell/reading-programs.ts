@@ -4,7 +4,7 @@
  * the sandbox would change: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who` and the like.
  */
 import type {ParsedCommand} from './command-parser.ts';
-import type {CommandPart} from './command-shape.ts';
+import {type CommandPart, isHarmlessAssignment} from './command-shape.ts';
 
 /** Programs and builtins that read, whatever their words are. */
 const READERS = new Set(
@@ -86,7 +86,9 @@ export function looksLikeReading({parts, shape}: ParsedCommand): boolean {
   return parts.every(isReadingPart);
 }
 
-export function isReadingPart({words}: CommandPart): boolean {
+export function isReadingPart({node, words}: CommandPart): boolean {
+  // A variable before a program may change what it runs.
+  if (node.prefix.some((each) => each.type === 'Assignment' && !isHarmlessAssignment(each))) return false;
   return isReader(words.map(({raw, text}) => text ?? raw));
 }
 

@@ -95,7 +95,7 @@ describe('git without a sandbox', () => {
   it('passes only where the parts of the repository lie where git looks for them', async () => {
     const dot = path.join(repository, '.git');
     const tries: readonly (readonly [string, () => void, () => void])[] = [
-      ...(['objects/info/alternates', 'commondir', 'hooks/post-index-change'] as const).map((name) => {
+      ...(['objects/info/alternates', 'hooks/post-index-change'] as const).map((name) => {
         const file = path.join(dot, name);
         const put = () => {
           mkdirSync(path.dirname(file), {recursive: true});
@@ -143,7 +143,7 @@ describe('git without a sandbox', () => {
   });
 
   it('does not pass with variables that lead git elsewhere', async () => {
-    for (const name of ['GIT_DIR', 'GIT_CONFIG_COUNT', 'GIT_EXTERNAL_DIFF', 'GIT_OBJECT_DIRECTORY', 'GIT_NEW_ONE']) {
+    for (const name of ['GIT_DIR', 'GIT_CONFIG_COUNT', 'GIT_EXTERNAL_DIFF', 'GIT_OBJECT_DIRECTORY', 'GIT_WORK_TREE']) {
       const env = {...workspace.env, [name]: 'x'};
       expect((await run('git log', {...bare, in: {...inside, env}})).verdict, name).toBe('ask');
     }
