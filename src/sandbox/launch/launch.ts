@@ -65,7 +65,7 @@ export class Launcher {
     return {...end, notes, isCwdPrivate, plan};
   }
 
-  async #plan(command: string, {launch, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
+  async #plan(command: string, {launch, checkpoint, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
     const argv = getShellArguments(command);
     if (launch === 'plain') {
@@ -73,7 +73,7 @@ export class Launcher {
       return {
         file,
         args,
-        env: {...env, TMPDIR: this.sandbox.folder.temporary},
+        env: {...env, TMPDIR: this.sandbox.folder.temporary, ...(!checkpoint && WITHOUT_REFRESH)},
         launch,
         confinement,
         reaches: [],
@@ -110,6 +110,12 @@ function findExisting(named: string, cwd: string): string | undefined {
     return undefined;
   }
 }
+
+/** A command without a checkpoint only reads: git must not refresh its index by the way. */
+const WITHOUT_REFRESH = {
+  ...{GIT_OPTIONAL_LOCKS: '0', GIT_CONFIG_COUNT: '1'},
+  ...{GIT_CONFIG_KEY_0: 'diff.autoRefreshIndex', GIT_CONFIG_VALUE_0: 'false'},
+};
 
 /** Without a network npm would retry its requests for two minutes. */
 const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};

@@ -45,29 +45,22 @@ export function checkRepository(folder: string, {env, seen = []}: Pick<Workspace
   }
 }
 
+/** Folders of a git folder in which git looks for another checkout, and git-lfs. */
+const OF_OTHERS = new Set(['modules', 'worktrees', 'lfs']);
+
 function checkFiles(git: string, seen: readonly string[]): void {
   if (lstatSync(git).isSymbolicLink()) throw new NotProven(`git: ${git} is a link`);
   let count = 0;
-  const check = (folder: string, depth: number): void => {
+  const check = (folder: string): void => {
     for (const entry of readdirSync(folder, {withFileTypes: true})) {
       count += 1;
       if (count > MAX_ENTRIES) throw new NotProven(`git: ${git} is very large`);
       const place = path.join(folder, entry.name);
       if (entry.isSymbolicLink()) throw new NotProven(`git: ${place} is a link`);
-      // Objects are files in folders of one level.
-      if (entry.isDirectory() && depth > 0) check(place, depth - 1);
+      if (entry.isDirectory() && !(folder === git && OF_OTHERS.has(entry.name))) check(place);
     }
   };
-  for (const [name, depth] of [
-    ['.', 0],
-    ['objects', 1],
-    ['refs', 20],
-    ['info', 0],
-    ['logs', 20],
-    ['hooks', 0],
-  ] as const) {
-    if (exists(path.join(git, name))) check(path.join(git, name), depth);
-  }
+  check(git);
   const alternates = path.join(git, 'objects/info/alternates');
   const others = exists(alternates) ? readFileSync(alternates, 'utf8').split('\n') : [];
   const other = others.find((line) => line !== '' && !isInside(path.resolve(git, 'objects', line), seen));
