@@ -107,9 +107,9 @@ function isThought({type}: Block): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-function isSigned(block: Block): boolean {
-  const seal = block.type === 'thinking' ? block.signature : block.data;
-  return typeof seal === 'string' && seal !== '';
+function isSigned({type, thinking, signature, data}: Block): boolean {
+  const seal = type === 'thinking' ? signature : data;
+  return typeof seal === 'string' && seal !== '' && (type !== 'thinking' || typeof thinking === 'string');
 }
 
 function sameThought(a: Block, b: Block): boolean {
@@ -189,8 +189,8 @@ function toValidResult(block: Block, id: string, repairs: Repair[]): Block {
 function toValidImage(block: Block, repairs: Repair[], maxPixels?: number): Block {
   const {source} = block;
   // An address: the server loads it.
-  if (isObject(source) && source.type !== 'base64') return block;
-  const {data, media_type} = isObject(source) ? source : {};
+  if (isObject(source) && source.type === 'url') return block;
+  const {data, media_type} = isObject(source) && source.type === 'base64' ? source : {};
   const problem =
     typeof data === 'string' && typeof media_type === 'string'
       ? findImageProblem({data, media_type}, maxPixels)
