@@ -214,7 +214,7 @@ class StreamedReply {
       this.#text = entry.start ? entry.text : this.#text + entry.text;
       this.#at = entry.at;
     } else if (entry.type === 'message' && entry.message.role === 'user') return this.take();
-    else if (entry.type !== 'end' && entry.type !== 'background') this.#text = '';
+    else if (entry.type === 'message' || entry.type === 'rewind' || entry.type === 'replace') this.#text = '';
     return [];
   }
 
