@@ -70,6 +70,7 @@ export function parseArguments(
       addDirs: (flags.addDir ?? []).map((dir) => getFolder(dir, () => cwd)),
       offline: flags.offline ?? false,
       trust: flags.trust ?? false,
+      takeOver: flags.takeOver ?? false,
       rawStream: flags.includePartialMessages ?? false,
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
@@ -218,6 +219,9 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
   }
   const [one, other] = (['continue', 'resume', 'sessionId'] as const).filter((each) => given.includes(each));
   if (one && other) throw new UsageError(`${written(one)} and ${written(other)} name different sessions: give one`);
+  if (flags.takeOver && !given.includes('continue') && !given.includes('resume')) {
+    throw new UsageError('--take-over goes with --continue and --resume');
+  }
   if (flags.includePartialMessages && last(flags.outputFormat) !== 'stream-json') {
     throw new UsageError('--include-partial-messages goes with --output-format stream-json');
   }

@@ -4,7 +4,7 @@ import {getText} from '../core/util/messages.ts';
 import {showControls, toOneLine} from '../core/util/text.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
-import {describeMissingHeader, getRestoredMessages, readTranscript} from '../storage/sessions/transcript.ts';
+import {getRestoredMessages, readTranscript} from '../storage/sessions/transcript.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,
@@ -64,8 +64,8 @@ interface DamagedSession extends Pick<SessionSummary, 'id' | 'updatedAt' | 'tran
 /** For the list, which has a row for each session, damaged or not. */
 function getRow(session: StoredSession, store: SessionStore): SessionSummary | DamagedSession {
   if (session.header) return summarize(session, store);
-  const {id, transcript, mtimeMs} = session;
-  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: describeMissingHeader(transcript)};
+  const {id, transcript, mtimeMs, problem = 'it is empty'} = session;
+  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: problem};
 }
 
 /** @throws UsageError when it is damaged. */

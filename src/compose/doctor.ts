@@ -13,6 +13,7 @@ import type {ModelServer} from '../models/anthropic-model.ts';
 import {getModelServer} from '../models/resolve.ts';
 import {checkServer} from '../models/server-check.ts';
 import type {SandboxStatus} from '../sandbox/index.ts';
+import {findHomeFault} from '../storage/home-check.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 import {createSessionSandbox} from './permissions.ts';
 import {getTrustProblems} from './trust.ts';
@@ -33,6 +34,7 @@ export async function examine(options: SessionOptions): Promise<Finding[]> {
     ripgrep(),
     git(),
     terminal(options.env),
+    home(options.home),
     problem ?? [...settingsFiles(loaded!), ...trust],
   ]);
   return found.flat();
@@ -119,6 +121,13 @@ function terminal({TERM = '', NO_COLOR}: SessionOptions['env']): Finding {
     return {about, state: 'warning', text: `TERM is ${TERM || 'not set'}`, remedy: 'export TERM=xterm-256color'};
   }
   return {about, state: 'ok', text: `${TERM}, ${columns} × ${rows}${NO_COLOR ? ', without colours' : ''}`};
+}
+
+function home(folder: string): Finding {
+  const fault = findHomeFault(folder);
+  if (!fault) return {about: 'home', state: 'ok', text: `${folder} can be written`};
+  const [text = '', remedy = ''] = fault.text.split(/\. (?=[A-Z])/);
+  return {about: 'home', state: 'missing', text, remedy: `${remedy[0]?.toLowerCase()}${remedy.slice(1)}`};
 }
 
 function settingsFiles({files, warnings, hints}: LoadedSettings): Finding[] {

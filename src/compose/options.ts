@@ -31,6 +31,8 @@ export interface SessionOptions {
   readonly appendSystemPrompt?: string;
   readonly addDirs?: readonly string[];
   readonly settingsFile?: string;
+  /** `--take-over`: also go on with a session that is locked by another machine or container. */
+  readonly takeOver?: boolean;
   /** `--trust`: trust what the project's files ask for now, and remember it. */
   readonly trust?: boolean;
   /** Asks the person before there is a session. `withdrawn`: the person left instead. */

@@ -43,7 +43,7 @@ import {
   getZoneFolders,
 } from './permissions.ts';
 import {SandboxControl} from './sandbox-control.ts';
-import {describeEmptySession, openConversation, openFirstConversation} from './sessions.ts';
+import {openConversation, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
 
@@ -73,7 +73,7 @@ async function openProject(options: SessionOptions) {
   const loaded = await loadTrustedSettings(options, root);
   const {redactor, env} = createSecrets(options, loaded.keyNames, root);
   const store = new SessionStore(options.home, root, redactor);
-  const firstConversation = openFirstConversation(store, options, redactor);
+  const firstConversation = await openFirstConversation(store, options, redactor);
   const bus = createBus(options, redactor);
   return {
     ...{options, root, loaded, redactor, env, store, firstConversation, bus},
@@ -299,11 +299,11 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
 }
 
 function listWarnings(before: ReturnType<typeof addManager>): readonly string[] {
-  const {options, redactor, catalog, store, firstConversation, state, warnings} = before;
+  const {options, redactor, catalog, firstConversation, state, warnings} = before;
   return redactor.values([
     ...warnings,
     ...describeBrokenAgents(catalog),
-    ...describeEmptySession(store, options, firstConversation),
+    ...firstConversation.warnings,
     ...(state.model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
   ]);
 }

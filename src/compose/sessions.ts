@@ -7,7 +7,8 @@ import {runSessionsCommandLine} from '../commands/sessions.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {findHomeFault} from '../storage/home-check.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {
   getAnnouncedIds,
@@ -24,25 +25,68 @@ export function sessionsCommandLine(options: SessionOptions, args: SubcommandArg
   return runSessionsCommandLine(args, new SessionStore(options.home, realpathSync(options.cwd)));
 }
 
-/** A new conversation, or the one that the session goes on with. @throws UsageError when it cannot be found. */
-export function openFirstConversation(store: SessionStore, options: SessionOptions, redactor: Redactor): Conversation {
+/** With one line for the user about each session that is damaged or empty. */
+interface FirstConversation extends Conversation {
+  readonly warnings: readonly string[];
+}
+
+/**
+ * A new conversation, or the one that the session goes on with. A person who can be asked is asked whether to take over
+ * the lock of another machine or container.
+ * @throws UsageError when it cannot be found or opened, MiniCcError `WITHDRAWN` when the person left instead of answering
+ */
+export async function openFirstConversation(
+  store: SessionStore,
+  options: SessionOptions,
+  redactor: Redactor,
+): Promise<FirstConversation> {
   const {which} = options;
+  // A full disk is waited for, once there is something to write.
+  const fault = findHomeFault(options.home);
+  if (fault && !fault.mayPass) throw new UsageError(fault.text);
   if (which.type === 'new') {
     if (which.id !== undefined && store.exists(which.id)) {
       throw new UsageError(`Session ${which.id} exists already: go on with it by --resume ${which.id}`);
     }
-    return openConversation(store, which.id ?? randomUUID(), redactor, () => undefined);
+    return {...openConversation(store, which.id ?? randomUUID(), redactor, () => undefined), warnings: []};
   }
-  const found = which.type === 'resume' ? store.find(which.id) : store.latest();
-  if (!found) throw new UsageError(`There is no session to continue in ${options.cwd}`);
+  const {found, passedOver} =
+    which.type === 'resume' ? {found: store.find(which.id), passedOver: []} : findLatest(store, options.cwd);
+  const warnings = passedOver.map(({id, problem}) => `session ${id} is newer and was passed over: ${problem}`);
+  if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to go on with.
   const read = () => (store.exists(found.id) ? readTranscript(found.transcript) : undefined);
-  return openConversation(store, found.id, redactor, read);
+  const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
+  return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
 }
 
-/** A warning when a crash or a full disk came before the first line of the session. */
-export function describeEmptySession(store: SessionStore, {which}: SessionOptions, {id}: Conversation): string[] {
-  return which.type === 'resume' && !store.exists(id) ? [`session ${id} is empty: it starts from the beginning`] : [];
+/** @throws UsageError when there is none, which names the damaged ones */
+function findLatest(store: SessionStore, cwd: string) {
+  const {whole, passedOver} = store.latest();
+  if (whole) return {found: whole, passedOver};
+  if (passedOver.length === 0) throw new UsageError(`There is no session to continue in ${cwd}`);
+  const damaged = passedOver.map(({id, problem}) => `session ${id}: ${problem}`).join('; ');
+  throw new UsageError(`There is no whole session to continue in ${cwd}; ${damaged}`);
+}
+
+/** False where nobody can be asked: then opening fails, and says so. */
+async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions): Promise<boolean> {
+  if (lockedBy === undefined || !ask) return false;
+  const answer = await ask({
+    id: randomUUID(),
+    agent: 'mini-cc',
+    title: 'take over this session?',
+    detail: `${lockedBy}.\nWhether that one still works on it cannot be seen from here. If it does, it will be kept from writing.`,
+    detailType: 'text',
+    options: [
+      {digit: 1, choice: 'take over', label: 'yes, it has ended'},
+      {digit: 2, choice: 'leave', label: 'no, leave'},
+    ],
+    escape: 'leave',
+    enter: 'leave',
+  });
+  if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left');
+  return answer.choice === 'take over';
 }
 
 /** @param read the transcript so far. Called when the session is locked, so that no other process writes it. */
@@ -51,8 +95,9 @@ export function openConversation(
   id: string,
   redactor: Redactor,
   read: () => Transcript | undefined,
+  lock: {readonly takeOver?: boolean} = {},
 ): Conversation {
-  const {journal, transcript, output, close} = store.openSession(id);
+  const {journal, transcript, output, close} = store.openSession(id, lock);
   try {
     const transcriptSoFar = read();
     const restored = transcriptSoFar ? getRestoredMessages(transcriptSoFar) : [];

@@ -59,6 +59,12 @@ export function readFirstLine(file: string): string {
   return withOpenFile(file, findFirstLine);
 }
 
+/** The lines at the end of the file that begin in its last `bytes` bytes. The first one may be cut off. */
+export function readLastLines(file: string, bytes: number): string[] {
+  const text = withOpenFile(file, (fd, size) => readBytes(fd, Math.max(0, size - bytes), Math.min(size, bytes)));
+  return text.toString('utf8').split('\n');
+}
+
 function withOpenFile<T>(file: string, read: (fd: number, size: number) => T): T {
   const fd = openSync(file, 'r');
   try {

@@ -20,7 +20,6 @@ export const PLANNED_FEATURES = {
     'maxThinkingTokens',
     'allowDangerouslySkipPermissions',
     'awaitInitialize',
-    'takeOver',
     'fanOut',
     'jsonSchema',
   ],

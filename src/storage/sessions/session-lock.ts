@@ -1,92 +1,154 @@
 /**
- * Only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the process. When
- * that process has ended, the lock is taken over. A process is identified by its id and start time, since ids are
- * reused.
+ * Only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the process and the
+ * place where it runs. A process is identified by its id and start time, since ids are reused.
+ *
+ * The lock of a process that has ended here is taken over. Whether a process of another machine or container (with a
+ * shared home) still runs cannot be known: its lock is taken over only when the user says so.
  */
-import {existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
-import {hostname} from 'node:os';
+import {linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode, UsageError} from '../../core/util/errors.ts';
 import {runProgramSync} from '../../core/util/processes.ts';
+import {comparePlaces, getProcessPlace, type ProcessPlace} from './process-place.ts';
 
 const LOCK = 'lock';
+/** Names of this class beside the lock, which a killed process leaves. */
+const TEMPORARY = /^lock\.(?:stale\.)?(\d+)$/;
 
-interface Holder {
+interface Holder extends ProcessPlace {
   readonly version: 1;
   readonly pid: number;
   /** In the system's own units: only for comparison. */
   readonly started: string;
-  readonly host: string;
+}
+
+export interface LockOptions {
+  /** Also take the lock of another machine or container. */
+  readonly takeOver?: boolean;
 }
 
 export class SessionLock {
   readonly #file: string;
-  #isHeld = false;
+  /** The inode of the lock file while this process has the lock. */
+  #held: bigint | undefined;
 
   constructor(
     private readonly folder: string,
     private readonly sessionId: string,
+    private readonly options: LockOptions = {},
   ) {
     this.#file = path.join(folder, LOCK);
   }
 
   /**
-   * Does nothing when this process has the lock already.
-   * @throws UsageError when another one has it, and the error of the file system when it cannot be written
+   * To be called before each write. When this process has the lock, it only checks that nobody took it over.
+   * @throws UsageError when another process has it, and the error of the file system when it cannot be written
    */
   acquire(): void {
-    if (this.#isHeld) return;
+    if (this.#held !== undefined && this.#isStillHeld()) return;
     const own = path.join(this.folder, `${LOCK}.${process.pid}`);
-    this.#write(own);
     try {
+      this.#write(own);
       // By a hard link: the lock file is complete from the first moment, and only one of several processes can create
       // it.
       while (!tryLink(own, this.#file)) this.#removeStale();
-      this.#isHeld = true;
+      this.#held = getInode(this.#file);
     } finally {
       rmSync(own, {force: true});
     }
   }
 
-  #write(own: string): void {
-    const holder: Holder = {version: 1, pid: process.pid, started: getStartTime(process.pid) ?? '', host: hostname()};
-    try {
-      mkdirSync(this.folder, {recursive: true, mode: 0o700});
-      writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
-    } catch (error) {
-      if (existsSync(own)) rmSync(own);
-      throw error;
-    }
-  }
-
   release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    rmSync(this.#file, {force: true});
+    const isOurs = this.#held !== undefined && this.#held === getInode(this.#file);
+    this.#held = undefined;
+    if (isOurs) rmSync(this.#file, {force: true});
   }
 
-  /** @throws UsageError when its process is alive. */
+  #write(own: string): void {
+    const holder: Holder = {
+      version: 1,
+      pid: process.pid,
+      started: getStartTime(process.pid) ?? '',
+      ...getProcessPlace(),
+    };
+    mkdirSync(this.folder, {recursive: true, mode: 0o700});
+    writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
+  }
+
+  /** False when the lock file was deleted: then it is created anew. @throws UsageError when another process has it now */
+  #isStillHeld(): boolean {
+    const now = getInode(this.#file);
+    if (now === this.#held || now === undefined) return now !== undefined;
+    const holder = readHolder(this.#file);
+    const who = holder ? ` by process ${holder.pid} on ${holder.host}` : '';
+    throw new UsageError(`Session ${this.sessionId} was taken over${who}: nothing more is written to it from here`);
+  }
+
+  /** @throws UsageError when its process may be alive. */
   #removeStale(): void {
     const holder = readHolder(this.#file);
-    if (holder && isAlive(holder)) {
-      const where = holder.host === hostname() ? `process ${holder.pid}` : `process ${holder.pid} on ${holder.host}`;
+    const state = getState(holder);
+    if (holder && state === 'alive') {
       throw new UsageError(
-        `Session ${this.sessionId} is open in another mini-cc (${where}): leave that one first, or start a new session`,
+        `Session ${this.sessionId} is open in another mini-cc (process ${holder.pid}): leave that one first, or start a new session`,
+      );
+    }
+    if (holder && state === 'elsewhere' && !this.options.takeOver) {
+      throw new UsageError(
+        `${describeForeign(this.folder, this.sessionId, holder)}. If that one has ended: add --take-over. Or start a new session`,
       );
     }
     const aside = path.join(this.folder, `${LOCK}.stale.${process.pid}`);
     if (!tryRename(this.#file, aside)) return;
     // Another process may have taken over the lock after it was read here: then put it back.
-    const taken = readHolder(aside);
-    if (taken && isAlive(taken)) tryLink(aside, this.#file);
+    if (getState(readHolder(aside)) === 'alive') tryLink(aside, this.#file);
     rmSync(aside, {force: true});
   }
 }
 
-/** Whether a live process has the session of this folder open. */
+/** Whether a process has the session of this folder open, or may have: one elsewhere cannot be asked. */
 export function isLocked(folder: string): boolean {
+  return ['alive', 'elsewhere'].includes(getState(readHolder(path.join(folder, LOCK))));
+}
+
+/** Whether a process that has ended here left its lock: it was killed. */
+export function isLeftLocked(folder: string): boolean {
   const holder = readHolder(path.join(folder, LOCK));
-  return holder !== undefined && isAlive(holder);
+  return holder !== undefined && getState(holder) === 'dead';
+}
+
+/** Says who has the lock, where a process of another machine or container has it. */
+export function findForeignLock(folder: string, sessionId: string): string | undefined {
+  const holder = readHolder(path.join(folder, LOCK));
+  return holder && getState(holder) === 'elsewhere' ? describeForeign(folder, sessionId, holder) : undefined;
+}
+
+/** @param names what is in a session's folder. @returns the temporary files of killed processes among them */
+export function listLeftLockFiles(names: readonly string[]): string[] {
+  return names.filter((name) => {
+    const pid = TEMPORARY.exec(name)?.[1];
+    return pid !== undefined && getStartTime(Number(pid)) === undefined;
+  });
+}
+
+function describeForeign(folder: string, sessionId: string, holder: Holder): string {
+  const {mtimeMs} = statSync(path.join(folder, LOCK));
+  const where =
+    comparePlaces(holder, getProcessPlace()) === 'other container' ? 'in another container' : 'on another machine';
+  const who = `mini-cc ${where} (${holder.host}, process ${holder.pid})`;
+  return `Session ${sessionId} is locked by ${who}, since ${formatAge(Date.now() - mtimeMs)}`;
+}
+
+/** `3 min` */
+function formatAge(ms: number): string {
+  const minutes = Math.max(0, Math.round(ms / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+function getInode(file: string): bigint | undefined {
+  return statSync(file, {bigint: true, throwIfNoEntry: false})?.ino;
 }
 
 /** Undefined without a lock file, and for one that a crash left incomplete: no process has the lock then. */
@@ -99,9 +161,16 @@ function readHolder(file: string): Holder | undefined {
   }
 }
 
-/** A process of another machine (with a shared home) cannot be checked, so it counts as alive. */
-function isAlive({pid, started, host}: Holder): boolean {
-  return host !== hostname() || getStartTime(pid) === started;
+function getState(holder: Holder | undefined): 'alive' | 'dead' | 'elsewhere' {
+  if (!holder) return 'dead';
+  switch (comparePlaces(holder, getProcessPlace())) {
+    case 'same':
+      return getStartTime(holder.pid) === holder.started ? 'alive' : 'dead';
+    case 'before restart':
+      return 'dead';
+    default:
+      return 'elsewhere';
+  }
 }
 
 /** When a process started; undefined when it does not exist. */

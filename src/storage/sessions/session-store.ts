@@ -9,8 +9,8 @@ import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {createPrivateFolder, openPrivateFile} from '../../core/util/files/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
 import {RunFiles} from './run-files.ts';
-import {isLocked, SessionLock} from './session-lock.ts';
-import {assertContinuable, readHeader, type TranscriptHeader} from './transcript.ts';
+import {findForeignLock, isLocked, type LockOptions, SessionLock} from './session-lock.ts';
+import {assertContinuable, describeProblem, mendHeader, readHeader, type TranscriptHeader} from './transcript.ts';
 import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
 interface OpenSession {
@@ -25,6 +25,8 @@ export interface StoredSession {
   readonly transcript: string;
   /** Undefined for a damaged session: nothing is known about it, not even its directory. */
   readonly header: TranscriptHeader | undefined;
+  /** Of a damaged session that is not empty: what is wrong, and what can be done. */
+  readonly problem?: string;
   /** When it was written to last, in milliseconds since the epoch. */
   readonly mtimeMs: number;
 }
@@ -58,18 +60,19 @@ export class SessionStore {
    * Opens a session. An existing one is locked now, a new one with its first line.
    * @throws UsageError when another mini-cc has it open, or it cannot be continued here
    */
-  openSession(id: string): OpenSession {
+  openSession(id: string, options: LockOptions = {}): OpenSession {
     const folder = this.sessionFolder(id);
     const header = {id, agent: 'main', cwd: this.cwd};
-    const lock = new SessionLock(folder, id);
+    const lock = new SessionLock(folder, id, options);
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor, {
       disk: this.#disk,
-      beforeOpen: () => lock.acquire(),
+      beforeLine: () => lock.acquire(),
     });
     if (existsSync(writer.path)) {
       acquire(lock, folder);
       try {
         this.#assertContinuable(writer.path);
+        mendHeader(writer.path, header);
       } catch (error) {
         lock.release();
         throw error;
@@ -115,15 +118,26 @@ export class SessionStore {
     return this.#ids().includes(id) && statSync(path.join(this.folder, id, TRANSCRIPT)).size > 0;
   }
 
-  /** The session of this directory that was written last. A damaged one is skipped, since it cannot be continued. */
-  latest(): StoredSession | undefined {
-    return this.list().find(({header}) => header !== undefined);
+  /**
+   * The session of this directory that was written last and is whole.
+   * @returns also the damaged ones that were written after it, the last one first; empty ones hold nothing and do not count
+   */
+  latest(): {readonly whole: StoredSession | undefined; readonly passedOver: readonly StoredSession[]} {
+    const sessions = this.list().filter(({header, problem}) => header !== undefined || problem !== undefined);
+    const at = sessions.findIndex(({header}) => header !== undefined);
+    return {whole: sessions[at], passedOver: at < 0 ? sessions : sessions.slice(0, at)};
+  }
+
+  /** Says who has the session locked, where that is a process of another machine or container. */
+  findForeignLock(id: string): string | undefined {
+    return findForeignLock(this.sessionFolder(id), id);
   }
 
   /** The sessions of this directory, also damaged ones; the one that was written last comes first. */
   list(): StoredSession[] {
+    // What a damaged one lacks is looked at only here.
     return this.#listFound()
-      .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs}))
+      .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs, ...getProblem(session)}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
   }
 
@@ -134,6 +148,8 @@ export class SessionStore {
   erase(id: string): void {
     const found = this.find(id);
     const folder = this.sessionFolder(found.id);
+    const foreign = findForeignLock(folder, found.id);
+    if (foreign) throw new UsageError(`${foreign}. If that one has ended, delete ${path.join(folder, 'lock')} first`);
     if (isLocked(folder)) throw new UsageError(`Session ${found.id} is open in another mini-cc: leave that one first`);
     rmSync(folder, {recursive: true});
   }
@@ -143,7 +159,7 @@ export class SessionStore {
   }
 
   /** Two directories may share the folder, e.g. `a/b` and `a-b`: the header of a session names its own directory. */
-  #listFound(): Omit<StoredSession, 'mtimeMs'>[] {
+  #listFound(): Omit<StoredSession, 'mtimeMs' | 'problem'>[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder)
       .map((id) => ({id, transcript: path.join(this.folder, id, TRANSCRIPT)}))
@@ -179,6 +195,15 @@ export class SessionStore {
     }
     assertContinuable(transcript);
   }
+}
+
+function getProblem({id, transcript, header}: Pick<StoredSession, 'id' | 'transcript' | 'header'>) {
+  const problem = header ? undefined : describeProblem(transcript);
+  if (!problem) return {};
+  const remedy = problem.canGoOn
+    ? `--resume ${id} goes on with what can be read`
+    : `mini-cc sessions delete ${id} removes it`;
+  return {problem: `${problem.text}: ${remedy}`};
 }
 
 /** @throws UsageError in one line, also when the lock cannot be written */

@@ -4,9 +4,10 @@
  */
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {removeDrafts} from '../../core/util/files/whole-file.ts';
+import {UsageError} from '../../core/util/errors.ts';
 import {archiveTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
-import {isLocked} from './session-lock.ts';
+import {removeSessionLeftovers, removeSharedLeftovers} from './leftovers.ts';
+import {isLeftLocked, isLocked, SessionLock} from './session-lock.ts';
 import {readHeader, readHeaderAndLast} from './transcript.ts';
 
 export interface CleanupOptions {
@@ -30,15 +31,31 @@ const DAY = 24 * 60 * MINUTE;
 export function cleanUpAtStart(options: CleanupOptions): void {
   const {folder, cwd, archiveAfterMinutes, retentionDays, openSession, now} = options;
   if (!existsSync(folder)) return;
-  // What a killed mini-cc was writing: beside the sessions, and in mini-cc's home.
-  for (const each of [folder, path.join(folder, '..', '..')]) removeDrafts(each);
+  removeSharedLeftovers(path.join(folder, '..', '..'), folder, cwd);
+  // A killed mini-cc may have had it open last.
+  removeSessionLeftovers(path.join(folder, openSession), cwd);
   for (const name of readdirSync(folder)) {
     const session = path.join(folder, name);
     const transcript = path.join(session, TRANSCRIPT);
     if (name === openSession || isLocked(session) || readHeader(transcript)?.cwd !== cwd) continue;
+    if (isLeftLocked(session)) cleanUpKilled(session, name, cwd);
     if (retentionDays > 0 && isOlder(transcript, now - retentionDays * DAY)) {
       rmSync(session, {recursive: true, force: true});
     } else if (archiveAfterMinutes > 0) archiveRuns(session, now - archiveAfterMinutes * MINUTE);
+  }
+}
+
+/** Locked meanwhile, so that it is not in use; then its lock is gone, and the next start does not look again. */
+function cleanUpKilled(session: string, id: string, cwd: string): void {
+  const lock = new SessionLock(session, id);
+  try {
+    lock.acquire();
+    removeSessionLeftovers(session, cwd);
+  } catch (error) {
+    // Another mini-cc was faster.
+    if (!(error instanceof UsageError)) throw error;
+  } finally {
+    lock.release();
   }
 }
 

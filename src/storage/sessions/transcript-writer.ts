@@ -33,8 +33,8 @@ export interface DiskState {
 
 interface WriterOptions {
   readonly disk?: DiskState;
-  /** Called before the file is opened or created. What it throws is treated as if opening threw it. */
-  readonly beforeOpen?: () => void;
+  /** Called before each line is written. What it throws is treated as if writing threw it. */
+  readonly beforeLine?: () => void;
 }
 
 interface WaitingLine {
@@ -89,6 +89,7 @@ export class TranscriptWriter implements Journal {
   #writeWaiting(): DiskFault | undefined {
     while (this.#waiting.length > 0) {
       try {
+        this.options.beforeLine?.();
         this.#fd ??= this.#open();
         appendLine(this.#fd, this.#waiting[0]!.line);
       } catch (error) {
@@ -160,7 +161,6 @@ export class TranscriptWriter implements Journal {
   }
 
   #open(): number {
-    this.options.beforeOpen?.();
     createPrivateFolder(path.dirname(this.path));
     return openForAppending(this.path, () => {
       const start = {type: 'session', version: TRANSCRIPT_VERSION, at: new Date().toISOString()} as const;

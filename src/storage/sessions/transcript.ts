@@ -1,5 +1,6 @@
 /** Reads transcripts: JSON lines, one whole event a line. `transcript-writer.ts` writes them. */
-import {existsSync, readFileSync, statSync} from 'node:fs';
+import {closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
 import type {Message} from '../../core/contract/model.ts';
 import type {Outcome} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session.ts';
@@ -10,9 +11,13 @@ import {
   type TranscriptEntry,
 } from '../../core/contract/transcript.ts';
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
-import {UsageError} from '../../core/util/errors.ts';
+import {describeReadError, UsageError} from '../../core/util/errors.ts';
+import {openPrivateFile} from '../../core/util/files/private-file.ts';
 import {getText, withResultTexts} from '../../core/util/messages.ts';
 import {parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
+
+/** The name of a transcript that gets a new first line, until it is complete. */
+export const MENDED = 'session.jsonl.mended';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
@@ -56,19 +61,56 @@ export function describeMissingHeader(file: string): string {
   return `${file} is not a transcript of mini-cc: its first line has no version`;
 }
 
+/** What is wrong with a transcript that has no header. Undefined for an empty one: a crash came before its first line. */
+export function describeProblem(file: string): {readonly text: string; readonly canGoOn: boolean} | undefined {
+  try {
+    const entries = readEntries(file);
+    const count = entries.filter(({type}) => type === 'message').length;
+    if (count > 0)
+      return {
+        text: `its first line is damaged, ${count} ${count === 1 ? 'message' : 'messages'} can be read`,
+        canGoOn: true,
+      };
+    return statSync(file).size === 0 ? undefined : {text: 'it is damaged, nothing in it can be read', canGoOn: false};
+  } catch (error) {
+    return {text: `it ${describeReadError(file, error, 'is not there any more')}`, canGoOn: false};
+  }
+}
+
+/**
+ * Gives a transcript whose first line is damaged a new one. The lines stay, also the damaged one, which readers skip. Does
+ * nothing where there is a header, or nothing to read. To be called when the session is locked.
+ * @throws the error of the file system: then the file is as it was
+ */
+export function mendHeader(file: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
+  if (readHeader(file) || !describeProblem(file)?.canGoOn) return;
+  const first = {type: 'session', version: TRANSCRIPT_VERSION, at: statSync(file).birthtime.toISOString(), ...header};
+  const mended = path.join(path.dirname(file), MENDED);
+  rmSync(mended, {force: true});
+  const fd = openPrivateFile(mended, 'w');
+  try {
+    writeFileSync(fd, `${JSON.stringify(first)}\n${readFileSync(file, 'utf8')}`);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(mended, file);
+}
+
 export function isNewerFormat(header: TranscriptHeader): boolean {
   return header.version > TRANSCRIPT_VERSION;
 }
 
 /**
  * To be called before lines are added to an existing transcript. An empty file is fine: it gets a header then.
- * @throws UsageError when its first line is torn, or it has a newer format
+ * @throws UsageError when nothing in it can be read, or it has a newer format
  */
 export function assertContinuable(file: string): void {
   if (statSync(file).size === 0) return;
   const header = readHeader(file);
-  if (!header) throw new UsageError(`${describeMissingHeader(file)}. It is damaged and cannot be continued`);
-  if (isNewerFormat(header)) {
+  const problem = header ? undefined : describeProblem(file);
+  if (problem && !problem.canGoOn) throw new UsageError(`${file} cannot be continued: ${problem.text}`);
+  if (header && isNewerFormat(header)) {
     throw new UsageError(
       `${file} was written by a newer mini-cc (format ${header.version}, this one knows ${TRANSCRIPT_VERSION}): it can be read, not continued`,
     );
@@ -95,7 +137,7 @@ function isHeader(entry: TranscriptEntry | undefined): entry is TranscriptHeader
 }
 
 /** Undefined for a blank or torn line, and for one that lacks a field of its type. */
-function parseEntry(line: string): TranscriptEntry | undefined {
+export function parseEntry(line: string): TranscriptEntry | undefined {
   const value = parseLine(line);
   return isEntry(value) ? value : undefined;
 }

@@ -40,7 +40,7 @@ describe('a damaged session', () => {
       ['bad', undefined],
       ['whole', 'whole'],
     ]);
-    expect(store.latest()?.id).toBe('whole');
+    expect(store.latest().whole?.id).toBe('whole');
     expect(() => readTranscript(bad)).toThrow('is not a transcript of mini-cc');
     store.erase('bad');
     expect(store.list()).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('a damaged session', () => {
     const store = new SessionStore(home(), '/project/x');
     const bad = session(store, 'bad', 2000);
     truncateSync(bad, 30);
-    expect(() => store.openSession('bad')).toThrow('damaged and cannot be continued');
+    expect(() => store.openSession('bad')).toThrow('cannot be continued: it is damaged, nothing in it can be read');
     expect(existsSync(path.join(path.dirname(bad), 'lock'))).toBe(false);
     expect(readFileSync(bad, 'utf8')).toHaveLength(30);
   });
@@ -65,6 +65,44 @@ describe('a damaged session', () => {
   });
 });
 
+describe('a session whose first line is damaged', () => {
+  const damage = (file: string) => {
+    writeFileSync(file, readFileSync(file, 'utf8').slice(20));
+    utimesSync(file, 2000, 2000);
+  };
+
+  it('is named with what can be done, and passed over for the newest whole one', () => {
+    const store = new SessionStore(home(), '/project/x');
+    session(store, 'whole', 1000);
+    damage(session(store, 'bad', 2000));
+    mkdirSync(path.join(store.folder, 'folder', 'session.jsonl'), {recursive: true});
+    truncateSync(session(store, 'torn', 3000), 30);
+    truncateSync(session(store, 'empty', 3000), 0);
+    const {whole, passedOver} = store.latest();
+    expect(whole?.id).toBe('whole');
+    expect(Object.fromEntries(passedOver.map(({id, problem}) => [id, problem]))).toEqual({
+      bad: 'its first line is damaged, 1 message can be read: --resume bad goes on with what can be read',
+      torn: 'it is damaged, nothing in it can be read: mini-cc sessions delete torn removes it',
+      folder: expect.stringMatching(/^it cannot be read: EISDIR.*: mini-cc sessions delete folder removes it$/),
+    });
+  });
+
+  it('goes on when it is asked for by its id: it gets a new first line, and keeps its lines', () => {
+    const store = new SessionStore(home(), '/project/x');
+    const bad = session(store, 'bad', 2000);
+    damage(bad);
+    const before = readFileSync(bad, 'utf8');
+    const open = store.openSession('bad');
+    expect(readFileSync(bad, 'utf8').endsWith(before)).toBe(true);
+    new History(open.journal).append({role: 'user', content: 'more'});
+    open.close();
+    const read = readTranscript(bad);
+    expect(read.header).toMatchObject({id: 'bad', cwd: '/project/x'});
+    expect(read.entries.map(({type}) => type)).toEqual(['message', 'message']);
+    expect(store.latest()).toMatchObject({whole: {id: 'bad'}, passedOver: []});
+  });
+});
+
 describe('a session of a newer format', () => {
   it('is read but not continued, and --continue does not choose another one instead', () => {
     const store = new SessionStore(home(), '/project/x');
@@ -74,7 +112,7 @@ describe('a session of a newer format', () => {
     appendFileSync(newer, '{"type":"message","message":"of another shape"}\n{"type":"new kind"}\n');
     utimesSync(newer, 2000, 2000);
     expect(readTranscript(newer).entries.map(({type}) => type)).toEqual(['message', 'new kind']);
-    expect(store.latest()?.id).toBe('newer');
+    expect(store.latest().whole?.id).toBe('newer');
     expect(() => store.openSession('newer')).toThrow(/newer mini-cc \(format 99, .*can be read, not continued/);
   });
 });
@@ -134,7 +172,7 @@ describe('two directories with the same folder name', () => {
     session(theirs, 'aaa-theirs', 2000);
     expect(ours.folder).toBe(theirs.folder);
     expect(ours.list().map(({id}) => id)).toEqual(['aaa-ours']);
-    expect(ours.latest()?.id).toBe('aaa-ours');
+    expect(ours.latest().whole?.id).toBe('aaa-ours');
     expect(ours.find('aaa').id).toBe('aaa-ours');
     expect([ours.exists('aaa-ours'), theirs.exists('aaa-ours')]).toEqual([true, false]);
     expect(() => theirs.erase('aaa-ours')).toThrow('No session aaa-ours');

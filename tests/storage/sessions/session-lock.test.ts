@@ -1,9 +1,10 @@
 import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.ts';
+import {comparePlaces, getProcessPlace, type ProcessPlace} from '../../../src/storage/sessions/process-place.ts';
+import {findForeignLock, isLeftLocked, isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-lock-'));
 
@@ -21,15 +22,6 @@ describe('the lock of a session', () => {
     expect(readdirSync(place)).toEqual([]);
     expect(isLocked(place)).toBe(false);
     new SessionLock(place, 's1').acquire();
-  });
-
-  it('names the folder that cannot be written, and says what to do', () => {
-    const file = path.join(folder(), 'file');
-    writeFileSync(file, '');
-    const place = path.join(file, 's1');
-    expect(() => new SessionLock(place, 's1').acquire()).toThrow(
-      /^Nothing can be written to .*s1 \(ENOTDIR.*\): free space there, or set MINI_CC_HOME to a folder that can be written$/,
-    );
   });
 
   it('is taken over from a process that has ended, also when its id belongs to another process now', async () => {
@@ -54,10 +46,65 @@ describe('the lock of a session', () => {
     expect(isLocked(place)).toBe(true);
   });
 
-  it('of another machine is left alone', () => {
+  const here = getProcessPlace();
+  const machine = 'pid:[4026531836]';
+  const ofMachine = {...here, machine: 'this', pidNamespace: machine};
+  it.each<[string, Partial<ProcessPlace>, string]>([
+    [
+      'another machine',
+      {host: 'elsewhere', boot: 'other'},
+      'mini-cc on another machine (elsewhere, process 1), since 3 h',
+    ],
+    ['an earlier version on another machine', {host: 'elsewhere'}, 'on another machine (elsewhere'],
+    [
+      'a container with the same name',
+      {...here, pidNamespace: 'pid:[4026539999]'},
+      `in another container (${here.host}`,
+    ],
+    ['a machine with the same name', {...here, boot: 'other', pidNamespace: 'pid:[4026539999]'}, 'on another machine'],
+  ])('of %s is left alone and named with its age, and taken over when the user says so', (_, holder, words) => {
     const place = folder();
-    writeFileSync(path.join(place, 'lock'), JSON.stringify({version: 1, pid: 1, started: '', host: 'elsewhere'}));
-    expect(() => new SessionLock(place, 's1').acquire()).toThrow('process 1 on elsewhere');
-    expect(existsSync(path.join(place, 'lock'))).toBe(true);
+    const file = path.join(place, 'lock');
+    writeFileSync(file, JSON.stringify({version: 1, pid: 1, started: '', ...holder}));
+    const at = new Date(Date.now() - 3 * 3_600_000);
+    utimesSync(file, at, at);
+    expect(() => new SessionLock(place, 's1').acquire()).toThrow(words);
+    expect(() => new SessionLock(place, 's1').acquire()).toThrow('If that one has ended: add --take-over');
+    expect(findForeignLock(place, 's1')).toContain(words);
+    expect([isLocked(place), isLeftLocked(place)]).toEqual([true, false]);
+    const lock = new SessionLock(place, 's1', {takeOver: true});
+    lock.acquire();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({pid: process.pid, ...here});
+    lock.release();
+  });
+
+  it('of a live process here is not taken over, whatever the user says', () => {
+    const place = folder();
+    new SessionLock(place, 's1').acquire();
+    expect(() => new SessionLock(place, 's1', {takeOver: true}).acquire()).toThrow('is open in another mini-cc');
+  });
+
+  it('that was taken over keeps its former holder from writing and from removing it; a deleted one is created anew', () => {
+    const place = folder();
+    const file = path.join(place, 'lock');
+    const lock = new SessionLock(place, 's1');
+    lock.acquire();
+    rmSync(file);
+    lock.acquire();
+    expect(isLocked(place)).toBe(true);
+    rmSync(file);
+    // Not the number of the file that was deleted just now.
+    writeFileSync(path.join(place, 'other'), '');
+    writeFileSync(file, JSON.stringify({version: 1, pid: 7, started: '', host: 'elsewhere'}));
+    expect(() => lock.acquire()).toThrow('Session s1 was taken over by process 7 on elsewhere');
+    lock.release();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('from before a restart of the machine is stale; where containers may look so, it is not', () => {
+    expect(comparePlaces({...ofMachine, boot: 'before'}, ofMachine)).toBe('before restart');
+    expect(comparePlaces({...ofMachine, boot: 'before', machine: 'that'}, ofMachine)).toBe('other machine');
+    const inside = {...ofMachine, pidNamespace: 'pid:[4026539999]'};
+    expect(comparePlaces({...inside, boot: 'before'}, inside)).toBe('other machine');
   });
 });

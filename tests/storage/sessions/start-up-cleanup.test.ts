@@ -1,8 +1,10 @@
-import {existsSync, mkdtempSync, readdirSync, utimesSync} from 'node:fs';
+import {spawn} from 'node:child_process';
+import {existsSync, mkdirSync, mkdtempSync, readdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../../src/core/turn/history.ts';
+import {getProcessPlace} from '../../../src/storage/sessions/process-place.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {cleanUpAtStart} from '../../../src/storage/sessions/start-up-cleanup.ts';
 
@@ -71,6 +73,44 @@ describe('start-up cleanup', () => {
     expect(readdirSync(store.folder).sort()).toEqual(['ancient', 'young']);
     cleanUp({retentionDays: 30});
     expect(readdirSync(store.folder)).toEqual(['young']);
+  });
+
+  it('removes temporary files of killed processes, also beside files that they wrote, and of no live one', async () => {
+    const root = mkdtempSync(path.join(tmpdir(), 'mini-cc-killed-'));
+    const store = new SessionStore(path.join(root, 'home'), root);
+    const child = spawn('true');
+    await new Promise((resolve) => child.once('exit', resolve));
+    const write = (pid: number | undefined, ...folder: string[]) => {
+      const file = path.join(root, ...folder, `.mini-cc-draft-${pid}-0123456789ab`);
+      mkdirSync(path.dirname(file), {recursive: true});
+      writeFileSync(file, 'half of it');
+      return file;
+    };
+    const sessions = ['killed', 'open'].map((id) => {
+      const open = store.openSession(id);
+      const input = {path: `src/of-${id}/a.ts`, content: 'x'};
+      new History(open.journal).append({
+        role: 'assistant',
+        content: [{type: 'tool_use', id, name: 'write_file', input}],
+      });
+      open.close();
+      return path.dirname(open.transcript);
+    });
+    writeFileSync(
+      path.join(sessions[0]!, 'lock'),
+      JSON.stringify({version: 1, pid: child.pid, started: '1', ...getProcessPlace()}),
+    );
+    writeFileSync(path.join(sessions[0]!, `lock.${child.pid}`), '{}');
+    const places = [['home'], ['.mini-cc'], ['.mini-cc', 'agents'], ['src', 'of-killed'], ['src', 'of-open']];
+    const left = places.map((place) => write(child.pid, ...place));
+    const others = [write(process.pid, 'src', 'of-killed'), write(child.pid, 'elsewhere')];
+    cleanUpAtStart({
+      ...{folder: store.folder, cwd: root, archiveAfterMinutes: 60, retentionDays: 0, openSession: 'open'},
+      now: Date.now(),
+    });
+    expect(left.filter((file) => existsSync(file))).toEqual([]);
+    expect(others.map((file) => existsSync(file))).toEqual([true, true]);
+    expect(readdirSync(sessions[0]!)).toEqual(['session.jsonl']);
   });
 
   it('leaves sessions of another directory whose folder has the same name', () => {

@@ -210,7 +210,7 @@ describe('the session store', () => {
     expect(() => store.find('aaa')).toThrow('Ambiguous session id: aaa');
     expect(() => store.find('ccc')).toThrow('No session ccc');
     utimesSync(store.find('aaa-2').transcript, 4_000_000_000, 4_000_000_000);
-    expect(store.latest()?.id).toBe('aaa-2');
+    expect(store.latest().whole?.id).toBe('aaa-2');
   });
 
   it.each(['..', '../x', '/etc', 'a/../../b', '.', 'a/b'])('refuses the id %j, which could leave the folder', (id) => {

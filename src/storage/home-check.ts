@@ -1,0 +1,32 @@
+/** Whether mini-cc's home can be written: only writing tells, as a disk may be full or read-only whatever the permissions say. */
+import {randomBytes} from 'node:crypto';
+import {closeSync, openSync, statSync, unlinkSync, writeSync} from 'node:fs';
+import path from 'node:path';
+import {type DiskFault, describeDiskFault} from '../core/util/files/disk-fault.ts';
+
+/**
+ * Writes a file of one byte and removes it. Where the home does not exist yet, in the folder in which it would be created.
+ * @returns undefined when it can be written
+ */
+export function findHomeFault(home: string): DiskFault | undefined {
+  try {
+    // The name of a draft: if this process is killed just now, the next start removes it.
+    const file = path.join(findFolder(home), `.mini-cc-draft-${process.pid}-${randomBytes(6).toString('hex')}`);
+    const fd = openSync(file, 'wx', 0o600);
+    try {
+      writeSync(fd, '\n');
+    } finally {
+      closeSync(fd);
+      unlinkSync(file);
+    }
+    return undefined;
+  } catch (error) {
+    const fault = describeDiskFault(error, home);
+    if (!fault) throw error;
+    return fault;
+  }
+}
+
+function findFolder(place: string): string {
+  return statSync(place, {throwIfNoEntry: false}) ? place : findFolder(path.dirname(place));
+}
