@@ -145,8 +145,8 @@ describe('the REPL', () => {
     await terminal.waitFor('two');
     expect(server.requests[1]?.body.model).toBe('claude-haiku-5-5');
     expect(server.requests[1]?.body.messages).toHaveLength(1);
-    await send(terminal, '/compact');
-    await terminal.waitFor('/compact is not yet available.');
+    await send(terminal, '/cost');
+    await terminal.waitFor('/cost is not yet available.');
     await send(terminal, '/nonsense');
     await terminal.waitFor('Unknown command: /nonsense');
   });
