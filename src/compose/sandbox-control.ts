@@ -51,14 +51,16 @@ export class SandboxControl {
 
   async #getWarning(): Promise<string | undefined> {
     const {allowedHosts = [], container = false} = this.settings;
-    if (this.#mode === 'off') return undefined;
     const status = await this.sandbox.status();
     if (status.available) {
-      return status.kind === 'Seatbelt' && allowedHosts.length > 0
+      return this.#mode !== 'off' && status.kind === 'Seatbelt' && allowedHosts.length > 0
         ? `${formatNotYetAvailable('sandbox.allowedHosts')} on macOS: confined commands have no network`
         : undefined;
     }
     if (container) return undefined;
+    if (this.#mode === 'off') {
+      return `no sandbox, so that few commands pass without a question: ${status.reason}: ${status.remedy}`;
+    }
     const why = `sandbox: ${this.#mode}, and ${status.reason}: ${status.remedy}`;
     return this.#mode === 'required' ? `${why}. Until then bash runs nothing.` : `${why}. Commands run without it.`;
   }

@@ -139,7 +139,9 @@ export class Bubblewrap implements Sandbox {
   async #probe(): Promise<SandboxStatus> {
     const file = findProgram('bwrap', this.#searchPath);
     if (file === undefined) {
-      return {available: false, reason: 'bubblewrap is not installed', remedy: 'apt-get install bubblewrap'};
+      const install = 'apt-get install bubblewrap';
+      const remedy = isInContainer() ? `${install}, and ${CONTAINER_REMEDY}` : install;
+      return {available: false, reason: 'bubblewrap is not installed', remedy};
     }
     const filter = this.#filters['read-only'];
     const args = [...ISOLATION_FLAGS, ...seccompFlags(filter), ...PROBE_MOUNTS, '--', 'true'];
@@ -162,6 +164,16 @@ async function linkTo(stream: Duplex, hosts: AllowedHosts): Promise<void> {
   serveAllowedHosts(stream, hosts);
 }
 
+/** Docker and Podman put these into each container. */
+const CONTAINER_SIGNS = ['/.dockerenv', '/run/.containerenv'];
+const CONTAINER_REMEDY =
+  'start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt ' +
+  'systempaths=unconfined, or, where the container is wall enough, set "sandbox": {"container": true} in your settings';
+
+function isInContainer(): boolean {
+  return CONTAINER_SIGNS.some((file) => existsSync(file));
+}
+
 /** Why bwrap does not run; undefined when it runs. */
 async function findFailure(
   file: string,
@@ -175,6 +187,7 @@ async function findFailure(
 }
 
 function remedyFor(failure: string): string {
+  if (isInContainer()) return CONTAINER_REMEDY;
   if (/uid map|namespace|permitted|permission/i.test(failure)) {
     return (
       'allow unprivileged user namespaces (on Ubuntu 24.04: an AppArmor profile for bwrap with `userns,`, or ' +

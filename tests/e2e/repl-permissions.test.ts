@@ -4,10 +4,13 @@ import path from 'node:path';
 import {expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {hasSandbox} from '../support/sandbox.ts';
 import {callTool} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
+
+const usable = await hasSandbox();
 
 /** A question ignores keys in its first 0.3 s: presses the arrow until it marks an option. */
 async function choose(terminal: Terminal, digit: string): Promise<void> {
@@ -23,6 +26,7 @@ it('3 saves the rule that it shows; it holds in later sessions of this project, 
   const terminal = await repl({server: await touch(), home: user, cwd: here.path, cols: 100});
   await send(terminal, 'make it');
   await terminal.waitFor('3 yes, always in this project: bash(touch made)');
+  if (usable) await terminal.waitFor('/sandbox auto runs commands confined to the workspace without asking');
   await choose(terminal, '3');
   await terminal.waitFor('That was it.');
   expect(existsSync(path.join(here.path, 'made'))).toBe(true);

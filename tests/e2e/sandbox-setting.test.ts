@@ -98,9 +98,14 @@ describe('without a sandbox', () => {
   test('auto: one line says that commands run without a sandbox, and they need a question', async () => {
     const {stderr, denials} = await bashUnder('auto', {command: 'touch made'}, {isMissing: true});
     expect(
-      stderr.match(/bubblewrap is not installed: apt-get install bubblewrap\. Commands run without it\./g),
+      stderr.match(/bubblewrap is not installed: apt-get install bubblewrap.*\. Commands run without it\./g),
     ).toHaveLength(1);
     expect(denials).toHaveLength(1);
+  });
+
+  test('off: one line at the start says that there is none and what mends it, unless a container is the wall', async () => {
+    const {stderr} = await bashUnder('off', {command: 'touch made'}, {isMissing: true});
+    expect(stderr.match(/no sandbox, .*bubblewrap is not installed: apt-get install bubblewrap/g)).toHaveLength(1);
   });
 
   test('required: no command runs, and a line says how to get a sandbox', async () => {

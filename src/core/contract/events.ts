@@ -130,6 +130,8 @@ export interface Question {
   /** The whole command or diff. */
   readonly detail: string;
   readonly detailType: 'command' | 'diff' | 'text';
+  /** A line for the person, beside the question: how to be asked less. */
+  readonly hint?: string;
   /** Empty: the person types a line of text, which is the answer's `note`. */
   readonly options: readonly QuestionOption[];
   /** What Esc does, for the person to read. */

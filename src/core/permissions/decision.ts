@@ -139,7 +139,7 @@ class Decider {
       const now = await policy.judge(request, this.workspace, this.agent);
       return now.verdict !== 'deny' && applyOpinion(now, opinion).verdict === 'ask';
     };
-    const question = this.#createQuestion(request, verdict);
+    const question = {...this.#createQuestion(request, verdict), ...(await this.#getHint(request))};
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
     if (answer === 'withdrawn') {
       return {verdict: 'deny', because: 'stopped', message: 'Not run: stopped before it was permitted.'};
@@ -191,6 +191,14 @@ class Decider {
     } catch (error) {
       this.emit({type: 'notice', level: 'warning', text: `the rule ${rule} was not saved: ${getErrorMessage(error)}`});
     }
+  }
+
+  /** The first question about a command says how to be asked less. */
+  async #getHint({accesses}: PermitRequest): Promise<Pick<Question, 'hint'>> {
+    const {policy, sandbox} = this.deps;
+    const isAsked = accesses.some(({kind}) => kind === 'run') && this.workspace.confinement === 'none';
+    if (!isAsked || !(await sandbox.available()) || !policy.takeSandboxHint()) return {};
+    return {hint: '/sandbox auto runs commands confined to the workspace without asking'};
   }
 
   #createQuestion(

@@ -23,6 +23,7 @@ export class PermissionPolicy {
   #mode: PermissionMode;
   #changes = 0;
   readonly #grants = new Set<string>();
+  #mayHint = true;
   readonly #zonePaths: ZonePaths;
 
   constructor(
@@ -80,6 +81,13 @@ export class PermissionPolicy {
     const verdicts = [];
     for (const access of request.accesses) verdicts.push(await judgeAccess(access, context));
     return combineVerdicts([...verdicts, ...(byTool ? [byTool] : [])]);
+  }
+
+  /** Whether a line about the sandbox is still to be said: true once in a session. */
+  takeSandboxHint(): boolean {
+    const mayHint = this.#mayHint;
+    this.#mayHint = false;
+    return mayHint;
   }
 
   /** Which files a call that searches through folders may read; undefined when it may read all files. */

@@ -68,6 +68,7 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: Q
     add('hint', [cutText(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
+  if (question.hint !== undefined) add('hint', [cutText(`  ${question.hint}`, columns)]);
   const keys = question.options.length === 0 ? 'type your answer · Esc: cancel' : describeKeys(question, focus);
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);

@@ -160,6 +160,20 @@ describe('a decision', () => {
     expect(asked(events)[1]!.options.map(({choice}) => choice)).toEqual(['yes', 'session', 'no']);
   });
 
+  it('says once, with the first question about a command, how to be asked less, where a sandbox works and is off', async () => {
+    const make = {...request, accesses: [{kind: 'run', command: 'make'}] as const};
+    const hints = async (options: Parameters<typeof permitFixture>[0]) => {
+      const {permit, events} = permitFixture(options);
+      const edit = {...request, tool: 'edit_file', accesses: [{kind: 'write', path: 'a'}] as const};
+      for (const each of [edit, make, make]) void permit(each, never);
+      await until(() => asked(events).length === 3);
+      return asked(events).map(({hint}) => hint);
+    };
+    const hint = '/sandbox auto runs commands confined to the workspace without asking';
+    expect(await hints({})).toEqual([undefined, hint, undefined]);
+    expect(await hints({sandbox: false})).toEqual([undefined, undefined, undefined]);
+  });
+
   it('says how the call runs, and which files it may touch', async () => {
     const {permit} = permitFixture({mode: 'acceptEdits'});
     const ls = {...request, accesses: [{kind: 'run', command: 'ls'}] as const};
