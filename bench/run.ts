@@ -8,7 +8,7 @@ import {say, startMessagesServer} from '../tests/support/messages-server.ts';
 import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
 import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
-import {measureConfined} from './confined.ts';
+import {type ConfinedTimes, measureConfined} from './confined.ts';
 import {measureSearch, SEARCHED_FILES} from './repositories.ts';
 import {measureNode, measureTimeToPrompt, measureTimeToTypedKey, measureVersion} from './start-up.ts';
 import {measureInRounds} from './statistics.ts';
@@ -78,6 +78,7 @@ async function measure(): Promise<Row[]> {
       ? [{what: 'confined `bash -c true`', measured: 'no sandbox here'}]
       : [
           compareWithPlain('read-only', confined.readOnlyMs, confined.plainMs),
+          compareWithBare(confined),
           compareWithPlain('workspace-write', confined.workspaceWriteMs, confined.plainMs),
         ]),
   ];
@@ -88,6 +89,18 @@ function compareWithPlain(profile: string, ms: number, plainMs: number): Row {
     what: `\`bash -c true\` confined ${profile}, to plain (${plainMs.toFixed(1)} ms)`,
     measured: `${ms.toFixed(1)} ms`,
     value: ms / plainMs,
+    unit: '×',
+  };
+}
+
+/** What the places that are shown and hidden cost, beside the namespaces. */
+function compareWithBare({plainMs, bareMs, readOnlyMs}: ConfinedTimes): Row {
+  const [added, least] = [readOnlyMs - plainMs, bareMs - plainMs];
+  return {
+    what: `what the read-only sandbox adds to it, to what bare \`bwrap --ro-bind / /\` adds (${least.toFixed(1)} ms)`,
+    measured: `${added.toFixed(1)} ms`,
+    value: added / least,
+    target: 2,
     unit: '×',
   };
 }

@@ -1,8 +1,7 @@
 /** Files and folders with keys, which a confined command must not see. */
-import {realpathSync, statSync} from 'node:fs';
+import {readdirSync, realpathSync, statSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
-import {findSystemSecrets} from './view/system-folders.ts';
 
 export interface HiddenPlaces {
   /** The user's home directory. */
@@ -19,11 +18,19 @@ export interface HiddenPath {
   readonly isDirectory: boolean;
 }
 
-/** Those of the places that exist now. Called for each command, because a key may be created while mini-cc runs. */
+/** Those of the places that exist now; on the system's own see `findSystemSecrets`. */
 export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
   const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
-  const system = process.getuid?.() === 0 ? findSystemSecrets() : [];
-  return existingPaths([...getSecretPaths(home, miniCcHome), ...system, ...more]);
+  return existingPaths([...getSecretPaths(home, miniCcHome), ...more]);
+}
+
+/** There is nothing to hide in an empty file or folder, and each mount costs time. */
+export function hasContent({path, isDirectory}: HiddenPath): boolean {
+  try {
+    return isDirectory ? readdirSync(path).length > 0 : statSync(path).size > 0;
+  } catch {
+    return true;
+  }
 }
 
 /** Those of the files and folders that exist now. */

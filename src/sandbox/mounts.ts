@@ -136,7 +136,7 @@ function listCandidates({system, view, home, temporary, writable}: MountPlan): M
     ...at('folder', ['/run', '/var/tmp', home]),
     ...at('system', system.folders),
     ...[...system.links, ...view.links].map((link): Mount => ({...link, kind: 'link'})),
-    ...at('shown', [...view.shown, view.gitSettings]),
+    ...at('shown', [...view.shown, ...(view.gitSettings === '/dev/null' ? [] : [view.gitSettings])]),
     ...at(writable ? 'writable' : isWhole ? 'shown' : 'temporary', [temporary.path]),
     ...at('shown', writable ? [] : temporary.names.map((name) => `${temporary.path}/${name}`)),
     ...at(writable ? 'writable' : 'shown', view.roots),

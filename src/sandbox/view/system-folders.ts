@@ -65,6 +65,9 @@ const SYSTEM_SECRETS = [
   ...['/etc/NetworkManager/system-connections', '/etc/security/opasswd', '/etc/wireguard', '/etc/apt/auth.conf*'],
 ];
 
+/** Where names of such files may come and go. */
+export const SYSTEM_SECRET_FOLDERS: readonly string[] = [...new Set(SYSTEM_SECRETS.map((each) => path.dirname(each)))];
+
 /**
  * Files of the system with keys. They are closed to plain users by their modes, but not to root, so for root they are
  * hidden by their names: a list, and no wall.

@@ -5,13 +5,15 @@
 import {existsSync, lstatSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../../core/contract/permission.ts';
+import {getSecretPaths} from '../../core/secrets/secret-paths.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {existingPaths, type HiddenPath, type HiddenPlaces, hiddenPaths} from '../hidden-paths.ts';
+import {existingPaths, type HiddenPath, type HiddenPlaces, hasContent} from '../hidden-paths.ts';
 import type {ConfineOptions} from '../sandbox.ts';
 import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
 import {getPackageStores} from './package-stores.ts';
 import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
 import type {SessionFolder} from './session-folder.ts';
+import {findSystemSecrets, SYSTEM_SECRET_FOLDERS} from './system-folders.ts';
 import {findToolFolders} from './tool-folders.ts';
 import {type Link, traceLinks} from './trace-links.ts';
 
@@ -32,7 +34,7 @@ export interface View {
   readonly hidden: readonly HiddenPath[];
   /** Hidden from this command beside them. */
   readonly masked: readonly HiddenPath[];
-  /** The flat file of the user's settings of git. */
+  /** The flat file of the user's settings of git, or `/dev/null`. */
   readonly gitSettings: string;
 }
 
@@ -47,10 +49,13 @@ interface Found {
 }
 
 const MAX_SCOPES = 20;
+const NO_SETTINGS = '/dev/null';
 
 export class Views {
   readonly #found = new Map<string, Found>();
   #written: string | undefined;
+  #keyPlaces: {readonly stamp: string; readonly paths: readonly string[]} | undefined;
+  #systemSecrets: {readonly stamps: string; readonly paths: readonly string[]} | undefined;
 
   constructor(
     private readonly places: ViewPlaces,
@@ -67,7 +72,7 @@ export class Views {
     const names = isHomeShown ? hiddenNames(home).filter((each) => !all.includes(each.path)) : [];
     return {
       ...{roots, links, shown: all},
-      hidden: [...hiddenPaths(this.places), ...names],
+      hidden: [...this.#findHidden(), ...names],
       masked: existingPaths(scope.masked ?? []),
       gitSettings: this.#writeSettings(gitText),
     };
@@ -99,11 +104,11 @@ export class Views {
       ...git.files,
     ];
     // What is found by itself is never shown inside a hidden place; what the user names is.
-    const closed = hiddenPaths(this.places).map((each) => each.path);
+    const closed = this.#findHidden().map((each) => each.path);
     const traced = places.flatMap((place) => traceLinks(place) ?? []).filter(({real}) => !isInside(real, closed));
     const named = show.flatMap((place) => traceLinks(resolvePlace(place, this.places.home)) ?? []);
     const all = [...traced, ...named, ...[this.places.home].flatMap((place) => traceLinks(place) ?? [])];
-    const watched = [...tools.watched, ...git.watched, path.join(root, '.git'), home];
+    const watched = [...tools.watched, ...git.watched, path.join(root, '.git')];
     return {
       shown: [...new Set([...traced, ...named].map(({real}) => real))],
       links: [...new Map(all.flatMap(({links}) => links).map((link) => [link.path, link])).values()],
@@ -112,15 +117,49 @@ export class Views {
     };
   }
 
+  /** Places of keys are many, and most are not there: only those whose first name is in the home are looked at. */
+  #findHidden(): HiddenPath[] {
+    const {home, miniCcHome, hide = []} = this.places;
+    const stamp = getStamp(home);
+    if (stamp === '' || this.#keyPlaces?.stamp !== stamp) {
+      const names = new Set(listNames(home));
+      const paths = getSecretPaths(home, miniCcHome).filter((place) => {
+        const [first = ''] = path.relative(home, place).split('/');
+        return first === '..' || names.has(first);
+      });
+      this.#keyPlaces = {stamp, paths};
+    }
+    const more = hide.map((place) => resolvePlace(place, home));
+    const system = existingPaths(this.#getSystemSecrets()).filter(hasContent);
+    return [...existingPaths([...this.#keyPlaces.paths, ...more]), ...system];
+  }
+
+  /** Read again when a name in one of their folders changed. */
+  #getSystemSecrets(): readonly string[] {
+    if (process.getuid?.() !== 0) return [];
+    const stamps = SYSTEM_SECRET_FOLDERS.map(getStamp).join();
+    if (this.#systemSecrets?.stamps !== stamps) this.#systemSecrets = {stamps, paths: findSystemSecrets()};
+    return this.#systemSecrets.paths;
+  }
+
   #getHome(): string {
     return traceLinks(this.places.home)?.real ?? this.places.home;
   }
 
   #writeSettings(text: string): string {
+    if (text === '') return NO_SETTINGS;
     const file = this.folder.getFile('gitconfig');
     if (this.#written !== text || !existsSync(file)) writeGitSettings(file, text);
     this.#written = text;
     return file;
+  }
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
