@@ -1,4 +1,7 @@
-/** Conversations that are longer than the model's window, against a server that refuses what does not fit. */
+/**
+ * Conversations that are longer than the model's window, against a server that refuses what does not fit. MINI_CC_TURNS
+ * sets the turns of the long one in a large window; `npm run soak` plays 2,000.
+ */
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {z} from 'zod';
 import {runAgent} from '../../../src/core/agent-loop.ts';
@@ -13,6 +16,7 @@ import {getSystem} from '../../support/request-facts.ts';
 import {callTool, type Reply, say, status} from '../../support/scripted-replies.ts';
 import {runFixture} from '../run-fixture.ts';
 
+const TURNS = Number(process.env.MINI_CC_TURNS ?? 200);
 const TASK = 'Rename every greeting to Salut, and keep the tests green.';
 
 /** A tool whose result has so many characters. */
@@ -96,6 +100,13 @@ describe('a conversation that is longer than the window', () => {
     for (const {preTokens, postTokens} of kinds(events)) expect(postTokens).toBeLessThan(preTokens / 1.5);
     // Each request was small enough: the server would have refused it otherwise, and it would have come again.
     expect(server.requests.filter(({body}) => !isSummary(body))).toHaveLength(301);
+  });
+
+  it('of many turns in 200,000 tokens goes on too', {timeout: 600_000}, async () => {
+    const characters = 1_500_000 / TURNS;
+    const {ask, server} = await setUp({window: 200_000, script: worker(TURNS), characters});
+    expect(await ask(TASK)).toMatchObject({outcome: 'success', text: 'All done.', turns: TURNS + 1});
+    expect(words(server.requests.at(-1)!.body)).toContain(TASK);
   });
 
   it('first clears old results, down to 60 % in one step, and says which call they were of', async () => {
