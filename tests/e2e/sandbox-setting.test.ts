@@ -103,7 +103,7 @@ describe('without a sandbox', () => {
     expect(denials).toHaveLength(1);
   });
 
-  test('off: one line at the start says that there is none and what mends it, unless a container is the wall', async () => {
+  test('off: one line at the start says that there is none and what mends it', async () => {
     const {stderr} = await bashUnder('off', {command: 'touch made'}, {isMissing: true});
     expect(stderr.match(/no sandbox, .*bubblewrap is not installed: apt-get install bubblewrap/g)).toHaveLength(1);
   });
