@@ -102,7 +102,10 @@ export function getMainTools(
   baseTools: readonly Tool[],
   taskTools: readonly Tool[],
 ): readonly Tool[] {
-  const tools = mainAgent ? getTools(mainAgent, baseTools, {deny: []}) : baseTools;
+  const own = mainAgent?.readOnly
+    ? baseTools
+    : baseTools.map((tool) => ({...tool, input: tool.mainInput ?? tool.input}));
+  const tools = mainAgent ? getTools(mainAgent, own, {deny: []}) : own;
   return mainAgent && mainAgent.tools !== '*' ? tools : [...tools, ...taskTools];
 }
 

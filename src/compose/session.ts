@@ -292,6 +292,7 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
     ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel},
     // What a rule refuses in any case is not offered: a model would spend turns on it.
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(({name}) => !rules.forbids(name)),
+    background: manager.background,
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
     system: createSystemPrompt(mainAgent?.prompt ?? mainPrompt, promptContext),

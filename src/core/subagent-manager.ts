@@ -5,20 +5,24 @@
 
 import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
+import type {ToolResult} from './contract/results.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
 import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
+import {formatStarted, openCall} from './runs/background-call.ts';
 import {createReplayModel, type Deduplicated, TaskDedup} from './runs/dedup.ts';
 import {getIsolation, getTaskKey, type ManagerDeps, type SpawnRequest} from './runs/dispatch.ts';
 import {getLimits} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
 import {Pool} from './runs/pool.ts';
+import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
-import {executeRun, type RunRound} from './subagent.ts';
+import {type ExecutionDeps, executeBackgroundCall, executeRun, type RunRound} from './subagent.ts';
+import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
 import {createTokenBudget} from './turn/run-limits.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
@@ -77,6 +81,9 @@ export class SubagentManager {
     });
   }
 
+  /** The calls of the main agent that go on in the background. They are listed, stopped and announced as runs are. */
+  readonly background: BackgroundCalls = {start: (call) => this.#startCall(call)};
+
   /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */
   async spawn(request: SpawnRequest): Promise<SubagentResult> {
     return this.#start(request).ended;
@@ -94,6 +101,7 @@ export class SubagentManager {
    */
   send(name: string, message: string): 'queued' | 'resumed' {
     const record = this.find(name);
+    if (record.tool) throw new MiniCcError('NO_AGENT', `${formatRunTitle(record)} is a command: it takes no messages.`);
     const live = this.#live.get(record.runId);
     if (live?.isStopping) throw new MiniCcError('RUN_STOPPING', 'It is being stopped. Send again when it has ended.');
     if (live) live.inbox.put({id: randomUUID(), content: message, kind: 'prompt', startsTurn: true});
@@ -144,20 +152,25 @@ export class SubagentManager {
     return this.#registry.list();
   }
 
-  /** Runs that have not ended. */
+  /** Runs of agents that have not ended. */
   count(): number {
-    return this.#live.size;
+    return this.#liveAgents.length;
+  }
+
+  /** Without commands in the background, for whose end nobody waits: they end with the session. */
+  get #liveAgents(): readonly LiveRun[] {
+    return [...this.#live.values()].filter(({runId}) => this.#registry.get(runId)?.tool === undefined);
   }
 
   /** Also those that began meanwhile. */
   async waitAll(): Promise<void> {
-    while (this.#live.size > 0) await Promise.all([...this.#live.values()].map(({ended}) => ended));
+    while (this.count() > 0) await Promise.all(this.#liveAgents.map(({ended}) => ended));
   }
 
   /** Resolves at the next end of any run; at once when none is at work. */
   async nextEnd(): Promise<void> {
-    if (this.#live.size === 0) return;
-    await Promise.race([...this.#live.values()].map(({ended}) => ended));
+    if (this.count() === 0) return;
+    await Promise.race(this.#liveAgents.map(({ended}) => ended));
   }
 
   /** Waits for the end of this run, at most so many milliseconds. @returns whether it has ended. */
@@ -174,9 +187,9 @@ export class SubagentManager {
   /** What the dispatching model read, or would have read, of a run that has ended. */
   report(record: RunRecord): string {
     const end = this.read(record.runId).findLast((entry) => entry.type === 'end');
-    const {runId, transcript, outcome = 'unknown', reason = '', receipt = ''} = record;
+    const {runId, transcript, tool, outcome = 'unknown', reason = '', receipt = ''} = record;
     return formatReport(
-      {runId, transcript, outcome, reason, receipt, text: end?.text ?? ''},
+      {runId, transcript, tool, outcome, reason, receipt, text: end?.text ?? ''},
       this.deps.runs.resultTokens,
     );
   }
@@ -237,6 +250,13 @@ export class SubagentManager {
     return live;
   }
 
+  #startCall(call: BackgroundCall): ToolResult {
+    const opened = openCall(this.deps.store, this.#registry, call);
+    const live = new LiveRun(opened, undefined);
+    this.#work(live, (execution) => executeBackgroundCall(live, call, opened.output, execution));
+    return formatStarted(call, opened);
+  }
+
   /** Another round of a run that has ended, in the background. */
   #continue(record: RunRecord, message: string): void {
     const {agent, model} = this.deps.revive(record);
@@ -250,16 +270,24 @@ export class SubagentManager {
   }
 
   #begin(live: LiveRun, round: RunRound, release: () => void): void {
-    const {runId} = live;
-    this.#live.set(runId, live);
-    const {runs: deps, maxConcurrent} = this.deps;
-    const execution = {deps, pool: this.#pool, registry: this.#registry, emit: this.#emitFor(runId)};
+    const {maxConcurrent} = this.deps;
     if (typeof maxConcurrent === 'function') this.#sized ??= maxConcurrent().then((size) => this.#pool.resize(size));
-    live.begin(async () => {
+    this.#work(live, async (execution) => {
       // Awaited only while the size is being found out, so that runs of a known size begin at once.
       if (this.#sized) await this.#sized;
       const ended = await executeRun(live, round, execution);
       release();
+      return ended;
+    });
+  }
+
+  #work(live: LiveRun, execute: (execution: ExecutionDeps) => Promise<SubagentResult>): void {
+    const {runId} = live;
+    this.#live.set(runId, live);
+    const {runs: deps} = this.deps;
+    const execution = {deps, pool: this.#pool, registry: this.#registry, emit: this.#emitFor(runId)};
+    live.begin(async () => {
+      const ended = await execute(execution);
       this.#live.delete(runId);
       this.#ended(live, ended);
       return ended;

@@ -12,9 +12,10 @@ import type {AgentDefinition} from './agent-types.ts';
 import type {Emit} from './contract/events.ts';
 import type {Model} from './contract/model.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
-import type {RunRecord, SubagentResult} from './contract/runs.ts';
+import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
 import {createPermit} from './permissions/decision.ts';
+import {runCall} from './runs/background-call.ts';
 import type {SubagentDeps, SubagentTask, ToolRules} from './runs/dispatch.ts';
 import type {LiveRun} from './runs/live-run.ts';
 import type {Pool} from './runs/pool.ts';
@@ -22,6 +23,7 @@ import {formatReport, makeReceipt} from './runs/receipt.ts';
 import type {RunRegistry} from './runs/registry.ts';
 import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
+import type {BackgroundCall} from './tool-calls.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
 import {formatReason, NO_TOTALS} from './turn/run-ending.ts';
 import {createSystemPrompt} from './turn/system-prompt.ts';
@@ -64,11 +66,38 @@ export async function executeRun(live: LiveRun, round: RunRound, execution: Exec
       emit({type: 'run_state', state: 'processing'});
     }
     if (queued) emit({type: 'run_active'});
-    const ended = await runToEnd(live, round, before, execution, emit);
+    const work = async () => {
+      const workplace = await openWorkplace(live, round, execution.deps, emit);
+      return workplace.leave(await runAgent(createRun(live, round, workplace, execution.deps, emit)));
+    };
+    const ended = await runToEnd(live, work, before, execution, emit);
     if (ended.result.outcome === 'success') pool.endedWell();
     publishEnd(ended, before, execution, emit);
     return ended;
   });
+}
+
+/** The same for a call of the main agent that goes on in the background. Never rejects. @param output its file */
+export async function executeBackgroundCall(
+  live: LiveRun,
+  call: BackgroundCall,
+  output: string,
+  execution: ExecutionDeps,
+): Promise<SubagentResult> {
+  const {runId} = live;
+  const {registry, deps} = execution;
+  const emit = updateRecord(runId, execution);
+  const {callId, tool: agent, title: description} = call;
+  emit({type: 'run_start', agent, description, model: '', queued: false, callId, background: true});
+  const before = registry.update(runId, {state: 'processing', startedAt: Date.now()})!;
+  emit({type: 'run_state', state: 'processing'});
+  const work = async () => {
+    const result = await runCall(live, call, output, emit);
+    return {result, receipt: makeReceipt(result, deps.workspace.root)};
+  };
+  const ended = await runToEnd(live, work, before, execution, emit);
+  publishEnd(ended, before, execution, emit);
+  return ended;
 }
 
 function emitStart({callId, label, background, round}: RunRecord, task: RunRound, queued: boolean, emit: Emit): void {
@@ -86,14 +115,13 @@ function emitStart({callId, label, background, round}: RunRecord, task: RunRound
 /** Every line of the transcript is on the disk when this resolves. */
 async function runToEnd(
   live: LiveRun,
-  round: RunRound,
+  work: () => Promise<{readonly result: RunResult; readonly receipt: Receipt}>,
   before: RunRecord,
   {deps, registry}: ExecutionDeps,
   emit: Emit,
 ): Promise<SubagentResult> {
   try {
-    const workplace = await openWorkplace(live, round, deps, emit);
-    const {result, receipt} = await workplace.leave(await runAgent(createRun(live, round, workplace, deps, emit)));
+    const {result, receipt} = await work();
     const {outcome, text, durationMs, usage} = result;
     const reason = formatReason(result);
     // From here on the run can no longer be sent to the background.
@@ -207,6 +235,7 @@ function updateRecord(runId: string, {registry, pool, emit}: ExecutionDeps): Emi
     if (record) {
       const at = Date.now();
       if (event.type === 'tool_start') registry.update(runId, {lastTool: event.tool, lastAt: at});
+      else if (event.type === 'tool_progress') registry.update(runId, {lastLines: event.text, lastAt: at});
       else if (event.type === 'tool_end') registry.update(runId, {tools: record.tools + 1, lastAt: at});
       else if (event.type === 'message' && event.role === 'assistant') {
         registry.update(runId, {usage: addUsage(record.usage, event.usage), lastAt: at});

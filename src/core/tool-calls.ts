@@ -40,6 +40,24 @@ export interface Caller extends CheckpointedCaller {
   readonly afterCall?: readonly AfterCall[];
   readonly emit: Emit;
   readonly model: Model;
+  /** Only of the main agent: calls that go on after the turn. */
+  readonly background?: BackgroundCalls;
+}
+
+/** A call that was allowed, and is carried out while nobody waits for it. */
+export interface BackgroundCall {
+  readonly callId: string;
+  readonly tool: string;
+  /** What it does, for people. */
+  readonly title: string;
+  readonly input: unknown;
+  /** Carries it out, on behalf of what the call has become: its changes, output and progress are its own. */
+  run(by: Pick<Caller, 'agentId' | 'label' | 'output' | 'emit'>, signal: AbortSignal): Promise<ToolResult>;
+}
+
+export interface BackgroundCalls {
+  /** Begins it. @returns its id, and the file that its output goes to. @throws Error when that file cannot be made. */
+  start(call: BackgroundCall): ToolResult;
 }
 
 export interface CallOutcome {
@@ -54,6 +72,7 @@ interface PreparedCall {
   readonly title: string;
   /** By kind, for what may run side by side; paths are resolved anew when it is decided. */
   readonly accesses: readonly Access[];
+  readonly isBackground: boolean;
   /** Lines before the result. */
   readonly notes: readonly string[];
 }
@@ -105,7 +124,8 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
       // The Task tool names in its repairs what it took.
       ...(tool.repair ? [] : unknownKeys(tool, repaired.input)),
     ];
-    return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, notes};
+    const isBackground = caller.background !== undefined && tool.isBackground?.(parsed.data) === true;
+    return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, isBackground, notes};
   } catch (error) {
     return errorResult(getErrorMessage(error));
   }
@@ -164,7 +184,9 @@ async function getResult(
     if (isResult(decided)) return decided;
     if (signal.aborted) return notRun(signal);
     const {decision, request} = decided;
-    let result = await executeCall(decided.prepared, decision, createContext(call, caller, signal, used), caller);
+    let result = decided.prepared.isBackground
+      ? startInBackground(call, decided, caller)
+      : await executeCall(decided.prepared, decision, createContext(call, caller, signal, used), caller);
     for (const hook of caller.afterCall ?? []) result = await hook(request, result, signal);
     const {notes} = decided.prepared;
     return notes.length === 0 ? result : {...result, content: withFirstLine(notes.join('\n'), result.content)};
@@ -220,7 +242,20 @@ function createContext(
     used.push({usage, model});
     return getText(content);
   };
-  return {agentId, callId: call.id, signal, workspace, files, output, tokens, emit, ask};
+  const outlivesTurn = caller.background !== undefined;
+  return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, tokens, emit, ask};
+}
+
+/** The same as in the foreground, but in a workspace of its own: it does not move the agent's working directory. */
+function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, caller: Caller): ToolResult {
+  const {tool, title, input} = prepared;
+  return caller.background!.start({
+    ...{callId: call.id, tool: tool.name, title, input},
+    run(by, signal) {
+      const own = {...caller, ...by, workspace: {...caller.workspace}};
+      return executeCall(prepared, decision, createContext(call, own, signal, []), own);
+    },
+  });
 }
 
 /** The attempts in their order, until confinement did not get in the way of one. */

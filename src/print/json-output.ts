@@ -72,7 +72,7 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
 /** The last line of stream-json, and the only one of json. @param durationMs since the start of the prompt */
 export function createResultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
   // Restored runs were in the result of an earlier process.
-  const runs = session.request({type: 'runs'}).filter((run) => !run.restored);
+  const runs = session.request({type: 'runs'}).filter((run) => !run.restored && run.tool === undefined);
   const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {

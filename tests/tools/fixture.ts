@@ -54,6 +54,7 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
   const context = (more: Partial<ToolContext> = {}): ToolContext => ({
     agentId: 'main',
     callId: 'call-1',
+    outlivesTurn: false,
     signal: new AbortController().signal,
     workspace,
     files,

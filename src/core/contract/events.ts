@@ -40,6 +40,8 @@ export type AgentEventBody =
   | {readonly type: 'run_active'}
   /** A subagent's state changed; `removed`: its transcript was archived. */
   | {readonly type: 'run_state'; readonly state: RunState}
+  /** What a run does before or after its turns, for its progress line; empty when that is over. */
+  | {readonly type: 'run_note'; readonly text: string}
   /** The run was sent to the background while it was at work. */
   | {readonly type: 'run_background'}
   /** A background run ended. The message for the main agent waits in its inbox. */

@@ -60,6 +60,8 @@ export interface ToolFacts {
   /** Why it is not known which files the call changed. */
   readonly uncounted?: string;
   readonly exitCode?: number;
+  /** The time limit that ended the command, in seconds. */
+  readonly timedOut?: number;
 }
 
 export interface Todo {

@@ -19,8 +19,10 @@ export interface RunHeader {
   readonly background: boolean;
   readonly cleanup: Cleanup;
   readonly label?: string;
-  /** The Task call that dispatched it. */
+  /** The call that dispatched it. */
   readonly callId?: string;
+  /** It is a call of this tool that goes on in the background, and no agent: it takes no messages. */
+  readonly tool?: string;
   /** The limits that the call named, for each round. */
   readonly limits?: NamedLimits;
   /** The run has only these of its agent's tools, in each round. */
@@ -45,6 +47,9 @@ export interface RunRecord extends RunHeader {
   /** When it last did something. */
   readonly lastAt: number;
   readonly lastTool?: string;
+  /** Of a command in the background: the file that its output goes to, and its last lines. */
+  readonly output?: string;
+  readonly lastLines?: string;
   /** Tool calls that ended. */
   readonly tools: number;
   readonly usage: Usage;

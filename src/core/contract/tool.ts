@@ -11,6 +11,8 @@ export interface ToolContext {
   readonly callId: string;
   /** Ends the call, e.g. by Esc, a stop or a limit. The tool then returns within a second what it has. */
   readonly signal: AbortSignal;
+  /** What commands leave in the background goes on after the turn that `signal` ends: the call is the main agent's. */
+  readonly outlivesTurn: boolean;
   readonly workspace: Workspace;
   readonly files: FileLedger;
   readonly output: OutputStore;
@@ -37,6 +39,10 @@ export interface Tool<Input = unknown> {
   readonly input: ZodType<Input>;
   /** What read-only agents are offered in its place. */
   readonly readOnlyInput?: ZodType<Input>;
+  /** What the main agent is offered in its place, with what only a call of its own can do. */
+  readonly mainInput?: ZodType<Input>;
+  /** The call returns at once, and goes on in the background. Asked for calls of the main agent alone. */
+  isBackground?(input: Input): boolean;
   /** Names the call for a person in a few words, e.g. by its path or command. */
   title(input: Input): string;
   /** What the call would touch. Paths may be relative to the workspace's `cwd`. */

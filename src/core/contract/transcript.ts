@@ -66,6 +66,7 @@ export type TranscriptEntry =
       readonly cleanup?: 'keep' | 'delete';
       readonly label?: string;
       readonly callId?: string;
+      readonly tool?: string;
       readonly limits?: NamedLimits;
       readonly onlyTools?: readonly string[];
       readonly isolation?: Isolation;

@@ -93,7 +93,9 @@ export function createAnnouncement(
 ): PendingAnnouncement | undefined {
   const {runId, round, agent, description, usage, sessionId, transcript, outcome = 'unknown', reason = ''} = record;
   if (!record.background || isSilent(record, whole)) return undefined;
-  const text = cutAtParagraph(whole, 2 * resultTokens, transcript);
+  // What a command changed is in its receipt alone.
+  const told = record.tool === undefined ? whole : [whole, record.receipt ?? ''].join('\n').trim();
+  const text = cutAtParagraph(told, 2 * resultTokens, transcript);
   const announcement: Announcement = {runId, round, agent, description, outcome, reason, text};
   return {
     message: {

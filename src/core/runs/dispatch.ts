@@ -3,7 +3,7 @@
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
-import type {Clock, NamedLimits} from '../contract/results.ts';
+import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {TokenBudget, Tool} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
@@ -32,7 +32,6 @@ export interface ToolRules {
 export interface SubagentDeps extends WorkplaceDeps {
   readonly baseTools: readonly Tool[];
   readonly permits: PermitDeps;
-  readonly clock: Clock;
   readonly rawStream: boolean;
   /** Summarises what does not fit into a run's window; undefined: the run's own model. */
   readonly summaryModel: Model | undefined;

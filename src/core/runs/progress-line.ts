@@ -12,11 +12,18 @@ export interface ProgressState {
   readonly durationMs: number;
   /** Why, in a few words, for `error` and `limit`. */
   readonly reason?: string;
+  /** What a running one does besides its turns. */
+  readonly note?: string;
 }
 
 /** `[explore] explore codebase`: how a sentence names a run. */
 export function formatRunTitle({agent, description}: Pick<ProgressState, 'agent' | 'description'>): string {
   return `[${agent}] ${description}`;
+}
+
+/** The answer to a dispatch in the background, for a person. */
+export function describeInBackground(run: Pick<ProgressState, 'agent' | 'description'>): string {
+  return `${formatRunTitle(run)} runs in the background: /subagents`;
 }
 
 /** Says what happens to a message that was sent to a run. @param answer of the request `send_to_run` */
@@ -40,7 +47,7 @@ export function formatProgressLine(run: ProgressState): string {
     case 'queued':
       return `${head} ... queued`;
     case 'running':
-      return `${head} ... ${totals}`;
+      return `${head} ... ${totals}${run.note ? ` · ${shownLine(run.note)}` : ''}`;
     case 'success':
       return `${head} - done (${totals})`;
     case 'error':

@@ -90,6 +90,8 @@ const CHARS_PER_TOKEN = 4;
 
 interface ReportedRun {
   readonly runId: string;
+  /** It is a call of this tool, and no agent. */
+  readonly tool?: string | undefined;
   readonly outcome: Outcome;
   readonly reason: string;
   readonly text: string;
@@ -104,9 +106,10 @@ interface ReportedRun {
 export function formatReport(run: ReportedRun, resultTokens: number): string {
   const code = run.outcome === 'timeout' ? ` (${EXECUTION_TIMEOUT})` : '';
   const reason = run.outcome === 'limit' ? `limit reached: ${run.reason}` : run.reason;
-  const head = run.outcome === 'success' ? '' : `The run did not finish: ${reason}${code}.\n`;
+  const failed = run.tool !== undefined && run.outcome === 'error' ? 'The command failed' : 'The run did not finish';
+  const head = run.outcome === 'success' ? '' : `${failed}: ${reason}${code}.\n`;
   const text = run.text === '' ? '(no answer)' : cutAtParagraph(run.text, 2 * resultTokens, run.transcript);
-  const lead = run.outcome !== 'success' && run.text !== '' ? 'What it had by then:\n' : '';
+  const lead = run.tool === undefined && run.outcome !== 'success' && run.text !== '' ? 'What it had by then:\n' : '';
   const receipt = run.receipt === '' ? '' : `${run.receipt}\n`;
   return `${head}${lead}${text}\n\n${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
 }

@@ -29,6 +29,11 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
     ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
     ...(request.isolation ? {isolation: request.isolation} : {}),
   };
+  return openRun(store, registry, header, prompt);
+}
+
+/** @throws Error when it cannot be written. */
+export function openRun(store: RunStore, registry: RunRegistry, header: RunHeader, prompt: string): OpenedRun {
   const open = store.create(header);
   const history = new History(open.journal);
   history.append({role: 'user', content: prompt});
@@ -39,7 +44,7 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
     transcript: open.transcript,
     ...{state: 'created', createdAt: at, lastAt: at, tools: 0, usage: NO_USAGE, round: 1, restored: false},
   });
-  return {runId, transcript: open, history};
+  return {runId: header.runId, transcript: open, history};
 }
 
 /** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or gone. */

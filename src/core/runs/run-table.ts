@@ -41,7 +41,13 @@ export function describeRun(record: RunRecord, now: number): string {
     ...(record.lastTool ? [`last ${record.lastTool}`] : []),
     formatIdleTime(record, now),
   ];
-  return `${parts.join(' · ')}\nRun: ${record.runId} · transcript ${record.transcript}`;
+  return `${parts.join(' · ')}\nRun: ${record.runId} · transcript ${record.transcript}${describeOutput(record)}`;
+}
+
+/** Of a command in the background. */
+function describeOutput({output, lastLines}: RunRecord): string {
+  if (output === undefined) return '';
+  return `\nOutput so far: ${output}${lastLines ? `\n${lastLines}` : ''}`;
 }
 
 /** `processing`, `done`, `limit: 50 turns`, `archived (failed)`. */

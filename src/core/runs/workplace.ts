@@ -4,7 +4,7 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Confinement, Workspace} from '../contract/permission.ts';
-import type {RunResult} from '../contract/results.ts';
+import type {Clock, RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Isolation, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
@@ -23,6 +23,7 @@ export interface WorkplaceDeps {
   readonly checkpoints: Checkpoints;
   readonly writeLog: WriteLog;
   readonly permits: PermitDeps;
+  readonly clock: Clock;
 }
 
 /** The parts of a run's task that decide where it works. */
@@ -91,7 +92,11 @@ function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: Work
 }
 
 async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<Workplace> {
+  const startedAt = deps.clock.now();
+  occupant.emit({type: 'run_note', text: 'making its worktree'});
   const tree = await openTree(occupant, deps);
+  occupant.emit({type: 'run_note', text: ''});
+  const madeInMs = deps.clock.now() - startedAt;
   if (!tree) return workInWorkspace(occupant, deps);
   const {root} = deps.workspace;
   for (const text of tree.notes) occupant.emit({type: 'notice', level: 'warning', text});
@@ -111,7 +116,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
       ),
     },
     promptContext: {...deps.promptContext, cwd: tree.root, worktreeSource: root},
-    leave: (result) => leaveTree(result, tree, occupant, deps),
+    leave: (result) => leaveTree({...result, durationMs: result.durationMs + madeInMs}, tree, occupant, deps),
   };
 }
 
@@ -127,7 +132,9 @@ async function openTree(occupant: Occupant, {worktrees}: WorkplaceDeps): Promise
 
 async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, deps: WorkplaceDeps) {
   const {root} = deps.workspace;
-  const ended = toWorkspacePaths(worked, tree, root);
+  const startedAt = deps.clock.now();
+  occupant.emit({type: 'run_note', text: 'bringing its changes back'});
+  let ended = toWorkspacePaths(worked, tree, root);
   let brought: BroughtBack;
   try {
     brought = await tree.bringBack(worked.tools.flatMap(({facts}) => facts.changed ?? []));
@@ -137,6 +144,7 @@ async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, 
     occupant.emit({type: 'notice', level: 'warning', text: why});
     return {result: asError(ended, why), receipt: makeReceipt(ended, root, {citedIn: tree.root})};
   }
+  ended = {...ended, durationMs: ended.durationMs + deps.clock.now() - startedAt};
   const {applied, kept, notes} = brought;
   const files = createFileLedger(deps.writeLog, occupant.label);
   await files.recordCommandWrites(applied);

@@ -4,6 +4,7 @@ import type {AgentRun} from '../agent-loop.ts';
 import type {ToolUse} from '../contract/model.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
+import {describeInBackground} from '../runs/progress-line.ts';
 import {runToolCalls} from '../tool-calls.ts';
 import {getText, NO_USAGE} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
@@ -32,8 +33,9 @@ export async function runTypedTask(
   const content = [outcome!.block];
   run.history.append({role: 'user', content});
   run.emit({type: 'message', role: 'user', content});
-  const text = getText(outcome!.block.content ?? '');
   const record = findRun(call.id);
+  const isInBackground = record !== undefined && record.outcome === undefined;
+  const text = isInBackground ? describeInBackground(record) : getText(outcome!.block.content ?? '');
   return {
     ...getEnding(record, outcome!.record.isError, text),
     text,

@@ -35,8 +35,6 @@ export const PLANNED_FEATURES = {
   definitions: ['thinking', 'maxBudgetUsd', 'apiKeyEnv', 'outputSchema'],
   /** Inputs of the Task tool. */
   task: ['thinking'],
-  /** Inputs of the bash tool. */
-  bash: ['background'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Every message about such a feature contains this text. */

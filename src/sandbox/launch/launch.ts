@@ -11,7 +11,7 @@ import type {Sandbox} from '../sandbox.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
-export interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'onText'> {
+export interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
   readonly attempt: Attempt;
   /** Where it starts, with which environment, and what it may write where it is confined. */

@@ -31,17 +31,19 @@ export class ProcessGroups {
   }
 
   /**
-   * The command has returned. What it left in the background goes on, until `signal` (of the run) or mini-cc ends.
+   * The command has returned. What it left in the background goes on until mini-cc ends.
+   * @param run ends it earlier, for a run that ends before mini-cc does
    * @returns true when something was left.
    */
-  leave(pid: number, signal: AbortSignal): boolean {
+  leave(pid: number, run: AbortSignal | undefined): boolean {
     if (!isThere(-pid)) {
       this.#remove(pid);
       return false;
     }
+    if (!run) return true;
     const end = (): void => void this.end(pid);
-    signal.addEventListener('abort', end, {once: true});
-    this.#groups.set(pid, () => signal.removeEventListener('abort', end));
+    run.addEventListener('abort', end, {once: true});
+    this.#groups.set(pid, () => run.removeEventListener('abort', end));
     return true;
   }
 

@@ -51,8 +51,11 @@ export interface ShellRun {
   readonly input?: Uint8Array | undefined;
   /** Takes the other end of descriptor 5. */
   readonly link?: ((stream: Duplex) => void) | undefined;
-  readonly timeoutMs: number;
+  /** Undefined: no limit. */
+  readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal;
+  /** What the command leaves in the background does not end by a later abort of `signal`, only with mini-cc. */
+  readonly outlivesSignal?: boolean;
   readonly processes: ProcessGroups;
   readonly onText: (text: string) => void;
 }
@@ -105,7 +108,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   }
   // What runs on in the background holds the cwd's pipe too, also where its output goes elsewhere.
   await drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
-  const left = run.processes.leave(pid, run.signal);
+  const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) child.unref();
   const {code, signal} = (await Promise.race([exited, undefined])) ?? {code: null, signal: 'SIGKILL' as const};
@@ -179,7 +182,7 @@ function waitForExit(child: ChildProcess): Promise<{code: number | null; signal:
 function cutOff({signal, timeoutMs}: ShellRun): {cut: Promise<'timeout' | 'abort'>; release: () => void} {
   let release = (): void => undefined;
   const cut = new Promise<'timeout' | 'abort'>((resolve) => {
-    const timer = setTimeout(() => resolve('timeout'), timeoutMs);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => resolve('timeout'), timeoutMs);
     const onAbort = (): void => resolve('abort');
     signal.addEventListener('abort', onAbort, {once: true});
     release = () => {

@@ -6,7 +6,6 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/planned-features.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {explainConfinement, explainOutputs, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
@@ -22,7 +21,7 @@ const MAX_RESULT_CHARS = 36_000;
 const DEFAULT_TIMEOUT_S = 120;
 const MAX_TITLE_CHARS = 80;
 
-// Loose, so that inputs which are not yet available are refused and not dropped.
+// Loose, so that `background` of a subagent is refused and not dropped.
 const input = z.looseObject({
   command: z.string().min(1),
   description: z.string().optional(),
@@ -33,7 +32,16 @@ const input = z.looseObject({
     .describe('Run outside the sandbox that confines your commands. The user is always asked.'),
 });
 
-export type BashInput = z.infer<typeof input>;
+const mainInput = input.extend({
+  background: z
+    .boolean()
+    .optional()
+    .describe(
+      'Returns at once, with an id and the path of a file that grows with the output; for servers, watchers and long builds. Its end is announced by itself. TaskOutput and TaskStop take the id. It has no time limit unless timeout_seconds is given, and ends with the session.',
+    ),
+});
+
+export type BashInput = z.infer<typeof input> & {readonly background?: boolean | undefined};
 
 /** A read-only agent never runs outside of the sandbox, so it is not offered. What it sends all the same has no effect. */
 const readOnlyInput = input.omit({unconfined: true});
@@ -46,6 +54,8 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     description,
     input,
     readOnlyInput,
+    mainInput,
+    isBackground: ({background}) => background === true,
     maxChars: MAX_RESULT_CHARS,
     title: ({command}) => formatTitle(command),
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
@@ -54,20 +64,24 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
 }
 
 async function runBash(given: BashInput, context: ToolContext, launcher: Launcher): Promise<ToolResult> {
-  const later = PLANNED_FEATURES.bash.find((key) => /^true$/i.test(String(given[key])));
-  if (later) return errorResult(`${formatNotYetAvailable(later)}. Nothing was run.`);
+  const isBackground = /^true$/i.test(String(given.background));
   const {workspace, signal} = context;
+  if (isBackground && !context.outlivesTurn) {
+    return errorResult('Only the main agent can run a command in the background. Nothing was run.');
+  }
   if (signal.aborted) return errorResult(`${describeInterruption(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];
   if (!(await isDirectory(workspace.cwd))) notes.push(returnToRoot(workspace, `${workspace.cwd} no longer exists`));
 
-  const seconds = given.timeout_seconds ?? DEFAULT_TIMEOUT_S;
-  const capture = new OutputCapture(MAX_OUTPUT_CHARS, () => context.output.open(context.callId));
+  const seconds = given.timeout_seconds ?? (isBackground ? undefined : DEFAULT_TIMEOUT_S);
+  const openFile = () => context.output.open(context.callId);
+  const capture = new OutputCapture(MAX_OUTPUT_CHARS, openFile, {keepsAll: isBackground});
   const progress = new LastLines((text) => context.emit({type: 'tool_progress', callId: context.callId, text}));
   let end: LaunchEnd;
   try {
     end = await launcher.run({
-      ...{command: given.command, attempt: context.attempt, workspace, signal, timeoutMs: seconds * 1000},
+      ...{command: given.command, attempt: context.attempt, workspace, signal, timeoutMs: seconds && seconds * 1000},
+      outlivesSignal: context.outlivesTurn,
       onText: (text) => progress.push(capture.write(text)),
     });
   } finally {
@@ -86,14 +100,14 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
   return {
     content: text === '' ? '(no output)' : text,
-    facts: {exitCode: end.exitCode},
+    facts: {exitCode: end.exitCode, ...(end.ended === 'timeout' && {timedOut: seconds!})},
     ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
     ...(limit !== undefined && {confinementHit: true}),
   };
 }
 
 /** The last line: why the command ended, unless it succeeded. */
-function describeEnd(end: ShellEnd, seconds: number, signal: AbortSignal): string[] {
+function describeEnd(end: ShellEnd, seconds: number | undefined, signal: AbortSignal): string[] {
   if (end.ended === 'timeout') return [`timed out after ${seconds} s`];
   if (end.ended === 'abort') return [describeInterruption(signal)];
   if (end.killedBy) return [`ended by ${end.killedBy} (exit code ${end.exitCode})`];

@@ -11,6 +11,7 @@ export class OutputCapture {
   readonly #maxChars: number;
   readonly #openFile: () => OutputFile;
   readonly #maxFileBytes: number;
+  readonly #keepsAll: boolean;
   /** The whole output until it is longer than the limit, then empty. */
   #whole = '';
   #head = '';
@@ -22,11 +23,15 @@ export class OutputCapture {
   #fileNote = '';
   #pending = '';
 
-  /** @param openFile called once, when the output is longer than `maxChars` characters. */
-  constructor(maxChars: number, openFile: () => OutputFile, maxFileBytes = MAX_FILE_BYTES) {
+  /**
+   * @param openFile called once, when the output is longer than `maxChars` characters.
+   * @param keepsAll the file has also a short output, as it comes
+   */
+  constructor(maxChars: number, openFile: () => OutputFile, {maxFileBytes = MAX_FILE_BYTES, keepsAll = false} = {}) {
     this.#maxChars = maxChars;
     this.#openFile = openFile;
     this.#maxFileBytes = maxFileBytes;
+    this.#keepsAll = keepsAll;
   }
 
   /** Adds a chunk, which may begin or end inside an escape sequence. @returns what of it is whole, with escape sequences. */
@@ -51,9 +56,9 @@ export class OutputCapture {
     if (text === '') return;
     this.#total += text.length;
     const half = this.#maxChars / 2;
+    if (this.#isCut || this.#keepsAll) this.#toFile(text);
     if (this.#isCut) {
       this.#tail = (this.#tail + text).slice(-half);
-      this.#toFile(text);
       return;
     }
     this.#whole += text;
@@ -61,7 +66,7 @@ export class OutputCapture {
     this.#isCut = true;
     this.#head = this.#whole.slice(0, half);
     this.#tail = this.#whole.slice(-half);
-    this.#toFile(this.#whole);
+    if (!this.#keepsAll) this.#toFile(this.#whole);
     this.#whole = '';
   }
 

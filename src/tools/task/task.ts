@@ -5,6 +5,7 @@ import type {Model} from '../../core/contract/model.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {Isolation} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
+import {describeInBackground} from '../../core/runs/progress-line.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/planned-features.ts';
@@ -79,7 +80,11 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
       if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
       const {runId, ended, detached} = dispatched.started;
       const result = background ? undefined : await Promise.race([ended, detached]);
-      if (!result) return textResult(formatAccepted(agent.name, runId));
+      if (!result) {
+        // That a run was sent to the background while it was at work is shown by an event of its own.
+        const text = describeInBackground({agent: agent.name, description: input.description});
+        return textResult(formatAccepted(agent.name, runId), {...(background && {display: {type: 'text', text}})});
+      }
       return textResult(result.report, {
         isError: result.result.outcome !== 'success',
         facts: {changed: result.receipt.filesChanged},

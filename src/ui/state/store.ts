@@ -168,8 +168,11 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
     dispatched: state.dispatched.filter((callId) => callId !== event.callId),
     todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
   };
-  // The subagent's own line shows how the call ended.
-  if (state.dispatched.includes(event.callId)) return next;
+  // The subagent's own line shows how the call ended; one in the background has none.
+  if (state.dispatched.includes(event.callId)) {
+    if (event.display?.type !== 'text') return next;
+    return addItem(finishText(next), {kind: 'notice', level: 'info', text: screenLine(event.display.text)});
+  }
   const tool: FinishedTool = {
     tool: screenLine(event.tool),
     title: running?.title ?? '',

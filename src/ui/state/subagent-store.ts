@@ -4,7 +4,7 @@
  */
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
-import {formatRunTitle, type ProgressState} from '../../core/runs/progress-line.ts';
+import {describeInBackground, type ProgressState} from '../../core/runs/progress-line.ts';
 import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatRetry} from '../../core/util/text.ts';
@@ -22,8 +22,7 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'run_background': {
       if (run.isBackground) return next;
-      const text = `${formatRunTitle(run)} · in the background`;
-      return settleGroup(addItem(next, {kind: 'notice', level: 'info', text}));
+      return settleGroup(addItem(next, {kind: 'notice', level: 'info', text: describeInBackground(run)}));
     }
     case 'run_end':
       if (!run.isBackground) return settleGroup(next);
@@ -68,6 +67,8 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
   switch (event.type) {
     case 'run_active':
       return {...run, state: 'running', startedAt: event.at};
+    case 'run_note':
+      return {...run, note: screenLine(event.text)};
     case 'run_background':
       return {...run, isBackground: true};
     case 'tool_start':

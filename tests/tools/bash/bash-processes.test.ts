@@ -137,6 +137,21 @@ describe('background processes', () => {
     await until(() => !isRunning(Number(text)), 1000);
   });
 
+  test('of the main agent go on when a later call of the same turn is interrupted', async () => {
+    const {call} = fixture();
+    const turn = new AbortController();
+    const more = {signal: turn.signal, outlivesTurn: true};
+    const bash = newBash();
+    const {text} = await call(bash, {command: 'sleep 60 & echo $!'}, more);
+    const later = call(bash, {command: 'echo $$ >&2; sleep 60'}, more);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    turn.abort(new RunAborted('user'));
+    const interrupted = Number((await later).text.split('\n')[0]);
+    expect(isRunning(interrupted)).toBe(false);
+    expect(isRunning(Number(text))).toBe(true);
+    process.kill(Number(text), 'SIGKILL');
+  });
+
   test('and running commands end when mini-cc exits', async () => {
     const {root} = fixture();
     const program = `

@@ -19,7 +19,7 @@ describe('a background run', () => {
   test('is removed from the lines of awaited runs, with one notice', () => {
     const state = played(runs.mainStart, ['a', runs.started('look')], ['a', runs.background], ['a', runs.background]);
     expect(state.subagents).toMatchObject([{agentId: 'a', isBackground: true, state: 'running'}]);
-    expect(state.finished).toMatchObject([{kind: 'notice', text: '[explore] look · in the background'}]);
+    expect(state.finished).toMatchObject([{kind: 'notice', text: '[explore] look runs in the background: /subagents'}]);
     expect(hasAwaitedWork(state)).toBe(false);
   });
 

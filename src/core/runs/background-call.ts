@@ -1,0 +1,84 @@
+/**
+ * A call of the main agent that goes on in the background: a command. It is a run without an agent: it has a record, a
+ * transcript, an end that is announced, and a file that its output goes to while it works.
+ */
+import {randomUUID} from 'node:crypto';
+import type {Emit} from '../contract/events.ts';
+import type {RunResult, ToolResult} from '../contract/results.ts';
+import type {RunStore} from '../contract/runs.ts';
+import type {BackgroundCall} from '../tool-calls.ts';
+import {formatTimeout, NO_TOTALS} from '../turn/run-ending.ts';
+import {getErrorMessage} from '../util/errors.ts';
+import {getText} from '../util/messages.ts';
+import type {LiveRun} from './live-run.ts';
+import {describeInBackground, formatRunTitle} from './progress-line.ts';
+import type {RunRegistry} from './registry.ts';
+import {type OpenedRun, openRun} from './run-record.ts';
+
+/** Of what it printed, the announcement has so much. */
+const MAX_LINES = 20;
+const MAX_CHARS = 2_000;
+
+export interface OpenedCall extends OpenedRun {
+  /** The file that its output goes to. */
+  readonly output: string;
+}
+
+/** Once this returns, it survives a crash that there was such a call. @throws Error when it cannot be written */
+export function openCall(store: RunStore, registry: RunRegistry, call: BackgroundCall): OpenedCall {
+  const {callId, tool, title} = call;
+  const header = {
+    ...{runId: randomUUID(), agent: tool, description: title, model: '', background: true},
+    ...({cleanup: 'keep', callId, tool} as const),
+  };
+  const opened = openRun(store, registry, header, JSON.stringify(call.input));
+  // It is there from the start for those who are told its path.
+  const file = opened.transcript.output.open(callId);
+  file.close();
+  registry.update(header.runId, {output: file.path});
+  return {...opened, output: file.path};
+}
+
+/** What the model and the person read at once. */
+export function formatStarted({tool, title}: BackgroundCall, {runId, output}: OpenedCall): ToolResult {
+  const text = describeInBackground({agent: tool, description: title});
+  return {content: JSON.stringify({status: 'accepted', runId, output}), display: {type: 'text', text}};
+}
+
+/** Carries the call out. Never rejects. */
+export async function runCall(live: LiveRun, call: BackgroundCall, output: string, emit: Emit): Promise<RunResult> {
+  const {runId: agentId, transcript, signal} = live;
+  const {callId, tool, title} = call;
+  const startedAt = performance.now();
+  emit({type: 'tool_start', callId, tool, title});
+  let result: ToolResult;
+  try {
+    const label = formatRunTitle({agent: tool, description: title});
+    result = await call.run({agentId, label, output: transcript.output, emit}, signal);
+  } catch (error) {
+    result = {content: `${tool} failed: ${getErrorMessage(error)}`, isError: true};
+  }
+  const {isError = false, facts = {}} = result;
+  const durationMs = performance.now() - startedAt;
+  const text = getText(result.content ?? '');
+  emit({type: 'tool_end', callId, tool, isError, preview: getLastLines(text), durationMs});
+  return {
+    ...NO_TOTALS,
+    ...{text: `${getLastLines(text)}\n\nThe whole output: ${output}`, tools: [{tool, isError, facts}], durationMs},
+    ...getOutcome(result, signal),
+  };
+}
+
+function getOutcome({isError, facts = {}, content}: ToolResult, signal: AbortSignal) {
+  if (signal.aborted) return {outcome: 'stopped'} as const;
+  if (!isError) return {outcome: 'success'} as const;
+  if (facts.timedOut !== undefined) return {outcome: 'timeout', timeout: formatTimeout(facts.timedOut)} as const;
+  const why = facts.exitCode === undefined ? getText(content ?? '').split('\n')[0]! : `exit code ${facts.exitCode}`;
+  return {outcome: 'error', code: 'COMMAND_FAILED', error: why} as const;
+}
+
+function getLastLines(text: string): string {
+  const lines = text.trimEnd().split('\n');
+  const kept = lines.slice(-MAX_LINES).join('\n').slice(-MAX_CHARS).toWellFormed();
+  return kept.length < text.trimEnd().length ? `…\n${kept}` : kept;
+}
