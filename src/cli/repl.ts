@@ -1,7 +1,9 @@
 import module from 'node:module';
 import type {SessionOptions} from '../compose/options.ts';
 import {isModelConfigured} from '../config/environment.ts';
+import type {Session} from '../core/contract/session.ts';
 import {withPrivateUmask} from '../core/util/files/private-file.ts';
+import {showControls} from '../core/util/text.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
@@ -58,10 +60,17 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     await left;
   });
   const code = await left;
-  await session.then(
-    (opened) => opened.close(),
+  await session.then(closeAfterScreen, () => {
     // The screen has shown why the session could not be composed.
-    () => undefined,
-  );
+  });
   return code;
+}
+
+/** What could not be written is said on standard error: there is no screen any more. */
+function closeAfterScreen(session: Session): Promise<void> {
+  session.subscribe((event) => {
+    if (event.type !== 'notice' || event.level !== 'error') return;
+    process.stderr.write(`mini-cc: ${showControls(event.text)}\n`);
+  });
+  return session.close();
 }

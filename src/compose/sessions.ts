@@ -89,6 +89,9 @@ async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions):
   return answer.choice === 'take over';
 }
 
+/** More than front ends show of a conversation that goes on. */
+const MAX_SHOWN = 500;
+
 /** @param read the transcript so far. Called when the session is locked, so that no other process writes it. */
 export function openConversation(
   store: SessionStore,
@@ -106,9 +109,19 @@ export function openConversation(
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
     const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);
-    // The transcript may be older than the key that the redactor removes.
+    // The transcript may be older than the key that the redactor removes. Looking for keys in all of a long conversation
+    // would take most of the time in which it opens.
+    const shown = restored.slice(-MAX_SHOWN);
     return {
-      ...{id, history, output, transcript, restored: redactor.values(restored), announced},
+      ...{
+        id,
+        history,
+        output,
+        transcript,
+        restored: redactor.values(shown),
+        earlierMessages: restored.length - shown.length,
+        announced,
+      },
       ...{rewindPoints, messagesBefore, close},
     };
   } catch (error) {

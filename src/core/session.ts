@@ -41,7 +41,7 @@ class LocalSession implements Session {
 
   get info(): SessionInfo {
     const {info, state, manager, redactor} = this.#parts;
-    const {id, transcript, restored} = state.conversation;
+    const {id, transcript, restored, earlierMessages = 0} = state.conversation;
     return {
       ...redactor.values({
         ...info,
@@ -54,6 +54,7 @@ class LocalSession implements Session {
         permissionMode: this.#parts.permissions().mode,
       }),
       restored,
+      ...(earlierMessages > 0 && {earlierMessages}),
     };
   }
 

@@ -28,10 +28,12 @@ describe('mini-cc sessions', () => {
     const bad = session('bad', 2000, 'x');
     truncateSync(bad, 30);
     const rows = run('list').trimEnd().split('\n');
-    expect(rows[0]).toMatch(/^bad {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}damaged {7}.* is not a transcript of mini-cc/);
+    expect(rows[0]).toMatch(
+      /^bad {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}damaged {7}it is damaged, nothing in it can be read: mini-cc sessions delete bad removes it$/,
+    );
     expect(rows[1]).toMatch(/^whole .* hello$/);
     expect(JSON.parse(run('list', [], true))).toMatchObject([
-      {id: 'bad', transcript: bad, error: expect.stringContaining('not a transcript')},
+      {id: 'bad', transcript: bad, error: expect.stringContaining('nothing in it can be read')},
       {id: 'whole', messages: 1},
     ]);
     expect(() => run('show', ['bad'])).toThrow('is not a transcript of mini-cc');

@@ -1,10 +1,11 @@
 /** `mini-cc doctor` and `/doctor`: each problem comes with a line that says how to fix it. */
-import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {execa} from 'execa';
 import {expect, test} from 'vitest';
 import {say} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {wrapReadOnly} from '../support/small-disk.ts';
 import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 
@@ -27,11 +28,34 @@ test('prints one line for each check, and exits with 0 when mini-cc can work', a
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
   expect(lines.map((line) => line.split(/\s+/)[1])).toEqual([
-    ...['key', 'server', 'sandbox', 'ripgrep', 'git', 'terminal', 'settings'],
+    ...['key', 'server', 'sandbox', 'ripgrep', 'git', 'terminal', 'home', 'settings'],
   ]);
   expect(lines[0]).toBe('ok  key       ANTHROPIC_API_KEY is set');
   expect(lines[1]).toBe(`ok  server    ${new URL(server.url).host} answers`);
   expect(stdout).not.toContain('test-key');
+});
+
+test('writes a file to know whether the home can be written: a read-only one is a failure, and a session does not start', async () => {
+  const at = await home();
+  const folder = at.env.MINI_CC_HOME!;
+  const options = {home: at, cwd: (await project()).path, wrap: wrapReadOnly(folder)};
+  const {of, code} = await findings(options);
+  expect(of('home')).toEqual([
+    {
+      about: 'home',
+      state: 'missing',
+      text: expect.stringContaining(`The file system is read-only: nothing can be written to ${folder}`),
+      remedy: 'set MINI_CC_HOME to a folder that can be written',
+    },
+  ]);
+  expect(code).toBe(1);
+  const run = await runCli(['-p', 'hello'], options);
+  expect(run).toMatchObject({code: 2, stdout: ''});
+  expect(run.stderr).toMatch(
+    /^mini-cc: The file system is read-only: nothing can be written to \S+ \(.*\)\. Set MINI_CC_HOME .*\n$/,
+  );
+  expect((await findings({home: at})).of('home')).toMatchObject([{state: 'ok'}]);
+  expect(readdirSync(folder).filter((name) => name.includes('draft'))).toEqual([]);
 });
 
 test('without a key, a warning says that the offline model answers', async () => {

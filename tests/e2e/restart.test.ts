@@ -1,10 +1,11 @@
 /** Sessions, runs and announcements survive the end of a process; only one process at a time writes a session. */
-import {readdirSync, readFileSync, truncateSync} from 'node:fs';
+import {readdirSync, readFileSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it, test} from 'vitest';
+import {describe, expect, it, onTestFinished, test} from 'vitest';
+import {getProcessPlace} from '../../src/storage/sessions/process-place.ts';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
-import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
+import {killGroup, runCli, spawnCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {home, isSubagent, project, serve, until} from './fixture.ts';
@@ -163,4 +164,62 @@ test('a session with an empty transcript, as a full disk leaves it, starts again
   expect(again).toMatchObject({code: 0, stdout: 'hello\n'});
   expect(again.stderr).toContain(`session ${id} is empty: it starts from the beginning`);
   expect(readLines(file!)[0]).toMatchObject({type: 'session', id});
+});
+
+describe('a session that is locked in another container', () => {
+  async function locked() {
+    const server = await serve(() => say('hello'));
+    const at = {server, cwd: (await project()).path, home: await home()};
+    await runCli(['-p', 'start'], at);
+    const [file] = findTranscripts(at.home.path);
+    const holder = {version: 1, pid: 1, started: '1', ...getProcessPlace(), pidNamespace: 'pid:[1]'};
+    writeFileSync(path.join(path.dirname(file!), 'lock'), JSON.stringify(holder));
+    return at;
+  }
+
+  it('is named with its age in print mode, exit 2; --take-over goes on with it', async () => {
+    const at = await locked();
+    const refused = await runCli(['-c', '-p', 'x'], at);
+    expect(refused).toMatchObject({code: 2, stdout: ''});
+    expect(refused.stderr).toMatch(
+      /^mini-cc: Session \S+ is locked by mini-cc in another container \(\S+, process 1\), since 0 min\. .*--take-over.*\n$/,
+    );
+    expect(await runCli(['-c', '-p', 'x', '--take-over'], at)).toMatchObject({code: 0, stdout: 'hello\n'});
+    expect(await runCli(['-c', '-p', 'x'], at)).toMatchObject({code: 0});
+    const alone = await runCli(['-p', 'x', '--take-over'], at);
+    expect(alone).toMatchObject({code: 2, stderr: 'mini-cc: --take-over goes with --continue and --resume\n'});
+  });
+
+  it('is a question in a terminal', async () => {
+    const at = await locked();
+    const terminal = await startCli(['-c'], at);
+    onTestFinished(terminal.close);
+    await terminal.waitFor('take over this session?');
+    await terminal.waitFor('in another container');
+    // It ignores keys in its first 0.3 s.
+    const timer = setInterval(() => terminal.press('down'), 200);
+    await terminal.waitFor(/^> [12] /m).finally(() => clearInterval(timer));
+    terminal.type('1');
+    await terminal.waitFor('> start');
+    await terminal.waitFor('hello');
+  });
+});
+
+test('--continue names a damaged session that it passes over, and --resume goes on with that one', async () => {
+  const server = await serve(() => say('hello'));
+  const at = {server, cwd: (await project()).path, home: await home()};
+  await runCli(['-p', 'the whole one'], at);
+  const [whole] = findTranscripts(at.home.path);
+  await runCli(['-p', 'the damaged one'], at);
+  const damaged = findTranscripts(at.home.path).find((file) => file !== whole)!;
+  const id = path.basename(path.dirname(damaged));
+  writeFileSync(damaged, readFileSync(damaged, 'utf8').slice(9));
+  const run = await runCli(['-c', '-p', 'x'], at);
+  expect(run).toMatchObject({code: 0, stdout: 'hello\n'});
+  expect(run.stderr).toBe(
+    `mini-cc: session ${id} is newer and was passed over: its first line is damaged, 2 messages can be read: --resume ${id} goes on with what can be read\n`,
+  );
+  expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('the whole one');
+  expect(await runCli(['--resume', id, '-p', 'x'], at)).toMatchObject({code: 0, stderr: ''});
+  expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('the damaged one');
 });

@@ -70,3 +70,9 @@ export function createSmallDisk(folder: string, kilobytes: number): SmallDisk {
     free: () => order('free'),
   };
 }
+
+/** Runs a command where this folder is empty and read-only. */
+export function wrapReadOnly(folder: string): SmallDisk['wrap'] {
+  const script = 'mount -t tmpfs -o ro none "$0" || exit 99; exec "$@"';
+  return (command, args) => ['unshare', [...NAMESPACES, 'sh', '-c', script, folder, command, ...args]];
+}

@@ -175,8 +175,10 @@ export interface SessionInfo {
   readonly transcript: string;
   /** One line each, for the user, e.g. about settings that were ignored. */
   readonly warnings: readonly string[];
-  /** The conversation so far, when the session was restored. */
+  /** The last messages of the conversation, when the session was restored. */
   readonly restored: readonly RestoredMessage[];
+  /** How many messages came before these. Absent: none. */
+  readonly earlierMessages?: number;
   /** Descriptions of the restored session's runs by run id, since announcements of earlier versions have none. */
   readonly runDescriptions: Readonly<Record<string, string>>;
 }

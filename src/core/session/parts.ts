@@ -70,8 +70,10 @@ export interface Conversation {
   readonly history: History;
   readonly output: AgentRun['output'];
   readonly transcript: string;
-  /** What was said before, of a session that goes on. */
+  /** What was said last, of a session that goes on. */
   readonly restored: readonly RestoredMessage[];
+  /** How many messages came before these, which no front end shows. */
+  readonly earlierMessages?: number;
   /** Ids of the announcements in its history, also in what counts no more. */
   readonly announced: ReadonlySet<string>;
   /** To which it can go back, newest first. */

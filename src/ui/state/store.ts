@@ -123,7 +123,7 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 }
 
 /** Prints the end of a resumed conversation: prompts, announcements and answers. */
-function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): UiState {
+function addRestored(state: UiState, {restored, runDescriptions, earlierMessages = 0}: SessionInfo): UiState {
   const messages = restored
     // A prompt that was repeated after a summary is shown where it was typed, or not at all.
     .filter(({message, repeated}) => getText(message.content) !== '' && !repeated)
@@ -132,7 +132,7 @@ function addRestored(state: UiState, {restored, runDescriptions}: SessionInfo): 
       isSummary: summary !== undefined,
     }));
   const shown = messages.slice(-MAX_RESTORED);
-  const hidden = messages.length - shown.length;
+  const hidden = messages.length - shown.length + earlierMessages;
   const start =
     hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
   return shown.reduce((next, {role, text, announcement, isSummary}) => {

@@ -32,6 +32,34 @@ describe('request', () => {
     expect(await session.request({type: 'clear'})).toEqual({previous: 'session-1'});
   });
 
+  it('clear keeps the conversation when a new one cannot be opened', async () => {
+    const {session, history, events} = given([say('still here')], {
+      openConversation: () => {
+        throw new Error('no room');
+      },
+    });
+    await expect(session.request({type: 'clear'})).rejects.toThrow('no room');
+    expect(session.info.sessionId).toBe('session-1');
+    await session.submit('go on');
+    expect(history.messages).toHaveLength(2);
+    expect(events.some(({type}) => type === 'cleared')).toBe(false);
+  });
+
+  it('close that is asked for twice ends once, for both at the same time', async () => {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const {session} = given([], {onClose: () => ended});
+    const done: string[] = [];
+    const both = ['first', 'second'].map((name) => session.close().then(() => done.push(name)));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(done).toEqual([]);
+    end();
+    await Promise.all(both);
+    expect(done).toEqual(['first', 'second']);
+  });
+
   it('refuses a name that is not there, also one that every object has', () => {
     const {session} = given();
     for (const type of ['set_colour', 'constructor', 'toString']) {
