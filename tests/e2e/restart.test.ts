@@ -38,7 +38,7 @@ describe('after kill -9 between the end of a background run and its announcement
 
     const list = await runCli(['-c', '-p', '/subagents list'], {server, cwd, home: place});
     expect(list.stdout).toMatch(
-      /^1 {2}idle {2}explore {2}greeting {2}0 tools {2}\S+ tokens {2}cost n\/a {2}ended \S+ ago {2}-\n$/,
+      /^1 {2}done {2}explore {2}greeting {2}0 tools {2}\S+ tokens {2}cost n\/a {2}ended \S+ ago {2}-\n$/,
     );
     expect(await runCli(['-c', '-p', 'go on'], {server, cwd, home: place})).toMatchObject({stdout: 'noted\n'});
     await runCli(['-c', '-p', 'and on'], {server, cwd, home: place});
@@ -75,7 +75,7 @@ describe('after kill -9 during a run', () => {
     expect(readLines(transcript!).map(({type}) => type)).toEqual(['session', 'message', 'message', 'message']);
 
     const info = await runCli(['-c', '-p', '/subagents info 1'], {server, cwd, home: place});
-    expect(info.stdout).toMatch(/^status: {5}error \(unknown\)\n/);
+    expect(info.stdout).toMatch(/^status: {5}unknown\n/);
     expect(info.stdout).toMatch(/^outcome: {4}unknown: mini-cc ended before this run did\n/m);
     expect(info.stdout).toContain(transcript);
     // The result of its Task call reports the end, so there is no announcement.
