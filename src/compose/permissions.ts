@@ -10,6 +10,7 @@ import type {Redactor} from '../core/secrets/redaction.ts';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
+import {confinedEnvironment} from '../sandbox/environment.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {getPackageStores} from '../sandbox/view/package-stores.ts';
 import {findSystemSecrets, getSystemFolders} from '../sandbox/view/system-folders.ts';
@@ -113,10 +114,15 @@ export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths
   };
 }
 
-export function createPermissionSandbox(sandbox: Sandbox, isContainer = false): PermissionSandbox {
+/** @param variables names that the user lets confined commands have */
+export function createPermissionSandbox(
+  sandbox: Sandbox,
+  {container: isContainer = false, env: variables = []}: NonNullable<Settings['sandbox']> = {},
+): PermissionSandbox {
   return {
     isContainer,
     available: async () => (await sandbox.status()).available,
     isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
+    keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}, variables),
   };
 }

@@ -145,7 +145,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
   const permits = {
     policy,
     questions: options.interactive ? questions : undefined,
-    sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox?.container),
+    sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox),
     // Only print mode reads them, at its end.
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };

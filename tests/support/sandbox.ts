@@ -1,6 +1,7 @@
 /** Whether tests of the real sandbox can run on this machine. */
 import type {PermissionSandbox} from '../../src/core/permissions/context.ts';
 import {isInside} from '../../src/core/util/paths.ts';
+import {confinedEnvironment} from '../../src/sandbox/environment.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 
 /**
@@ -24,5 +25,6 @@ export function permissionSandbox(isAvailable = true, hidden: readonly string[] 
     available: async () => isAvailable,
     isVisible: (place, {root, extraRoots}) =>
       isInside(place, [root, ...extraRoots, ...SYSTEM_FOLDERS]) && !isInside(place, hidden),
+    keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}),
   };
 }

@@ -24,6 +24,8 @@ export interface PermissionSandbox {
    * @param place absolute, with links resolved
    */
   isVisible(place: string, workspace: Workspace): boolean;
+  /** Whether a confined command gets this variable of the environment. */
+  keepsVariable(name: string, value: string): boolean;
 }
 
 export interface PermissionContext {

@@ -97,7 +97,7 @@ function planAttempts(
   const checkpointed: Attempt = {launch, checkpoint: true};
   if (!maySandbox || parsed instanceof NotProven || !looksLikeReading(parsed)) return [checkpointed];
   const isChanged =
-    findHiddenPlaces(parsed, context).length > 0 || findLostVariable(text, parsed, context.workspace) !== undefined;
+    findHiddenPlaces(parsed, context).length > 0 || findLostVariable(text, parsed, context) !== undefined;
   return isChanged ? [checkpointed] : [...READ_ONLY, checkpointed];
 }
 
@@ -113,7 +113,7 @@ function judgeReading(command: ReadCommand, isAvailable: boolean, context: Permi
   if (!isAvailable) return {...ALLOWED, attempts: PLAIN};
   const hidden = findHiddenPlaces(parsed, context);
   if (hidden.length > 0) return judgeHidden(command, hidden, context);
-  const variable = findLostVariable(text, parsed, context.workspace);
+  const variable = findLostVariable(text, parsed, context);
   if (variable !== undefined) return askToRun(command, `runs a command with $${variable}, which the sandbox hides`);
   return {...ALLOWED, because: 'the sandbox lets it only read', attempts: READ_ONLY};
 }

@@ -64,12 +64,22 @@ function exists(place: string): boolean {
   }
 }
 
-/** Variables that bash sets, and those that the sandbox keeps. */
-const KEPT =
-  /^(?:\d+|_|HOME|PATH|USER|LOGNAME|SHELL|LANG|LC_\w+|TERM|COLORTERM|COLUMNS|LINES|TZ|PWD|OLDPWD|EDITOR|PAGER|CI|NO_COLOR|FORCE_COLOR|IFS|RANDOM|SECONDS|LINENO|UID|EUID|PPID|SHLVL|HOSTNAME|OSTYPE|MACHTYPE|BASH\w*|NODE_ENV|NVM_DIR|GOPATH|JAVA_HOME|CARGO_HOME|VIRTUAL_ENV)$/;
+/** Variables that bash sets itself, whatever the environment says. */
+const SET_BY_BASH =
+  /^(?:\d+|_|PWD|OLDPWD|IFS|RANDOM|SECONDS|LINENO|UID|EUID|PPID|SHLVL|HOSTNAME|OSTYPE|MACHTYPE|BASH\w*)$/;
 
 /** A variable of the environment that the command uses and the sandbox does not keep. */
-export function findLostVariable(text: string, {shape}: ParsedCommand, {env}: Workspace): string | undefined {
+export function findLostVariable(
+  text: string,
+  {shape}: ParsedCommand,
+  {workspace: {env}, sandbox}: Pick<PermissionContext, 'workspace' | 'sandbox'>,
+): string | undefined {
   const names = [...text.replace(/'[^']*'/g, '').matchAll(/\$\{?[#!]?(\w+)/g)].map(([, name = '']) => name);
-  return names.find((name) => Object.hasOwn(env, name) && !KEPT.test(name) && !shape.variables.has(name));
+  return names.find(
+    (name) =>
+      Object.hasOwn(env, name) &&
+      !SET_BY_BASH.test(name) &&
+      !shape.variables.has(name) &&
+      !sandbox.keepsVariable(name, env[name]!),
+  );
 }
