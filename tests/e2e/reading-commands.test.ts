@@ -17,12 +17,13 @@ import path from 'node:path';
 import {rgPath} from '@vscode/ripgrep';
 import {execa} from 'execa';
 import {beforeAll, describe, expect, it, onTestFinished} from 'vitest';
+import {createUserEnvironment} from '../support/environment.ts';
 import {say} from '../support/messages-server.ts';
 import {getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTool} from '../support/scripted-replies.ts';
-import {home, searchPathWithout, serve} from './fixture.ts';
+import {home, project, searchPathWithout, serve} from './fixture.ts';
 
 const KEY = 'CANARY-of-the-key';
 const usable = await hasSandbox();
@@ -159,10 +160,10 @@ beforeAll(() => {
   return () => rmSync(programs, {recursive: true});
 });
 
-/** Lets the main agent run all attempts. @returns the results */
-async function attemptAll(at: Place, searchPath: string): Promise<string[]> {
+/** Lets the main agent run all commands, each from the root. @returns the results */
+async function runAll(at: Pick<Place, 'home' | 'root'>, commands: readonly string[], searchPath: string) {
   const userHome = await home();
-  const attempts = ATTEMPTS.map(({command}) => `cd ${at.root} && ${command}`);
+  const attempts = commands.map((command) => `cd ${at.root} && ${command}`);
   const server = await serve((body) => {
     const done = body.messages.filter(({role}) => role === 'assistant').length;
     return done < attempts.length ? callTool('bash', {command: attempts[done]!}, `toolu_${done}`) : say('done');
@@ -172,6 +173,66 @@ async function attemptAll(at: Place, searchPath: string): Promise<string[]> {
   expect(run.code).toBe(0);
   return server.requests.slice(1).map(({body}) => getToolResults(body).at(-1)!.text);
 }
+
+/** What people and models type all day. */
+const ORDINARY: readonly string[] = [
+  ...[
+    'ls -lA',
+    'ls *',
+    'wc -l src/*.ts',
+    'head -3 README.md',
+    'cat package.json | jq .name',
+    'find . -name "*.ts" | sort',
+  ],
+  ...[
+    'grep -rn greet src | sort | uniq -c',
+    'rg -n greet --sort path',
+    'git log --oneline',
+    'git log -p HEAD~0',
+    'git diff',
+    'git status',
+  ],
+  ...[
+    'git blame src/main.ts',
+    'git show --stat',
+    'git branch -a',
+    'git config user.name',
+    'stat -c "%U %s %n" *',
+    'du -a src | cut -f2',
+  ],
+  ...['for f in src/*.ts; do echo "$f: $(wc -l < "$f")"; done', 'sed -n 1,3p README.md', "awk '{print $1}' README.md"],
+  ...[
+    'npm ls 2>/dev/null',
+    'node --version',
+    'echo $HOME; pwd',
+    'cat nofile || echo none',
+    '[[ -f README.md ]] && file README.md',
+    'ls /usr',
+  ],
+  ...[
+    'test -d src && realpath src',
+    'diff <(sort README.md) <(sort package.json) | head -3',
+    'which git node',
+    'cat /etc/os-release',
+  ],
+];
+
+describe.runIf(usable)('ordinary reading', () => {
+  it('passes without a question and prints what it prints outside of the sandbox', async () => {
+    const at = {home: (await home()).path, root: (await project()).path};
+    await execa('git', ['-C', at.root, 'config', 'user.name', 'Ada']);
+    writeFileSync(path.join(at.root, 'src/new.ts'), 'export {};\n');
+    const PATH = `${programs}:${process.env.PATH}`;
+    const results = await runAll(at, ORDINARY, PATH);
+    for (const [index, command] of ORDINARY.entries()) {
+      const env = {...createUserEnvironment(), HOME: at.home, PATH, GIT_CONFIG_NOSYSTEM: '1'};
+      const options = {cwd: at.root, env, extendEnv: false, all: true, reject: false, stdin: 'ignore'} as const;
+      const {all, exitCode} = await execa('bash', ['-c', `exec 2>&1; ${command}`], options);
+      const outside = [all.replace(/\n+$/, ''), ...(exitCode === 0 ? [] : [`exit code ${exitCode}`])].join('\n');
+      expect.soft(results[index], command).toBe(outside.trim() === '' ? '(no output)' : outside);
+    }
+  }, 120_000);
+});
 
 describe('a hostile project', () => {
   it('prints keys, runs programs and changes files by each of these commands when they run plainly', async () => {
@@ -190,7 +251,11 @@ describe('a hostile project', () => {
     async () => {
       const at = await build();
       onTestFinished(at.remove);
-      const results = await attemptAll(at, `${programs}:${process.env.PATH}`);
+      const results = await runAll(
+        at,
+        ATTEMPTS.map(({command}) => command),
+        `${programs}:${process.env.PATH}`,
+      );
       ATTEMPTS.forEach((attempt, index) => {
         expect(findEffect(attempt, results[index]!, at), `${attempt.command}: ${results[index]}`).toBe(false);
       });
@@ -201,7 +266,11 @@ describe('a hostile project', () => {
   it('does nothing by them where there is no sandbox', async () => {
     const at = await build();
     onTestFinished(at.remove);
-    const results = await attemptAll(at, `${programs}:${searchPathWithout('bwrap')}`);
+    const results = await runAll(
+      at,
+      ATTEMPTS.map(({command}) => command),
+      `${programs}:${searchPathWithout('bwrap')}`,
+    );
     ATTEMPTS.forEach((attempt, index) => {
       expect(findEffect(attempt, results[index]!, at), `${attempt.command}: ${results[index]}`).toBe(false);
       expect(results[index], attempt.command).toMatch(/^Permission denied/);

@@ -78,7 +78,7 @@ async function judgeAnyway(
     : verdict;
 }
 
-function askToRun({text}: ReadCommand, because = 'runs a command'): Restriction {
+function askToRun({text}: ReadCommand, because = 'runs a command'): Extract<Verdict, {verdict: 'ask'}> {
   return {verdict: 'ask', because, rule: `bash(${toCommandPattern(text)})`};
 }
 
@@ -118,23 +118,16 @@ function judgeReading(command: ReadCommand, isAvailable: boolean, context: Permi
   return {...ALLOWED, because: 'the sandbox lets it only read', attempts: READ_ONLY};
 }
 
-/** A command that names places which the sandbox hides. A rule or an answer may allow to read them. */
+/** A literal command that names places which the sandbox hides is judged as a reader of these files. */
 function judgeHidden(command: ReadCommand, hidden: readonly string[], context: PermissionContext): Verdict {
   const {workspace, zonePaths} = context;
-  const verdict = combineVerdicts(
-    hidden.map((place) => {
-      const read = judgeRead(place, {...context, tool: 'read_file'});
-      const isShownElsewhere = read.verdict === 'allow' && getFileZone(place, workspace, zonePaths) === 'workspace';
-      return isShownElsewhere ? ({verdict: 'ask', because: `reads ${place}, which the sandbox hides`} as const) : read;
-    }),
-  );
-  if (verdict.verdict === 'deny') return verdict;
-  if (verdict.verdict === 'allow') {
-    return isLiteral(command.text, context) ? {...ALLOWED, attempts: PLAIN} : askToRun(command);
-  }
-  const {rule: _, ...asked} = verdict;
-  const because = `runs a command that ${verdict.because}`;
-  return verdict.onlyPerson ? {...asked, because} : {...asked, ...askToRun(command, because)};
+  const zones = hidden.map((place) => getFileZone(place, workspace, zonePaths));
+  // What the settings hide in the workspace is no file of the workspace.
+  const literal = zones.includes('workspace') ? undefined : unlessNotProven(() => judgeLiteral(command.text, context));
+  if (literal && !(literal instanceof NotProven))
+    return literal.verdict === 'allow' ? {...literal, attempts: PLAIN} : literal;
+  const {rule, ...asked} = askToRun(command, `runs a command that reads ${hidden[0]}, which the sandbox hides`);
+  return zones.includes('secret') ? {...asked, onlyPerson: true} : {...asked, ...(rule !== undefined && {rule})};
 }
 
 function denyWithoutSandbox({message}: NotProven, {confinement}: PermissionContext): Verdict {

@@ -15,10 +15,13 @@ const ALIKE = /^\/(?:dev\/(?:null|zero|urandom)|proc\/(?:cpuinfo|meminfo|version
 /** The places that the words show, that exist, and that the sandbox hides: absolute, with links resolved. */
 export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: PermissionContext): string[] {
   const {cwd} = workspace;
-  const {parts, shape} = parsed;
+  const {shape} = parsed;
+  // These print their words. A pattern among them is looked up all the same.
+  const parts = parsed.parts.filter(({words}) => !/^(?:echo|printf)$/.test(words[0]?.text ?? ''));
   // Where `cd` fails, little is read.
   const directories = shape.directories.length > 1 ? shape.directories.slice(1) : shape.directories;
-  const {reads, globs} = findNamedFiles(parsed, directories);
+  const {globs} = findNamedFiles(parsed, directories);
+  const {reads} = findNamedFiles({...parsed, parts}, directories);
   const unknown = parts.flatMap(({words}) =>
     words.flatMap(({raw, text}) => (text === undefined ? guess(raw, workspace) : [])),
   );
