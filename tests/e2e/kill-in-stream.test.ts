@@ -32,13 +32,15 @@ it(
   `${KILLS} kills in mid stream lose nothing that stood on the screen half a second before`,
   async () => {
     await buildOnce();
-    const server = await serve((body) => (countReplies(body) === 0 ? slow(say(ANSWER), 8) : say('noted')));
+    let isKilled = false;
+    const server = await serve(() => (isKilled ? say('noted') : slow(say(ANSWER), 8)));
     const {path: cwd} = await project();
     for (let round = 0; round < KILLS; round += 1) {
       const delay = Math.round(Math.random() * 3_000);
       const place = await home();
       const at = {server, cwd, home: place, env: {ANTHROPIC_API_KEY: KEY}};
       const args = ['-p', 'start', '--output-format', 'stream-json', '--include-partial-messages'];
+      isKilled = false;
       const child = await spawnCli(args, at);
       const exited = new Promise((resolve) => child.once('close', resolve));
       const shown: {at: number; text: string}[] = [];
@@ -53,6 +55,7 @@ it(
       const killedAt = performance.now();
       child.kill('SIGKILL');
       await exited;
+      isKilled = true;
       const seen = shown.flatMap(({at, text}) => (at < killedAt - PROMISED_MS ? [text] : [])).join('');
       expect(SHOWN.startsWith(seen)).toBe(true);
 
