@@ -4,11 +4,11 @@ import {setFlagsFromString} from 'node:v8';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
-import {createEnvironmentRedactor, isDebugSet, type Start} from './process.ts';
+import {createEnvironmentRedactor, isDebugSet, type Pipes, type Start, watchPipes} from './process.ts';
 
 /** Sets the exit code; prints one line for any error. */
 export async function main(start: Start): Promise<void> {
-  ignoreClosedPipes();
+  const pipes = watchPipes();
   const debug = start.args.includes('--debug') || isDebugSet(process.env);
   const fail = (error: unknown) => {
     const text = error instanceof UsageError ? error.message : `internal error: ${getErrorMessage(error)}`;
@@ -18,13 +18,13 @@ export async function main(start: Start): Promise<void> {
   };
   process.on('uncaughtException', (error) => process.exit(fail(error)));
   try {
-    process.exitCode = await run(start);
+    process.exitCode = await run(start, pipes);
   } catch (error) {
     process.exitCode = fail(error);
   }
 }
 
-async function run(start: Start): Promise<number> {
+async function run(start: Start, pipes: Pipes): Promise<number> {
   const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
   // A bare start is the common one: there is nothing to parse, so meow is not loaded for it.
   if (start.args.length === 0 && terminal) return repl(start, undefined);
@@ -36,7 +36,7 @@ async function run(start: Start): Promise<number> {
   }
   if (!parsed.print && terminal) return repl(start, parsed);
   const {runPrint} = await import('./print-mode.ts');
-  return runPrint(start, parsed);
+  return runPrint(start, parsed, pipes);
 }
 
 async function repl(start: Start, parsed: Arguments | undefined): Promise<number> {
@@ -45,16 +45,4 @@ async function repl(start: Start, parsed: Arguments | undefined): Promise<number
   setFlagsFromString('--optimize-for-size');
   const {runRepl} = await import('./repl.ts');
   return runRepl(start, parsed);
-}
-
-/** The reader of our output may leave early (`| head -1`): then the work is done, and nothing is said about it. */
-function ignoreClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0);
-      // The terminal was closed; SIGHUP ends this process.
-      if (error.code === 'EIO') return;
-      throw error;
-    });
-  }
 }

@@ -1,4 +1,5 @@
 /** What the command line takes from its process: the working directory, the environment, output streams, signals. */
+import {fstatSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
@@ -42,6 +43,31 @@ export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
 /** Writes to a stream. On a terminal control characters are made visible; files and pipes get the text as it is. */
 export function createWriter(stream: NodeJS.WriteStream): (text: string) => void {
   return (text) => void stream.write(stream.isTTY ? showControls(text) : text);
+}
+
+/** What happens when the reader of standard output leaves before the end (`| head -1`). */
+export interface Pipes {
+  onClosed: () => void;
+}
+
+/** At first a reader that leaves ends the program, as one who has read enough. */
+export function watchPipes(): Pipes {
+  const pipes: Pipes = {onClosed: () => process.exit(process.exitCode ?? 0)};
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // The terminal was closed; SIGHUP ends this process.
+      if (error.code === 'EIO') return;
+      if (error.code !== 'EPIPE') throw error;
+      // Nobody reads the progress any more: the answer still counts, unless both go the same way (`2>&1 | head`).
+      if (stream === process.stdout || isSameFile(1, 2)) pipes.onClosed();
+    });
+  }
+  return pipes;
+}
+
+function isSameFile(one: number, other: number): boolean {
+  const [a, b] = [fstatSync(one), fstatSync(other)];
+  return a.dev === b.dev && a.ino === b.ino;
 }
 
 const EXIT_CODES = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;

@@ -18,8 +18,8 @@ interface PrintOptions {
   readonly stderr: (line: string) => void;
   /** Standard error, if it is a terminal: there progress lines change in place. */
   readonly liveTerminal?: LiveTerminal;
-  /** A signal is ending the program: the result is then no success. */
-  readonly isLeaving: () => boolean;
+  /** Why the program is ending before the work is done, in words; the result is then no success. */
+  readonly getLeaving: () => string | undefined;
 }
 
 /** Runs the prompt to its end. @returns the exit code: 0 done, 1 failed, 3 a limit ended it. */
@@ -58,14 +58,15 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
     return submitted.ok ? 0 : 1;
   }
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');
-  const result = options.isLeaving() ? {...getTotals(submitted.result), outcome: 'stopped' as const} : submitted.result;
+  const leaving = options.getLeaving();
+  const result: RunResult = leaving ? {...getTotals(submitted.result), outcome: 'stopped'} : submitted.result;
   if (format === 'text') {
     const {text} = result;
     if (text !== '') stdout(text.endsWith('\n') ? text : `${text}\n`);
   } else {
     line(createResultObject(session, result, performance.now() - startedAt));
   }
-  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(formatEnding(result).split('\n')[0]!)}`);
+  if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(leaving ?? formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(result);
 }
 

@@ -19,7 +19,7 @@ export class ProcessGroups {
   readonly #groups = new Map<number, () => void>();
   readonly #reaper = new Reaper();
   readonly #onExit = (): void => {
-    for (const pid of this.#groups.keys()) signalAll(pid, listProcessTree(pid, processTable()), 'SIGKILL');
+    for (const pid of this.#groups.keys()) signalAll(pid, listProcessTree(pid, listProcesses()), 'SIGKILL');
   };
 
   /** Counts the group as at work. One `exit` listener serves all groups, and only while there are some. */
@@ -52,11 +52,11 @@ export class ProcessGroups {
    * Resolves when they are gone, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
-    const asked = listProcessTree(pid, processTable());
+    const asked = listProcessTree(pid, listProcesses());
     signalAll(pid, asked, 'SIGTERM');
     await waitForEnd(asked, TERM_MS);
     // What was started meanwhile dies with the rest: the group's id stays taken while any of it is there.
-    const killed = [...asked.filter(isRunning), ...listProcessTree(pid, processTable())];
+    const killed = [...asked.filter(isRunning), ...listProcessTree(pid, listProcesses())];
     signalAll(pid, killed, 'SIGKILL');
     await waitForEnd(killed, KILL_MS);
     if (!isThere(-pid)) this.#remove(pid);
@@ -101,7 +101,7 @@ function listProcessTree(leader: number, table: readonly ProcessRow[]): number[]
 }
 
 /** All processes. Synchronous: it must work while mini-cc exits. */
-function processTable(): ProcessRow[] {
+export function listProcesses(): ProcessRow[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcessRow(Number(name)) ?? []) : []));
   }

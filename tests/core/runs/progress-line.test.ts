@@ -19,6 +19,8 @@ describe('a progress line', () => {
     [{}, '  [explore] explore codebase ... 5 tools, 3.2s'],
     [{tools: 1}, '  [explore] explore codebase ... 1 tool, 3.2s'],
     [{tools: 0, durationMs: 0}, '  [explore] explore codebase ... 0 tools, 0.0s'],
+    [{tools: 0, note: 'making its worktree'}, '  [explore] explore codebase ... 0 tools, 3.2s · making its worktree'],
+    [{state: 'success', note: 'making its worktree'}, '  [explore] explore codebase - done (5 tools, 3.2s)'],
     [{state: 'queued'}, '  [explore] explore codebase ... queued'],
     [{state: 'success', tools: 8, durationMs: 5100}, '  [explore] explore codebase - done (8 tools, 5.1s)'],
     [{state: 'error', reason: 'server down'}, '  [explore] explore codebase - failed: server down (5 tools, 3.2s)'],

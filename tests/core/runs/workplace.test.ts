@@ -66,6 +66,23 @@ test('a run with a worktree works in the tree, and its result names paths of the
   expect(called).toEqual(['bringBack', 'discard']);
 });
 
+test('while the tree is made and brought back the progress line says so, and that time counts', async () => {
+  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 150));
+  const {worktrees} = await fakeWorktrees(
+    {applied: [], notes: []},
+    {bringBack: () => pause().then(() => ({applied: [], notes: []}))},
+  );
+  const slow: Worktrees = {...worktrees, open: (...given) => pause().then(() => worktrees.open(...given))};
+  const {spawn, events} = managerFixture({runs: {worktrees: slow}});
+  const {result} = await spawn(new ScriptedModel([say('done')]), code);
+  const told = events.flatMap((event) =>
+    event.type === 'run_note' ? [event.text] : event.type === 'message' ? [event.role] : [],
+  );
+  expect(told).toEqual(['user', 'making its worktree', '', 'assistant', 'bringing its changes back']);
+  expect(result.durationMs).toBeGreaterThan(290);
+  expect(events.find(({type}) => type === 'run_end')).toMatchObject({durationMs: result.durationMs});
+});
+
 test('changes that were saved as a patch are named first in the report, in the receipt, and on the screen', async () => {
   const kept = {patch: '/kept/changes.patch', why: 'conflict in a.ts', explanation: 'Nothing was applied: so and so.'};
   const {worktrees} = await fakeWorktrees({applied: [], notes: [], kept});

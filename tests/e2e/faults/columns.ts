@@ -66,7 +66,7 @@ async function printHere(place: Place, prompt: string): Promise<Cell> {
     words += `${text}\n`;
   };
   const exitCode = await print(session, {
-    ...{prompt, format: 'text', verbose: false, stdout: write, stderr: write, isLeaving: () => false},
+    ...{prompt, format: 'text', verbose: false, stdout: write, stderr: write, getLeaving: () => undefined},
   });
   await session.close();
   return {words, exitCode};

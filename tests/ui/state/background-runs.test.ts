@@ -23,6 +23,26 @@ describe('a background run', () => {
     expect(hasAwaitedWork(state)).toBe(false);
   });
 
+  test('shows one plain line where it was dispatched, and no JSON', () => {
+    const text = '[explore] look runs in the background: /subagents';
+    const preview = '{"status":"accepted","runId":"a"}';
+    const state = played(
+      runs.mainStart,
+      {type: 'tool_start', callId: 'c', tool: 'Task', title: 'look'},
+      ['a', {...runs.started('look'), callId: 'c', background: true} as AgentEventBody],
+      {
+        type: 'tool_end',
+        callId: 'c',
+        tool: 'Task',
+        isError: false,
+        preview,
+        display: {type: 'text', text},
+        durationMs: 1,
+      },
+    );
+    expect(state.finished).toMatchObject([{kind: 'notice', text}]);
+  });
+
   test('that was the last awaited one lets the others be printed', () => {
     const state = played(
       runs.mainStart,
