@@ -8,6 +8,7 @@ import {createDoctorCommand, type Examine} from './doctor.ts';
 import {modelCommand} from './model.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
 import {sandboxCommand} from './sandbox.ts';
+import {shellCommand} from './shell.ts';
 import {backgroundCommand, stopCommand} from './stop.ts';
 import {subagentsCommand, tasksCommand} from './subagents.ts';
 
@@ -29,7 +30,17 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine):
     createDoctorCommand(examine),
     exitCommand,
   ];
-  return [createHelpCommand(available), ...available, ...PLANNED_FEATURES.commands.map(createUnavailableCommand)];
+  return [
+    createHelpCommand(available),
+    ...available,
+    shellCommand,
+    ...PLANNED_FEATURES.commands.map(createUnavailableCommand),
+  ];
+}
+
+/** Commands that are typed after a slash. */
+export function isSlashCommand({name}: Pick<Command, 'name'>): boolean {
+  return /^\w/.test(name);
 }
 
 const exitCommand: Command = {
@@ -39,6 +50,7 @@ const exitCommand: Command = {
 };
 
 const KEYS = `Keys:
+  !cmd runs in the shell, its output goes along with your next prompt
   Enter send · \\ Enter or Ctrl+J new line · Up/Down history · Tab complete
   Shift+Tab mode: default, acceptEdits, plan
   Esc interrupt, twice when idle go back to an earlier prompt

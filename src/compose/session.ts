@@ -5,7 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
-import {createCommandTable} from '../commands/table.ts';
+import {createCommandTable, isSlashCommand} from '../commands/table.ts';
 import {toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
@@ -206,6 +206,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
   const commands = createCommandTable(createAgentsCommandDeps(catalog, root, options.home, toolNames), async () =>
     (await import('./doctor.ts')).examine(options),
   );
+  const shell = before.baseTools.find(({name}) => name === 'bash')!;
   const cleanup = runStartUpCleanup(
     {
       ...{folder: store.folder, cwd: root, archiveAfterMinutes: before.archiveAfterMinutes, now: Date.now()},
@@ -216,21 +217,8 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
   );
   const run = createMainRun(before);
   return {
-    ...{
-      agentId: MAIN,
-      state,
-      bus,
-      redactor,
-      questions,
-      manager,
-      agents,
-      inbox,
-      pending,
-      commands,
-      denials,
-      changes,
-      run,
-    },
+    ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
+    ...{commands, denials, changes, run, shell},
     info: {
       cwd: root,
       tools: run.tools.map(({name}) => name),
@@ -238,7 +226,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
       get agents() {
         return agents.list().map((agent) => agent.name);
       },
-      commands: commands.map(({name, description}) => ({name, description})),
+      commands: commands.filter(isSlashCommand).map(({name, description}) => ({name, description})),
       warnings: listWarnings(before),
     },
     interactive: options.interactive,

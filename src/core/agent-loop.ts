@@ -269,9 +269,10 @@ function toEvent(progress: ModelProgress, rawStream: boolean): AgentEventBody | 
 /** Appends a queued message, or a new prompt, to the history and emits it. */
 export function appendDelivered(
   {history, emit}: Pick<AgentRun, 'history' | 'emit'>,
-  {kind, content, announcement}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement'>,
+  {kind, content, announcement, label = ''}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement' | 'label'>,
 ): void {
   if (kind === 'prompt') history.appendPrompt(content);
+  else if (kind === 'companion') history.appendCompanion(content, label);
   else if (announcement) history.appendAnnouncement(toUserMessage(content), announcement);
   else history.append(toUserMessage(content));
   emit({type: 'message', role: 'user', content});

@@ -9,10 +9,11 @@ import {CommandRunner} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
 import {Turns} from './session/turns.ts';
+import {UserCommands} from './session/user-commands.ts';
 import {RunAborted} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
-import {parseCommandLine} from './util/prompt-syntax.ts';
+import {parseCommandLine, parseTypedLine} from './util/prompt-syntax.ts';
 
 export function createSession(parts: SessionParts): Session {
   return new LocalSession(parts);
@@ -23,6 +24,7 @@ class LocalSession implements Session {
   readonly #emit: Emit;
   readonly #turns: Turns;
   readonly #commands: CommandRunner;
+  readonly #userCommands: UserCommands;
   readonly #requests: Requests;
   #closing: Promise<void> | undefined;
   /** Announcements of an earlier process, until a front end listens. */
@@ -33,9 +35,9 @@ class LocalSession implements Session {
     this.#emit = parts.bus.emitFor(parts.agentId);
     this.#turns = new Turns(parts, this.#emit);
     this.#commands = new CommandRunner(parts, this, this.#emit);
-    this.#requests = createRequests(parts, this.#turns, this.#emit, () =>
-      this.#emit({type: 'session', info: this.info}),
-    );
+    this.#userCommands = new UserCommands(parts, this.#emit);
+    const handlers = {turns: this.#turns, userCommands: this.#userCommands};
+    this.#requests = createRequests(parts, handlers, this.#emit, () => this.#emit({type: 'session', info: this.info}));
     this.#pending = parts.pending;
   }
 
@@ -75,7 +77,8 @@ class LocalSession implements Session {
 
   async #submit(prompt: Prompt): Promise<SubmitResult> {
     if (this.#closing) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
-    const command = parseCommandLine(getText(prompt.content));
+    const text = getText(prompt.content);
+    const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
     if (!command) return this.#turns.submit(prompt);
     const done = await this.#commands.run(command);
     // A command may have let a run go on.
@@ -105,6 +108,7 @@ class LocalSession implements Session {
   #abort(why: RunAborted): void {
     this.#turns.abort(why);
     this.#commands.abort(why);
+    this.#userCommands.abort(why);
   }
 
   close(): Promise<void> {

@@ -6,7 +6,7 @@ import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/con
 import type {Session, SubmitResult} from '../core/contract/session.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
-import {isCommandLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
+import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
 import {createEditor, edit, expandedText, submitted} from './input/editor.ts';
 import {focusOn} from './input/question-keys.ts';
@@ -124,13 +124,13 @@ export class Controller {
   /** Sends a text and follows it to its end. */
   async #send(session: Session, text: string): Promise<void> {
     this.#pump.flush();
-    const isCommand = isCommandLine(text);
+    const isCommand = parseTypedLine(text) !== undefined;
     const isIdle = !this.ui.get().busy && this.local.get().runningPrompts === 0;
     // A prompt in the session's queue is shown as queued, and is printed when the session delivers it.
     if (isCommand || isIdle) this.#printPrompt(session, text);
     const counter = isCommand ? 'runningCommands' : 'runningPrompts';
     this.change({[counter]: this.local.get()[counter] + 1});
-    const result = await session.submit(text);
+    const result = await session.submit({content: text.trim(), typed: true});
     this.change({[counter]: this.local.get()[counter] - 1});
     this.#pump.flush();
     if (result.type === 'command') this.#endCommand(result);

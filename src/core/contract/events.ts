@@ -59,7 +59,14 @@ export type AgentEventBody =
       readonly stopReason: string | null;
     }
   | {readonly type: 'message'; readonly role: 'user'; readonly content: string | readonly UserBlock[]}
-  | {readonly type: 'tool_start'; readonly callId: string; readonly tool: string; readonly title: string}
+  | {
+      readonly type: 'tool_start';
+      readonly callId: string;
+      readonly tool: string;
+      readonly title: string;
+      /** A command that the user typed. It belongs to no turn, and its output goes out as a notice. */
+      readonly byUser?: true;
+    }
   /** The last lines that a running command has printed, as they are now: they take the place of those before. */
   | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}
   | {
@@ -70,6 +77,7 @@ export type AgentEventBody =
       /** The result's text, at most 2,000 characters: enough for a few lines on the screen. */
       readonly preview: string;
       readonly display?: ToolDisplay;
+      readonly byUser?: true;
       readonly durationMs: number;
     }
   | {readonly type: 'ask'; readonly question: Question}

@@ -66,6 +66,12 @@ export interface Requests {
   /** What fills the model's context window. */
   context(): Promise<ContextUse>;
 
+  /**
+   * Runs a shell command as the user, who typed it: no question, no sandbox, its cwd kept from one to the next. `abort` ends
+   * it. The model reads the command and its output with the next prompt.
+   */
+  run_command(request: {readonly command: string}): Promise<CommandOutput>;
+
   /** The text without the values of known keys: for what a front end shows or stores besides events and answers. */
   redact(request: {readonly text: string}): string;
 }
@@ -105,6 +111,12 @@ export interface ContextUse {
 export interface ContextPart {
   readonly name: string;
   readonly tokens: number;
+}
+
+export interface CommandOutput {
+  /** Cut as the output of the tool bash. Its last line says how the command ended, unless it succeeded. */
+  readonly output: string;
+  readonly succeeded: boolean;
 }
 
 export interface RunDetails {
@@ -197,6 +209,8 @@ export interface Session {
 /** What a person sends. */
 export interface Prompt {
   readonly content: PromptContent;
+  /** A person typed it into a terminal: it may be `!command` or `#note`, and the files that it names by `@path` go along. */
+  readonly typed?: boolean;
   /** By which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
 }

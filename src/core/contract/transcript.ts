@@ -47,6 +47,8 @@ export interface RestoredMessage extends Replacement {
   readonly prompt?: true;
   /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
+  /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
+  readonly companion?: string;
 }
 
 /** One line of a transcript. The first is always `session`. */
@@ -80,6 +82,8 @@ export type TranscriptEntry =
       readonly prompt?: true;
       /** Present when the message is an announcement. */
       readonly announcement?: Announcement;
+      /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
+      readonly companion?: string;
       /** From here on only of a reply: see `ReplyFacts`. */
       readonly model?: string;
       readonly usage?: Usage;

@@ -6,6 +6,7 @@ import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
 import type {Command, RestoredFiles, RewindPoint, RunDiff} from '../contract/session.ts';
+import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {PendingAnnouncement} from '../runs/announcement.ts';
@@ -42,6 +43,8 @@ export interface SessionParts {
   readonly pending: readonly PendingAnnouncement[];
   /** The main agent's run, without what changes from turn to turn. */
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
+  /** The tool bash, also where the main agent does not have it: for commands that the user types. */
+  readonly shell: Tool;
   permissions(): PermissionState;
   readonly sandbox: {
     state(): Promise<SandboxState>;

@@ -9,10 +9,17 @@ import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
 import {closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
+import type {UserCommands} from './user-commands.ts';
 
 /** @param emitInfo to be called when `info` has changed */
-export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, emitInfo: () => void): Requests {
+export function createRequests(
+  parts: SessionParts,
+  {turns, userCommands}: {readonly turns: Turns; readonly userCommands: UserCommands},
+  emit: Emit,
+  emitInfo: () => void,
+): Requests {
   return {
+    run_command: ({command}) => userCommands.run(command),
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
     ...contextRequests(parts, turns),
@@ -79,6 +86,7 @@ function conversationRequests(
         await manager.clear();
         // Those that wait belong to the old conversation: they are announced when it goes on.
         inbox.drop('announcement');
+        inbox.drop('companion');
         // First the new one: if it cannot be opened, the old one stays.
         const next = parts.openConversation();
         closeConversation(state.conversation, emit);
@@ -106,7 +114,9 @@ function conversationRequests(
   };
 }
 
-function runRequests(parts: SessionParts): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest> {
+function runRequests(
+  parts: SessionParts,
+): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command'> {
   const {manager, changes, state} = parts;
   return {
     runs: () => manager.list(),

@@ -47,9 +47,9 @@ export class Turns {
   }
 
   /** Runs a turn, or queues the prompt during one. */
-  async submit({content, id = randomUUID()}: Prompt): Promise<SubmitResult> {
+  async submit({content, typed = false, id = randomUUID()}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
-      this.#parts.inbox.put({id, content, kind: 'prompt', startsTurn: true});
+      this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
       this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
@@ -133,6 +133,7 @@ export class Turns {
   }
 
   #delivered({kind, id}: QueuedMessage): void {
+    if (kind === 'companion') return;
     if (kind === 'prompt') this.#emit({type: 'queued_prompt_delivered', id});
     // The loop puts it into the history before it does anything else: then it counts as delivered.
     else queueMicrotask(() => this.#parts.manager.announced(id));
@@ -176,7 +177,9 @@ export class Turns {
   async #runPrompt(content: PromptContent, signal: AbortSignal): Promise<RunResult> {
     const {inbox, manager} = this.#parts;
     const run = this.#createRun(signal);
-    for (const announcement of inbox.deliver('announcement')) appendDelivered(run, announcement);
+    for (const kind of ['announcement', 'companion'] as const) {
+      for (const message of inbox.deliver(kind)) appendDelivered(run, message);
+    }
     appendDelivered(run, {kind: 'prompt', content});
     const task = parseTypedTask(getText(content));
     if (!task) return runAgent(run);

@@ -119,6 +119,11 @@ export class History {
     this.#append(message, {announcement});
   }
 
+  /** Appends what goes along with a prompt. @param companion what it is, for a person */
+  appendCompanion(content: PromptContent, companion: string): void {
+    this.#append(toUserMessage(content), {companion});
+  }
+
   /**
    * Takes the conversation back to before a message.
    * @param to the uuid of its line. @param before the messages before it, asked for where it was replaced.
@@ -243,8 +248,9 @@ export class History {
   #write(message: Message, facts: MessageFacts): string {
     const uuid = randomUUID();
     this.journal.append({type: 'message', uuid, at: now(), message, ...facts});
-    const {prompt, announcement} = facts;
-    this.#lines.push({uuid, message, ...(prompt && {prompt}), ...(announcement && {announcement})});
+    const {prompt, announcement, companion} = facts;
+    const kind = {...(prompt && {prompt}), ...(announcement && {announcement}), ...(companion && {companion})};
+    this.#lines.push({uuid, message, ...kind});
     this.#state.open = [];
     if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
     return uuid;

@@ -1,6 +1,6 @@
 /**
- * Messages that wait for an agent: what a person sends during a turn, and announcements of background runs that ended.
- * They are delivered at one place, the top of a turn.
+ * Messages that wait for an agent: what a person sends during a turn, announcements of background runs that ended, and
+ * companions, which wait for the next prompt. They are delivered at one place, the top of a turn.
  */
 import type {PromptContent} from '../contract/model.ts';
 import type {Announcement} from '../contract/transcript.ts';
@@ -8,9 +8,13 @@ import type {Announcement} from '../contract/transcript.ts';
 export interface QueuedMessage {
   readonly id: string;
   readonly content: PromptContent;
-  readonly kind: 'prompt' | 'announcement';
+  readonly kind: 'prompt' | 'announcement' | 'companion';
   /** What an announcement says, as data for the transcript and the screen. */
   readonly announcement?: Announcement;
+  /** What a companion is, for a person: `!npm test`. */
+  readonly label?: string;
+  /** A person typed the prompt: files that it names go along. */
+  readonly typed?: boolean;
   /** An idle agent starts a turn for it; otherwise it waits until the next turn starts. */
   readonly startsTurn: boolean;
 }
@@ -31,8 +35,9 @@ export class Inbox {
     this.#watcher = watcher;
   }
 
+  /** How many messages can be delivered now. */
   get size(): number {
-    return this.#messages.length;
+    return this.#hasPrompt ? this.#messages.length : this.#messages.filter(({kind}) => kind !== 'companion').length;
   }
 
   /** Whether a message waits for which an idle agent starts a turn. */
@@ -45,9 +50,12 @@ export class Inbox {
     this.#watcher.queued?.(message);
   }
 
-  /** Removes all messages (of this kind) to deliver them. @returns them, oldest first. */
+  /** Removes all messages (of this kind) to deliver them; companions only with a prompt. @returns them, oldest first. */
   deliver(kind?: QueuedMessage['kind']): readonly QueuedMessage[] {
-    const messages = this.#remove((message) => kind === undefined || message.kind === kind);
+    const hasPrompt = this.#hasPrompt;
+    const messages = this.#remove((message) =>
+      kind === undefined ? hasPrompt || message.kind !== 'companion' : message.kind === kind,
+    );
     for (const message of messages) this.#watcher.delivered?.(message);
     return messages;
   }
@@ -60,6 +68,10 @@ export class Inbox {
   /** Removes one prompt without delivering it. @returns undefined when it does not wait any more. */
   takeBack(id: string): QueuedMessage | undefined {
     return this.#remove((message) => message.kind === 'prompt' && message.id === id)[0];
+  }
+
+  get #hasPrompt(): boolean {
+    return this.#messages.some(({kind}) => kind === 'prompt');
   }
 
   #remove(matches: (message: QueuedMessage) => boolean): readonly QueuedMessage[] {

@@ -1,6 +1,7 @@
-/** Recognises prompts that do not go to the model as they are: slash commands, and Tasks that a person types. */
+/** Recognises prompts that do not go to the model as they are: commands, and Tasks that a person types. */
 
 export interface CommandLine {
+  /** Without the slash; `!` and `#` for lines that begin with these. */
   readonly name: string;
   /** What follows the name, without white space around it. */
   readonly args: string;
@@ -10,6 +11,16 @@ export interface CommandLine {
 export function parseCommandLine(prompt: string): CommandLine | undefined {
   const [, name, args = ''] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/i.exec(prompt) ?? [];
   return name === undefined ? undefined : {name, args: args.trim()};
+}
+
+/**
+ * Parses a line that a person typed into a terminal. Besides slash commands these are commands: `!ls` for the shell, a note
+ * of one line (`#text`), `exit` and `quit`. Elsewhere they are not: a program passes on texts that others wrote.
+ */
+export function parseTypedLine(line: string): CommandLine | undefined {
+  if (/^(?:exit|quit)$/i.test(line)) return {name: 'exit', args: ''};
+  const [, name, args = ''] = /^(!)([\s\S]*)$/.exec(line) ?? /^(#)(.*)$/.exec(line) ?? [];
+  return name === undefined ? parseCommandLine(line) : {name, args: args.trim()};
 }
 
 export function isCommandLine(prompt: string): boolean {

@@ -289,10 +289,11 @@ function toLines(last: Link | undefined): MessageLine[] {
 }
 
 function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(({uuid, message, prompt, announcement, summary, repeated}) => ({
+  return toLines(last).map(({uuid, message, prompt, announcement, companion, summary, repeated}) => ({
     ...{uuid, message},
     ...(prompt && {prompt}),
     ...(announcement && {announcement}),
+    ...(companion && {companion}),
     ...(summary && {summary}),
     ...(repeated && {repeated}),
   }));

@@ -94,7 +94,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
       return addItem(stopped, {kind: 'notice', level: 'warning', text});
     }
     case 'tool_start':
-      return {...finishText(state), tools: [...state.tools, startedTool(event)]};
+      return {...(event.byUser ? state : finishText(state)), tools: [...state.tools, startedTool(event)]};
     case 'tool_progress':
       return {
         ...state,
@@ -127,8 +127,10 @@ function addRestored(state: UiState, {restored, runDescriptions, earlierMessages
   const messages = restored
     // A prompt that was repeated after a summary is shown where it was typed, or not at all.
     .filter(({message, repeated}) => getText(message.content) !== '' && !repeated)
-    .map(({message, announcement, summary}) => ({
-      ...{role: message.role, text: getText(message.content), announcement},
+    // The prompt names the files that went along with it.
+    .filter(({companion}) => !companion?.startsWith('@'))
+    .map(({message, announcement, companion, summary}) => ({
+      ...{role: message.role, text: companion ?? getText(message.content), announcement},
       isSummary: summary !== undefined,
     }));
   const shown = messages.slice(-MAX_RESTORED);
@@ -156,8 +158,10 @@ function addAnnouncement(
   return addItem(finishText(state), {kind: 'announcement', announcement: item});
 }
 
-function startedTool(event: {callId: string; tool: string; title: string}): RunningTool {
-  return {callId: event.callId, tool: screenLine(event.tool), title: screenLine(event.title), progress: ''};
+type ToolStart = AgentEvent & {type: 'tool_start'};
+
+function startedTool({callId, tool, title, byUser}: ToolStart): RunningTool {
+  return {callId, tool: screenLine(tool), title: screenLine(title), progress: '', ...(byUser && {byUser})};
 }
 
 function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiState {
@@ -168,6 +172,8 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
     dispatched: state.dispatched.filter((callId) => callId !== event.callId),
     todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
   };
+  // A notice has the output of a command that the user typed.
+  if (event.byUser) return next;
   // The subagent's own line shows how the call ended; one in the background has none.
   if (state.dispatched.includes(event.callId)) {
     if (event.display?.type !== 'text') return next;
@@ -184,7 +190,13 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
 }
 
 function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState {
-  let next: UiState = {...finishText(state), busy: false, tools: [], dispatched: [], hasStreamed: false};
+  let next: UiState = {
+    ...finishText(state),
+    busy: false,
+    tools: state.tools.filter(({byUser}) => byUser),
+    dispatched: [],
+    hasStreamed: false,
+  };
   next = settleSubagents(next);
   const reason = screenText(event.reason ?? '');
   switch (event.outcome) {

@@ -30,6 +30,8 @@ export interface FinishedTool {
 }
 
 export interface RunningTool {
+  /** The user typed it: it does not end with the turn. */
+  readonly byUser?: true;
   readonly callId: string;
   readonly tool: string;
   readonly title: string;

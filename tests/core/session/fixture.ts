@@ -42,6 +42,7 @@ export function sessionOver(
     limits: {},
     inbox: made.inbox,
     pending: [],
+    shell: {} as SessionParts['shell'],
     run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
     permissions: () => ({mode: 'default', rules: [], granted: []}),
     sandbox: {} as SessionParts['sandbox'],
