@@ -268,3 +268,49 @@ describe.runIf(usable)('a repository that was there before', () => {
     expect(readFileSync(join(root, '.git/config'), 'utf8')).toContain('!true');
   });
 });
+
+/** What a command plants in the workspace's own `.git`, and what the person does afterwards. */
+const PLANTED: readonly (readonly [what: string, command: string, later: string])[] = [
+  [
+    'a link as the log of HEAD',
+    'rm -f .git/logs/HEAD; ln -s @OUT/written .git/logs/HEAD',
+    'touch @OUT/written; git commit --allow-empty -m "x"',
+  ],
+  ['a link as the folder of logs', 'rm -r .git/logs; ln -s @OUT .git/logs', 'git commit --allow-empty -m x'],
+  [
+    'a link as the message of the next commit',
+    'ln -sf @OUT/written .git/COMMIT_EDITMSG',
+    'touch @OUT/written; git commit --allow-empty -m x',
+  ],
+  ['a link as the folder of tags', 'rm -r .git/refs/tags; ln -s @OUT .git/refs/tags', 'git tag v1'],
+  [
+    'programs in the steps of a rebase',
+    'git branch other; git @COMMIT --allow-empty -m two; GIT_SEQUENCE_EDITOR=true git -c user.name=A -c user.email=a@b rebase --quiet --keep-empty -x false HEAD~1; printf "exec @EVIL\\n" > .git/rebase-merge/git-rebase-todo',
+    'git rebase --continue',
+  ],
+];
+
+describe.runIf(usable)('what a confined command plants in the git folder of the workspace', () => {
+  test.each(PLANTED)(
+    '%s works no longer when the command has ended, and the result names it',
+    async (_, command, later) => {
+      const {run, attempt, outside} = createWorkspace();
+      const text = await run(command);
+      expect(text).toMatch(/it was removed\)|the steps are set aside as/);
+      expect(attempt(later)).toBe(false);
+      expect(isWritten(outside)).toBe(false);
+    },
+  );
+
+  test.each(PLANTED)('%s does work where nothing confines the command', (_, command, later) => {
+    const {attempt, outside} = createWorkspace();
+    attempt(command);
+    expect(attempt(later) || isWritten(outside)).toBe(true);
+  });
+});
+
+function isWritten(folder: string): boolean {
+  return readdirSync(folder).some(
+    (name) => statSync(join(folder, name)).isDirectory() || readFileSync(join(folder, name)).length > 0,
+  );
+}

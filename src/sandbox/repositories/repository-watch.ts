@@ -10,6 +10,7 @@ import {formatFileName, isInside} from '../../core/util/paths.ts';
 import type {ProtectedPlaces} from '../protected-places.ts';
 import {type FoundRepository, MAX_FOLDERS, type RepositoryFinder, type RepositoryList} from './find-repositories.ts';
 import {findNamedPrograms} from './named-programs.ts';
+import {watchPlantedEntries} from './planted-entries.ts';
 
 interface RepositoryWatch {
   /** Call it once when the command has ended. @returns lines about the repositories that it made */
@@ -48,8 +49,10 @@ export function watchRepositories(
     // Without having seen all before, what is older than the command may be the user's own.
     return before.isComplete || each.changedAt > startedAt - CLOCK_ERROR_MS;
   };
+  const planted = watchPlantedEntries(mounted.filter(({kind}) => kind !== 'file').map(({path: place}) => place));
   return {
     finish() {
+      const plantedLines = planted.finish();
       const after = finder.find(roots);
       const made = [...after.found.values()].filter(isNew);
       // All are looked at before the first is renamed: one may lead to another.
@@ -61,7 +64,7 @@ export function watchRepositories(
       const lines = hostile.filter(isOuter).map((each) => setAside(each, named.get(each)!));
       const kinds = harmless.length === 1 ? 'a git repository' : `${harmless.length} git repositories`;
       if (harmless.length > 0) lines.push(`(this command made ${kinds}: ${formatPlaces(harmless, roots)})`);
-      return [...lines, ...describeUnseen(before, after, roots)];
+      return [...plantedLines, ...lines, ...describeUnseen(before, after, roots)];
     },
   };
 }
