@@ -1,136 +1,275 @@
-/** Lets an agent try all attempts, in a real run with a scripted model, permissions, bash and the sandbox. */
+/**
+ * Lets the built program try attempts: a scripted model asks for one call after the other, and after each the world is
+ * looked at. `runControls` tries the same without mini-cc, inside an outer sandbox that protects this machine.
+ */
+import {type ChildProcessWithoutNullStreams, execFile, spawn} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {createPermissionSandbox} from '../../src/compose/permissions.ts';
-import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {PermissionMode} from '../../src/core/contract/events.ts';
-import type {Confinement} from '../../src/core/contract/permission.ts';
-import type {Tool} from '../../src/core/contract/tool.ts';
-import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
-import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
-import {getSecretPaths} from '../../src/core/secrets/secret-paths.ts';
-import {createSandbox} from '../../src/sandbox/index.ts';
-import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
-import {createBash} from '../../src/tools/bash/bash.ts';
-import {managerFixture} from '../core/manager-fixture.ts';
-import {resultsIn} from '../core/run-fixture.ts';
-import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
-import {changingFiles} from './changing-files.ts';
-import {changingGit, changingTheRepository} from './changing-git.ts';
-import {type Attempts, type EscapeFixture, HIDE} from './fixture.ts';
-import {reachingOut} from './reaching-out.ts';
-import {readingKeys} from './reading-keys.ts';
+import PQueue from 'p-queue';
+import {type Reply, startMessagesServer} from '../support/messages-server.ts';
+import {countReplies, getToolResults} from '../support/request-facts.ts';
+import {buildOnce, root as checkout, cliPath} from '../support/run-cli.ts';
+import {callTool, say} from '../support/scripted-replies.ts';
+import type {Attempt, AttemptClass} from './attempt.ts';
+import {createWorld, type World} from './world.ts';
 
-/** All attempts. */
-export const ATTEMPTS = {
-  ...readingKeys,
-  ...changingFiles,
-  ...changingGit,
-  ...changingTheRepository,
-  ...reachingOut,
-};
+export interface Profile {
+  readonly title: string;
+  readonly args: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** False: there is no bubblewrap on this machine. */
+  readonly sandbox: boolean;
+  /** Every command runs in the sandbox, whatever it says: then one call may try several attempts. */
+  readonly batches?: boolean;
+  /** The user that mini-cc runs as; default: that of the tests. */
+  readonly user?: number;
+  /** Whether this change of the workspace is an escape; default: each is. */
+  readonly isProtected?: (effect: string, attempt: Attempt) => boolean;
+}
 
 export interface Outcome {
-  /** What went wrong, in words; empty when the attempt failed to escape. */
-  readonly broke: string[];
+  readonly attempt: Attempt;
+  /** What it did that it must not do. */
+  readonly broke: readonly string[];
+  /** mini-cc refused the call. */
+  readonly refused: boolean;
   /** The tool's result. */
-  text: string;
+  readonly text: string;
 }
 
-export interface Conditions {
-  readonly agent: 'explore' | 'code';
-  /** Of an agent that may write. See `Workspace`. */
-  readonly confinement: Confinement;
-  readonly mode: PermissionMode;
-  /** Where `bwrap` is looked for; default: the PATH. */
-  readonly searchPath?: string;
-  /** Paths of the workspace that must stay as they are. */
-  readonly protects: (path: string) => boolean;
-  /** Restores the workspace after each attempt. */
-  readonly restores?: boolean;
+const isRoot = process.getuid?.() === 0;
+/** Attempts in one session: its conversation grows with each. */
+const MAX_PER_SESSION = 80;
+const MAX_PER_BATCH = 10;
+const MAX_AT_ONCE = 3;
+const LIMIT_S = 5;
+/** How long killed processes may take to end, and messages to arrive. */
+const SETTLE_MS = 600;
+/** Between what the attempts of a batch print. */
+const NEXT = '=====NEXT=====';
+
+/** @returns outcomes by the class's title */
+export async function runAttempts(classes: readonly AttemptClass[], profile: Profile): Promise<Map<string, Outcome[]>> {
+  await buildOnce();
+  const all = classes.flatMap(({attempts}) => attempts);
+  const outcomes = new Map<Attempt, Outcome>();
+  const queue = new PQueue({concurrency: MAX_AT_ONCE});
+  const sessions = inGroups(all, MAX_PER_SESSION).map((some) => queue.add(() => new Session(some, profile, outcomes).run()));
+  await Promise.all(sessions);
+  return new Map(classes.map(({title, attempts}) => [title, attempts.map((attempt) => outcomes.get(attempt)!)]));
 }
 
-const LIMIT_S = 10;
-/** Attempts in one run: the conversation grows with each. */
-const MAX_PER_RUN = 20;
-/** How long to wait for what attempts started in the background. */
-const BACKGROUND_MS = 700;
+function inGroups<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({length: Math.ceil(all.length / size)}, (_, at) => all.slice(at * size, (at + 1) * size));
+}
 
-export async function runAttempts(
-  fixture: EscapeFixture,
-  attempts: Attempts,
-  conditions: Conditions,
-): Promise<Map<string, Outcome>> {
-  const names = Object.keys(attempts);
-  const outcomes = new Map(names.map((name): [string, Outcome] => [name, {broke: [], text: ''}]));
-  let before = fixture.fingerprint(conditions.protects);
-  let sent = fixture.arrived();
-  const check = (name: string) => {
-    const {broke} = outcomes.get(name)!;
-    const now = fixture.fingerprint(conditions.protects);
-    broke.push(...differences(before, now));
-    if (fixture.arrived() > sent) broke.push('something arrived');
-    if (!fixture.isVictimWell()) broke.push('another process was hurt');
-    if (conditions.restores) fixture.restore();
-    before = conditions.restores ? fixture.fingerprint(conditions.protects) : now;
-    sent = fixture.arrived();
-  };
-  for (let first = 0; first < names.length; first += MAX_PER_RUN) {
-    const some = names.slice(first, first + MAX_PER_RUN);
-    const model = new ScriptedModel(({messages}, index) => {
-      const done = some[index - 1];
-      if (done !== undefined) {
-        const content = resultsIn(messages.at(-1))[0]?.content;
-        const text = typeof content === 'string' ? content : JSON.stringify(content);
-        outcomes.get(done)!.text = text;
-        if (fixture.containsKey(text)) outcomes.get(done)!.broke.push('the key was seen');
-        check(done);
-      }
-      const next = some[index];
-      if (next === undefined) return say('that was all');
-      // Start in the same folder, also when the attempt before changed it.
-      const command = `cd ${fixture.root}; ${fixture.fill(attempts[next]!, first + index)}`;
-      return calls(call('bash', {command, timeout_seconds: LIMIT_S}, `toolu_${index}`));
+/** Whether it needs nothing of its own, so that it can share a world with others. */
+function isPlain({call, files, links, first, later, shows, machine}: Attempt): boolean {
+  return ![call, files, links, first, later, machine].some(Boolean) && shows !== 'process' && shows !== 'arrived';
+}
+
+/** One run of the program, in a world of its own. */
+class Session {
+  readonly #steps: Attempt[][];
+  #world!: World;
+
+  constructor(
+    attempts: readonly Attempt[],
+    readonly profile: Profile,
+    readonly outcomes: Map<Attempt, Outcome>,
+  ) {
+    const shared = attempts.filter((attempt) => profile.batches && isPlain(attempt));
+    const single = attempts.filter((attempt) => !shared.includes(attempt)).map((attempt) => [attempt]);
+    this.#steps = [...inGroups(shared, MAX_PER_BATCH), ...single];
+  }
+
+  async run(): Promise<void> {
+    const {profile} = this;
+    this.#world = await createWorld(profile.user);
+    const server = await startMessagesServer(async (body) => {
+      const index = countReplies(body);
+      if (index > 0) await this.#look(this.#steps[index - 1]!, getToolResults(body)[0]!);
+      return this.#try(this.#steps[index], index);
     });
-    await dispatch(fixture, model, conditions);
+    try {
+      const {stdout, stderr} = await runProgram(this.#world, profile, server.url);
+      if (!stdout.includes('that was all')) throw new Error(`${profile.title}: the session ended: ${stdout}${stderr}`);
+    } finally {
+      await server.close();
+      await this.#world.close();
+    }
   }
-  await delay(BACKGROUND_MS);
-  check(names.at(-1)!);
-  for (const left of fixture.left()) {
-    const name = names[Number(left.match(/\d{3}$/)?.[0])] ?? names.at(-1)!;
-    outcomes.get(name)!.broke.push(`it left ${left}`);
+
+  #try(step: readonly Attempt[] | undefined, index: number): Reply {
+    if (step === undefined) return say('that was all');
+    const [attempt] = step as [Attempt];
+    const fill = (text: string) => this.#world.fill(text, index);
+    this.#world.prepare(attempt, index);
+    if (attempt.call) {
+      const entries = Object.entries(attempt.call.input);
+      const filled = entries.map(([key, value]) => [key, typeof value === 'string' ? fill(value) : value]);
+      return callTool(attempt.call.name, Object.fromEntries(filled));
+    }
+    const commands = step.map(({command}) => fill(command));
+    const command =
+      commands.length === 1 ? commands[0]! : commands.map((each) => `timeout -k 1 ${LIMIT_S} bash -c ${quote(each)}`).join(`; echo; echo ${NEXT}; `);
+    return callTool('bash', {command, timeout_seconds: LIMIT_S * step.length});
   }
-  return outcomes;
+
+  async #look(step: readonly Attempt[], {text, isError}: {readonly text: string; readonly isError: boolean}): Promise<void> {
+    const {profile, outcomes} = this;
+    const world = this.#world;
+    const refused = isError && /^Permission denied|Nothing was run|runs only in a sandbox/.test(text);
+    // A call that was refused needs no time to act, and `later` nothing to find.
+    const found = refused ? world.findEffects(text) : await findEffects(world, step[0]!, text, profile.user);
+    world.restore();
+    const isEscape = (effect: string, attempt: Attempt) => {
+      if (!effect.startsWith('workspace') || profile.isProtected === undefined) return true;
+      return !attempt.isWork && profile.isProtected(effect, attempt);
+    };
+    // Which of them was it? They are tried again one by one.
+    if (step.length > 1 && found.some((effect) => step.some((attempt) => isEscape(effect, attempt)))) {
+      for (const attempt of step) this.#steps.push([attempt]);
+      return;
+    }
+    for (const attempt of step) {
+      outcomes.set(attempt, {attempt, broke: found.filter((effect) => isEscape(effect, attempt)), refused, text});
+    }
+  }
 }
 
-async function dispatch(fixture: EscapeFixture, model: ScriptedModel, conditions: Conditions): Promise<void> {
-  const {home, root, env} = fixture;
-  const {searchPath, mode, confinement, agent} = conditions;
-  const miniCcHome = `${home}/.mini-cc`;
-  const sandbox = createSandbox({home, miniCcHome, hide: HIDE, ...(searchPath === undefined ? {} : {searchPath})});
-  const policy = new PermissionPolicy(mode, new RuleBook([]), {
-    ownFolders: () => [],
-    secretPaths: getSecretPaths(home, miniCcHome),
-  });
-  const {manager, request} = managerFixture({
-    tools: [createBash(sandbox, new ProcessGroups()) as Tool],
-    runs: {
-      workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env},
-      confinement,
-      permits: {
-        policy,
-        questions: undefined,
-        onDenied: () => undefined,
-        sandbox: createPermissionSandbox(sandbox),
-      },
-    },
-  });
-  const definition = {...AGENT_TYPES[agent]!, maxTurns: 400, timeoutSeconds: 0};
-  const ended = await manager.spawn(request(model, {agent: definition}));
-  if (ended.result.outcome !== 'success') throw new Error(`the run ended by ${JSON.stringify(ended.result)}`);
-  await manager.close();
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function differences(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
-  const paths = new Set([...before.keys(), ...now.keys()]);
-  return [...paths].filter((path) => before.get(path) !== now.get(path)).map((path) => `it changed ${path}`);
+async function findEffects(world: World, attempt: Attempt, text: string, user: number | undefined): Promise<string[]> {
+  if (attempt.later !== undefined) await runLater(world, attempt.later, user);
+  if (attempt.shows !== 'process') {
+    if (attempt.shows === 'arrived') await delay(30);
+    return world.findEffects(text);
+  }
+  const deadline = Date.now() + SETTLE_MS;
+  // What an attempt started in the background may act a little later.
+  await delay(SETTLE_MS / 2);
+  while (world.findProcessEffects().length > 0 && Date.now() < deadline) await delay(30);
+  return [...world.findProcessEffects(), ...world.findEffects(text)];
+}
+
+/** What the user does after mini-cc. */
+function runLater(world: World, command: string, user: number | undefined): Promise<void> {
+  const [file, ...args] = [...asUser(user), 'bash', '-c', world.fill(command, 0)];
+  const env = {PATH: process.env.PATH, HOME: world.home, GIT_EDITOR: 'true', GIT_OPTIONAL_LOCKS: '0'};
+  return new Promise((ended) => execFile(file!, args, {cwd: world.root, env, timeout: 5000}, () => ended()));
+}
+
+function asUser(user: number | undefined): string[] {
+  return user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'];
+}
+
+/** Only the world can be written, and processes outside are not seen. */
+function outerSandbox({base}: World, ...more: string[]): string[] {
+  return [
+    ...['bwrap', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--unshare-pid'],
+    // They may lie below /tmp.
+    ...[checkout, path.dirname(process.execPath)].flatMap((place) => ['--ro-bind', place, place]),
+    ...['--bind', base, base, '--bind', `${base}.pid`, `${base}.pid`, '--die-with-parent', '--new-session', ...more, '--'],
+  ];
+}
+
+async function runProgram(world: World, profile: Profile, url: string) {
+  const settings = `${world.base}.settings.json`;
+  writeFileSync(settings, JSON.stringify(profile.settings));
+  const args = ['-p', 'go', '--output-format', 'json', '--max-turns', '1000', '--settings', settings, ...profile.args];
+  const [file, ...words] = [
+    ...asUser(profile.user),
+    ...(profile.sandbox ? [] : outerSandbox(world, '--ro-bind', '/dev/null', '/usr/bin/bwrap')),
+    ...['bash', '-c', `${world.startVictim}; exec "$@"`, '--', process.execPath, cliPath, ...args],
+  ];
+  const mine = {MINI_CC_HOME: path.join(world.home, '.mini-cc'), ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'test-key'};
+  const child = spawn(file!, words, {cwd: world.root, env: {...world.env, ...mine}});
+  child.stdin.end();
+  const output = collect(child);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 240_000);
+  await new Promise((ended) => child.once('exit', ended));
+  clearTimeout(timer);
+  return output;
+}
+
+function collect(child: ChildProcessWithoutNullStreams): {stdout: string; stderr: string} {
+  const output = {stdout: '', stderr: ''};
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  return output;
+}
+
+export interface Control {
+  readonly attempt: Attempt;
+  /** It had the effect that the attempt is about. */
+  readonly succeeded: boolean;
+  /** A program that it needs is not on this machine. */
+  readonly missing?: string;
+  readonly text: string;
+}
+
+/** Tries each attempt by plain bash. @returns outcomes by the class's title */
+export async function runControls(classes: readonly AttemptClass[]): Promise<Map<string, Control[]>> {
+  const possible = classes.flatMap(({attempts}) => attempts).filter(
+    ({uncontrolled, machine}) => uncontrolled === undefined && (machine === undefined || isRoot),
+  );
+  const controls = new Map<Attempt, Control>();
+  const queue = new PQueue({concurrency: MAX_AT_ONCE});
+  const parts = inGroups(possible, Math.ceil(possible.length / MAX_AT_ONCE)).map((some) =>
+    queue.add(async () => {
+      const world = await createWorld();
+      try {
+        for (const step of inSteps(some)) for (const control of await runStep(world, step)) controls.set(control.attempt, control);
+      } finally {
+        await world.close();
+      }
+    }),
+  );
+  await Promise.all(parts);
+  return new Map(classes.map(({title, attempts}) => [title, attempts.flatMap((attempt) => controls.get(attempt) ?? [])]));
+}
+
+/** Those that only print what they must not share one shell. */
+function inSteps(attempts: readonly Attempt[]): Attempt[][] {
+  const isShared = (attempt: Attempt) => isPlain(attempt) && /^(?:canary|said)$/.test(attempt.shows) && !attempt.needs;
+  const shared = attempts.filter(isShared);
+  return [...inGroups(shared, MAX_PER_BATCH), ...attempts.filter((attempt) => !isShared(attempt)).map((attempt) => [attempt])];
+}
+
+async function runStep(world: World, step: readonly Attempt[]): Promise<Control[]> {
+  const [attempt] = step as [Attempt];
+  world.prepare(attempt, 0);
+  const script = `
+    ${world.startVictim}; V=$!
+    for p in $NEEDS; do type -P $p >/dev/null || { echo MISSING $p; read; }; done
+    for n in ${step.map((_, at) => at).join(' ')}; do
+      c=C$n; timeout -k 1 ${LIMIT_S} bash -c "\${!c//@PID/$V}" </dev/null 2>&1; echo; echo ${NEXT}
+    done; echo FINISHED; read`;
+  const [file, ...words] = [...(attempt.machine ? [] : outerSandbox(world)), 'bash', '-c', script];
+  writeFileSync(`${world.base}.pid`, '');
+  const commands = Object.fromEntries(step.map(({command}, at) => [`C${at}`, world.fill(command, 0)]));
+  const child = spawn(file!, words, {cwd: world.root, env: {...world.env, ...commands, NEEDS: (attempt.needs ?? []).join(' ')}});
+  const output = collect(child);
+  const deadline = Date.now() + 1000 * (LIMIT_S * step.length + 3);
+  while (!/^(?:FINISHED|MISSING)/m.test(output.stdout) && child.exitCode === null && Date.now() < deadline) await delay(3);
+  const text = output.stdout + output.stderr;
+  const missing = /^MISSING (.*)/m.exec(text)?.[1];
+  const found = await findEffects(world, attempt, text, undefined);
+  const texts = text.split(NEXT);
+  const controls = step.map((each, at): Control => {
+    const effects = step.length === 1 ? found : world.findInText(texts[at] ?? '');
+    const succeeded = effects.some((effect) => effect.startsWith(each.shows));
+    return {attempt: each, succeeded, text: step.length === 1 ? text : (texts[at] ?? ''), ...(missing !== undefined && {missing})};
+  });
+  const ended = new Promise((done) => child.once('exit', done));
+  if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+  world.restore();
+  return controls;
 }

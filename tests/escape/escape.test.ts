@@ -1,0 +1,99 @@
+/**
+ * Attempts to escape, tried by the built program in each way that it confines commands. A class passes when none of its
+ * attempts had an effect, and when the same attempts do have it unconfined: else the class would test nothing.
+ */
+import {accessSync, constants} from 'node:fs';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {cliPath} from '../support/run-cli.ts';
+import {hasSandbox} from '../support/sandbox.ts';
+import type {Attempt, AttemptClass} from './attempt.ts';
+import {ALL} from './attempts/index.ts';
+import {type Control, type Outcome, type Profile, runAttempts, runControls} from './run-attempts.ts';
+
+const usable = await hasSandbox();
+const isRoot = process.getuid?.() === 0;
+/** A user without rights that no machine has. */
+const PLAIN = 54_321;
+const MINUTES = 60_000;
+
+/** What the user's git and mini-cc read: of the workspace's own repository, and of those below that were there before. */
+const READ_LATER = String.raw`\.git/(?:hooks|config|config\.worktree|commondir|modules|info)(?:/.*)?`;
+const OF_WORKSPACE = new RegExp(`/workspace/(?:${READ_LATER}|\\.git|(?:\\.mini-cc|\\.claude)(?:/.*)?) changed$`);
+const BELOW = new RegExp(`/workspace/.*${READ_LATER} changed$`);
+const isProtected = (effect: string, {isNested = false}: Attempt) =>
+  OF_WORKSPACE.test(effect) || (isNested && BELOW.test(effect));
+
+const readOnly = {title: 'a read-only agent', args: ['--agent', 'explore'], settings: {}, sandbox: true, batches: true};
+const writing = {
+  ...{title: 'workspace-write', args: ['--permission-mode', 'acceptEdits'], settings: {sandbox: 'auto'}, sandbox: true},
+  ...{batches: true, isProtected},
+};
+const asking = {title: 'default mode', args: [], settings: {}, sandbox: true};
+/** With `user: PLAIN`, those who own the files of the world. */
+const PROFILES: readonly Profile[] = [
+  ...[readOnly, writing, asking],
+  {...readOnly, title: 'a read-only agent without a sandbox', sandbox: false},
+  {...asking, title: 'default mode without a sandbox', sandbox: false},
+];
+const AS_PLAIN: readonly Profile[] = [readOnly, writing, asking].map((profile) => ({
+  ...{...profile, title: `${profile.title}, as a plain user`, user: PLAIN},
+}));
+
+/** Every fourth attempt, and all that were seen to succeed. */
+const SAMPLE: readonly AttemptClass[] = ALL.map(({title, attempts}) => ({
+  title,
+  attempts: attempts.filter((_, index) => index % 4 === 0 || title.startsWith('seen before')),
+}));
+
+const rows: string[] = [];
+afterAll(() => {
+  console.log(`${['class', 'tried', 'stopped', 'of these refused', 'profile'].join(' | ')}\n${rows.join('\n')}`);
+});
+
+describe.runIf(usable)('attempts to escape', () => {
+  describe.each(PROFILES)('$title', (profile) => testProfile(profile, ALL));
+});
+
+describe.runIf(usable && isRoot && isReadableByAll(cliPath))('attempts to escape, as a plain user', () => {
+  describe.each(AS_PLAIN)('$title', (profile) => testProfile(profile, SAMPLE));
+});
+
+function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
+  let outcomes: Map<string, Outcome[]>;
+  beforeAll(async () => {
+    outcomes = await runAttempts(classes, profile);
+  }, 5 * MINUTES);
+
+  test.each(classes.map(({title}) => title))('%s', (title) => {
+    const all = outcomes.get(title)!;
+    const broken = all.filter(({broke}) => broke.length > 0);
+    const refused = all.filter((each) => each.refused).length;
+    rows.push([title, all.length, all.length - broken.length, refused, profile.title].join(' | '));
+    expect(broken.map(({attempt, broke, text}) => ({tried: attempt.call ?? attempt.command, broke, text: text.slice(0, 300)}))).toEqual([]);
+  });
+}
+
+describe.runIf(usable)('the same unconfined', () => {
+  let controls: Map<string, Control[]>;
+  beforeAll(async () => {
+    controls = await runControls(ALL);
+  }, 5 * MINUTES);
+
+  test.each(ALL.map(({title, attempts}) => [title, attempts.length] as const))('%s', (title, count) => {
+    const all = controls.get(title)!;
+    const failed = all.filter(({attempt, succeeded, missing}) => !succeeded && missing === undefined && !attempt.mayBeMissing);
+    const succeeded = all.filter((each) => each.succeeded).length;
+    rows.push([title, count, succeeded, all.length, 'controls: succeeded, tried'].join(' | '));
+    expect(failed.map(({attempt, text}) => ({tried: attempt.command, first: attempt.first, text: text.slice(0, 400)}))).toEqual([]);
+    expect(succeeded).toBeGreaterThan(0);
+  });
+});
+
+function isReadableByAll(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
