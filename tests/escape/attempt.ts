@@ -45,7 +45,12 @@ export interface AttemptClass {
 type Row = string | (Partial<Attempt> & {readonly command: string});
 
 /** @param shows the effect of all rows that name none */
-export function attempts(title: string, shows: Effect, rows: readonly Row[], more: Partial<Attempt> = {}): AttemptClass {
+export function attempts(
+  title: string,
+  shows: Effect,
+  rows: readonly Row[],
+  more: Partial<Attempt> = {},
+): AttemptClass {
   return {
     title,
     attempts: rows.map((row) => ({...more, shows, ...(typeof row === 'string' ? {command: row} : row)})),

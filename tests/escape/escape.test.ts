@@ -69,7 +69,13 @@ function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
     const broken = all.filter(({broke}) => broke.length > 0);
     const refused = all.filter((each) => each.refused).length;
     rows.push([title, all.length, all.length - broken.length, refused, profile.title].join(' | '));
-    expect(broken.map(({attempt, broke, text}) => ({tried: attempt.call ?? attempt.command, broke, text: text.slice(0, 300)}))).toEqual([]);
+    expect(
+      broken.map(({attempt, broke, text}) => ({
+        tried: attempt.call ?? attempt.command,
+        broke,
+        text: text.slice(0, 300),
+      })),
+    ).toEqual([]);
   });
 }
 
@@ -81,10 +87,14 @@ describe.runIf(usable)('the same unconfined', () => {
 
   test.each(ALL.map(({title, attempts}) => [title, attempts.length] as const))('%s', (title, count) => {
     const all = controls.get(title)!;
-    const failed = all.filter(({attempt, succeeded, missing}) => !succeeded && missing === undefined && !attempt.mayBeMissing);
+    const failed = all.filter(
+      ({attempt, succeeded, missing}) => !succeeded && missing === undefined && !attempt.mayBeMissing,
+    );
     const succeeded = all.filter((each) => each.succeeded).length;
     rows.push([title, count, succeeded, all.length, 'controls: succeeded, tried'].join(' | '));
-    expect(failed.map(({attempt, text}) => ({tried: attempt.command, first: attempt.first, text: text.slice(0, 400)}))).toEqual([]);
+    expect(
+      failed.map(({attempt, text}) => ({tried: attempt.command, first: attempt.first, text: text.slice(0, 400)})),
+    ).toEqual([]);
     expect(succeeded).toBeGreaterThan(0);
   });
 });

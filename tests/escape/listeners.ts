@@ -1,6 +1,7 @@
 /** Listeners on loopback, in a file and without a file: they count what arrives. */
-import {chmodSync} from 'node:fs';
+
 import {createSocket} from 'node:dgram';
+import {chmodSync} from 'node:fs';
 import {type AddressInfo, createServer} from 'node:net';
 
 export interface Listeners {

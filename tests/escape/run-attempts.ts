@@ -55,7 +55,9 @@ export async function runAttempts(classes: readonly AttemptClass[], profile: Pro
   const all = classes.flatMap(({attempts}) => attempts);
   const outcomes = new Map<Attempt, Outcome>();
   const queue = new PQueue({concurrency: MAX_AT_ONCE});
-  const sessions = inGroups(all, MAX_PER_SESSION).map((some) => queue.add(() => new Session(some, profile, outcomes).run()));
+  const sessions = inGroups(all, MAX_PER_SESSION).map((some) =>
+    queue.add(() => new Session(some, profile, outcomes).run()),
+  );
   await Promise.all(sessions);
   return new Map(classes.map(({title, attempts}) => [title, attempts.map((attempt) => outcomes.get(attempt)!)]));
 }
@@ -113,11 +115,16 @@ class Session {
     }
     const commands = step.map(({command}) => fill(command));
     const command =
-      commands.length === 1 ? commands[0]! : commands.map((each) => `timeout -k 1 ${LIMIT_S} bash -c ${quote(each)}`).join(`; echo; echo ${NEXT}; `);
+      commands.length === 1
+        ? commands[0]!
+        : commands.map((each) => `timeout -k 1 ${LIMIT_S} bash -c ${quote(each)}`).join(`; echo; echo ${NEXT}; `);
     return callTool('bash', {command, timeout_seconds: LIMIT_S * step.length});
   }
 
-  async #look(step: readonly Attempt[], {text, isError}: {readonly text: string; readonly isError: boolean}): Promise<void> {
+  async #look(
+    step: readonly Attempt[],
+    {text, isError}: {readonly text: string; readonly isError: boolean},
+  ): Promise<void> {
     const {profile, outcomes} = this;
     const world = this.#world;
     const refused = isError && /^Permission denied|Nothing was run|runs only in a sandbox/.test(text);
@@ -173,7 +180,18 @@ function outerSandbox({base}: World, ...more: string[]): string[] {
     ...['bwrap', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--unshare-pid'],
     // They may lie below /tmp.
     ...[checkout, path.dirname(process.execPath)].flatMap((place) => ['--ro-bind', place, place]),
-    ...['--bind', base, base, '--bind', `${base}.pid`, `${base}.pid`, '--die-with-parent', '--new-session', ...more, '--'],
+    ...[
+      '--bind',
+      base,
+      base,
+      '--bind',
+      `${base}.pid`,
+      `${base}.pid`,
+      '--die-with-parent',
+      '--new-session',
+      ...more,
+      '--',
+    ],
   ];
 }
 
@@ -186,7 +204,11 @@ async function runProgram(world: World, profile: Profile, url: string) {
     ...(profile.sandbox ? [] : outerSandbox(world, '--ro-bind', '/dev/null', '/usr/bin/bwrap')),
     ...['bash', '-c', `${world.startVictim}; exec "$@"`, '--', process.execPath, cliPath, ...args],
   ];
-  const mine = {MINI_CC_HOME: path.join(world.home, '.mini-cc'), ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'test-key'};
+  const mine = {
+    MINI_CC_HOME: path.join(world.home, '.mini-cc'),
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'test-key',
+  };
   const child = spawn(file!, words, {cwd: world.root, env: {...world.env, ...mine}});
   child.stdin.end();
   const output = collect(child);
@@ -217,30 +239,36 @@ export interface Control {
 
 /** Tries each attempt by plain bash. @returns outcomes by the class's title */
 export async function runControls(classes: readonly AttemptClass[]): Promise<Map<string, Control[]>> {
-  const possible = classes.flatMap(({attempts}) => attempts).filter(
-    ({uncontrolled, machine}) => uncontrolled === undefined && (machine === undefined || isRoot),
-  );
+  const possible = classes
+    .flatMap(({attempts}) => attempts)
+    .filter(({uncontrolled, machine}) => uncontrolled === undefined && (machine === undefined || isRoot));
   const controls = new Map<Attempt, Control>();
   const queue = new PQueue({concurrency: MAX_AT_ONCE});
   const parts = inGroups(possible, Math.ceil(possible.length / MAX_AT_ONCE)).map((some) =>
     queue.add(async () => {
       const world = await createWorld();
       try {
-        for (const step of inSteps(some)) for (const control of await runStep(world, step)) controls.set(control.attempt, control);
+        for (const step of inSteps(some))
+          for (const control of await runStep(world, step)) controls.set(control.attempt, control);
       } finally {
         await world.close();
       }
     }),
   );
   await Promise.all(parts);
-  return new Map(classes.map(({title, attempts}) => [title, attempts.flatMap((attempt) => controls.get(attempt) ?? [])]));
+  return new Map(
+    classes.map(({title, attempts}) => [title, attempts.flatMap((attempt) => controls.get(attempt) ?? [])]),
+  );
 }
 
 /** Those that only print what they must not share one shell. */
 function inSteps(attempts: readonly Attempt[]): Attempt[][] {
   const isShared = (attempt: Attempt) => isPlain(attempt) && /^(?:canary|said)$/.test(attempt.shows) && !attempt.needs;
   const shared = attempts.filter(isShared);
-  return [...inGroups(shared, MAX_PER_BATCH), ...attempts.filter((attempt) => !isShared(attempt)).map((attempt) => [attempt])];
+  return [
+    ...inGroups(shared, MAX_PER_BATCH),
+    ...attempts.filter((attempt) => !isShared(attempt)).map((attempt) => [attempt]),
+  ];
 }
 
 async function runStep(world: World, step: readonly Attempt[]): Promise<Control[]> {
@@ -255,10 +283,14 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
   const [file, ...words] = [...(attempt.machine ? [] : outerSandbox(world)), 'bash', '-c', script];
   writeFileSync(`${world.base}.pid`, '');
   const commands = Object.fromEntries(step.map(({command}, at) => [`C${at}`, world.fill(command, 0)]));
-  const child = spawn(file!, words, {cwd: world.root, env: {...world.env, ...commands, NEEDS: (attempt.needs ?? []).join(' ')}});
+  const child = spawn(file!, words, {
+    cwd: world.root,
+    env: {...world.env, ...commands, NEEDS: (attempt.needs ?? []).join(' ')},
+  });
   const output = collect(child);
   const deadline = Date.now() + 1000 * (LIMIT_S * step.length + 3);
-  while (!/^(?:FINISHED|MISSING)/m.test(output.stdout) && child.exitCode === null && Date.now() < deadline) await delay(3);
+  while (!/^(?:FINISHED|MISSING)/m.test(output.stdout) && child.exitCode === null && Date.now() < deadline)
+    await delay(3);
   const text = output.stdout + output.stderr;
   const missing = /^MISSING (.*)/m.exec(text)?.[1];
   const found = await findEffects(world, attempt, text, undefined);
@@ -266,7 +298,12 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
   const controls = step.map((each, at): Control => {
     const effects = step.length === 1 ? found : world.findInText(texts[at] ?? '');
     const succeeded = effects.some((effect) => effect.startsWith(each.shows));
-    return {attempt: each, succeeded, text: step.length === 1 ? text : (texts[at] ?? ''), ...(missing !== undefined && {missing})};
+    return {
+      attempt: each,
+      succeeded,
+      text: step.length === 1 ? text : (texts[at] ?? ''),
+      ...(missing !== undefined && {missing}),
+    };
   });
   const ended = new Promise((done) => child.once('exit', done));
   if (child.exitCode === null && child.kill('SIGKILL')) await ended;

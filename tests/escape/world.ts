@@ -53,7 +53,11 @@ export interface World {
 export async function createWorld(owner?: number): Promise<World> {
   const base = realpathSync(mkdtempSync('/var/tmp/mini-cc-escape-'));
   const [pristine, pidFile, socket] = [`${base}.pristine`, `${base}.pid`, `${base}.sock`];
-  const [root, home, out] = ['workspace', 'home', 'out'].map((name) => path.join(base, name)) as [string, string, string];
+  const [root, home, out] = ['workspace', 'home', 'out'].map((name) => path.join(base, name)) as [
+    string,
+    string,
+    string,
+  ];
   const canary = randomBytes(12).toString('hex');
   const mark = `7${process.pid}${randomBytes(2).readUInt16BE()}`;
   fillHome(home, `CANARY-${canary}-file`);
@@ -73,7 +77,11 @@ export async function createWorld(owner?: number): Promise<World> {
     const words = {
       ...{'@HOME': home, '@OUT': out, '@WS': root, '@BASE': base, '@SOCK': socket, '@ABSTRACT': `mini-cc-${mark}`},
       ...{'@PORT': String(listeners.port), '@UDP': String(listeners.udpPort)},
-      ...{'@MARK': `${mark}${String(index).padStart(4, '0')}`, '@VICTIM': `1000.${mark}`, '@PID': readFileSync(pidFile, 'utf8').trim() || '@PID'},
+      ...{
+        '@MARK': `${mark}${String(index).padStart(4, '0')}`,
+        '@VICTIM': `1000.${mark}`,
+        '@PID': readFileSync(pidFile, 'utf8').trim() || '@PID',
+      },
     };
     return Object.entries(words).reduce((filled, [word, value]) => filled.replaceAll(word, value), text);
   };
@@ -140,7 +148,8 @@ export async function createWorld(owner?: number): Promise<World> {
     async close() {
       await listeners.close();
       for (const {pid, line} of commandLines()) if (line.startsWith(`sleep 1000.${mark}`)) kill(pid);
-      for (const place of [base, pristine, socket, pidFile, `${base}.bin`, `${base}.settings.json`]) rmSync(place, {recursive: true, force: true});
+      for (const place of [base, pristine, socket, pidFile, `${base}.bin`, `${base}.settings.json`])
+        rmSync(place, {recursive: true, force: true});
     },
   };
 }
@@ -207,7 +216,11 @@ function readState(folder: string, found = new Map<string, string>()): Map<strin
   if (stat === undefined) return found;
   // A folder's own times change with the entries in it, which are compared themselves.
   if (stat.isDirectory()) found.set(folder, [stat.mode, stat.uid, stat.gid, stat.ino].join());
-  else found.set(folder, [stat.mode, stat.uid, stat.gid, stat.nlink, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join());
+  else
+    found.set(
+      folder,
+      [stat.mode, stat.uid, stat.gid, stat.nlink, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(),
+    );
   if (!stat.isDirectory()) return found;
   for (const name of readdirSync(folder)) {
     const file = `${folder}/${name}`;
