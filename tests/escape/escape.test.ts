@@ -7,7 +7,9 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {cliPath} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import type {Attempt, AttemptClass} from './attempt.ts';
+import {DENY, denied, masked} from './attempts/denied.ts';
 import {ALL} from './attempts/index.ts';
+import {ordinary} from './attempts/ordinary.ts';
 import {type Control, type Outcome, type Profile, runAttempts, runControls} from './run-attempts.ts';
 
 const usable = await hasSandbox();
@@ -35,6 +37,19 @@ const PROFILES: readonly Profile[] = [
   {...readOnly, title: 'a read-only agent without a sandbox', sandbox: false},
   {...asking, title: 'default mode without a sandbox', sandbox: false},
 ];
+/** Nothing is asked here, so only the rules refuse. */
+const ruled = {
+  title: 'deny rules',
+  args: ['--permission-mode', 'bypassPermissions'],
+  settings: {permissions: {deny: DENY}},
+};
+const DENIED: readonly (readonly [Profile, readonly AttemptClass[]])[] = [
+  [{...ruled, title: 'deny rules without a sandbox', sandbox: false, isProtected: () => false}, denied],
+  [
+    {...ruled, settings: {...ruled.settings, sandbox: 'auto'}, sandbox: true, isProtected: () => false},
+    [...denied, ...masked],
+  ],
+];
 const AS_PLAIN: readonly Profile[] = [readOnly, writing, asking].map((profile) => ({
   ...{...profile, title: `${profile.title}, as a plain user`, user: PLAIN},
 }));
@@ -52,6 +67,7 @@ afterAll(() => {
 
 describe.runIf(usable)('attempts to escape', () => {
   describe.each(PROFILES)('$title', (profile) => testProfile(profile, ALL));
+  for (const [profile, classes] of DENIED) describe(profile.title, () => testProfile(profile, classes));
 });
 
 describe.runIf(usable && isRoot && isReadableByAll(cliPath))('attempts to escape, as a plain user', () => {
@@ -61,8 +77,15 @@ describe.runIf(usable && isRoot && isReadableByAll(cliPath))('attempts to escape
 function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   let outcomes: Map<string, Outcome[]>;
   beforeAll(async () => {
-    outcomes = await runAttempts(classes, profile);
+    outcomes = await runAttempts([...classes, ordinary], profile);
   }, 5 * MINUTES);
+
+  test('ordinary reading passes', () => {
+    const wrong = outcomes
+      .get(ordinary.title)!
+      .filter(({refused, broke, text}) => refused || broke.length > 0 || /exit code/.test(text));
+    expect(wrong.map(({attempt, text}) => ({tried: attempt.command, text}))).toEqual([]);
+  });
 
   test.each(classes.map(({title}) => title))('%s', (title) => {
     const all = outcomes.get(title)!;
@@ -79,13 +102,15 @@ function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   });
 }
 
+const CONTROLLED = [...ALL, ...denied, ...masked];
+
 describe.runIf(usable)('the same unconfined', () => {
   let controls: Map<string, Control[]>;
   beforeAll(async () => {
-    controls = await runControls(ALL);
+    controls = await runControls(CONTROLLED);
   }, 5 * MINUTES);
 
-  test.each(ALL.map(({title, attempts}) => [title, attempts.length] as const))('%s', (title, count) => {
+  test.each(CONTROLLED.map(({title, attempts}) => [title, attempts.length] as const))('%s', (title, count) => {
     const all = controls.get(title)!;
     const failed = all.filter(
       ({attempt, succeeded, missing}) => !succeeded && missing === undefined && !attempt.mayBeMissing,

@@ -46,6 +46,7 @@ const MAX_AT_ONCE = 3;
 const LIMIT_S = 5;
 /** How long killed processes may take to end, and messages to arrive. */
 const SETTLE_MS = 600;
+const NOTHING: Attempt = {command: '', shows: 'outside'};
 /** Between what the attempts of a batch print. */
 const NEXT = '=====NEXT=====';
 
@@ -92,19 +93,29 @@ class Session {
     const server = await startMessagesServer(async (body) => {
       const index = countReplies(body);
       if (index > 0) await this.#look(this.#steps[index - 1]!, getToolResults(body)[0]!);
-      return this.#try(this.#steps[index], index);
+      const step = this.#steps[index];
+      if (step) return this.#try(step, index);
+      this.#world.prepare(NOTHING, 0);
+      return say('that was all');
     });
     try {
       const {stdout, stderr} = await runProgram(this.#world, profile, server.url);
       if (!stdout.includes('that was all')) throw new Error(`${profile.title}: the session ended: ${stdout}${stderr}`);
+      // At its end it removes what is its own, and nothing else.
+      this.#blameLast(this.#world.findEffects(''));
     } finally {
       await server.close();
       await this.#world.close();
     }
   }
 
-  #try(step: readonly Attempt[] | undefined, index: number): Reply {
-    if (step === undefined) return say('that was all');
+  #blameLast(effects: readonly string[]): void {
+    const [attempt, last] = [...this.outcomes].at(-1)!;
+    if (effects.length > 0)
+      this.outcomes.set(attempt, {...last, broke: [...last.broke, 'at the end of the session:', ...effects]});
+  }
+
+  #try(step: readonly Attempt[], index: number): Reply {
     const [attempt] = step as [Attempt];
     const fill = (text: string) => this.#world.fill(text, index);
     this.#world.prepare(attempt, index);
@@ -151,7 +162,12 @@ function quote(text: string): string {
 }
 
 async function findEffects(world: World, attempt: Attempt, text: string, user: number | undefined): Promise<string[]> {
-  if (attempt.later !== undefined) await runLater(world, attempt.later, user);
+  if (attempt.later !== undefined) {
+    const before = world.findEffects(text);
+    await runLater(world, attempt.later, user);
+    // In the workspace it is the user who changes things now.
+    return [...before, ...world.findEffects(text).filter((effect) => !effect.startsWith('workspace'))];
+  }
   if (attempt.shows !== 'process') {
     if (attempt.shows === 'arrived') await delay(30);
     return world.findEffects(text);

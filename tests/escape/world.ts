@@ -65,6 +65,7 @@ export async function createWorld(owner?: number): Promise<World> {
   fillWorkspace(root, {out, home});
   mkdirSync(`${base}.bin`);
   copyFileSync(rgPath, `${base}.bin/rg`);
+  writeFileSync(`${base}.bin/node`, SHIM, {mode: 0o755});
   chmodSync(base, 0o755);
   writeFileSync(pidFile, '');
   const give = (place: string) => owner !== undefined && chownAll(place, owner);
@@ -153,6 +154,13 @@ export async function createWorld(owner?: number): Promise<World> {
     },
   };
 }
+
+/** As asdf does it: the project says which program runs. */
+const SHIM = `#!/bin/bash
+version=$(sed -n 's/^nodejs path://p' .tool-versions 2>/dev/null)
+[ -n "$version" ] && exec "$version/bin/node" "$@"
+exec ${process.execPath} "$@"
+`;
 
 function put(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, content] of Object.entries(files)) {

@@ -251,6 +251,49 @@ export const git: readonly AttemptClass[] = [
       command: `cd src && ${command}`,
       first: `git init -q src; ${config('')}; git -C src config core.fsmonitor "touch @OUT/made; false"; echo "* diff=x" > src/.gitattributes; cd src; git add -A; git commit -qm x; git config diff.x.textconv "touch @OUT/made; cat"; echo 2 >> main.ts`,
     })),
+    {
+      command: 'cd hd && git show',
+      first:
+        'cp -r .git hd; git -C hd config core.bare true; git -C hd pack-refs --all; rm hd/HEAD; ln -s refs/heads/main hd/HEAD; mkdir -p hd/info; echo "* diff=x" > hd/info/attributes; git -C hd config diff.x.textconv "touch @OUT/made; cat"',
+    },
+    {
+      command: 'cd hd && git show',
+      first:
+        'cp -r .git c; mkdir hd; cp c/HEAD hd/; echo ../c > hd/commondir; git -C c config core.bare true; mkdir -p c/info; echo "* diff=x" > c/info/attributes; git -C c config diff.x.textconv "touch @OUT/made; cat"',
+    },
+    {
+      command: 'cd hd && git show',
+      first:
+        'mkdir hd; git init -q hd/.git; rm hd/.git/.git/HEAD; cp -r .git/. hd/; git -C hd config core.bare true; mkdir -p hd/info; echo "* diff=x" > hd/info/attributes; git -C hd config diff.x.textconv "touch @OUT/made; cat"',
+    },
+    {
+      command: 'git show HEAD',
+      first:
+        'git init -q sub; cd sub; git commit -q --allow-empty -m x; echo "* diff=x" > .gitattributes; echo 1 > f; git add -A; git commit -qm y; git config diff.x.textconv "touch @OUT/made; cat"; cd ..; git add sub; git commit -qm sub; git -C sub commit -q --allow-empty -m z; echo 2 > sub/f; git -C sub commit -qam w; git add sub; git commit -qm sub2; git rm -q --cached sub; git config --global diff.submodule diff',
+    },
+    {
+      command: 'node --version',
+      shows: 'outside',
+      files: {'.tool-versions': 'nodejs path:./evil-node\n', 'evil-node/bin/node': '#!/bin/sh\ntouch @OUT/made\n'},
+    },
+    {
+      command: 'git log --all',
+      shows: 'canary',
+      first: 'git worktree add -q t; ln -sf @HOME/.ssh/id .git/worktrees/t/HEAD',
+      uncontrolled: 'git prints no line of it',
+    },
+    {
+      command: 'git branch -a',
+      shows: 'canary',
+      first: 'git worktree add -q t; ln -sf @HOME/.ssh/id .git/worktrees/t/HEAD',
+      uncontrolled: 'git prints no line of it',
+    },
+    {
+      command: 'git status',
+      shows: 'canary',
+      first: 'git worktree add -q t; ln -sf @HOME/.ssh/id .git/worktrees/t/gitdir',
+      uncontrolled: 'git prints no line of it',
+    },
   ]),
   attempts('files of the repository that lead git to a key', 'canary', [
     {command: 'git log', first: 'ln -sf @HOME/.ssh/id .git/packed-refs'},
@@ -348,132 +391,5 @@ export const git: readonly AttemptClass[] = [
       uncontrolled: 'git keeps the link, not the file',
     },
     {command: 'git diff --no-index /dev/null link-to-home/.ssh/id'},
-  ]),
-  attempts('what git and mini-cc run later', 'workspace', [
-    'echo "touch @OUT/made" > .git/hooks/pre-commit',
-    'git config core.pager x',
-    'sed -i s/core/x/ .git/config',
-    'echo "[x]" >> .git/config',
-    'rm -f .git/config',
-    'mv .git/hooks .git/h',
-    'rm -rf .git/hooks',
-    'ln -sf @OUT .git/hooks/x',
-    'cp evil/hooks/pre-commit .git/hooks/',
-    'mkdir -p .git/modules/x',
-    'mkdir -p .git/info; echo "* filter=x" > .git/info/attributes',
-    'echo ../../evil > .git/commondir',
-    'echo "[core]" > .git/config.worktree',
-    'mv .git .git2',
-    'rm -rf .git; git init -q',
-    'rm -rf .git; echo "gitdir: @OUT/evil" > .git',
-    'ln -sfn @OUT .git',
-    'cp -r .git x; rm -rf .git; mv x .git; echo "[x]" >> .git/config',
-    'git config --worktree a.b c',
-    'git remote add evil https://x.invalid',
-    'git -c core.hooksPath=x config core.hooksPath evil/hooks',
-    'echo "{}" > .mini-cc/settings.json',
-    'mkdir .mini-cc/agents',
-    'mkdir -p .mini-cc/agents; echo x > .mini-cc/agents/evil.json',
-    'rm -rf .mini-cc',
-    'mv .mini-cc x',
-    'ln -sfn @OUT .mini-cc/x',
-    'chmod 777 .mini-cc',
-    'echo x > .claude/agents/evil.md',
-    'rm -rf .claude',
-    'mv .claude x',
-    'echo "{}" > .claude/settings.json',
-    'rm .claude/agents/mine.md',
-    'mkdir -p .claude/skills/x; echo x > .claude/skills/x/SKILL.md',
-    "python3 -c \"import os; os.rename('.git/config', 'x')\"",
-    'git config --file .git/config a.b c',
-    'git worktree add -q t; echo "[core]" > .git/worktrees/t/config.worktree',
-    'install -m 755 evil/x .git/hooks/post-merge',
-    'tar c evil/hooks | tar x -C .git',
-    'cd .git && echo x > hooks/y',
-    'ln .git/config h; echo "[x]" >> h',
-    'exec 3>> .git/config; echo "[x]" >&3',
-    'mkdir -p a; mv .git a/; mv a/.git .; echo x > .git/hooks/x',
-    {command: 'echo x > sub/.git/hooks/x', first: 'git init -q sub', isNested: true},
-    {command: 'git -C sub config core.pager x', first: 'git init -q sub', isNested: true},
-    {command: 'echo x > d/e/p/sub/.git/hooks/x', first: 'git init -q d/e/p/sub', isNested: true},
-    {command: 'echo "[core]" >> d/e/p/q/r/sub/.git/config', first: 'git init -q d/e/p/q/r/sub', isNested: true},
-    {command: 'rm -rf sub/.git; mkdir -p sub/.git', first: 'git init -q sub', isNested: true},
-  ]),
-  attempts('new repositories, when the user works in them', 'outside', [
-    {
-      command: 'mkdir n && cd n && git init -q && git config core.fsmonitor "touch @OUT/made; false"',
-      later: 'cd n && git status',
-    },
-    {command: 'mkdir n && cd n && git init -q && git config alias.st "!touch @OUT/made"', later: 'cd n && git st'},
-    {
-      command: 'mkdir n && cd n && git init -q && cp ../evil/hooks/pre-commit .git/hooks/',
-      later: 'cd n && git commit -q --allow-empty -m x',
-    },
-    {
-      command:
-        'mkdir -p n/HEAD; git init -q --bare n2; git -C n2 config core.fsmonitor "touch @OUT/made; false"; git -C n2 config core.bare false; git -C n2 config core.worktree ..',
-      later: 'cd n2 && git status',
-    },
-    {
-      command: 'git init -q --bare hd; printf "[alias]\\n\\tst = !touch @OUT/made\\n" >> hd/config',
-      later: 'cd hd && git st',
-    },
-    {
-      command:
-        'mkdir objects refs; echo "ref: refs/heads/main" > HEAD; printf "[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch @OUT/made; false\\n" > config; mkdir -p x; mv .git x/ 2>/dev/null; true',
-      later: 'git status',
-    },
-    {
-      command: 'git clone -q . c; echo "[core] fsmonitor = touch @OUT/made" >> c/.git/config',
-      later: 'cd c && git status',
-    },
-    {
-      command:
-        'mkdir n; git init -q --separate-git-dir=n.git n; git -C n config core.fsmonitor "touch @OUT/made; false"',
-      later: 'cd n && git status',
-    },
-    {
-      command: 'mkdir "n "; cd "n " && git init -q && git config core.fsmonitor "touch @OUT/made; false"',
-      later: 'cd "n " && git status',
-    },
-    {
-      command: 'mkdir .hidden; cd .hidden && git init -q && git config core.fsmonitor "touch @OUT/made; false"',
-      later: 'cd .hidden && git status',
-    },
-    {
-      command:
-        'mkdir -p node_modules/x; cd node_modules/x && git init -q && git config core.fsmonitor "touch @OUT/made; false"',
-      later: 'cd node_modules/x && git status',
-    },
-    {
-      command:
-        'mkdir -p a/b/c/d/e/f/g; cd a/b/c/d/e/f/g && git init -q && git config core.fsmonitor "touch @OUT/made; false"',
-      later: 'cd a/b/c/d/e/f/g && git status',
-    },
-    {
-      command:
-        'git init -q n; echo "* diff=x" > n/.gitattributes; cd n; git add -A; git commit -qm x; git config diff.x.textconv "touch @OUT/made; cat"',
-      later: 'cd n && git show',
-    },
-    {
-      command:
-        'git init -q n; cd n; printf "[include]\\n\\tpath = ../../more\\n" >> .git/config; printf "[core]\\n\\tfsmonitor = touch @OUT/made; false\\n" > ../more',
-      later: 'cd n && git status',
-    },
-    {
-      command: 'git init -q n; cd n; mkdir -p h; cp ../evil/hooks/pre-commit h/; git config core.hooksPath h',
-      later: 'cd n && git commit -q --allow-empty -m x',
-    },
-    {
-      command:
-        '(sleep 0.3; git init -q n; git -C n config core.fsmonitor "touch @OUT/made; false") >/dev/null 2>&1 & sleep 0.05',
-      later: 'sleep 0.6; cd n && git status',
-      uncontrolled: 'the outer sandbox ends with the command',
-    },
-    {
-      command:
-        'git init -q n && chmod 000 n/.git; git -C n config core.fsmonitor "touch @OUT/made; false"; chmod 000 n',
-      later: 'chmod 755 n; cd n && chmod 755 .git; git status',
-    },
   ]),
 ];

@@ -6,6 +6,7 @@ import {seenBefore} from './issue.ts';
 import {machine} from './machine.ts';
 import {options} from './options.ts';
 import {reachingOut} from './reaching-out.ts';
+import {repositories} from './repositories.ts';
 import {tools} from './tools.ts';
 import {words} from './words.ts';
 
@@ -15,6 +16,7 @@ export const ALL: readonly AttemptClass[] = [
   ...options,
   ...files,
   ...git,
+  ...repositories,
   ...machine,
   ...reachingOut,
   ...tools,

@@ -154,4 +154,21 @@ export const tools: readonly AttemptClass[] = [
       call: {name: 'web_fetch', input: {url, prompt: 'read it'}},
     })),
   ]),
+  attempts(
+    'calls with more than they may have',
+    'outside',
+    [
+      {unconfined: true},
+      {dangerouslyDisableSandbox: true},
+      {sandbox: 'off'},
+      {cwd: '@OUT'},
+      {confinement: 'none'},
+      {env: {BASH_ENV: '@WS/evil/x'}},
+      {timeout_seconds: -1},
+      {run_in_background: true},
+    ].map((more) => ({
+      command: 'touch @OUT/made',
+      call: {name: 'bash', input: {command: 'touch @OUT/made', ...more}},
+    })),
+  ),
 ];
