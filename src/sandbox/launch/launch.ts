@@ -73,7 +73,7 @@ export class Launcher {
       return {
         file,
         args,
-        env: {...env, TMPDIR: this.sandbox.folder.temporary, ...(!checkpoint && WITHOUT_REFRESH)},
+        env: {...env, TMPDIR: this.sandbox.folder.temporary, ...(!checkpoint && READING_GIT)},
         launch,
         confinement,
         reaches: [],
@@ -111,10 +111,25 @@ function findExisting(named: string, cwd: string): string | undefined {
   }
 }
 
-/** A command without a checkpoint only reads: git must not refresh its index by the way. */
-const WITHOUT_REFRESH = {
-  ...{GIT_OPTIONAL_LOCKS: '0', GIT_CONFIG_COUNT: '1'},
-  ...{GIT_CONFIG_KEY_0: 'diff.autoRefreshIndex', GIT_CONFIG_VALUE_0: 'false'},
+/**
+ * Settings of git for a command without a checkpoint, which only reads: git does not refresh its index by the way, and
+ * starts itself in no repository inside, with the settings of that one.
+ */
+const GIT_SETTINGS = [
+  ['diff.autoRefreshIndex', 'false'],
+  ['diff.submodule', 'short'],
+  ['submodule.recurse', 'false'],
+  ['status.submoduleSummary', 'false'],
+] as const;
+const READING_GIT: Readonly<Record<string, string>> = {
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
+  ...Object.fromEntries(
+    GIT_SETTINGS.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
 };
 
 /** Without a network npm would retry its requests for two minutes. */

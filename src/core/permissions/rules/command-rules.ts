@@ -5,7 +5,7 @@ import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/paths.ts';
 import type {ParsedCommand, ReadCommand} from '../shell/command-parser.ts';
 import {findNamedFiles, type NamedFiles} from '../shell/named-files.ts';
-import {NotProven} from '../shell/shell-words.ts';
+import {UnclearCommand} from '../shell/shell-words.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {couldMatchCommand, matchesCommand} from './command-rule.ts';
 import {Spellings} from './command-spellings.ts';
@@ -30,7 +30,7 @@ const FILE_TOOLS = ['read_file', 'edit_file'];
 /** The command in all its spellings; none for one that is not understood. */
 export async function spellOut({parsed}: ReadCommand): Promise<Spellings> {
   const spellings = new Spellings();
-  if (parsed instanceof NotProven) spellings.starts.add('');
+  if (parsed instanceof UnclearCommand) spellings.starts.add('');
   else await spellings.addCommand(parsed);
   return spellings;
 }
@@ -51,7 +51,7 @@ function judgeSpellings(
     .find(({pattern}) => [...starts].some((start) => couldMatchCommand(pattern, start)));
   if (doubted) {
     const why =
-      parsed instanceof NotProven
+      parsed instanceof UnclearCommand
         ? `runs a command that is not understood (${parsed.message})`
         : 'runs a command of which a part is known only when it runs';
     const because = `${why}, so it is not known whether ${formatRule(doubted)} refuses it`;

@@ -6,7 +6,7 @@
 import type {Command, Redirection} from 'unbash';
 import {formatWords, type ParsedCommand, readCommand, toPartWord} from '../shell/command-parser.ts';
 import type {CommandPart, PartWord} from '../shell/command-shape.ts';
-import {NotProven} from '../shell/shell-words.ts';
+import {UnclearCommand} from '../shell/shell-words.ts';
 
 /** Programs that run a command which begins at one of their words. */
 export const WRAPPERS: ReadonlySet<string> = new Set([
@@ -234,5 +234,5 @@ function getBaseName(word: PartWord | undefined): string | undefined {
 
 async function parseOrUndefined(script: string): Promise<ParsedCommand | undefined> {
   const {parsed} = await readCommand(script);
-  return parsed instanceof NotProven ? undefined : parsed;
+  return parsed instanceof UnclearCommand ? undefined : parsed;
 }

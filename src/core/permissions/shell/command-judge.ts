@@ -18,7 +18,7 @@ import {type CommandPart, isHarmlessAssignment, joinPath} from './command-shape.
 import {findHiddenPlaces, findLostVariable} from './hidden-places.ts';
 import {isLiteral, judgeLiteral, judgeLiteralPart} from './literal-judge.ts';
 import {looksLikeReading} from './reading-programs.ts';
-import {NotProven, unlessNotProven} from './shell-words.ts';
+import {UnclearCommand, unlessUnclear} from './shell-words.ts';
 
 type RunAccess = Extract<Access, {kind: 'run'}>;
 
@@ -37,7 +37,7 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
       isAvailable && confinement === 'read-only'
         ? {...ALLOWED, attempts: READ_ONLY}
         : judgeReading(command, isAvailable, context);
-    if (verdict instanceof NotProven) return denyWithoutSandbox(verdict, context);
+    if (verdict instanceof UnclearCommand) return denyWithoutSandbox(verdict, context);
     if (verdict.verdict === 'deny' || !ruled || mode === 'bypassPermissions') return verdict;
     return {...ruled, ...(verdict.attempts && {attempts: verdict.attempts})};
   }
@@ -53,7 +53,7 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
   const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox}, context);
   if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...decided};
   const reading = judgeReading(command, isAvailable, context);
-  if (reading instanceof NotProven) return {...askToRun(command), ...plan()};
+  if (reading instanceof UnclearCommand) return {...askToRun(command), ...plan()};
   return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
 }
 
@@ -95,21 +95,25 @@ function planAttempts(
   // The workspace has no changes of a worktree yet, so there is nothing to save.
   if (context.confinement === 'worktree' || isLiteral(text, context)) return [{launch, checkpoint: false}];
   const checkpointed: Attempt = {launch, checkpoint: true};
-  if (!maySandbox || parsed instanceof NotProven || !looksLikeReading(parsed)) return [checkpointed];
+  if (!maySandbox || parsed instanceof UnclearCommand || !looksLikeReading(parsed)) return [checkpointed];
   const isChanged =
     findHiddenPlaces(parsed, context).length > 0 || findLostVariable(text, parsed, context) !== undefined;
   return isChanged ? [checkpointed] : [...READ_ONLY, checkpointed];
 }
 
-/** The verdict on a command that only reads, enforced by what is there; `NotProven` for another command. */
-function judgeReading(command: ReadCommand, isAvailable: boolean, context: PermissionContext): Verdict | NotProven {
+/** The verdict on a command that only reads, enforced by what is there; `UnclearCommand` for another command. */
+function judgeReading(
+  command: ReadCommand,
+  isAvailable: boolean,
+  context: PermissionContext,
+): Verdict | UnclearCommand {
   const {text, parsed} = command;
   if (!isAvailable && !context.sandbox.isContainer) {
-    const verdict = unlessNotProven(() => judgeLiteral(text, context));
-    return verdict instanceof NotProven || verdict.verdict === 'deny' ? verdict : {...verdict, attempts: PLAIN};
+    const verdict = unlessUnclear(() => judgeLiteral(text, context));
+    return verdict instanceof UnclearCommand || verdict.verdict === 'deny' ? verdict : {...verdict, attempts: PLAIN};
   }
-  if (parsed instanceof NotProven) return parsed;
-  if (!looksLikeReading(parsed)) return new NotProven('it does more than read');
+  if (parsed instanceof UnclearCommand) return parsed;
+  if (!looksLikeReading(parsed)) return new UnclearCommand('it does more than read');
   if (!isAvailable) return {...ALLOWED, attempts: PLAIN};
   const hidden = findHiddenPlaces(parsed, context);
   if (hidden.length > 0) return judgeHidden(command, hidden, context);
@@ -123,14 +127,14 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
   const {workspace, zonePaths} = context;
   const zones = hidden.map((place) => getFileZone(place, workspace, zonePaths));
   // What the settings hide in the workspace is no file of the workspace.
-  const literal = zones.includes('workspace') ? undefined : unlessNotProven(() => judgeLiteral(command.text, context));
-  if (literal && !(literal instanceof NotProven))
+  const literal = zones.includes('workspace') ? undefined : unlessUnclear(() => judgeLiteral(command.text, context));
+  if (literal && !(literal instanceof UnclearCommand))
     return literal.verdict === 'allow' ? {...literal, attempts: PLAIN} : literal;
   const {rule, ...asked} = askToRun(command, `runs a command that reads ${hidden[0]}, which the sandbox hides`);
   return zones.includes('secret') ? {...asked, onlyPerson: true} : {...asked, ...(rule !== undefined && {rule})};
 }
 
-function denyWithoutSandbox({message}: NotProven, {confinement}: PermissionContext): Verdict {
+function denyWithoutSandbox({message}: UnclearCommand, {confinement}: PermissionContext): Verdict {
   const agent = confinement === 'read-only' ? 'a read-only agent' : 'an agent in a worktree';
   return deny(
     `${message}; without a sandbox ${agent} runs only plain commands that only read (mini-cc doctor says how to get one)`,
@@ -144,7 +148,7 @@ function judgeByAllowRules({text, parsed}: ReadCommand, context: PermissionConte
   const allows = rules.getPatternRules(['bash'], 'allow');
   const allowed = rules.getToolRules('bash', 'allow')[0] ?? allows.find((rule) => rule.pattern === pattern);
   if (allowed) return {...ALLOWED, because: `${formatRule(allowed)} allows it`};
-  if (parsed instanceof NotProven || parsed.shape.doubt !== undefined) return undefined;
+  if (parsed instanceof UnclearCommand || parsed.shape.doubt !== undefined) return undefined;
   const {parts, shape} = parsed;
   const isPermitted = (part: CommandPart) =>
     part.words[0]?.text !== 'cd' &&
@@ -153,9 +157,9 @@ function judgeByAllowRules({text, parsed}: ReadCommand, context: PermissionConte
   const others = parts.filter((part) => !isPermitted(part));
   if (others.length === parts.length && shape.writes.length === 0) return undefined;
   const changesShell = parts.some((part) => !others.includes(part) && changesTheShell(part));
-  const verdict = unlessNotProven(() => {
+  const verdict = unlessUnclear(() => {
     for (const part of parts) checkAssignments(part, others.includes(part));
-    if (changesShell && others.length > 0) throw new NotProven('it runs in a shell that was changed before');
+    if (changesShell && others.length > 0) throw new UnclearCommand('it runs in a shell that was changed before');
     const inFolders = (paths: readonly string[]) =>
       shape.directories.flatMap((folder) => paths.map((each) => joinPath(folder, each)));
     return combineVerdicts([
@@ -164,14 +168,14 @@ function judgeByAllowRules({text, parsed}: ReadCommand, context: PermissionConte
       ...inFolders(shape.writes).map((each) => judgeWrite(each, {...context, tool: 'edit_file'})),
     ]);
   });
-  if (verdict instanceof NotProven) return undefined;
+  if (verdict instanceof UnclearCommand) return undefined;
   return verdict.verdict === 'ask' ? {...verdict, because: `runs a command that ${verdict.because}`} : verdict;
 }
 
 function checkAssignments({node}: CommandPart, isLiteralPart: boolean): void {
   for (const each of node.prefix) {
     if (each.type === 'Assignment' && (isLiteralPart || !isHarmlessAssignment(each))) {
-      throw new NotProven('it sets a variable');
+      throw new UnclearCommand('it sets a variable');
     }
   }
 }
@@ -198,7 +202,7 @@ async function judgeProtectedWrites(
 ): Promise<Verdict | undefined> {
   const {parsed, text} = command;
   const {workspace, zonePaths} = context;
-  if (parsed instanceof NotProven || isLiteral(text, context)) return undefined;
+  if (parsed instanceof UnclearCommand || isLiteral(text, context)) return undefined;
   const {commands} = await spellOut(command);
   const found = listNamedFiles(commands)
     .flatMap(({mayWrite}) => mayWrite.map((given) => resolveLinks(given, workspace.cwd)))

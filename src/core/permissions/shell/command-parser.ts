@@ -4,7 +4,7 @@
  */
 import type {Assignment, Command, ParsedScript, SyntaxNode, Word} from 'unbash';
 import {type CommandPart, type CommandShape, findShape, type PartWord} from './command-shape.ts';
-import {NotProven, readWord, type ShellWord, unlessNotProven} from './shell-words.ts';
+import {readWord, type ShellWord, UnclearCommand, unlessUnclear} from './shell-words.ts';
 
 type Parser = typeof import('unbash');
 
@@ -24,19 +24,19 @@ const INVISIBLE = /(?![\t\n ])[\p{C}\p{Z}]/u;
 /** A command and its parts, or why it is not understood. */
 export interface ReadCommand {
   readonly text: string;
-  readonly parsed: ParsedCommand | NotProven;
+  readonly parsed: ParsedCommand | UnclearCommand;
 }
 
 export async function readCommand(text: string): Promise<ReadCommand> {
   // Imported late, since many sessions run no command.
   const parser = await import('unbash');
-  return {text, parsed: unlessNotProven(() => parseCommand(text, parser))};
+  return {text, parsed: unlessUnclear(() => parseCommand(text, parser))};
 }
 
-/** @throws NotProven when some of the command cannot be parsed, or its meaning is in doubt */
+/** @throws UnclearCommand when some of the command cannot be parsed, or its meaning is in doubt */
 function parseCommand(command: string, parser: Parser): ParsedCommand {
-  if (command.length > MAX_COMMAND_CHARS) throw new NotProven('it is very long');
-  if (INVISIBLE.test(command)) throw new NotProven('it contains invisible characters');
+  if (command.length > MAX_COMMAND_CHARS) throw new UnclearCommand('it is very long');
+  if (INVISIBLE.test(command)) throw new UnclearCommand('it contains invisible characters');
   const script = parser.parse(command);
   checkTree(script, command, parser);
   const nodes = [...listNodes(script, parser)];
@@ -72,7 +72,7 @@ function expand(word: Word): readonly ShellWord[] {
     return readWord(word);
   } catch (error) {
     // Its text is known only when it runs.
-    if (error instanceof NotProven) return UNKNOWN;
+    if (error instanceof UnclearCommand) return UNKNOWN;
     throw error;
   }
 }
@@ -105,7 +105,7 @@ function checkTree(root: ParsedScript, source: string, parser: Parser): void {
       // The script of a substitution may have a source of its own.
       text = node.source ?? text;
       if ((node.errors?.length ?? 0) > 0)
-        throw new NotProven(`it cannot be read as a command: ${node.errors?.[0]?.message}`);
+        throw new UnclearCommand(`it cannot be read as a command: ${node.errors?.[0]?.message}`);
     }
     checkGaps(node, text, parser);
     parser.forEachChild(node, (child) => void waiting.push({node: child, source: text}));
@@ -136,7 +136,7 @@ function checkGaps(node: SyntaxNode, source: string, parser: Parser): void {
       .slice(at, Math.max(at, pos))
       .replace(/\\\n/g, ' ')
       .replace(/(^|[\s;&|])#[^\n]*/g, '$1');
-    if (!between.test(gap)) throw new NotProven('a part of it was not understood');
+    if (!between.test(gap)) throw new UnclearCommand('a part of it was not understood');
     at = Math.max(at, end);
   }
 }

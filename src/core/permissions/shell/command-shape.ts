@@ -1,6 +1,6 @@
 /** What a parsed command shows beside the words of its programs: where it moves, and which files its redirections use. */
 import type {Assignment, Command, Redirection, SyntaxNode} from 'unbash';
-import {checkText, NotProven, readWord, type ShellWord} from './shell-words.ts';
+import {checkText, readWord, type ShellWord, UnclearCommand} from './shell-words.ts';
 
 export interface CommandPart {
   readonly node: Command;
@@ -62,7 +62,7 @@ class ShapeFinder implements CommandShape {
     try {
       this.#add(node);
     } catch (error) {
-      if (!(error instanceof NotProven)) throw error;
+      if (!(error instanceof UnclearCommand)) throw error;
       this.#doubt(error.message);
     }
   }
@@ -72,7 +72,7 @@ class ShapeFinder implements CommandShape {
       case 'Statement':
         if (!node.background) return;
         this.isDetached = true;
-        throw new NotProven('it goes on in the background');
+        throw new UnclearCommand('it goes on in the background');
       case 'Assignment':
         this.variables.add(node.name);
         if (node.value.type === 'Word') this.words.push(...readWord(node.value));
@@ -81,10 +81,10 @@ class ShapeFinder implements CommandShape {
         this.variables.add(node.name.text);
         for (const word of node.wordlist ?? []) this.words.push(...readWord(word));
         // Some variables of bash change what it runs. Those have upper case names.
-        if (!/^[a-z]\w{0,15}$/.test(node.name.text)) throw new NotProven('it sets a variable');
+        if (!/^[a-z]\w{0,15}$/.test(node.name.text)) throw new UnclearCommand('it sets a variable');
         return;
       case 'Command':
-        if (!node.name) throw new NotProven('it contains no command');
+        if (!node.name) throw new UnclearCommand('it contains no command');
         return;
       case 'Word':
         readWord(node);
@@ -99,11 +99,11 @@ class ShapeFinder implements CommandShape {
   }
 
   #addRedirection(redirection: Redirection): void {
-    if (redirection.descriptor?.type === 'FileDescriptorVariable') throw new NotProven('it sets a variable');
+    if (redirection.descriptor?.type === 'FileDescriptorVariable') throw new UnclearCommand('it sets a variable');
     // Other descriptors belong to the process that started the shell.
-    if ((redirection.descriptor?.value ?? 0) > 2) throw new NotProven('it uses a descriptor of its own');
+    if ((redirection.descriptor?.value ?? 0) > 2) throw new UnclearCommand('it uses a descriptor of its own');
     if (redirection.type === 'HereDoc') {
-      if (!redirection.closing) throw new NotProven('its text does not end');
+      if (!redirection.closing) throw new UnclearCommand('its text does not end');
       checkText(redirection.body.parts ?? []);
       return;
     }
@@ -117,11 +117,11 @@ class ShapeFinder implements CommandShape {
       if (isDuplicate && /^(?:[012]|-)$/.test(target.text)) return;
       if (!isInput && target.text === '/dev/null') return;
       // These names are no files: bash opens network connections by them.
-      if (/\/dev\/+(?:tcp|udp)\//.test(target.text)) throw new NotProven('it reaches the network');
+      if (/\/dev\/+(?:tcp|udp)\//.test(target.text)) throw new UnclearCommand('it reaches the network');
       (isInput ? this.inputs : this.writes).push(toPath(target));
       if (isInput || /^(?:>|>>|&>|&>>|>\|)$/.test(operator)) return;
     } else if (!isInput) this.writes.push('.');
-    throw new NotProven('where it is redirected to is not plain');
+    throw new UnclearCommand('where it is redirected to is not plain');
   }
 
   /** Adds where the part leads when it is a `cd`. */

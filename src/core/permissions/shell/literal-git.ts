@@ -4,7 +4,7 @@ import path from 'node:path';
 import type {Workspace} from '../../contract/permission.ts';
 import {findRepository, readSettings} from '../../util/files/git-folder.ts';
 import {isInside} from '../../util/paths.ts';
-import {NotProven} from './shell-words.ts';
+import {UnclearCommand} from './shell-words.ts';
 
 /** Settings by which git runs nothing, reads nothing elsewhere and writes nothing. A subsection is any text. */
 const HARMLESS =
@@ -22,26 +22,26 @@ const MAX_ENTRIES = 50_000;
 /**
  * @param folder absolute, with links resolved: where git starts
  * @param workspace its `seen` are the objects that mini-cc shares with a worktree
- * @throws NotProven when the repository names a program, or is made of parts that lie elsewhere
+ * @throws UnclearCommand when the repository names a program, or is made of parts that lie elsewhere
  */
 export function checkRepository(folder: string, {env, seen = []}: Pick<Workspace, 'env' | 'seen'>): void {
   const variable = Object.keys(env).find((name) => LEADS_ELSEWHERE.test(name));
-  if (variable !== undefined) throw new NotProven(`git: the variable ${variable} is set`);
+  if (variable !== undefined) throw new UnclearCommand(`git: the variable ${variable} is set`);
   const repository = findRepository(folder);
-  if (!repository) throw new NotProven('git: there is no repository');
+  if (!repository) throw new UnclearCommand('git: there is no repository');
   // A folder further down that git would use or fail at is found first, and refused here.
   if (repository.kind !== 'folder' || repository.folder !== repository.common) {
-    throw new NotProven(`git: ${repository.entry} leads elsewhere`);
+    throw new UnclearCommand(`git: ${repository.entry} leads elsewhere`);
   }
   const {folder: git} = repository;
   const settings = readSettings(path.join(git, 'config'));
   const named = settings?.find(({key, value}) => !HARMLESS.test(key) || (key === 'core.bare' && value !== 'false'));
-  if (!settings || named) throw new NotProven(`git: ${git}/config sets ${named?.key ?? 'what cannot be read'}`);
+  if (!settings || named) throw new UnclearCommand(`git: ${git}/config sets ${named?.key ?? 'what cannot be read'}`);
   try {
     checkFiles(git, seen);
   } catch (error) {
-    if (error instanceof NotProven) throw error;
-    throw new NotProven(`git: ${git} cannot be read`, {cause: error});
+    if (error instanceof UnclearCommand) throw error;
+    throw new UnclearCommand(`git: ${git} cannot be read`, {cause: error});
   }
 }
 
@@ -49,14 +49,14 @@ export function checkRepository(folder: string, {env, seen = []}: Pick<Workspace
 const OF_OTHERS = new Set(['modules', 'worktrees', 'lfs']);
 
 function checkFiles(git: string, seen: readonly string[]): void {
-  if (lstatSync(git).isSymbolicLink()) throw new NotProven(`git: ${git} is a link`);
+  if (lstatSync(git).isSymbolicLink()) throw new UnclearCommand(`git: ${git} is a link`);
   let count = 0;
   const check = (folder: string): void => {
     for (const entry of readdirSync(folder, {withFileTypes: true})) {
       count += 1;
-      if (count > MAX_ENTRIES) throw new NotProven(`git: ${git} is very large`);
+      if (count > MAX_ENTRIES) throw new UnclearCommand(`git: ${git} is very large`);
       const place = path.join(folder, entry.name);
-      if (entry.isSymbolicLink()) throw new NotProven(`git: ${place} is a link`);
+      if (entry.isSymbolicLink()) throw new UnclearCommand(`git: ${place} is a link`);
       if (entry.isDirectory() && !(folder === git && OF_OTHERS.has(entry.name))) check(place);
     }
   };
@@ -64,10 +64,10 @@ function checkFiles(git: string, seen: readonly string[]): void {
   const alternates = path.join(git, 'objects/info/alternates');
   const others = exists(alternates) ? readFileSync(alternates, 'utf8').split('\n') : [];
   const other = others.find((line) => line !== '' && !isInside(path.resolve(git, 'objects', line), seen));
-  if (other !== undefined) throw new NotProven(`git: its objects are in ${other}`);
+  if (other !== undefined) throw new UnclearCommand(`git: its objects are in ${other}`);
   const hooks = exists(path.join(git, 'hooks')) ? readdirSync(path.join(git, 'hooks')) : [];
   const hook = hooks.find((name) => !HOOKS_OF_WRITING.test(name));
-  if (hook !== undefined) throw new NotProven(`git: it may run the hook ${hook}`);
+  if (hook !== undefined) throw new UnclearCommand(`git: it may run the hook ${hook}`);
   checkIndex(git);
 }
 
@@ -75,10 +75,11 @@ function checkFiles(git: string, seen: readonly string[]): void {
 const GITLINK = Buffer.from([0, 0, 0o160000 >> 8, 0]);
 
 function checkIndex(git: string): void {
-  if (readdirSync(git).some((name) => name.startsWith('sharedindex.'))) throw new NotProven('git: its index is split');
+  if (readdirSync(git).some((name) => name.startsWith('sharedindex.')))
+    throw new UnclearCommand('git: its index is split');
   const index = path.join(git, 'index');
   if (!exists(index)) return;
-  if (readFileSync(index).includes(GITLINK)) throw new NotProven('git: it contains other repositories');
+  if (readFileSync(index).includes(GITLINK)) throw new UnclearCommand('git: it contains other repositories');
 }
 
 function exists(file: string): boolean {

@@ -2,7 +2,7 @@
  * The literal grammar: commands that pass where no sandbox enforces that they only read. Few programs; words that are
  * what they say; options that are listed whole. Every other word is judged as a path by the caller.
  */
-import {NotProven} from './shell-words.ts';
+import {UnclearCommand} from './shell-words.ts';
 
 interface LiteralProgram {
   /** One-letter options without values: `-a`, `-ab`. */
@@ -43,17 +43,11 @@ const PROGRAMS: Readonly<Record<string, LiteralProgram>> = {
   head: LINES,
   tail: LINES,
   wc: {flags: 'clmLw', options: '--lines --words --bytes --chars --'},
-  nl: {flags: 'p', options: '-ba --'},
-  tac: {options: '--'},
   sort: {flags: 'bcdfghiMnRrsuVz', options: '-k# -k -t? -t --reverse --unique --numeric-sort --'},
   uniq: {flags: 'cdDiuz', options: '--count', operands: 'none'},
   cut: {flags: 'snz', options: '-f# -c# -b# -d? -f -c -b -d --complement --'},
   tr: {flags: 'cCdst', operands: 'texts'},
-  comm: {flags: '123z', options: '--'},
-  cmp: {flags: 'bls', options: '--'},
   grep: GREP,
-  egrep: GREP,
-  fgrep: GREP,
   rg: {
     flags: 'inNvwxcloqsSFPUuHI0.',
     options: `${CONTEXT} -g -t -T --glob=* --type=* --files --hidden --no-ignore --ignore-case --line-number --count --
@@ -75,8 +69,6 @@ const PROGRAMS: Readonly<Record<string, LiteralProgram>> = {
   pwd: {flags: 'LP', operands: 'none'},
   true: {operands: 'none'},
   false: {operands: 'none'},
-  node: {begin: [/^(?:-v|--version)$/], operands: 'none'},
-  python3: {begin: [/^(?:-V|--version)$/], operands: 'none'},
 };
 
 const DIFF = `${COLOR} -# -U# --stat --shortstat --numstat --name-only --name-status --cached --staged --no-ext-diff
@@ -125,7 +117,7 @@ export function isBuiltIn(program: string): boolean {
   return BUILT_IN.has(program);
 }
 
-/** @param words after bash has removed the quotes. @throws NotProven for a program, option or word that is not in the grammar */
+/** @param words after bash has removed the quotes. @throws UnclearCommand for a program, option or word that is not in the grammar */
 export function readLiteralCommand([program = '', ...words]: readonly string[]): LiteralCommand {
   const name = program.replace(/^\/(?:usr\/)?bin\/(?=[^/]+$)/, '');
   if (name === 'echo') return {program, paths: [], searches: false};
@@ -141,14 +133,15 @@ function readWords(
   known: LiteralProgram | undefined,
   words: readonly string[],
 ): LiteralCommand {
-  if (!known) throw new NotProven(`${name} is not one of the plain programs`);
+  if (!known) throw new UnclearCommand(`${name} is not one of the plain programs`);
   const {flags = '', options = '', begin = [], operands, searches = false} = known;
-  if (!begin.every((pattern, at) => pattern.test(words[at] ?? ''))) throw new NotProven(`${name}: not in this form`);
+  if (!begin.every((pattern, at) => pattern.test(words[at] ?? '')))
+    throw new UnclearCommand(`${name}: not in this form`);
   const isOption = createOptionTest(flags, options);
   const paths = words.slice(begin.length).filter((word) => !isOption(word));
   const unknown = paths.find((word) => word.startsWith('-') && word !== '-');
-  if (unknown !== undefined) throw new NotProven(`${name}: its option ${unknown} is not in the list`);
-  if (operands === 'none' && paths.length > 0) throw new NotProven(`${name}: not with ${paths[0]}`);
+  if (unknown !== undefined) throw new UnclearCommand(`${name}: its option ${unknown} is not in the list`);
+  if (operands === 'none' && paths.length > 0) throw new UnclearCommand(`${name}: not with ${paths[0]}`);
   return {program, paths: operands === 'texts' ? [] : paths.filter((word) => word !== '-'), searches};
 }
 
@@ -176,11 +169,11 @@ const WHOLE_WORD = new RegExp(`^${WORD}$`, 'u');
 
 /**
  * The text of a word of plain or quoted characters. Not one that begins with `~` or `@`: some programs read a file there.
- * @throws NotProven for all others
+ * @throws UnclearCommand for all others
  */
 export function readLiteralWord(raw: string): string {
   const text = raw.replace(/'([^']*)'|"([^"]*)"/g, '$1$2');
-  if (!WHOLE_WORD.test(raw) || /^[~@]/.test(text)) throw new NotProven(`${raw} is no plain word`);
+  if (!WHOLE_WORD.test(raw) || /^[~@]/.test(text)) throw new UnclearCommand(`${raw} is no plain word`);
   return text;
 }
 
@@ -189,7 +182,7 @@ const BETWEEN = /^(?:\|\||&&|\||;)$/;
 /**
  * Commands of plain words with `|`, `&&`, `||` and `;` between them, and `cd FOLDER &&` before them.
  * @returns the commands, and the folder in which they run
- * @throws NotProven for all others
+ * @throws UnclearCommand for all others
  */
 export function parseLiteral(text: string): {
   readonly commands: readonly (readonly string[])[];
@@ -201,19 +194,19 @@ export function parseLiteral(text: string): {
   for (let at = 0; at < text.length; at = token.lastIndex) {
     token.lastIndex = at;
     const [, found] = token.exec(text) ?? [];
-    if (found === undefined) throw new NotProven('it has more than plain words');
+    if (found === undefined) throw new UnclearCommand('it has more than plain words');
     if (BETWEEN.test(found)) {
       operators.push(found);
       commands.push([]);
     } else if (!found.startsWith('2>')) commands.at(-1)!.push(readLiteralWord(found));
-    else if (commands.at(-1)!.length === 0) throw new NotProven('it has more than plain words');
+    else if (commands.at(-1)!.length === 0) throw new UnclearCommand('it has more than plain words');
   }
-  if (commands.some((words) => words.length === 0)) throw new NotProven('a command is missing in it');
+  if (commands.some((words) => words.length === 0)) throw new UnclearCommand('a command is missing in it');
   const [first, ...rest] = commands;
   if (first![0] !== 'cd') return {commands};
   const [, folder, ...more] = first!;
   if (folder === undefined || /^-|^$/.test(folder) || more.length > 0 || operators[0] !== '&&') {
-    throw new NotProven('cd: where it leads is not plain');
+    throw new UnclearCommand('cd: where it leads is not plain');
   }
   return {commands: rest, folder};
 }

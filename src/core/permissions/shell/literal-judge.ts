@@ -11,14 +11,14 @@ import {combineVerdicts, deny} from '../verdict.ts';
 import {type CommandPart, joinPath} from './command-shape.ts';
 import {checkRepository} from './literal-git.ts';
 import {isBuiltIn, type LiteralCommand, parseLiteral, readLiteralCommand, readLiteralWord} from './literal-grammar.ts';
-import {NotProven, unlessNotProven} from './shell-words.ts';
+import {UnclearCommand, unlessUnclear} from './shell-words.ts';
 
 /** Whether the command is of the literal grammar here, whatever it reads. */
 export function isLiteral(text: string, context: PermissionContext): boolean {
-  return !(unlessNotProven(() => readLiteral(text, context)) instanceof NotProven);
+  return !(unlessUnclear(() => readLiteral(text, context)) instanceof UnclearCommand);
 }
 
-/** The verdict on the files that a command of the literal grammar reads. @throws NotProven for another command */
+/** The verdict on the files that a command of the literal grammar reads. @throws UnclearCommand for another command */
 export function judgeLiteral(text: string, context: PermissionContext): Verdict {
   const {commands, directories} = readLiteral(text, context);
   const verdict = combineVerdicts([
@@ -28,7 +28,7 @@ export function judgeLiteral(text: string, context: PermissionContext): Verdict 
   return verdict.verdict === 'ask' ? {...verdict, because: `runs a command that ${verdict.because}`} : verdict;
 }
 
-/** The same for a part of a command whose other parts a rule allows. @throws NotProven when it is not of the grammar */
+/** The same for a part of a command whose other parts a rule allows. @throws UnclearCommand when it is not of the grammar */
 export function judgeLiteralPart(
   {words}: CommandPart,
   directories: readonly string[],
@@ -49,7 +49,7 @@ function readLiteral(text: string, context: PermissionContext) {
   // Bash goes by names where other programs go by links: `cd` must lead to the same place by both.
   if (folder !== undefined) {
     const isPlain = resolveLinks(folder, workspace.cwd) === path.resolve(workspace.cwd, folder);
-    if (!isPlain || workspace.env.CDPATH !== undefined) throw new NotProven('cd: where it leads is not plain');
+    if (!isPlain || workspace.env.CDPATH !== undefined) throw new UnclearCommand('cd: where it leads is not plain');
   }
   const directories = folder === undefined ? ['.'] : ['.', folder];
   const read = commands.map((words) => readLiteralCommand(words));
@@ -57,17 +57,20 @@ function readLiteral(text: string, context: PermissionContext) {
   return {commands: read, directories};
 }
 
-/** @throws NotProven where a program of the project, or one that the settings of a repository name, could run */
+/** Not a home: the shims of version managers there run what a file of the project names. */
+const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/opt', '/nix'];
+
+/** @throws UnclearCommand where a program of the project, or one that the settings of a repository name, could run */
 function checkProgram({program}: LiteralCommand, directories: readonly string[], {workspace}: PermissionContext): void {
   if (isBuiltIn(program)) return;
   const {cwd, env} = workspace;
   for (const folder of directories) {
     const at = resolveLinks(folder, cwd);
     const found = program.startsWith('/') ? program : findOnPath(program, env.PATH ?? '', at);
-    if (found === undefined) throw new NotProven(`${program} was not found on PATH`);
-    const roots = getRoots(workspace);
-    if (isInside(found, roots) || isInside(resolveLinks(found, at), roots)) {
-      throw new NotProven(`${program} is a program of the project`);
+    if (found === undefined) throw new UnclearCommand(`${program} was not found on PATH`);
+    const target = resolveLinks(found, at);
+    if (isInside(found, getRoots(workspace)) || !isInside(target, SYSTEM_FOLDERS)) {
+      throw new UnclearCommand(`${program} is no program of the system: ${target}`);
     }
     if (/(?:^|\/)git$/.test(program) && existsSync(at)) checkRepository(at, workspace);
   }

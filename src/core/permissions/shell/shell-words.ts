@@ -1,17 +1,17 @@
 /** What bash makes of a word of a command when it expands it, as far as that is known before the command runs. */
 import type {ArithmeticExpression, DoubleQuotedChild, Word, WordPart} from 'unbash';
 
-/** Why a command is not understood, or is not proven to only read. The message has no dot at its end. */
-export class NotProven extends Error {
-  override name = 'NotProven';
+/** Why a command is not understood, or is not one of those that are asked for. The message has no dot at its end. */
+export class UnclearCommand extends Error {
+  override name = 'UnclearCommand';
 }
 
 /** @returns the reason in place of what `work` returns, when it throws one */
-export function unlessNotProven<T>(work: () => T): T | NotProven {
+export function unlessUnclear<T>(work: () => T): T | UnclearCommand {
   try {
     return work();
   } catch (error) {
-    if (error instanceof NotProven) return error;
+    if (error instanceof UnclearCommand) return error;
     throw error;
   }
 }
@@ -32,12 +32,12 @@ const PLAIN_PARAMETER = /^\$(?:\w+|[?#$!*@-]|\{(?:\w+|[?#$!*@-])\})$/;
 /**
  * The scripts of its substitutions are parts of the parsed command.
  * @returns several words for braces: `{a,b}`
- * @throws NotProven for an expansion that may do more than its text shows
+ * @throws UnclearCommand for an expansion that may do more than its text shows
  */
 export function readWord(word: Word): readonly ShellWord[] {
   const [only] = word.parts ?? [];
   if (only?.type === 'ProcessSubstitution' && word.parts?.length === 1) {
-    if (only.operator !== '<' || !only.script) throw new NotProven(`${word.text} is written to`);
+    if (only.operator !== '<' || !only.script) throw new UnclearCommand(`${word.text} is written to`);
     return [{kind: 'unknown'}];
   }
   if (!word.parts) {
@@ -49,17 +49,17 @@ export function readWord(word: Word): readonly ShellWord[] {
   for (const part of word.parts) {
     const expansions = readPart(part);
     if (hasGlob && part.type !== 'Glob' && expansions.some(({text}) => /[*?[\\]/.test(text))) {
-      throw new NotProven(`${word.text} is a pattern with quoted pattern characters`);
+      throw new UnclearCommand(`${word.text} is a pattern with quoted pattern characters`);
     }
     states = states.flatMap((state) => expansions.map((more) => join(state, more)));
-    if (states.length > MAX_WORDS) throw new NotProven('its braces make too many words');
+    if (states.length > MAX_WORDS) throw new UnclearCommand('its braces make too many words');
   }
   const first = word.parts[0];
   const home = first?.type === 'Literal' && isHome(first.text, word.text);
   return states.map((state) => toShellWord(state, home));
 }
 
-/** @throws NotProven for what may run code when bash expands the text of a here-document */
+/** @throws UnclearCommand for what may run code when bash expands the text of a here-document */
 export function checkText(parts: readonly WordPart[]): void {
   for (const part of parts) if (part.type !== 'Literal') readPart(part);
 }
@@ -90,20 +90,20 @@ function readPart(part: WordPart): readonly Expansion[] {
     case 'AnsiCQuoted':
       // Bash may read bytes outside of ASCII differently, and it ends such a text at a NUL byte.
       if (!/^[ -~\n\t]*$/.test(part.value) || /\\(?:0|x00|u0+\b|c)/i.test(part.text)) {
-        throw new NotProven(`${part.text} hides its text`);
+        throw new UnclearCommand(`${part.text} hides its text`);
       }
       return [toKnown(part.value)];
     case 'DoubleQuoted':
       return [part.parts.map((child) => readQuoted(child)).reduce(join, toKnown(''))];
     case 'Glob':
-      if (!/^(?:[*?]|\[[\w!^:.-]+\])$/.test(part.text)) throw new NotProven(`${part.text} is an unusual pattern`);
+      if (!/^(?:[*?]|\[[\w!^:.-]+\])$/.test(part.text)) throw new UnclearCommand(`${part.text} is an unusual pattern`);
       return [{text: part.text, glob: true, unknown: false}];
     case 'BraceExpansion':
       return readBraces(part.text).map(toKnown);
     case 'ExtendedGlob':
     case 'LocaleString':
     case 'ProcessSubstitution':
-      throw new NotProven(`${part.text} is known only when it runs`);
+      throw new UnclearCommand(`${part.text} is known only when it runs`);
     default:
       return [readQuoted(part)];
   }
@@ -114,13 +114,13 @@ function readQuoted(part: DoubleQuotedChild): Expansion {
     case 'Literal':
       return toKnown(part.value);
     case 'CommandExpansion':
-      if (!part.script || part.text.startsWith('${')) throw new NotProven(`${part.text} was not understood`);
+      if (!part.script || part.text.startsWith('${')) throw new UnclearCommand(`${part.text} was not understood`);
       return UNKNOWN;
     case 'ArithmeticExpansion':
-      if (!part.expression || !isPlainNumber(part.expression)) throw new NotProven(`${part.text} may run code`);
+      if (!part.expression || !isPlainNumber(part.expression)) throw new UnclearCommand(`${part.text} may run code`);
       return UNKNOWN;
     default:
-      if (!PLAIN_PARAMETER.test(part.text)) throw new NotProven(`${part.text} may run code`);
+      if (!PLAIN_PARAMETER.test(part.text)) throw new UnclearCommand(`${part.text} may run code`);
       return UNKNOWN;
   }
 }
@@ -147,24 +147,25 @@ function isPlainNumber(expression: ArithmeticExpression): boolean {
   }
 }
 
-/** `{a,b}` of plain words. @throws NotProven for other braces */
+/** `{a,b}` of plain words. @throws UnclearCommand for other braces */
 function readBraces(text: string): string[] {
-  if (!/^\{[\w./@+-]+(?:,[\w./@+-]+)+\}$/.test(text)) throw new NotProven(`${text}: only plain braces are understood`);
+  if (!/^\{[\w./@+-]+(?:,[\w./@+-]+)+\}$/.test(text))
+    throw new UnclearCommand(`${text}: only plain braces are understood`);
   return text.slice(1, -1).split(',');
 }
 
-/** @throws NotProven for characters that have a meaning without quotes, but which the parser took for plain text */
+/** @throws UnclearCommand for characters that have a meaning without quotes, but which the parser took for plain text */
 function checkBare(text: string): void {
   const bare = text.replace(/\\[\s\S]/g, '');
   const opensBracket = bare.includes('[') && bare !== '[';
   const expandsBraces = /\{[^}]*(?:,|\.\.)/.test(bare);
   if (opensBracket || expandsBraces || /[`*?<>|&;()"'\s]|\$(?!$)/.test(bare))
-    throw new NotProven(`${text} was not understood`);
+    throw new UnclearCommand(`${text} was not understood`);
 }
 
-/** @throws NotProven for `~name`, `~+` and the like */
+/** @throws UnclearCommand for `~name`, `~+` and the like */
 function isHome(firstText: string, whole: string): boolean {
   if (!firstText.startsWith('~')) return false;
   if (whole === '~' || firstText.startsWith('~/')) return true;
-  throw new NotProven(`${whole}: which directory ~ means here is known only when it runs`);
+  throw new UnclearCommand(`${whole}: which directory ~ means here is known only when it runs`);
 }

@@ -5,8 +5,8 @@ import {execa} from 'execa';
 import {beforeAll, describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {base, type DecideOptions, outside, root, run, workspace} from '../fixture.ts';
+import {HOSTILE_PROGRAMS, HOSTILE_SYNTAX} from './hostile-commands.ts';
 import {LITERAL_COMMANDS, READING_COMMANDS} from './reading-commands.ts';
-import {UNPROVEN_PROGRAMS, UNPROVEN_SYNTAX} from './unproven-commands.ts';
 
 const READ_ONLY = {launch: 'read-only', checkpoint: false};
 const PLAIN = {launch: 'plain', checkpoint: false};
@@ -173,7 +173,7 @@ describe('where no sandbox works', () => {
     expect(await run(command, bare)).toMatchObject({verdict: 'allow', attempts: [PLAIN]});
   });
 
-  it.each([...UNPROVEN_SYNTAX, ...UNPROVEN_PROGRAMS])('another one is asked about: %j', async (command) => {
+  it.each([...HOSTILE_SYNTAX, ...HOSTILE_PROGRAMS])('another one is asked about: %j', async (command) => {
     expect((await run(command, bare)).verdict).toBe('ask');
     expect((await run(command, {...bare, in: {...inside, confinement: 'read-only'}})).verdict).toBe('deny');
   });
@@ -286,7 +286,7 @@ describe('where no sandbox works', () => {
     rmSync(path.join(root, '.keys'), {recursive: true});
   });
 
-  it('a program passes only where PATH finds it outside of the workspace', async () => {
+  it('a program passes only where PATH finds one of the system, outside of the workspace', async () => {
     const bin = path.join(root, 'bin');
     mkdirSync(bin);
     const at = (PATH: string): DecideOptions => ({sandbox: false, in: {...workspace, env: {...workspace.env, PATH}}});
@@ -297,6 +297,10 @@ describe('where no sandbox works', () => {
     for (const PATH of [`${bin}:/usr/bin`, 'bin:/usr/bin', `/nonexistent:${base}/work/bin`, '']) {
       expect((await run('cat a', at(PATH))).verdict, PATH).toBe('ask');
     }
+    // A shim in the home may run what the project names.
+    writeFileSync(path.join(outside, 'cat'), '', {mode: 0o755});
+    expect((await run('cat a', at(`${outside}:/usr/bin`))).verdict).toBe('ask');
+    rmSync(path.join(outside, 'cat'));
     symlinkSync(path.join(bin, 'cat'), path.join(outside, 'cat'));
     expect((await run('cat a', at(`${outside}:/usr/bin`))).verdict).toBe('ask');
     expect((await run('cd bin && cat a', at(':/usr/bin'))).verdict).toBe('ask');

@@ -160,7 +160,6 @@ export const LITERAL_COMMANDS: readonly string[] = [
   'test -d a || echo no',
   'command -v git',
   'basename /x/y.ts .ts',
-  'node --version',
   'git --version',
   'git status',
   'git status --porcelain',

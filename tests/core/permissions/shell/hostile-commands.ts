@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are commands of a shell.
 /** Syntax of bash by which a command does more than read, or may do so. */
-export const UNPROVEN_SYNTAX: readonly string[] = [
+export const HOSTILE_SYNTAX: readonly string[] = [
   '',
   ' ',
   '# only words',
@@ -172,7 +172,7 @@ export const UNPROVEN_SYNTAX: readonly string[] = [
 ];
 
 /** Programs that read, with words that make them do more, and programs that do more by themselves. */
-export const UNPROVEN_PROGRAMS: readonly string[] = [
+export const HOSTILE_PROGRAMS: readonly string[] = [
   'sort -o x a',
   'sort -ox a',
   'sort --output=x a',
