@@ -11,14 +11,21 @@ export interface MemoryOverTime {
   /** Megabytes after the first tenth, and the most from then on. */
   readonly earlyMb: number;
   readonly mostMb: number;
+  /** CPU time of the process at the last sample. Seconds. */
+  readonly cpuSeconds: number;
+}
+
+interface Sample {
+  readonly residentMb: number;
+  readonly cpuSeconds: number;
 }
 
 /** A run in print mode with this number of turns, each with one `read_file`. */
 export async function measureTurnMemory(home: Home, turns: number): Promise<MemoryOverTime> {
-  const samples: number[] = [];
+  const samples: Sample[] = [];
   let pid = 0;
   const server = await serve((index) => {
-    samples.push(getResidentMb(pid));
+    samples.push(takeSample(pid));
     return index < turns ? callTool('read_file', {path: 'notes.txt'}, `toolu_${index}`) : say('Done.');
   });
   try {
@@ -42,7 +49,7 @@ export async function measureTurnMemory(home: Home, turns: number): Promise<Memo
 
 /** A REPL with this number of prompts, each answered with 40 lines. */
 export async function measurePromptMemory(home: Home, prompts: number): Promise<MemoryOverTime> {
-  const samples: number[] = [];
+  const samples: Sample[] = [];
   const answer = (index: number) =>
     say(`${Array.from({length: 40}, (_, line) => `- item ${line} of answer ${index}`).join('\n')}\n\nend ${index};`);
   const server = await serve(answer);
@@ -54,7 +61,7 @@ export async function measurePromptMemory(home: Home, prompts: number): Promise<
       await terminal.waitFor(`> prompt ${index};`);
       terminal.press('enter');
       await terminal.waitFor(`end ${index};`);
-      samples.push(getResidentMb(terminal.pid));
+      samples.push(takeSample(terminal.pid));
     }
   } finally {
     await terminal.close();
@@ -63,14 +70,21 @@ export async function measurePromptMemory(home: Home, prompts: number): Promise<
   return summarize(samples);
 }
 
-function summarize(samples: readonly number[]): MemoryOverTime {
+function summarize(samples: readonly Sample[]): MemoryOverTime {
+  const megabytes = samples.map(({residentMb}) => residentMb);
   const tenth = Math.ceil(samples.length / 10);
-  return {earlyMb: Math.max(...samples.slice(0, tenth)), mostMb: Math.max(...samples)};
+  return {
+    earlyMb: Math.max(...megabytes.slice(0, tenth)),
+    mostMb: Math.max(...megabytes),
+    cpuSeconds: samples.at(-1)?.cpuSeconds ?? 0,
+  };
 }
 
-function getResidentMb(pid: number): number {
+function takeSample(pid: number): Sample {
   const kb = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kb) / 1024;
+  // After the name in brackets: the 12th and 13th field, in ticks of 10 ms.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return {residentMb: Number(kb) / 1024, cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100};
 }
 
 /** Answers without keeping the requests: they would fill the memory of this process. */

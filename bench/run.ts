@@ -9,6 +9,7 @@ import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
 import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
 import {type ConfinedTimes, measureConfined} from './confined.ts';
+import {type MemoryOverTime, measurePromptMemory, measureTurnMemory} from './memory.ts';
 import {measureSearch, SEARCHED_FILES} from './repositories.ts';
 import {measureNode, measureTimeToPrompt, measureTimeToTypedKey, measureVersion} from './start-up.ts';
 import {measureInRounds} from './statistics.ts';
@@ -53,6 +54,9 @@ async function measure(): Promise<Row[]> {
   const confined = await measureConfined(home, short ? 5 : 20);
   const checkpoints = await measureCheckpoints(home, short ? 5 : 15);
   const search = await measureSearch(home, short ? 5 : 15);
+  const [turns, prompts] = short ? [300, 80] : [2000, 500];
+  const turnMemory = await measureTurnMemory(home, turns);
+  const promptMemory = await measurePromptMemory(home, prompts);
   const compareWithNode = (what: string, ms: number, target?: number): Row => ({
     what,
     measured: `${ms.toFixed(0)} ms`,
@@ -67,6 +71,8 @@ async function measure(): Promise<Row[]> {
     compareWithNode('start to a typed key on the screen', times.key, 8),
     createRow('idle memory, all processes', atRest.residentMb, 'MB', 110),
     createRow('CPU at rest, ticks of 10 ms in 3 s', atRest.ticks, 'ticks', 1),
+    createMemoryRow(`one run of ${turns} turns`, turnMemory),
+    createMemoryRow(`${prompts} prompts in the REPL`, promptMemory),
     createRow('time of mini-cc in a turn with one `bash true`', turn, 'ms', 12),
     createRow('first request with all tools', bytes / 1024, 'KB', 12),
     createCheckpointRow('the first command of a session', checkpoints.firstMs),
@@ -107,6 +113,10 @@ function compareWithBare({plainMs, bareMs, readOnlyMs}: ConfinedTimes): Row {
 
 function createCheckpointRow(what: string, ms: number): Row {
   return {what: `checkpoint of ${CHECKPOINT_FILES} files around ${what}`, measured: `${ms.toFixed(0)} ms`};
+}
+
+function createMemoryRow(what: string, {earlyMb, mostMb}: MemoryOverTime): Row {
+  return createRow(`most memory in ${what} (in its first tenth ${earlyMb.toFixed(0)} MB)`, mostMb, 'MB', 160);
 }
 
 function createRow(what: string, value: number, unit: string, target: number): Row {

@@ -10,6 +10,7 @@ import {toModelError} from './model-errors.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {readReplyEvents} from './reply-events.ts';
 import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
+import {type RequestBody, RequestBuffers} from './request-body.ts';
 import {type Attempt, type RetryPolicy, withRetries} from './retry.ts';
 
 export interface ModelServer {
@@ -43,6 +44,7 @@ const RELEASE_MS = 1_000;
 export class AnthropicModel implements Model {
   readonly #client: Anthropic;
   readonly #contextSize: ContextSize;
+  readonly #buffers = new RequestBuffers();
 
   constructor(
     private readonly server: ModelServer,
@@ -57,6 +59,8 @@ export class AnthropicModel implements Model {
       timeout: 3_600_000,
       logLevel: 'off',
       openTelemetry: false,
+      // A redirect must not take the key to another server.
+      fetchOptions: {redirect: 'manual'},
       ...(server.fetch ? {fetch: server.fetch} : {}),
     });
     const {id, offline, contextWindow} = settings;
@@ -99,7 +103,8 @@ export class AnthropicModel implements Model {
     const watch = new ReplyWatch(replyLimits, clock, request.signal);
     const builder = new ReplyBuilder();
     try {
-      const response = await this.#client.messages.create(this.#body(request), {signal: watch.signal}).asResponse();
+      const body = this.#buffers.create(this.#toParams(request));
+      const response = await this.#post(body, watch.signal);
       const events = readReplyEvents(watch.watchBytes(response));
       for (;;) {
         const {done, value: event} = await events.next();
@@ -112,6 +117,7 @@ export class AnthropicModel implements Model {
         }
         if (event.type === 'message_stop') {
           void releaseConnection(events, watch);
+          body.release();
           break;
         }
       }
@@ -126,7 +132,13 @@ export class AnthropicModel implements Model {
     }
   }
 
-  #body(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
+  /** As `client.messages.create`, which makes one string of the body. */
+  #post({stream, length}: RequestBody, signal: AbortSignal): Promise<Response> {
+    const headers = {'content-type': 'application/json', 'content-length': String(length)};
+    return this.#client.post('/v1/messages', {body: stream, stream: true, headers, signal}).asResponse();
+  }
+
+  #toParams(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
     return {
       model: this.settings.id,
       max_tokens: Math.max(

@@ -60,7 +60,7 @@ function getKind(given: number | undefined, type: unknown): ModelErrorKind {
   if (status === 402) return 'billing';
   if (type === 'rate_limit_error' || status === 429) return 'rate_limit';
   if (status === 401 || status === 403) return 'authentication';
-  if (status === 404) return 'not_found';
+  if (status === 404 || isRedirect(status)) return 'not_found';
   if (status === undefined || status >= 500 || status === 408 || status === 409) return 'server';
   return 'bad_request';
 }
@@ -74,8 +74,14 @@ const ADVICE: Readonly<Partial<Record<ModelErrorKind, string>>> = {
   bad_request: 'the model server refused the request',
 };
 
+/** Not followed: it could take the key to another server. */
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400;
+}
+
 /** The message in the server's JSON, or else the first line of what it sent; at most 200 characters. */
 function getServerMessage(error: InstanceType<typeof Anthropic.APIError>): string {
+  if (isRedirect(error.status)) return `it redirects to ${error.headers?.get('location')?.slice(0, 200) ?? 'nowhere'}`;
   const body = error.error as {error?: {message?: unknown}; message?: unknown} | undefined;
   const message = body?.error?.message ?? body?.message;
   const text = typeof message === 'string' ? message : error.message.replace(/^\d{3}\s*/, '');

@@ -1,6 +1,9 @@
-import {describe, expect, it} from 'vitest';
+import events from 'node:events';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {say, status} from '../support/messages-server.ts';
-import {ask} from './fixture.ts';
+import {ask, hello, modelAt} from './fixture.ts';
 
 describe('an error', () => {
   const once = {retry: {maxWaitSeconds: 0}};
@@ -10,6 +13,21 @@ describe('an error', () => {
     await expect(reply).rejects.toThrow(
       /^the model server refused the request \(400\): bad key \[redacted: SOME_KEY\]$/,
     );
+  });
+
+  it('names the address to which a server redirects, and the key does not go there', async () => {
+    const paths: string[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url ?? '');
+      response.writeHead(308, {location: 'https://elsewhere.example/v1/messages'}).end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await events.once(server, 'listening');
+    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await expect(modelAt({baseURL, apiKey: 'key'}).reply(hello(), () => undefined)).rejects.toThrow(
+      /check --model and ANTHROPIC_BASE_URL \(308\): it redirects to https:\/\/elsewhere\.example\/v1\/messages$/,
+    );
+    expect(paths).toEqual(['/v1/messages']);
   });
 
   it('has at most 200 characters of what the server said', async () => {

@@ -62,6 +62,12 @@ export class History {
   #state: HistoryState = createState();
   #repairs: Repair[] = [];
   #accepted = 0;
+  /** `messages` as it was made last, of which lines, and how many they were: each request asks for it several times. */
+  #sent: {readonly of: Line[]; readonly count: number; readonly messages: readonly Message[]} = {
+    of: this.#lines,
+    count: 0,
+    messages: [],
+  };
   /** How much of the model's context window the messages use. */
   readonly window = new ContextWindow();
   readonly #toldRepairs = new Set<Repair>();
@@ -76,10 +82,14 @@ export class History {
 
   /** Each one, and all together, as a server takes them, once open calls are answered. The array is not changed later. */
   get messages(): readonly Message[] {
-    const messages = this.#lines.map(({message}) => message);
-    const last = messages.at(-1);
-    if (last?.role === 'assistant') messages[messages.length - 1] = withoutTrailingSpace(last);
-    return messages;
+    const {of, count} = this.#sent;
+    if (of !== this.#lines || count !== this.#lines.length) {
+      const messages = this.#lines.map(({message}) => message);
+      const last = messages.at(-1);
+      if (last?.role === 'assistant') messages[messages.length - 1] = withoutTrailingSpace(last);
+      this.#sent = {of: this.#lines, count: this.#lines.length, messages};
+    }
+    return this.#sent.messages;
   }
 
   /** Appends a message. @returns the uuid of its line; undefined when nothing was left of it. */

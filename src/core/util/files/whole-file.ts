@@ -244,14 +244,21 @@ function getChunks(content: NewContent, old: FileHandle | undefined) {
 }
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
+const FIRST_CHUNK_BYTES = 16 * 1024;
 
-/** @param from and `to` in bytes; `to` exclusive. Default: the whole file. */
+/**
+ * Chunks begin small and grow while they are filled: most files are small, and buffers that are too large for them pile
+ * up as garbage.
+ * @param from and `to` in bytes; `to` exclusive. Default: the whole file.
+ */
 export async function* readAll(handle: FileHandle, from = 0, to = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+  let size = FIRST_CHUNK_BYTES;
   for (let at = from; at < to; ) {
-    const {buffer, bytesRead} = await handle.read(Buffer.alloc(Math.min(CHUNK_BYTES, to - at)), 0, undefined, at);
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(Math.min(size, to - at)), 0, undefined, at);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
+    if (bytesRead === size) size = Math.min(size * 4, CHUNK_BYTES);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import {lstat} from 'node:fs/promises';
+import {lstat, open} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -266,4 +266,20 @@ print([failed, readdirSync('.').filter((name) => name.startsWith('.mini-cc-kept-
     expect(failed.message.endsWith(`/${copy}.`)).toBe(true);
     expect(kept).toEqual([30_000]);
   });
+});
+
+test('a small file is read with small buffers, a large one in chunks that grow', async () => {
+  const file = path.join(folder(), 'file');
+  const readSizes = async (size: number) => {
+    writeFileSync(file, Buffer.alloc(size, 'a'));
+    const handle = await open(file);
+    const sizes: {bytes: number; buffer: number}[] = [];
+    for await (const chunk of readAll(handle)) sizes.push({bytes: chunk.length, buffer: chunk.buffer.byteLength});
+    await handle.close();
+    return sizes;
+  };
+  expect(await readSizes(10)).toEqual([{bytes: 10, buffer: 16_384}]);
+  const large = await readSizes(3_000_000);
+  expect(large.reduce((sum, {bytes}) => sum + bytes, 0)).toBe(3_000_000);
+  expect(large.length).toBeLessThan(7);
 });

@@ -1,0 +1,14 @@
+import {expect, it} from 'vitest';
+import {measureTurnMemory} from '../../bench/memory.ts';
+import {createHome} from '../support/environment.ts';
+
+it('a run of 300 turns stays below 150 MB', {timeout: 120_000}, async () => {
+  const home = await createHome();
+  try {
+    const {mostMb} = await measureTurnMemory(home, 300);
+    expect(mostMb).toBeGreaterThan(40);
+    expect(mostMb).toBeLessThan(150);
+  } finally {
+    await home.remove();
+  }
+});
