@@ -1,6 +1,6 @@
 /** The whole screen: finished items above, each printed once; the live part below, always lower than the window. */
 import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
-import {type ComponentType, useEffect, useMemo, useState, useSyncExternalStore} from 'react';
+import {useEffect, useMemo, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
@@ -9,7 +9,6 @@ import {useExternalEditor} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import {currentQuestion} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
-import type {MarkdownProps} from './text/markdown.tsx';
 
 export interface AppProps {
   readonly controller: Controller;
@@ -20,12 +19,13 @@ export function App({controller}: AppProps) {
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const {columns, rows} = useWindowSize();
   const isStatic = useIsScreenReaderEnabled();
-  const {isReady, Markdown} = useMarkdown(ui.session !== undefined);
   const {setCursorPosition} = useCursor();
 
   useInput((input, key) => pressKeys(controller, input, key, promptWidth(columns)));
   usePaste((text) => pasteText(controller, text));
 
+  const {formatter} = local;
+  const isReady = formatter !== undefined;
   const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
   const {question} = currentQuestion(ui, local);
   const askId = question?.id;
@@ -44,7 +44,7 @@ export function App({controller}: AppProps) {
   return (
     <>
       <Static items={[...finished]}>
-        {(item) => <FinishedItemView key={item.id} item={item} columns={columns} Markdown={Markdown} />}
+        {(item) => <FinishedItemView key={item.id} item={item} columns={columns} formatter={formatter} />}
       </Static>
       {!local.isLeaving && (
         <Box flexDirection="column">
@@ -55,28 +55,9 @@ export function App({controller}: AppProps) {
   );
 }
 
-/** The items up to the first text of the model, until the markdown renderer is loaded: the order must not change. */
+/** The items up to the first text of the model, until the formatter is loaded: the order must not change. */
 function printable(finished: readonly FinishedItem[], isReady: boolean): readonly FinishedItem[] {
   if (isReady) return finished;
   const first = finished.findIndex((item) => item.kind === 'markdown' || item.kind === 'announcement');
   return first < 0 ? finished : finished.slice(0, first);
-}
-
-/** `isReady`: text can be drawn, with the renderer, or without it when it could not be loaded. */
-interface LoadedMarkdown {
-  readonly isReady: boolean;
-  readonly Markdown: ComponentType<MarkdownProps> | undefined;
-}
-
-/** Loads the markdown renderer after the first frame, which does not need it. */
-function useMarkdown(isWanted: boolean): LoadedMarkdown {
-  const [loaded, setLoaded] = useState<LoadedMarkdown>({isReady: false, Markdown: undefined});
-  useEffect(() => {
-    if (!isWanted) return;
-    import('./text/markdown.tsx').then(
-      ({createMarkdown}) => setLoaded({isReady: true, Markdown: createMarkdown()}),
-      () => setLoaded({isReady: true, Markdown: undefined}),
-    );
-  }, [isWanted]);
-  return loaded;
 }

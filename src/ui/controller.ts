@@ -10,12 +10,16 @@ import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
 import {createEditor, edit, expandedText, submitted} from './input/editor.ts';
 import {focusOn} from './input/question-keys.ts';
+import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
-import {addText, forgetPrinted} from './state/finished-items.ts';
+import {forgetPrinted} from './state/finished-items.ts';
 import {type Cell, createCell, isWorking, type LocalState} from './state/local-state.ts';
 import {addPrompt, openSession, printQuestion, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
 import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from './state/ui-state.ts';
+import type {LiveRoom} from './text/answer-stream.ts';
+import type {Formatter} from './text/format.ts';
+import {PLAIN_FORMATTER} from './text/plain-format.ts';
 import {screenLine} from './text/screen-text.ts';
 
 export interface ControllerOptions {
@@ -26,6 +30,8 @@ export interface ControllerOptions {
   readonly onRepaint: () => void;
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
+  /** How many rows of an answer may be live, and the width of the window. */
+  readonly room?: () => LiveRoom;
 }
 
 /** The modes that Shift+Tab goes through. */
@@ -42,12 +48,13 @@ export class Controller {
   readonly local: Cell<LocalState>;
   readonly now: () => number;
   readonly #options: ControllerOptions;
-  readonly #pump = createEventPump((events) => this.ui.set(events.reduce(reduce, this.ui.get())));
+  readonly #pump = createEventPump((events) => this.#setUi(events.reduce(reduce, this.ui.get())));
   /** Questions from before the session was open, by id: this class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
   #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
+  #waitTimer: NodeJS.Timeout | undefined;
   #stoppedRuns: readonly SubagentRun[] = [];
   /** The runs that the last warning before leaving named. */
   #warnedRuns = '';
@@ -74,11 +81,38 @@ export class Controller {
       isLeaving: false,
       repaints: 0,
       search: prefixSearch,
+      formatter: undefined,
     });
   }
 
   change(part: Partial<LocalState>): void {
     this.local.set({...this.local.get(), ...part});
+  }
+
+  /** Sets the state, with its answer formatted and printed as far as it can be. */
+  #setUi(state: UiState): void {
+    const {formatter} = this.local.get();
+    const room = this.#options.room?.() ?? {columns: 80, rows: 16};
+    const next = formatter ? settleAnswer(state, formatter, room, this.now()) : state;
+    this.ui.set(next);
+    if (next.waitingSince === undefined || this.#waitTimer) return;
+    // The model may be silent: what waits for the end of a block must not wait for its next word.
+    this.#waitTimer = setTimeout(() => {
+      this.#waitTimer = undefined;
+      this.#setUi(this.ui.get());
+    }, MAX_WAIT_MS);
+  }
+
+  /** Loads the formatter after the first frame, which does not need it; answers wait for it. */
+  #loadFormatter(): void {
+    const use = (formatter: Formatter) => {
+      this.change({formatter});
+      this.#setUi(this.ui.get());
+    };
+    import('./text/format.ts').then(
+      ({createFormatter}) => use(createFormatter()),
+      () => use(PLAIN_FORMATTER),
+    );
   }
 
   // The session
@@ -88,7 +122,8 @@ export class Controller {
     const {isLeaving, unsent} = this.local.get();
     if (isLeaving) return;
     this.#session = session;
-    this.ui.set(openSession(this.ui.get(), session.info));
+    this.#setUi(openSession(this.ui.get(), session.info));
+    this.#loadFormatter();
     this.#unsubscribe = session.subscribe(this.#pump.push);
     this.change({unsent: []});
     for (const text of unsent) void this.#send(session, text);
@@ -136,7 +171,7 @@ export class Controller {
     if (result.type === 'command') this.#endCommand(result);
     // Around a typed Task no model writes: the text that its agent returned is the answer.
     else if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
-      this.ui.set(addText(this.ui.get(), result.result.text));
+      this.#setUi(addText(this.ui.get(), result.result.text));
     }
   }
 
@@ -156,7 +191,7 @@ export class Controller {
   }
 
   #printPrompt(session: Session, text: string): void {
-    this.ui.set(addPrompt(this.ui.get(), session.request({type: 'redact', text})));
+    this.#setUi(addPrompt(this.ui.get(), session.request({type: 'redact', text})));
   }
 
   #printNotice(level: NoticeLevel, text: string): void {
@@ -220,7 +255,7 @@ export class Controller {
   }
 
   #reduceOwn(body: AgentEventBody): void {
-    this.ui.set(reduce(this.ui.get(), {...body, agentId: 'mini-cc', seq: 0, at: 0}));
+    this.#setUi(reduce(this.ui.get(), {...body, agentId: 'mini-cc', seq: 0, at: 0}));
   }
 
   /** Another question is on the screen, or none: it takes keys after a moment. */
@@ -234,7 +269,7 @@ export class Controller {
   printQuestion(askId: string): void {
     if (askId === this.#printedQuestion) return;
     this.#printedQuestion = askId;
-    this.ui.set(printQuestion(this.ui.get(), askId));
+    this.#setUi(printQuestion(this.ui.get(), askId));
   }
 
   // The transcript of one run
@@ -277,6 +312,7 @@ export class Controller {
     if (this.local.get().isLeaving) return;
     this.#stoppedRuns = this.#runningAgents();
     clearTimeout(this.#hintTimer);
+    clearTimeout(this.#waitTimer);
     this.#unsubscribe?.();
     this.#pump.stop();
     for (const resolve of this.#earlyQuestions.values()) resolve('withdrawn');

@@ -7,6 +7,7 @@ import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import {terminalInput} from './input/terminal-input.ts';
+import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
 export interface ReplOptions {
@@ -51,6 +52,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
     ...(terminal.now && {now: terminal.now}),
     onLeave: left.resolve,
     onRepaint: () => instance?.clear(),
+    room: () => answerRoom(terminal.stdout.columns || 80, terminal.stdout.rows || 24),
   });
   const fail = (exitCode: number, error: unknown) => {
     const message = options.redact?.(getErrorMessage(error)) ?? getErrorMessage(error);

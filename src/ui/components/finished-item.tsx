@@ -1,9 +1,10 @@
 /** One finished item, drawn once into the terminal's scrollback. */
 import {Box, Text} from 'ink';
-import type {ComponentType, ReactNode} from 'react';
+import type {ReactNode} from 'react';
 import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
-import type {MarkdownProps} from '../text/markdown.tsx';
-import {StyledText, Wrapped} from '../text/styled-text.tsx';
+import type {Formatter} from '../text/format.ts';
+import {type LinePlace, layoutLines, linesFrom, START} from '../text/lines.ts';
+import {Rows, StyledText, Wrapped} from '../text/styled-text.tsx';
 import {namedSpans} from './agent-name.tsx';
 import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
@@ -13,35 +14,33 @@ import {ToolLine} from './tool-line.tsx';
 interface FinishedProps {
   readonly item: FinishedItem;
   readonly columns: number;
-  /** Undefined when it could not be loaded: the text is shown as it is. */
-  readonly Markdown: ComponentType<MarkdownProps> | undefined;
+  /** Undefined until it is loaded; items with markdown are printed after that. */
+  readonly formatter: Formatter | undefined;
 }
 
-export function FinishedItemView({item, columns, Markdown}: FinishedProps) {
+export function FinishedItemView({item, columns, formatter}: FinishedProps) {
   if (item.kind === 'printed') return null;
   return (
     <Box width={columns} marginTop={item.gap ? 1 : 0} flexDirection="column">
-      <Body item={item} columns={columns} Markdown={Markdown} />
+      <Body item={item} columns={columns} formatter={formatter} />
     </Box>
   );
 }
 
-function Body({item, columns, Markdown}: FinishedProps): ReactNode {
+function Body({item, columns, formatter}: FinishedProps): ReactNode {
   switch (item.kind) {
     case 'prompt':
       return <SentPrompt text={item.text} columns={columns} />;
     case 'markdown':
-      return (
-        <Box paddingLeft={item.indent}>
-          <MarkdownText text={item.text} columns={columns - item.indent} Markdown={Markdown} />
-        </Box>
-      );
+      return <Markdown text={item.text} from={item.from} columns={columns} formatter={formatter} />;
+    case 'lines':
+      return <Rows rows={layoutLines(item.lines, columns)} />;
     case 'tool':
       return <ToolLine tool={item.tool} columns={columns} />;
     case 'subagents':
       return <FinishedSubagents runs={item.runs} columns={columns} />;
     case 'announcement':
-      return <AnnouncementView announcement={item.announcement} columns={columns} Markdown={Markdown} />;
+      return <AnnouncementView announcement={item.announcement} columns={columns} formatter={formatter} />;
     case 'notice':
       return <Notice level={item.level} text={item.text} isDiff={item.isDiff ?? false} columns={columns} />;
     case 'detail':
@@ -51,8 +50,15 @@ function Body({item, columns, Markdown}: FinishedProps): ReactNode {
   }
 }
 
-function MarkdownText({text, columns, Markdown}: MarkdownProps & Pick<FinishedProps, 'Markdown'>) {
-  return Markdown ? <Markdown text={text} columns={columns} /> : <Wrapped text={text} columns={columns} />;
+interface MarkdownProps extends Omit<FinishedProps, 'item'> {
+  readonly text: string;
+  /** What is before is printed. */
+  readonly from?: LinePlace;
+}
+
+function Markdown({text, from = START, columns, formatter}: MarkdownProps) {
+  if (!formatter) return null;
+  return <Rows rows={layoutLines(linesFrom(formatter.format(formatter.lex(text)), from), columns)} />;
 }
 
 /** What the person wrote. */
@@ -74,14 +80,14 @@ interface AnnouncementProps extends Omit<FinishedProps, 'item'> {
 const INDENT = 2;
 
 /** How a background run ended and what it found. */
-export function AnnouncementView({announcement, columns, Markdown}: AnnouncementProps) {
+export function AnnouncementView({announcement, columns, formatter}: AnnouncementProps) {
   const {runId, agent, state, header, text, more, notes} = announcement;
   const width = columns - INDENT;
   return (
     <Box flexDirection="column">
       <StyledText spans={namedSpans(header, agent, getStateStyle(state))} columns={columns} />
       <Box paddingLeft={INDENT} flexDirection="column">
-        <MarkdownText text={text} columns={width} Markdown={Markdown} />
+        <Markdown text={text} columns={width} formatter={formatter} />
         <MoreLines count={more} where={`: /subagents log ${runId}`} />
         {notes !== '' && <Wrapped {...getStateStyle(state)} text={notes} columns={width} />}
       </Box>

@@ -6,10 +6,10 @@ import {type CommandInfo, currentQuestion, isWorking, type LocalState} from '../
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
+import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
-import {screenText} from '../text/screen-text.ts';
-import type {StreamState} from '../text/stream-blocks.ts';
-import {cutText, wrapText} from '../text/wrap.ts';
+import {type Row, Rows} from '../text/styled-text.tsx';
+import {cutText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
 import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth, QueuedPrompts} from './prompt.tsx';
@@ -33,7 +33,8 @@ interface LayoutInput {
 
 export interface LiveLayout {
   readonly given: LiveRows;
-  readonly tail: readonly string[];
+  /** The last rows of the answer that grows. */
+  readonly tail: readonly Row[];
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
   readonly commands: readonly CommandInfo[];
@@ -55,7 +56,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
   const panel = layoutPanel(ui, local, view !== undefined || commands.length > 0);
-  const tail = view ? [] : tailRows(ui.stream, columns);
+  const tail = view ? [] : layoutLines(ui.stream.live, columns);
   const awaited = awaitedRuns(ui).length;
   const given = shareRows(rows, {
     prompt: promptRows(local.editor, columns, rows).rows.length,
@@ -101,7 +102,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
     <>
       {given.lead > 0 && <Text> </Text>}
       {view && <RunView run={view.run} rows={view.rows} maxRows={given.view} columns={columns} />}
-      <StreamTail rows={tail} />
+      <Rows rows={tail} />
       <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
       <LiveSubagents runs={awaited} rows={given.subagents} columns={columns} now={now} />
       {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} columns={columns} />}
@@ -158,7 +159,7 @@ function getTip(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): 
 }
 
 /** A part that will be printed below a blank row is below a blank row while it is live too. */
-function hasLead(ui: UiState, tail: readonly string[], isViewing: boolean): boolean {
+function hasLead(ui: UiState, tail: readonly Row[], isViewing: boolean): boolean {
   if (ui.finished.length === 0) return false;
   if (isViewing) return true;
   if (tail.length > 0) return !ui.stream.continued;
@@ -168,21 +169,6 @@ function hasLead(ui: UiState, tail: readonly string[], isViewing: boolean): bool
 /** Without calls that have dispatched a subagent: the subagent's line is shown instead. */
 function shownTools(ui: UiState) {
   return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId));
-}
-
-/** The end of the text that the model is writing, as rows of the screen. */
-function tailRows(stream: StreamState, columns: number): string[] {
-  const isFenced = stream.fence !== undefined || /^\s*(?:```|~~~)/.test(stream.tail);
-  const code = stream.fence ? stream.tail : stream.tail.replace(/^.*\n?/, '');
-  // Code is shown as it will be printed: indented, without its fence.
-  const text = screenText(isFenced ? code : stream.tail).replace(/\s+$/, '');
-  if (text === '') return [];
-  const indent = isFenced ? '  ' : '';
-  return wrapText(text, columns - indent.length).map((row) => indent + row);
-}
-
-function StreamTail({rows}: {readonly rows: readonly string[]}) {
-  return rows.length === 0 ? null : <Text wrap="truncate">{rows.join('\n')}</Text>;
 }
 
 /** The time in milliseconds since the epoch, kept up to date while `isActive`; else there is no timer. */

@@ -2,17 +2,17 @@
 import type {Announcement} from '../../core/contract/transcript.ts';
 import {formatNote} from '../../core/runs/announcement.ts';
 import {formatProgressLine, type ProgressState} from '../../core/runs/progress-line.ts';
+import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {type Block, EMPTY_STREAM, feedStream, finishStream} from '../text/stream-blocks.ts';
 import {wrapText} from '../text/wrap.ts';
 import type {AnnouncementItem, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
 
-/** Adds one item. */
+/** Prints one item; while an answer grows, the item waits until it can stand between two blocks of it. */
 export function addItem(state: UiState, body: FinishedBody): UiState {
-  return addItems(state, [body]);
+  return isEmpty(state.stream) ? addItems(state, [body]) : {...state, waiting: [...state.waiting, body]};
 }
 
-/** Adds items in order, with a blank line between items that do not belong together. */
+/** Prints items in order, with a blank line between items that do not belong together. */
 export function addItems(state: UiState, bodies: readonly (FinishedBody & {readonly continued?: boolean})[]): UiState {
   if (bodies.length === 0) return state;
   const finished = [...state.finished];
@@ -22,29 +22,6 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
     finished.push({...body, id: finished.length, gap: !isPair && !continued} as FinishedItem);
   }
   return {...state, finished};
-}
-
-/** Adds text of the main agent. @returns the new state of the stream, and the blocks that are finished now */
-export function feedText(state: UiState, text: string) {
-  const {state: stream, blocks} = feedStream(state.stream, text);
-  return {stream, items: blocks.map(markdownItem)};
-}
-
-/** Prints a whole text. */
-export function addText(state: UiState, text: string): UiState {
-  const before = finishText(state);
-  const {stream, items} = feedText(before, text);
-  return finishText(addItems({...before, stream}, items));
-}
-
-/** The text of the model has ended: prints its tail. */
-export function finishText(state: UiState): UiState {
-  if (state.stream === EMPTY_STREAM) return state;
-  return addItems({...state, stream: EMPTY_STREAM}, finishStream(state.stream).map(markdownItem));
-}
-
-function markdownItem({text, indent, continued}: Block) {
-  return {kind: 'markdown', text: screenText(text), indent, continued} as const;
 }
 
 /** Frees the text of the first `count` items, which Ink has printed. */

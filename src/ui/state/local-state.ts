@@ -2,6 +2,7 @@
 import type {SessionInfo} from '../../core/contract/events.ts';
 import type {EditorState} from '../input/editor.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
+import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
 import type {UiState} from './ui-state.ts';
 
@@ -37,6 +38,8 @@ export interface LocalState {
   /** Each increase makes Ink draw the live part again. */
   readonly repaints: number;
   readonly search: CommandSearch;
+  /** Loaded after the first frame; until then no answer is shown. */
+  readonly formatter: Formatter | undefined;
 }
 
 /**

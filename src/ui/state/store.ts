@@ -9,9 +9,9 @@ import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {EMPTY_STREAM} from '../text/stream-blocks.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
-import {addItem, addItems, addText, announcementItem, feedText, finishText} from './finished-items.ts';
+import {addDelta, addText, dropText, finishText} from './answer.ts';
+import {addItem, addItems, announcementItem} from './finished-items.ts';
 import {announceRun, forgetEndedRuns, reduceSubagent, settleSubagents} from './subagent-store.ts';
 import {type FinishedTool, NO_CONTEXT, type RunningTool, type UiState} from './ui-state.ts';
 
@@ -78,18 +78,15 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'run_start':
       return {...state, busy: true, busySince: event.at, hasRun: true, hasStreamed: false};
-    case 'text_delta': {
-      const {stream, items} = feedText(state, event.text);
-      return addItems({...state, stream, hasStreamed: true}, items);
-    }
+    case 'text_delta':
+      return {...addDelta(state, event.text), hasStreamed: true};
     case 'message': {
       if (event.role === 'user') return state;
       const text = state.hasStreamed ? '' : getText(event.content);
-      const {stream, items} = feedText(state, text);
-      return {...finishText(addItems({...state, stream}, items)), hasStreamed: false};
+      return {...finishText(addDelta(state, text)), hasStreamed: false};
     }
     case 'retry': {
-      const stopped = {...state, stream: EMPTY_STREAM, hasStreamed: false};
+      const stopped = {...dropText(state), hasStreamed: false};
       const text = screenLine(formatRetry(event, state.hasStreamed));
       return addItem(stopped, {kind: 'notice', level: 'warning', text});
     }
@@ -113,7 +110,7 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
 
 /** Prints a prompt of the person. */
 export function addPrompt(state: UiState, text: string): UiState {
-  return addItem(finishText(state), {kind: 'prompt', text: screenText(text)});
+  return addItem(state, {kind: 'prompt', text: screenText(text)});
 }
 
 /** The session is open: prints its warnings and the end of a resumed conversation. */
@@ -155,7 +152,7 @@ function addAnnouncement(
   const {runId} = announcement;
   const described = Object.hasOwn(descriptions, runId) ? {description: descriptions[runId]!} : {};
   const item = announcementItem({...described, ...announcement}, undefined);
-  return addItem(finishText(state), {kind: 'announcement', announcement: item});
+  return addItem(state, {kind: 'announcement', announcement: item});
 }
 
 type ToolStart = AgentEvent & {type: 'tool_start'};
@@ -226,7 +223,7 @@ function withQuestions(state: UiState, questions: readonly Question[]): UiState 
   const next = {...state, questions};
   const first = questions[0];
   if (!first || first.id === state.questions[0]?.id || !isLongQuestion(first)) return next;
-  return addItem(finishText(next), {kind: 'detail', question: first});
+  return addItem(next, {kind: 'detail', question: first});
 }
 
 export function isLongQuestion({agent, title, detail}: Question): boolean {
@@ -239,14 +236,14 @@ export function isLongQuestion({agent, title, detail}: Question): boolean {
 export function printQuestion(state: UiState, id: string): UiState {
   const question = state.questions.find((each) => each.id === id);
   // A long question was printed when it came.
-  return question && !isLongQuestion(question) ? addItem(finishText(state), {kind: 'detail', question}) : state;
+  return question && !isLongQuestion(question) ? addItem(state, {kind: 'detail', question}) : state;
 }
 
 function takeQueued(state: UiState, id: string): UiState {
   const prompt = state.queued.find((queued) => queued.id === id);
   const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
   // A command was printed when it was sent.
-  return prompt && !isCommandLine(prompt.text) ? addItem(finishText(next), {kind: 'prompt', text: prompt.text}) : next;
+  return prompt && !isCommandLine(prompt.text) ? addItem(next, {kind: 'prompt', text: prompt.text}) : next;
 }
 
 function safeInfo(info: SessionInfo): SessionInfo {

@@ -2,7 +2,8 @@
 import type {Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Outcome, Todo, ToolDisplay} from '../../core/contract/results.ts';
 import type {ProgressState} from '../../core/runs/progress-line.ts';
-import {EMPTY_STREAM, type StreamState} from '../text/stream-blocks.ts';
+import {type AnswerStream, EMPTY_STREAM} from '../text/answer-stream.ts';
+import type {Line, LinePlace} from '../text/lines.ts';
 import type {RunTail} from './run-tail.ts';
 
 /** One finished item. It is printed once; all its text is safe for the screen. */
@@ -10,7 +11,10 @@ export type FinishedItem = {readonly id: number; readonly gap: boolean} & Finish
 
 export type FinishedBody =
   | {readonly kind: 'prompt'; readonly text: string}
-  | {readonly kind: 'markdown'; readonly text: string; readonly indent: number}
+  /** Markdown, from a place in its lines on: what is before is printed. */
+  | {readonly kind: 'markdown'; readonly text: string; readonly from: LinePlace}
+  /** A part of an answer, formatted while it grew. */
+  | {readonly kind: 'lines'; readonly lines: readonly Line[]}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
   | {readonly kind: 'subagents'; readonly runs: readonly ProgressState[]}
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
@@ -95,7 +99,11 @@ export interface UiState {
   readonly busy: boolean;
   /** When its turn began, in milliseconds since the epoch. */
   readonly busySince: number;
-  readonly stream: StreamState;
+  readonly stream: AnswerStream;
+  /** What is printed as soon as no block of the answer is in the way. */
+  readonly waiting: readonly FinishedBody[];
+  /** Since when something waits. Monotonic, in milliseconds. */
+  readonly waitingSince: number | undefined;
   /** Text of the current message came by deltas: the whole message brings nothing new. */
   readonly hasStreamed: boolean;
   readonly tools: readonly RunningTool[];
@@ -131,6 +139,8 @@ export const INITIAL_STATE: UiState = {
   busy: false,
   busySince: 0,
   stream: EMPTY_STREAM,
+  waiting: [],
+  waitingSince: undefined,
   hasStreamed: false,
   tools: [],
   subagents: [],

@@ -40,12 +40,28 @@ export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
 }
 
-export function createHighlighter(): (code: string, language: string) => readonly CodeSpan[] {
+export type Highlight = (code: string, language: string) => readonly CodeSpan[];
+
+export interface Highlighter {
+  readonly highlight: Highlight;
+  /** What follows the code can be coloured without it: it ends outside of comments, long strings and the like. */
+  readonly endsOutside: (code: string, language: string) => boolean;
+}
+
+export function createHighlighter(): Highlighter {
   const instance = hljs.newInstance();
   for (const [name, language] of Object.entries(LANGUAGES)) instance.registerLanguage(name, language);
-  return (code, language) => {
-    if (code.length > MAX_CODE || !instance.getLanguage(language)) return [{text: code, scope: ''}];
-    return parseSpans(instance.highlight(code, {language, ignoreIllegals: true}).value);
+  const isKnown = (code: string, language: string) => code.length <= MAX_CODE && instance.getLanguage(language);
+  const run = (code: string, language: string) => instance.highlight(code, {language, ignoreIllegals: true});
+  return {
+    highlight: (code, language) =>
+      isKnown(code, language) ? parseSpans(run(code, language).value) : [{text: code, scope: ''}],
+    endsOutside: (code, language) => {
+      if (!isKnown(code, language)) return true;
+      // The mode in which the code ends; the language itself has no parent.
+      const mode = run(code, language)._top as {parent?: unknown} | undefined;
+      return mode?.parent === undefined;
+    },
   };
 }
 

@@ -27,6 +27,14 @@ export interface LiveRows {
 const MAX_TAIL = 16;
 const MAX_TODOS = 10;
 
+/** Rows around an answer while it grows: the prompt, the status and so on. */
+const OTHER_ROWS = 8;
+
+/** How much of an answer may be live in a window; the first rows of a longer block are printed. */
+export function answerRoom(columns: number, windowRows: number): {readonly columns: number; readonly rows: number} {
+  return {columns, rows: Math.max(2, Math.min(MAX_TAIL, windowRows - OTHER_ROWS))};
+}
+
 export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   let left = Math.max(1, windowRows - 2);
   const take = (want: number, most = left) => {

@@ -13,6 +13,29 @@ export type TextStyle = Pick<
   'bold' | 'italic' | 'underline' | 'strikethrough' | 'dimColor' | 'color' | 'backgroundColor'
 >;
 
+/** One row of the screen. */
+export type Row = readonly Span[];
+
+/** Rows that fit the window: nothing breaks them again. */
+export function Rows({rows}: {readonly rows: readonly Row[]}) {
+  if (rows.length === 0) return null;
+  return (
+    <Text>
+      {keyed(rows).map(({key, value: row}, index) => (
+        <Fragment key={key}>
+          {index > 0 && '\n'}
+          {row.length === 0 && rows.length === 1 && ' '}
+          {keyed(row).map((part) => (
+            <Text key={part.key} {...part.value.style}>
+              {part.value.text}
+            </Text>
+          ))}
+        </Fragment>
+      ))}
+    </Text>
+  );
+}
+
 /** Styled text with line breaks of its own: Ink would begin a row with the space where it broke the line. */
 export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
   const rows = wrapRows(spans.map(({text}) => text).join(''), columns);
@@ -37,7 +60,8 @@ export function Wrapped({text, columns, ...style}: {readonly text: string; reado
   return <StyledText spans={[{text, style}]} columns={columns} />;
 }
 
-function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
+/** A part of styled text, by offsets of characters. */
+export function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
   const cut: Span[] = [];
   let at = 0;
   for (const {text, style} of spans) {
@@ -47,6 +71,10 @@ function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
     if (at >= end) break;
   }
   return cut;
+}
+
+export function plainText(spans: readonly Span[]): string {
+  return spans.map(({text}) => text).join('');
 }
 
 /** Pairs each value with its index as a key for React, for lists whose parts never move. */

@@ -6,6 +6,7 @@ import {RunPanel} from '../../../src/ui/components/run-panel.tsx';
 import {RunView, viewRows} from '../../../src/ui/components/run-view.tsx';
 import {markedIndex, panelRuns, panelText, panelWindow} from '../../../src/ui/state/panel.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
+import {PLAIN_FORMATTER} from '../../../src/ui/text/plain-format.ts';
 import {textWidth} from '../../../src/ui/text/wrap.ts';
 import {subagentRun} from '../runs-fixture.ts';
 
@@ -114,7 +115,7 @@ test('an announcement shows its header, its text, how much is not shown, and wha
     more: 12,
     notes: '- Error: 500',
   } as const;
-  expect(drawn(<AnnouncementView announcement={announcement} columns={60} Markdown={undefined} />)).toBe(
+  expect(drawn(<AnnouncementView announcement={announcement} columns={60} formatter={PLAIN_FORMATTER} />)).toBe(
     '[explore] look - failed: 500 (8 tools, 5.1s)\n' +
       '  Half of it.\n  … 12 more lines: /subagents log r1\n  - Error: 500',
   );

@@ -1,9 +1,14 @@
 import {describe, expect, test} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import {NO_USAGE} from '../../../src/core/util/messages.ts';
+import {settleAnswer} from '../../../src/ui/state/answer.ts';
 import {forgetPrinted} from '../../../src/ui/state/finished-items.ts';
 import {openSession, reduce} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';
+import {EMPTY_STREAM} from '../../../src/ui/text/answer-stream.ts';
+import {createFormatter} from '../../../src/ui/text/format.ts';
+import type {Line} from '../../../src/ui/text/lines.ts';
+import {plainText} from '../../../src/ui/text/styled-text.tsx';
 import {createEvents, INFO, question} from '../fake-session.ts';
 
 type TestEvent = AgentEventBody | [agentId: string, body: AgentEventBody, at?: number];
@@ -29,13 +34,18 @@ function ended(id: string, outcome: 'success' | 'error' = 'success', reason = ''
 }
 
 const delta = (text: string): AgentEventBody => ({type: 'text_delta', text});
+const formatter = createFormatter();
+const settled = (state: UiState) => settleAnswer(state, formatter, {columns: 80, rows: 16}, 0);
+const linesText = (lines: readonly Line[]) => lines.map(({spans}) => plainText(spans)).join('\n');
+const texts = (state: UiState) =>
+  state.finished.map((item) => (item.kind === 'lines' ? linesText(item.lines) : item.kind));
 const kinds = (state: UiState) => state.finished.map(({kind}) => kind);
 
 describe('text of the main agent', () => {
   test('is finished block by block; only the tail is live', () => {
-    const state = played(START, delta('One.\n\nTwo'), delta(' words'));
-    expect(state.finished).toMatchObject([{kind: 'markdown', text: 'One.'}]);
-    expect(state.stream.tail).toBe('Two words');
+    const state = settled(played(START, delta('One.\n\nTwo'), delta(' words')));
+    expect(texts(state)).toEqual(['One.']);
+    expect(linesText(state.stream.live)).toBe('Two words');
   });
 
   test('is finished by its message and not printed twice', () => {
@@ -66,12 +76,12 @@ describe('text of the main agent', () => {
 
   test('is made safe for the screen', () => {
     const state = played(START, delta('a\x1b]0;x\x07b\n\n'));
-    expect(state.finished).toMatchObject([{text: 'a␛]0;x␇b'}]);
+    expect(texts(settled(state))).toEqual(['a␛]0;x␇b']);
   });
 
   test('that is not finished is dropped on a retry, with a notice', () => {
     const state = played(START, delta('half a sen'), {type: 'retry', waitMs: 4000, reason: '503', attempt: 2});
-    expect(state.stream.tail).toBe('');
+    expect(state.stream).toEqual(EMPTY_STREAM);
     expect(state.finished).toMatchObject([
       {
         kind: 'notice',
@@ -89,8 +99,8 @@ describe('text of the main agent', () => {
     let state = reduce(INITIAL_STATE, event(START));
     let longest = 0;
     for (let at = 0; at < text.length; at += 37) {
-      state = reduce(state, event(delta(text.slice(at, at + 37))));
-      longest = Math.max(longest, state.stream.tail.length);
+      state = settled(reduce(state, event(delta(text.slice(at, at + 37)))));
+      longest = Math.max(longest, state.stream.source.length);
     }
     expect(state.finished.length).toBeLessThan(600);
     expect(longest).toBeLessThan(2500);
@@ -265,7 +275,10 @@ describe('the conversation', () => {
   });
 
   test('printed items lose their text and keep their place', () => {
-    const state = forgetPrinted(played(START, delta('One.\n\nTwo.\n\n')), 1);
-    expect(state.finished).toEqual([{id: 0, gap: false, kind: 'printed'}, expect.objectContaining({text: 'Two.'})]);
+    const state = forgetPrinted(settled(played(START, delta('One.\n\nTwo.\n\n'))), 1);
+    expect(state.finished).toMatchObject([
+      {id: 0, gap: false, kind: 'printed'},
+      {id: 1, kind: 'lines'},
+    ]);
   });
 });

@@ -1,0 +1,68 @@
+/** The answer of the main agent while it grows, and what is printed in mid-stream: it stands between two blocks. */
+import {
+  addAnswer,
+  advanceAnswer,
+  EMPTY_STREAM,
+  isEmpty,
+  isSplit,
+  type LiveRoom,
+  restOf,
+} from '../text/answer-stream.ts';
+import type {Formatter} from '../text/format.ts';
+import {addItems} from './finished-items.ts';
+import type {UiState} from './ui-state.ts';
+
+/** How long something waits for the end of a block whose beginning is printed. Milliseconds. */
+export const MAX_WAIT_MS = 1000;
+
+/** Adds text of the main agent. `settleAnswer` formats it. */
+export function addDelta(state: UiState, text: string): UiState {
+  return {...state, stream: addAnswer(state.stream, text)};
+}
+
+/** Prints a whole text. */
+export function addText(state: UiState, text: string): UiState {
+  return finishText(addDelta(finishText(state), text));
+}
+
+/** The text of the model has ended: prints the rest of it, and what waited for its end. */
+export function finishText(state: UiState): UiState {
+  const {stream, waiting} = state;
+  if (isEmpty(stream)) return state;
+  const {printed: from, continued} = stream;
+  const text = restOf(stream);
+  const next = {...state, stream: EMPTY_STREAM, waiting: [], waitingSince: undefined};
+  const rest = text.trim() === '' ? [] : [{kind: 'markdown', text, from, continued} as const];
+  return addItems(next, [...rest, ...waiting]);
+}
+
+/** The model writes its text again: the part that is not printed is dropped. */
+export function dropText(state: UiState): UiState {
+  return addItems({...state, stream: EMPTY_STREAM, waiting: [], waitingSince: undefined}, state.waiting);
+}
+
+/**
+ * Formats what has come of an answer, and prints what is finished. What waits is printed before the block that grows; when
+ * the beginning of that block is already printed, after it, but not later than `MAX_WAIT_MS`.
+ * @param now monotonic, in milliseconds
+ */
+export function settleAnswer(state: UiState, formatter: Formatter, room: LiveRoom, now: number): UiState {
+  if (isEmpty(state.stream)) return state;
+  const wasSplit = isSplit(state.stream);
+  const {stream, blocks, part, continued} = advanceAnswer(state.stream, formatter, room);
+  let next: UiState = addItems(
+    {...state, stream},
+    blocks.map((block) => ({kind: 'lines', ...block})),
+  );
+  let isContinued = continued;
+  if (next.waiting.length > 0) {
+    const since = next.waitingSince ?? now;
+    const isBetween = !wasSplit || blocks.length > 0;
+    if (isBetween || now - since >= MAX_WAIT_MS) {
+      next = addItems({...next, waiting: [], waitingSince: undefined}, next.waiting);
+      isContinued = false;
+      if (part.length === 0) next = {...next, stream: {...next.stream, continued: false}};
+    } else next = {...next, waitingSince: since};
+  }
+  return part.length === 0 ? next : addItems(next, [{kind: 'lines', lines: part, continued: isContinued}]);
+}

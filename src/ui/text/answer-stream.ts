@@ -1,0 +1,274 @@
+/**
+ * An answer that grows. Its finished blocks are printed; the block that still grows is formatted anew as it grows, and is
+ * live. Of a long block the first rows are printed as soon as nothing can change them. Only the last block is read again.
+ */
+import type {MarkedToken, Token, Tokens} from 'marked';
+import type {Formatter} from './format.ts';
+import {cutLine, type Line, type LinePlace, layoutLine, linesFrom, START} from './lines.ts';
+import {screenText} from './screen-text.ts';
+import {SHAPING_ROWS} from './table.ts';
+
+export interface AnswerStream {
+  /** Safe for the screen. It begins with the block that still grows, or with a stand-in for its beginning. */
+  readonly source: string;
+  /** The end of what has come, which may be half a character. */
+  readonly pending: string;
+  /** What of the block's lines is printed. */
+  readonly printed: LinePlace;
+  /** The next piece continues what was printed last: there is no blank line between them. */
+  readonly continued: boolean;
+  /** The lines of `source` that are not printed. */
+  readonly live: readonly Line[];
+  /** The length of `source` when `live` was made. */
+  readonly formatted: number;
+}
+
+export const EMPTY_STREAM: AnswerStream = {
+  source: '',
+  pending: '',
+  printed: START,
+  continued: false,
+  live: [],
+  formatted: 0,
+};
+
+/** The room for the live part. */
+export interface LiveRoom {
+  readonly columns: number;
+  /** How many rows of the answer are live at most. */
+  readonly rows: number;
+}
+
+/** A source is shortened when it gets longer. Characters. */
+const MAX_SOURCE = 1500;
+/** A longer source is formatted again only when it has grown by a sixteenth. Characters. */
+const MAX_EAGER = 6000;
+/** How many rows of a block stay live when its first rows are printed. */
+const KEPT_ROWS = 4;
+
+/** Adds text of the model, as it came. */
+export function addAnswer(stream: AnswerStream, text: string): AnswerStream {
+  const whole = stream.pending + text;
+  // A carriage return may belong to the next newline; half a character and a joiner need what follows them.
+  const half = /[\r\ud800-\udbff\p{Default_Ignorable_Code_Point}]*$/u.exec(whole)![0].length;
+  const source = stream.source + whole.slice(0, whole.length - half);
+  return {...stream, source: screenText(source), pending: whole.slice(whole.length - half)};
+}
+
+export function isEmpty({source, pending}: AnswerStream): boolean {
+  return source === '' && pending === '';
+}
+
+/** The beginning of the block that still grows is printed: nothing else can be printed between. */
+export function isSplit({printed}: AnswerStream): boolean {
+  return printed.line > 0 || printed.offset > 0;
+}
+
+/** All that is left of the answer, which has ended. */
+export function restOf({source, pending}: AnswerStream): string {
+  return screenText(source + pending);
+}
+
+/** What can be printed now. */
+export interface Advance {
+  readonly stream: AnswerStream;
+  /** Blocks that are finished, each with its lines; `continued`: its beginning was printed before. */
+  readonly blocks: readonly {readonly lines: readonly Line[]; readonly continued: boolean}[];
+  /** The first rows of the block that still grows. */
+  readonly part: readonly Line[];
+  /** `part` continues what was printed last. */
+  readonly continued: boolean;
+}
+
+/** Formats what has come, and takes what can be printed. */
+export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: LiveRoom): Advance {
+  const growth = before.source.length - before.formatted;
+  const isDue = growth > 0 && (before.source.length < MAX_EAGER || growth > before.source.length / 16);
+  if (!isDue) return {stream: before, blocks: [], part: [], continued: before.continued};
+  const {stream, blocks} = takeBlocks(before, formatter);
+  const {continued, source} = stream;
+  const {tokens, lines} = formatter.formatOpen(source);
+  const live = linesFrom(lines, stream.printed);
+  const taken = takeRows(live, room);
+  const printed = movePlace(stream.printed, taken);
+  const shown = {...stream, printed, live: taken.rest, formatted: source.length};
+  if (taken.part.length === 0) return {stream: shown, blocks, part: [], continued};
+  const short = source.length > MAX_SOURCE ? shorten(shown, tokens[0] as MarkedToken | undefined, formatter) : shown;
+  return {stream: {...short, continued: true}, blocks, part: taken.part, continued};
+}
+
+/** Takes the blocks that no further text can change: those before the last one, of the lines that are whole. */
+function takeBlocks(before: AnswerStream, formatter: Formatter) {
+  let stream = before;
+  const blocks: {lines: Line[]; continued: boolean}[] = [];
+  const end = before.source.lastIndexOf('\n') + 1;
+  if (end <= before.formatted && before.formatted > 0) return {stream, blocks};
+  let taken = 0;
+  for (const token of finishedTokens(formatter.lex(before.source.slice(0, end)))) {
+    taken += token.raw.length;
+    if (token.type === 'space') continue;
+    const lines = linesFrom(formatter.format([token]), stream.printed);
+    if (lines.length > 0) blocks.push({lines, continued: stream.continued});
+    stream = {...stream, printed: START, continued: false};
+  }
+  if (taken === 0) return {stream, blocks};
+  const source = before.source.slice(taken).replace(/^(?:[ \t]*\n)+/, '');
+  return {stream: {...stream, source, live: [], formatted: 0}, blocks};
+}
+
+function finishedTokens(tokens: readonly Token[]): readonly Token[] {
+  const index = tokens.findLastIndex((token) => token.type !== 'space');
+  const last = tokens[index] as MarkedToken | undefined;
+  if (!last) return tokens;
+  return isFinished(last, index < tokens.length - 1) ? tokens : tokens.slice(0, index);
+}
+
+/** Nothing that follows can belong to the block. @param isApart a blank line follows it */
+function isFinished(token: MarkedToken, isApart: boolean): boolean {
+  switch (token.type) {
+    case 'hr':
+    case 'heading':
+      return true;
+    case 'list':
+      return false;
+    case 'code':
+      return token.codeBlockStyle !== 'indented' && isClosedFence(token.raw);
+    default:
+      return isApart;
+  }
+}
+
+function isClosedFence(raw: string): boolean {
+  const marker = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
+  const lines = raw.trimEnd().split('\n');
+  const last = lines.at(-1)!.trim();
+  return marker !== undefined && lines.length > 1 && last.startsWith(marker) && last === last[0]!.repeat(last.length);
+}
+
+interface Taken {
+  readonly part: Line[];
+  readonly rest: readonly Line[];
+  /** How much of the lines was taken: whole lines, and characters of the next one. */
+  readonly lines: number;
+  readonly offset: number;
+}
+
+/** Takes the first rows of the live lines when they are too many, as far as they are stable. */
+function takeRows(live: readonly Line[], {columns, rows}: LiveRoom): Taken {
+  const laid = live.map((line) => layoutLine(line, columns));
+  let excess = laid.reduce((sum, {length}) => sum + length, 0) - rows;
+  if (excess <= 0) return {part: [], rest: live, lines: 0, offset: 0};
+  excess += Math.max(0, rows - Math.min(KEPT_ROWS, rows));
+  const part: Line[] = [];
+  for (const [index, line] of live.entries()) {
+    const own = laid[index]!;
+    if (own.length <= excess && line.stable === undefined) {
+      part.push(line);
+      excess -= own.length;
+      continue;
+    }
+    const limit = line.stable ?? Number.POSITIVE_INFINITY;
+    const offset = line.table
+      ? 0
+      : (own.slice(0, Math.min(excess, own.length - 1)).findLast(({next}) => next <= limit)?.next ?? 0);
+    if (offset === 0) return {part, rest: live.slice(index), lines: index, offset: 0};
+    part.push(withoutStable(cutLine(line, 0, offset)));
+    return {part, rest: [cutLine(line, offset), ...live.slice(index + 1)], lines: index, offset};
+  }
+  return {part, rest: [], lines: live.length, offset: 0};
+}
+
+function withoutStable({stable: _, ...line}: Line): Line {
+  return line;
+}
+
+function movePlace(place: LinePlace, {lines, offset}: Taken): LinePlace {
+  if (lines === 0) return {line: place.line, offset: place.offset + offset};
+  return {line: place.line + lines, offset};
+}
+
+/** Puts a stand-in in the place of what is printed, so that a long block is not read again and again. */
+function shorten(stream: AnswerStream, token: MarkedToken | undefined, formatter: Formatter): AnswerStream {
+  const short = token && shortenBlock(stream, token, formatter);
+  return short ? {...stream, ...short, formatted: short.source.length} : stream;
+}
+
+type Shortened = Pick<AnswerStream, 'source' | 'printed'> | undefined;
+
+function shortenBlock(stream: AnswerStream, token: MarkedToken, formatter: Formatter): Shortened {
+  switch (token.type) {
+    case 'code':
+      return token.codeBlockStyle === 'indented' ? undefined : shortenFence(stream, token, formatter);
+    case 'list':
+      return shortenList(stream, token, formatter);
+    case 'table':
+      return shortenTable(stream);
+    case 'paragraph':
+      return shortenParagraph(stream, formatter);
+    default:
+      return undefined;
+  }
+}
+
+/** The opening line stays, and the lines from a place on at which the colours need nothing of what was before. */
+function shortenFence({source, printed}: AnswerStream, token: Tokens.Code, {highlighter}: Formatter): Shortened {
+  const [open, ...lines] = source.split('\n');
+  const language = /^\S*/.exec(token.lang ?? '')![0].toLowerCase();
+  for (let count = printed.line; count > 0; count = Math.floor(count / 2)) {
+    if (!highlighter.endsOutside(lines.slice(0, count).join('\n'), language)) continue;
+    return {
+      source: [open, ...lines.slice(count)].join('\n'),
+      printed: {line: printed.line - count, offset: printed.offset},
+    };
+  }
+  return undefined;
+}
+
+/** The last printed item becomes `x`, with its number: the numbers go on from there. */
+function shortenList({source, printed}: AnswerStream, list: Tokens.List, {format}: Formatter): Shortened {
+  const countLines = (items: number) => format([{...list, items: list.items.slice(0, items)}]).length;
+  let items = list.items.length - 1;
+  while (items > 1 && countLines(items) > printed.line) items -= 1;
+  if (items < 2) return undefined;
+  const gone = list.items.slice(0, items);
+  const raw = gone.map((item) => item.raw).join('');
+  if (!source.startsWith(raw)) return undefined;
+  const [, indent = '', bullet = '', delimiter = ''] = /^( *)(?:([-*+])|\d{1,9}([.)]))/.exec(gone[0]!.raw) ?? [];
+  const mark = list.ordered ? `${Number(list.start) + items - 1}${delimiter}` : bullet;
+  const blank = /\n[ \t]*\n\s*$/.test(raw) ? '\n' : '';
+  return {
+    source: `${indent}${mark} x\n${blank}${source.slice(raw.length)}`,
+    printed: {line: printed.line - countLines(items) + 1, offset: printed.offset},
+  };
+}
+
+/** The rows that decide on the columns stay. */
+function shortenTable({source, printed}: AnswerStream): Shortened {
+  const head = SHAPING_ROWS + 2;
+  if (printed.line <= head) return undefined;
+  const lines = source.split('\n');
+  return {
+    source: [...lines.slice(0, head), ...lines.slice(printed.line)].join('\n'),
+    printed: {line: head, offset: printed.offset},
+  };
+}
+
+/** A word stands for the text up to a place at which no mark is open: what follows is still in the same paragraph. */
+function shortenParagraph({source, printed}: AnswerStream, {closedPlaces, inlineText}: Formatter): Shortened {
+  const places = closedPlaces(source);
+  for (let index = places.length - 1; index >= 0; index = Math.floor(index / 2) - 1) {
+    const at = places[index]!;
+    const lines = inlineText(source.slice(0, at)).split('\n');
+    const line = lines.length - 1;
+    const offset = lines[line]!.length + 1;
+    const isNewline = source[at] === '\n';
+    const isPrinted = isNewline ? printed.line > line : printed.line > line || printed.offset >= offset;
+    if (!isPrinted) continue;
+    const moved = {line: printed.line - line, offset: printed.offset};
+    return {
+      source: `x${source.slice(at)}`,
+      printed: moved.line === 0 ? {line: 0, offset: moved.offset - offset + 2} : moved,
+    };
+  }
+  return undefined;
+}

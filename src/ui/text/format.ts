@@ -1,0 +1,289 @@
+/** Markdown as lines of styled text. Loaded after the first frame. */
+import {Lexer, Marked, type MarkedToken, type Token, type Tokens} from 'marked';
+import {createHighlighter, decodeEntities, type Highlight, type Highlighter} from './highlight.ts';
+import {createLine, indentLines, type Line, splitLines} from './lines.ts';
+import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
+import {plainText, type Span, type TextStyle} from './styled-text.tsx';
+import {SHAPING_ROWS, type TableShape} from './table.ts';
+
+export interface Formatter {
+  readonly highlighter: Highlighter;
+  readonly lex: (text: string) => Token[];
+  readonly format: (tokens: readonly Token[]) => Line[];
+  /** Formats text that is not whole yet. `source`: what the tokens were made of. */
+  readonly formatOpen: (source: string) => {readonly tokens: readonly Token[]; readonly lines: Line[]};
+  /** Offsets of white space in inline markdown at which no mark is open. */
+  readonly closedPlaces: (text: string) => readonly number[];
+  /** The rendered text of inline markdown. */
+  readonly inlineText: (text: string) => string;
+}
+
+/** A shorter paragraph is not printed before it ends: a line of `===` below it would make it a heading. Characters. */
+const MIN_STABLE = 300;
+
+const PLAIN: TextStyle = {};
+const MARK: TextStyle = {color: 'cyan'};
+const BAR: TextStyle = {dimColor: true};
+const HEADING: TextStyle = {bold: true, color: 'cyan'};
+const TITLE: TextStyle = {...HEADING, underline: true};
+const CELL_HEAD: TextStyle = {bold: true};
+const CODE_INDENT: readonly Span[] = [{text: '  ', style: PLAIN}];
+const QUOTE: readonly Span[] = [{text: '│ ', style: BAR}];
+
+const CODE_STYLES: Readonly<Record<string, TextStyle>> = Object.fromEntries(
+  Object.entries({
+    keyword: 'magenta',
+    built_in: 'cyan',
+    type: 'cyan',
+    literal: 'yellow',
+    number: 'yellow',
+    string: 'green',
+    regexp: 'green',
+    comment: 'gray',
+    title: 'blue',
+    attr: 'cyan',
+    attribute: 'cyan',
+    tag: 'blue',
+    name: 'blue',
+    meta: 'gray',
+    addition: 'green',
+    deletion: 'red',
+  }).map(([scope, color]) => [scope, {color}]),
+);
+
+/** Creates the formatter. The highlighter registers its languages once for it. */
+export function createFormatter(): Formatter {
+  const highlighter = createHighlighter();
+  const {highlight} = highlighter;
+  const marked = createMarked();
+  const lex = (text: string) => marked.lexer(text);
+  const lexInline = (text: string) => new Lexer(marked.defaults).inlineTokens(text);
+  const format = (tokens: readonly Token[]) => new Format(highlight).blocks(tokens, false);
+  return {
+    highlighter,
+    lex,
+    format,
+    formatOpen: (source) => {
+      const held = holdMarks(source);
+      const tokens = lex(held);
+      const leaf = openLeaf(tokens);
+      const stable = leaf ? openLast(leaf, held, lexInline) : undefined;
+      return {tokens, lines: new Format(highlight, leaf, stable).blocks(tokens, false)};
+    },
+    closedPlaces: (text) => closeOpenMarks(text).closedAt,
+    inlineText: (text) => plainText(inline(lexInline(text), PLAIN)),
+  };
+}
+
+/**
+ * GitHub's markdown with three changes. An answer is printed while it grows, so a link cannot use an address that is
+ * defined further down: both are shown as they are written. One `~` means about. Stars inside a word are no marks.
+ */
+function createMarked(): Marked {
+  const marked = new Marked({gfm: true});
+  marked.use({
+    tokenizer: {
+      def: () => undefined,
+      del: (source) => (source.startsWith('~~') ? false : undefined),
+      emStrong: (source, _masked, before = '') =>
+        isInWord(source[0]!, before, source.replace(/^\*+/, '')[0] ?? '') ? undefined : false,
+    },
+  });
+  return marked;
+}
+
+/** The innermost block at the end: what comes next may change it. */
+function openLeaf(tokens: readonly Token[]): MarkedToken | undefined {
+  const last = tokens.findLast(({type}) => type !== 'space' && type !== 'checkbox') as MarkedToken | undefined;
+  if (last?.type === 'list') return openLeaf(last.items) ?? last;
+  if (last?.type === 'list_item') return openLeaf(last.tokens);
+  if (last?.type === 'blockquote') return openLeaf(last.tokens) ?? last;
+  return last;
+}
+
+/**
+ * Changes the innermost block at the end to what is shown of it while it grows.
+ * @returns the rendered text that will not change; undefined for other blocks than text
+ */
+function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) => Token[]): string | undefined {
+  switch (leaf.type) {
+    case 'paragraph':
+    case 'text': {
+      const {shown, closedAt} = closeOpenMarks(holdTableHead(leaf.text));
+      leaf.tokens = lexInline(shown);
+      const end = leaf.text.length > MIN_STABLE ? closedAt.at(-1) : undefined;
+      return end === undefined ? '' : plainText(inline(lexInline(leaf.text.slice(0, end)), PLAIN));
+    }
+    case 'heading':
+      leaf.tokens = lexInline(closeOpenMarks(leaf.text).shown);
+      return '';
+    case 'code':
+      if (!source.endsWith('\n')) leaf.text = leaf.text.replace(/(?:^|\n)[ \t]*[`~]+$/, '');
+      return undefined;
+    case 'table':
+      // A row that is not whole would make its column wider with each word.
+      if (!source.endsWith('\n')) leaf.rows = leaf.rows.slice(0, -1);
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Makes lines of tokens. `open` is the block that still grows: its lines say how much of them is stable. */
+class Format {
+  readonly #highlight: Highlight;
+  readonly #open: MarkedToken | undefined;
+  readonly #stable: string | undefined;
+
+  constructor(highlight: Highlight, open?: MarkedToken, stable?: string) {
+    this.#highlight = highlight;
+    this.#open = open;
+    this.#stable = stable;
+  }
+
+  /** @param isTight a blank line stands only where the text has one, as in a list */
+  blocks(tokens: readonly Token[], isTight: boolean): Line[] {
+    const lines: Line[] = [];
+    let hasBlank = false;
+    for (const token of tokens) {
+      if (token.type === 'space') {
+        hasBlank = true;
+        continue;
+      }
+      const block = this.#block(token as MarkedToken);
+      if (block.length > 0 && lines.length > 0 && (!isTight || hasBlank)) lines.push(createLine([]));
+      lines.push(...block);
+      hasBlank = endsBlank(token.raw);
+    }
+    return lines;
+  }
+
+  #block(token: MarkedToken): Line[] {
+    const lines = this.#lines(token);
+    return token === this.#open ? markOpen(lines, token, this.#stable) : lines;
+  }
+
+  #lines(token: MarkedToken): Line[] {
+    switch (token.type) {
+      case 'heading':
+        return splitLines(inline(token.tokens, token.depth === 1 ? TITLE : HEADING));
+      case 'paragraph':
+        return textLines(inline(token.tokens, PLAIN));
+      case 'text':
+        return textLines(inlineSpans(token, PLAIN));
+      case 'code': {
+        const language = /^\S*/.exec(token.lang ?? '')![0].toLowerCase();
+        return token.text === ''
+          ? []
+          : indentLines(codeLines(this.#highlight(token.text, language)), CODE_INDENT, CODE_INDENT);
+      }
+      case 'blockquote':
+        return indentLines(this.blocks(token.tokens, false), QUOTE, QUOTE);
+      case 'list':
+        return this.#list(token);
+      case 'table':
+        return tableLines(token);
+      case 'hr':
+        return [createLine([{text: '─'.repeat(20), style: BAR}])];
+      case 'checkbox':
+        return [];
+      default:
+        return splitLines([
+          {text: ('text' in token ? decodeEntities(token.text) : token.raw).replace(/\n+$/, ''), style: PLAIN},
+        ]);
+    }
+  }
+
+  #list(list: Tokens.List): Line[] {
+    const start = list.start === '' ? 1 : list.start;
+    return list.items.flatMap((item, index) => {
+      const bullet = list.ordered ? `${start + index}. ` : '- ';
+      const mark = item.task ? `${bullet}[${item.checked ? 'x' : ' '}] ` : bullet;
+      const lines = this.blocks(item.tokens, true);
+      const shown = indentLines(
+        lines.length > 0 ? lines : [createLine([])],
+        [{text: mark, style: MARK}],
+        [{text: ' '.repeat(mark.length), style: PLAIN}],
+      );
+      const hasGap = index > 0 && endsBlank(list.items[index - 1]!.raw);
+      return hasGap ? [createLine([]), ...shown] : shown;
+    });
+  }
+}
+
+/** Says which lines of the block that still grows can be printed. */
+function markOpen(lines: readonly Line[], {type}: MarkedToken, stableText: string | undefined): Line[] {
+  if (type === 'table') return lines.length >= SHAPING_ROWS + 2 ? [...lines] : lines.map(open);
+  if (stableText === undefined) {
+    return lines.map((line, index) =>
+      index === lines.length - 1 || type === 'list' || type === 'blockquote' ? open(line) : line,
+    );
+  }
+  const stable = stableText.split('\n');
+  return lines.map((line, index) => {
+    if (index < stable.length - 1) return line;
+    return {...line, stable: index === stable.length - 1 ? stable[index]!.length : 0};
+  });
+}
+
+function open(line: Line): Line {
+  return {...line, stable: 0};
+}
+
+function endsBlank(raw: string): boolean {
+  return /\n[ \t]*\n\s*$/.test(raw);
+}
+
+/** Text without lines at its end that have nothing to show. */
+function textLines(spans: readonly Span[]): Line[] {
+  return plainText(spans) === '' ? [] : splitLines(spans);
+}
+
+function codeLines(spans: ReturnType<Highlight>): Line[] {
+  return splitLines(spans.map(({text, scope}) => ({text, style: CODE_STYLES[scope.split('.')[0]!] ?? PLAIN})));
+}
+
+function tableLines(table: Tokens.Table): Line[] {
+  const cells = (row: readonly Tokens.TableCell[], style: TextStyle) => row.map((cell) => inline(cell.tokens, style));
+  const rows = table.rows.map((row) => cells(row, PLAIN));
+  const shape: TableShape = {
+    header: cells(table.header, CELL_HEAD),
+    rows: rows.slice(0, SHAPING_ROWS),
+    align: table.align,
+  };
+  const parts = ['header' as const, 'rule' as const, ...rows];
+  return parts.map((part, index) => ({...createLine([]), table: {shape, part, isFirst: index <= 2}}));
+}
+
+/** Inline markdown as pieces of text, each with the styles of the elements around it. */
+function inline(tokens: readonly Token[], style: TextStyle): Span[] {
+  return tokens.flatMap((token) => inlineSpans(token as MarkedToken, style));
+}
+
+function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
+  switch (token.type) {
+    case 'strong':
+      return inline(token.tokens, {...style, bold: true});
+    case 'em':
+      return inline(token.tokens, {...style, italic: true});
+    case 'del':
+      return inline(token.tokens, {...style, strikethrough: true});
+    case 'codespan':
+      return [{text: token.text, style: {...style, color: 'cyan'}}];
+    case 'link': {
+      const label = inline(token.tokens, {...style, underline: true});
+      const isBare = [token.href, token.href.replace(/^mailto:/, '')].includes(token.text);
+      return isBare ? label : [...label, {text: ` (${token.href})`, style: {...style, dimColor: true}}];
+    }
+    case 'image':
+      return [{text: `${token.text} (${token.href})`, style}];
+    case 'br':
+      return [{text: '\n', style}];
+    case 'text':
+      return token.tokens ? inline(token.tokens, style) : [{text: decodeEntities(token.text), style}];
+    case 'escape':
+      return [{text: token.text, style}];
+    default:
+      return [{text: token.raw, style}];
+  }
+}

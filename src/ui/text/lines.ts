@@ -1,0 +1,131 @@
+/**
+ * Formatted text as lines that are not wrapped yet: they do not depend on the width of the window. `layoutLine` wraps one
+ * into rows of the screen.
+ */
+import {cutSpans, plainText, type Row, type Span} from './styled-text.tsx';
+import {layoutTableRow, type TableRow} from './table.ts';
+import {rowWidth, wrapRows} from './wrap.ts';
+
+export interface Line {
+  /** Without a newline. */
+  readonly spans: readonly Span[];
+  /** Before the first row, e.g. the mark of a list's item. */
+  readonly first: readonly Span[];
+  /** Before each further row; as wide as `first`. */
+  readonly rest: readonly Span[];
+  /** The line is the later part of a line: it begins with `rest`. */
+  readonly isRest?: boolean;
+  /** Of a later part: the line began with so many spaces, and its rows are indented alike. */
+  readonly hang?: number;
+  /** How many characters will not change whatever the model writes next. Absent: all. */
+  readonly stable?: number;
+  /** One row of a table, instead of `spans`. */
+  readonly table?: TableRow;
+}
+
+/** A place in a list of lines: all before it is printed. `offset`: characters of the line. */
+export interface LinePlace {
+  readonly line: number;
+  readonly offset: number;
+}
+
+export const START: LinePlace = {line: 0, offset: 0};
+
+/** Text keeps at least this width, however deep its lists are nested. Columns. */
+const MIN_WIDTH = 10;
+
+export function createLine(spans: readonly Span[]): Line {
+  return {spans, first: [], rest: []};
+}
+
+/** Puts text before the lines: `first` before the first one, `rest` before the others. Both have the same width. */
+export function indentLines(lines: readonly Line[], first: readonly Span[], rest: readonly Span[]): Line[] {
+  return lines.map((line, index) => ({
+    ...line,
+    first: [...(index === 0 ? first : rest), ...line.first],
+    rest: [...rest, ...line.rest],
+  }));
+}
+
+/** Splits styled text at its newlines. */
+export function splitLines(spans: readonly Span[]): Line[] {
+  const lines: Span[][] = [[]];
+  for (const {text, style} of spans) {
+    for (const [index, part] of text.split('\n').entries()) {
+      if (index > 0) lines.push([]);
+      if (part !== '') lines.at(-1)!.push({text: part, style});
+    }
+  }
+  return lines.map(createLine);
+}
+
+/** The lines from a place on. */
+export function linesFrom(lines: readonly Line[], {line, offset}: LinePlace): Line[] {
+  const [first, ...rest] = lines.slice(line);
+  if (!first || offset === 0) return first ? [first, ...rest] : [];
+  return [cutLine(first, offset), ...rest];
+}
+
+/** A part of a line. */
+export function cutLine(line: Line, start: number, end = Number.POSITIVE_INFINITY): Line {
+  return {
+    ...line,
+    spans: cutSpans(line.spans, start, end),
+    ...(start > 0 && {isRest: true, hang: line.hang ?? /^ */.exec(plainText(line.spans))![0].length}),
+    ...(line.stable !== undefined && {stable: Math.max(0, line.stable - start)}),
+  };
+}
+
+/** A row, and where in the line the next row begins. */
+export interface LaidRow {
+  readonly row: Row;
+  readonly next: number;
+}
+
+/** Wraps one line. No row is wider than `columns`. */
+export function layoutLine(line: Line, columns: number): LaidRow[] {
+  const first = fitPrefix(line.isRest ? line.rest : line.first, columns);
+  const rest = fitPrefix(line.rest, columns);
+  const width = Math.max(1, columns - rowWidth(plainText(rest)));
+  if (line.table) {
+    return layoutTableRow(line.table, width).map((row, index) => ({
+      row: joinSpans([...(index === 0 ? first : rest), ...row]),
+      next: 0,
+    }));
+  }
+  const text = plainText(line.spans);
+  const hang = line.hang !== undefined && line.hang <= width / 3 ? line.hang : 0;
+  const indent = line.isRest ? hang : 0;
+  const wrapped = wrapRows(text, width - indent);
+  return wrapped.map(({start, end, indent: wrapIndent}, index) => {
+    const spaces = indent + wrapIndent;
+    const row = [
+      ...(index === 0 ? first : rest),
+      ...(spaces > 0 ? [{text: ' '.repeat(spaces), style: {}}] : []),
+      ...cutSpans(line.spans, start, end),
+    ];
+    return {row: joinSpans(row), next: wrapped[index + 1]?.start ?? text.length};
+  });
+}
+
+export function layoutLines(lines: readonly Line[], columns: number): Row[] {
+  return lines.flatMap((line) => layoutLine(line, columns).map(({row}) => row));
+}
+
+/** Cuts what stands before a line when it leaves too little room: its end stays. */
+function fitPrefix(prefix: readonly Span[], columns: number): readonly Span[] {
+  const text = plainText(prefix);
+  const most = Math.max(0, columns - Math.min(MIN_WIDTH, Math.floor(columns / 2)));
+  return text.length <= most ? prefix : cutSpans(prefix, text.length - most, text.length);
+}
+
+/** Neighbours in one style become one span: fewer parts to draw. Spaces at the end go. */
+function joinSpans(spans: readonly Span[]): Row {
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last?.style === span.style) joined[joined.length - 1] = {text: last.text + span.text, style: last.style};
+    else joined.push(span);
+  }
+  return joined;
+}

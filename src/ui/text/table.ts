@@ -1,0 +1,106 @@
+/**
+ * Lays out the rows of a table: columns that fit the window, cells that wrap, rules. The first rows of a table decide on
+ * its columns, so that a long table can be printed while it grows.
+ */
+import {cutSpans, plainText, type Row, type Span, type TextStyle} from './styled-text.tsx';
+import {rowWidth, wrapRows} from './wrap.ts';
+
+type Cell = readonly Span[];
+
+/** What the rows of one table share. */
+export interface TableShape {
+  readonly header: readonly Cell[];
+  /** The first `SHAPING_ROWS` rows. */
+  readonly rows: readonly (readonly Cell[])[];
+  readonly align: readonly ('left' | 'right' | 'center' | null)[];
+}
+
+export interface TableRow {
+  readonly shape: TableShape;
+  /** The header, the rule below it, or the cells of one row. */
+  readonly part: 'header' | 'rule' | readonly Cell[];
+  readonly isFirst: boolean;
+}
+
+/** How many rows decide on the widths of the columns. */
+export const SHAPING_ROWS = 8;
+
+const BORDER: TextStyle = {dimColor: true};
+const SEPARATOR: Span = {text: ' │ ', style: BORDER};
+const GAP = 3;
+/** A table whose columns get narrower shows each row as a list of `name: value`. Columns. */
+const MIN_COLUMN = 6;
+
+/** @returns the rows of the screen, each at most `columns` wide */
+export function layoutTableRow({shape, part, isFirst}: TableRow, columns: number): Row[] {
+  const natural = shape.header.map((cell, index) =>
+    Math.max(3, cellWidth(cell), ...shape.rows.map((row) => cellWidth(row[index] ?? []))),
+  );
+  const room = columns - GAP * (natural.length - 1);
+  const widths = fitWidths(natural, room);
+  if (widths === undefined) return layoutRecord({shape, part, isFirst}, columns);
+  if (part === 'rule') return [[rule(widths)]];
+  if (part === 'header') return layoutCells(shape.header, widths, shape.align);
+  const isWrapped = shape.rows.some((row) => row.some((cell, index) => cellWidth(cell) > widths[index]!));
+  const rows = layoutCells(part, widths, shape.align);
+  return isWrapped && !isFirst ? [[rule(widths)], ...rows] : rows;
+}
+
+/** Makes the widest column narrower until all columns fit. @returns undefined when they would get too narrow */
+function fitWidths(natural: readonly number[], room: number): number[] | undefined {
+  const widths = [...natural];
+  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
+  while (excess > 0) {
+    const most = Math.max(...widths);
+    if (most <= MIN_COLUMN) return undefined;
+    widths[widths.lastIndexOf(most)]! -= 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+function rule(widths: readonly number[]): Span {
+  return {text: widths.map((width) => '─'.repeat(width)).join('─┼─'), style: BORDER};
+}
+
+function layoutCells(cells: readonly Cell[], widths: readonly number[], align: TableShape['align']): Row[] {
+  const wrapped = widths.map((width, index) => wrapCell(cells[index] ?? [], width));
+  const height = Math.max(...wrapped.map((rows) => rows.length));
+  return Array.from({length: height}, (_, row) =>
+    widths.flatMap((width, column) => {
+      const isLast = column === widths.length - 1;
+      const cell = alignCell(wrapped[column]![row] ?? [], width, align[column] ?? 'left', isLast);
+      return isLast ? cell : [...cell, SEPARATOR];
+    }),
+  );
+}
+
+function alignCell(cell: Cell, width: number, align: 'left' | 'right' | 'center', isLast: boolean): Span[] {
+  const space = Math.max(0, width - cellWidth(cell));
+  const left = align === 'right' ? space : align === 'center' ? Math.floor(space / 2) : 0;
+  const right = isLast ? 0 : space - left;
+  return [...spaces(left), ...cell, ...spaces(right)];
+}
+
+function spaces(count: number): Span[] {
+  return count > 0 ? [{text: ' '.repeat(count), style: {}}] : [];
+}
+
+/** One row as `name: value` lines, with a rule between rows. */
+function layoutRecord({shape, part, isFirst}: TableRow, columns: number): Row[] {
+  if (part === 'header' || part === 'rule') return [];
+  const rows = shape.header.flatMap((name, index) => {
+    const cell = part[index] ?? [];
+    const colon = {text: ': ', style: name[0]?.style ?? {}};
+    return wrapCell([...name, colon, ...cell], columns);
+  });
+  return isFirst ? rows : [[{text: '─'.repeat(Math.min(20, columns)), style: BORDER}], ...rows];
+}
+
+function wrapCell(cell: Cell, width: number): Row[] {
+  return wrapRows(plainText(cell), width).map(({start, end}) => cutSpans(cell, start, end));
+}
+
+function cellWidth(cell: Cell): number {
+  return rowWidth(plainText(cell));
+}
