@@ -177,15 +177,12 @@ test('fields that are not yet available are warnings, and the agent works', () =
   const later = {
     thinking: 'low',
     maxBudgetUsd: 0.5,
-    contextTokens: 8192,
     outputSchema: {},
   };
   const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
   expect(agent).toBeDefined();
   expect(problems.map(({message}) => message)).toEqual(
-    ['thinking', 'maxBudgetUsd', 'contextTokens', 'outputSchema'].map(
-      (key) => `${key} is not yet available and is ignored`,
-    ),
+    ['thinking', 'maxBudgetUsd', 'outputSchema'].map((key) => `${key} is not yet available and is ignored`),
   );
 });
 

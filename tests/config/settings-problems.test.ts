@@ -193,7 +193,6 @@ describe('a setting that this release does not have', () => {
       verify: {level: 'fast', rounds: 2, fast: ['npm test']},
       fanOut: {mode: 'auto', parts: 3, split: 'balanced'},
       thinking: 'high',
-      contextTokens: 8192,
     };
     const at = makeFolders({[USER]: later});
     expect(loadSettings(at).settings).toEqual({});

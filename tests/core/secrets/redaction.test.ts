@@ -125,7 +125,7 @@ describe('keys in texts', () => {
       base64: `${base64('\u0000\u0001\u0010 binary data of a picture \n')}\n`,
       'the first half of a key': '0-secret-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
     }),
-  )('are looked for in a megabyte of %s in less than a second, and it stays as it is', (_, line) => {
+  )('are looked for in a megabyte of %s in a time linear in it, and it stays as it is', (_, line) => {
     const secrets = Array.from({length: 20}, (_each, index) => ({
       name: `K${index}`,
       value: `${index}-secret-${'x'.repeat(60)}-${index}`,
@@ -133,7 +133,8 @@ describe('keys in texts', () => {
     const text = line.repeat(1_000_000 / line.length);
     const start = performance.now();
     expect(new Redactor(secrets).text(`${text}.`)).toBe(`${text}.`);
-    expect(performance.now() - start).toBeLessThan(1000);
+    // Half a second alone; a time by its square would be minutes.
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   it('are not found in random text', () => {
