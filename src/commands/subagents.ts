@@ -115,7 +115,7 @@ function formatRun({record, archiveAt}: RunDetails): string {
     ['run', runId],
     ['session', `${record.sessionId} (${getSessionKey(agent, runId)})`],
     ['transcript', record.transcript],
-    ['model', model],
+    ['model', model || '-'],
     ['where', record.background ? 'background' : 'foreground'],
     ['runtime', formatDuration(getRuntime(record))],
     ['created', formatTime(createdAt)],

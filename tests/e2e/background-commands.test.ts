@@ -20,19 +20,23 @@ describe('a command in the background', () => {
   it('returns an id and a growing file; TaskOutput, TaskList, TaskStop and one announcement tell of it', async () => {
     const server = await serve((body) => {
       const {runId} = countReplies(body) > 0 ? accepted(body, 0) : {runId: ''};
-      const second = countReplies(body) > 4 ? accepted(body, 4).runId : '';
+      const second = countReplies(body) > 5 ? accepted(body, 5).runId : '';
       const steps = [
         () => start('echo one; until [ -e go ]; do sleep 0.02; done; echo new > made.txt; echo two; exit 3'),
-        () => callTool('TaskOutput', {run_id: runId, wait_seconds: 0.5}),
-        () => callTool('bash', {command: `cat ${accepted(body, 0).output}; touch go; pwd`}),
+        () =>
+          callTool('bash', {
+            command: `until grep one ${accepted(body, 0).output}; do sleep 0.02; done; sleep 0.4; pwd`,
+          }),
+        () => callTool('TaskOutput', {run_id: runId}),
+        () => callTool('bash', {command: 'touch go'}),
         () => callTool('TaskOutput', {run_id: runId, wait_seconds: 20}),
         () => start('cd /; echo begun; sleep 987654'),
         () => callTool('TaskList', {}),
         () => callTool('TaskSend', {run_id: second, message: 'hello'}),
-        () => callTool('bash', {command: `until grep -q begun ${accepted(body, 4).output}; do sleep 0.02; done; pwd`}),
+        () => callTool('bash', {command: `until grep -q begun ${accepted(body, 5).output}; do sleep 0.02; done; pwd`}),
         () => callTool('TaskStop', {run_id: second}),
         () => start('sleep 0.1; sleep 5', {timeout_seconds: 0.2}),
-        () => callTool('TaskOutput', {run_id: accepted(body, 9).runId, wait_seconds: 20}),
+        () => callTool('TaskOutput', {run_id: accepted(body, 10).runId, wait_seconds: 20}),
         () => start('sleep 876543'),
       ];
       return steps[countReplies(body)]?.() ?? say('done');
@@ -41,7 +45,7 @@ describe('a command in the background', () => {
     const run = await runCli(['-p', 'go', ...flags], {server, cwd, home: await home()});
     expect(run).toMatchObject({code: 0});
     const body = server.requests.at(-1)!.body;
-    const [first, running, file, ended, second, list, sent, pwd, stopped, , timedOut] = results(body);
+    const [first, file, running, , ended, second, list, sent, pwd, stopped, , timedOut] = results(body);
     expect(JSON.parse(first!)).toEqual({
       status: 'accepted',
       runId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -56,6 +60,8 @@ describe('a command in the background', () => {
       / · changed 2 files: go, made\.txt \([12] shared: commands of other runs .*\) · commands 1 \(exit 3\) · /,
     );
     expect(readFileSync(accepted(body, 0).output, 'utf8')).toBe('one\ntwo\n');
+    const log = path.join(path.dirname(accepted(body, 0).output), '..', 'session.jsonl');
+    expect(readFileSync(log, 'utf8')).toMatch(/"text":"one\\ntwo\\nexit code 3\\n\\nThe whole output: /);
     expect(list).toMatch(/^1 {2}processing +bash +cd \/; echo begun; sleep 987654 .*\n2 .* bash /);
     expect(sent).toBe('[bash] cd /; echo begun; sleep 987654 is a command: it takes no messages.');
     expect(stopped).toContain('begun\n');
@@ -64,7 +70,7 @@ describe('a command in the background', () => {
     expect(timedOut).toContain('timed out after 0.2 s');
     const text = JSON.stringify(body.messages);
     const announced = [...text.matchAll(/<task_announcement run=\\"([^"\\]+)\\">/g)].map(([, id]) => id);
-    expect(announced).toEqual([0, 4, 9].map((index) => accepted(body, index).runId));
+    expect(announced).toEqual([0, 5, 10].map((index) => accepted(body, index).runId));
     expect(text).toMatch(
       /Status: error\\nResult: one\\ntwo\\nexit code 3\\n\\nThe whole output: [^"]*?changed 2 files: go, made\.txt[^"]*?Notes: - Error: exit code 3\\n/,
     );

@@ -61,10 +61,13 @@ export async function runCall(live: LiveRun, call: BackgroundCall, output: strin
   const {isError = false, facts = {}} = result;
   const durationMs = performance.now() - startedAt;
   const text = getText(result.content ?? '');
+  const ended = `${getLastLines(text)}\n\nThe whole output: ${output}`;
+  // For /subagents log.
+  live.history.append({role: 'assistant', content: [{type: 'text', text: ended, citations: null}]});
   emit({type: 'tool_end', callId, tool, isError, preview: getLastLines(text), durationMs});
   return {
     ...NO_TOTALS,
-    ...{text: `${getLastLines(text)}\n\nThe whole output: ${output}`, tools: [{tool, isError, facts}], durationMs},
+    ...{text: ended, tools: [{tool, isError, facts}], durationMs},
     ...getOutcome(result, signal),
   };
 }

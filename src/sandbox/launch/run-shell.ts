@@ -36,6 +36,11 @@ export function getShellArguments(command: string): readonly string[] {
   return ['bash', '-c', WRAPPER, 'bash', command];
 }
 
+const WHY_NOT_STARTED: Readonly<Record<string, string>> = {
+  E2BIG: 'the command is too long: put it into a file',
+  EMFILE: 'mini-cc has no file descriptors left: start it with a higher limit (ulimit -n 256)',
+};
+
 /** How long output may still come after the shell has ended: what it left in the background holds the pipe open. */
 const GRACE_MS = 150;
 /** After a kill, how long Node may take to notice. */
@@ -82,8 +87,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   });
   if (pid === undefined) {
     const {code, message} = await end;
-    const why = code === 'E2BIG' ? 'the command is too long: put it into a file' : message;
-    throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${why}`);
+    throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${WHY_NOT_STARTED[code ?? ''] ?? message}`);
   }
   run.processes.add(pid);
   run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
