@@ -1,7 +1,8 @@
 /**
  * A filter of system calls for what mounts and namespaces leave open: programs can connect to a socket file on a read-only
  * file system (a container engine's socket gives control of the machine), reach virtual machines outside the network
- * namespace, and use the kernel's key rings, which belong to the user and not to a process.
+ * namespace, use the kernel's key rings, which belong to the user and not to a process, and leave a set-user-ID file, by
+ * which other users of the machine act as this one.
  *
  * The program is classic BPF: each step is a code, a jump and a number.
  */
@@ -21,6 +22,10 @@ interface Machine {
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
+  /** Calls that give a file its mode, and which of their arguments is that mode. */
+  readonly modes: readonly (readonly [call: number, argument: number])[];
+  /** Calls that open a file, and the first of their two arguments flags and mode. */
+  readonly opens: readonly (readonly [call: number, argument: number])[];
   /** add_key, request_key, keyctl */
   readonly keyrings: readonly number[];
   /** Calls from this number on belong to another convention (x32), to which the numbers above do not apply. */
@@ -30,9 +35,30 @@ interface Machine {
 const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
   x64: {
     ...{arch: 0xc000003e, socket: 41, socketpair: 53, ioctl: 16, keyrings: [248, 249, 250], foreignFrom: 0x40000000},
+    // creat, chmod, fchmod, mknod, mknodat, fchmodat, fchmodat2; open, openat
+    modes: [
+      ...[85, 90, 91, 133].map((call) => [call, 1] as const),
+      ...[259, 268, 452].map((call) => [call, 2] as const),
+    ],
+    opens: [
+      ...([
+        [2, 1],
+        [257, 2],
+      ] as const),
+    ],
   },
-  arm64: {arch: 0xc00000b7, socket: 198, socketpair: 199, ioctl: 29, keyrings: [217, 218, 219]},
+  arm64: {
+    ...{arch: 0xc00000b7, socket: 198, socketpair: 199, ioctl: 29, keyrings: [217, 218, 219]},
+    // fchmod; mknodat, fchmodat, fchmodat2; openat
+    modes: [[52, 1], ...[33, 53, 452].map((call) => [call, 2] as const)],
+    opens: [[56, 2]],
+  },
 };
+/** openat2, the same on every machine: its mode lies in memory, which a filter does not see. Programs use openat then. */
+const OPENAT2 = 437;
+/** Who runs such a file acts as its owner: it would outlive the sandbox. */
+const S_ISUID = 0o4000;
+const O_CREAT = 0o100;
 /** io_uring_setup, _enter, _register, the same on every machine: io_uring opens sockets without the socket call. */
 const IO_URING = [425, 426, 427];
 
@@ -57,6 +83,11 @@ const argument = (index: number) => 16 + index * 8;
 
 const load = (offset: number): FilterStep => ({code: 0x20, number: offset});
 const mask = (bits: number): FilterStep => ({code: 0x54, number: bits});
+/** Skips the steps when the loaded value has none of the bits. */
+const whenSet = (bits: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
+  {code: 0x45, number: bits, otherwise: steps.length},
+  ...steps,
+];
 const give = (number: number): FilterStep => ({code: 0x06, number});
 const ALLOW = give(0x7fff0000);
 const refuse = (errno: number) => give(0x00050000 | errno);
@@ -81,7 +112,7 @@ export function seccompFilter({
 } = {}): Uint8Array | undefined {
   const machine = MACHINES[architecture];
   if (!machine) return undefined;
-  const {arch, socket, socketpair, ioctl, keyrings, foreignFrom} = machine;
+  const {arch, socket, socketpair, ioctl, keyrings, foreignFrom, modes, opens} = machine;
   const families = unixSockets ? [AF_UNIX, ...FAMILIES] : FAMILIES;
   const calls: readonly FilterStep[] = [
     load(NUMBER),
@@ -95,7 +126,16 @@ export function seccompFilter({
     ]),
     ...when(ioctl, [load(argument(1)), ...TYPING.flatMap((request) => when(request, [refuse(EPERM)])), ALLOW]),
     ...keyrings.flatMap((number) => when(number, [refuse(EPERM)])),
-    ...IO_URING.flatMap((number) => when(number, [refuse(ENOSYS)])),
+    ...[...IO_URING, OPENAT2].flatMap((number) => when(number, [refuse(ENOSYS)])),
+    ...modes.flatMap(([call, at]) => when(call, [load(argument(at)), ...whenSet(S_ISUID, [refuse(EPERM)]), ALLOW])),
+    // The mode means nothing, and may be anything, where no file is created.
+    ...opens.flatMap(([call, at]) =>
+      when(call, [
+        load(argument(at)),
+        ...whenSet(O_CREAT, [load(argument(at + 1)), ...whenSet(S_ISUID, [refuse(EPERM)])]),
+        ALLOW,
+      ]),
+    ),
     ALLOW,
   ];
   // Programs of another architecture (32 bit) number their calls differently, so they cannot run.

@@ -78,9 +78,27 @@ print 'connected';`,
     expect((await perl(program)).text).toBe('open');
   });
 
+  test.each([
+    ['by chmod', 'open my $f, ">", "/tmp/f"; chmod 04755, "/tmp/f"'],
+    ['by fchmod', 'open my $f, ">", "/tmp/f"; chmod 04700, $f'],
+    ['at once', 'use Fcntl; sysopen my $f, "/tmp/f", O_CREAT | O_WRONLY, 04755'],
+  ])('leaves no set-user-ID file %s', async (_name, expression) => {
+    const {text} = await perl(
+      `umask 0; print eval {${expression}} ? 'set' : "refused $!", -u '/tmp/f' ? ', set' : '';`,
+    );
+    expect(text).toMatch(/^refused Operation not permitted(?!, set)/);
+  });
+
+  test('can change other modes, and open files that exist', async () => {
+    const program = `open my $f, '>', '/tmp/f'; mkdir '/tmp/d';
+print chmod(02775, '/tmp/d') && chmod(0755, '/tmp/f') && open(my $g, '+<', '/tmp/f') ? 'open' : "refused $!";`;
+    expect((await perl(program)).text).toBe('open');
+  });
+
   test.runIf(process.arch === 'x64').each([
     ['key rings', 250],
     ['calls in rings', 425],
+    ['files whose mode a filter cannot see', 437],
     ['calls by another convention', 0x40000000 + 41],
   ])('is refused %s', async (_name, number) => {
     const program = `print syscall(${number}, 1, 1, 0) < 0 ? "refused $!" : 'open';`;

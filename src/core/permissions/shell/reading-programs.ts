@@ -1,7 +1,7 @@
 /**
  * Which commands look like reading. Such a command runs in the read-only sandbox without a question, so this table only
  * spares questions: where it errs, the sandbox lets nothing be written, sent or seen. Left out are programs whose answer
- * the sandbox would change: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who` and the like.
+ * the sandbox would change: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who`, `git worktree list` and the like.
  */
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment} from './command-shape.ts';
@@ -61,7 +61,6 @@ const GIT_WITH: Readonly<Record<string, RegExp>> = {
   tag: /^(?:-l|-n\d*|--(?:list|contains|no-contains|merged|no-merged|points-at|sort|format)\b.*)?$/,
   remote: /^(?:-v|--verbose|get-url)?$/,
   stash: /^(?:list|show)$/,
-  worktree: /^list$/,
   reflog: /^(?:show|-.*)?$/,
   notes: /^(?:list|show)$/,
   submodule: /^(?:status|summary)$/,

@@ -50,6 +50,8 @@ describe('where a sandbox works, a command of an agent that may write', () => {
 
   it.each([
     ...['ps', 'ps aux', 'ss -ltn', 'lsof -i', 'df -h', 'mount', 'env', 'printenv', 'docker ps', 'systemctl status'],
+    // Other worktrees are not shown, so that it calls them prunable.
+    'git worktree list',
     ...[
       'top -b -n 1',
       'id',
