@@ -2,7 +2,7 @@
  * Attempts to escape, tried by the built program in each way that it confines commands. A class passes when none of its
  * attempts had an effect, and when the same attempts do have it unconfined: else the class would test nothing.
  */
-import {accessSync, constants} from 'node:fs';
+import {spawnSync} from 'node:child_process';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {cliPath} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
@@ -31,34 +31,38 @@ const writing = {
   ...{batches: true, isProtected},
 };
 const asking = {title: 'default mode', args: [], settings: {}, sandbox: true};
-/** With `user: PLAIN`, those who own the files of the world. */
-const PROFILES: readonly Profile[] = [
-  ...[readOnly, writing, asking],
-  {...readOnly, title: 'a read-only agent without a sandbox', sandbox: false},
-  {...asking, title: 'default mode without a sandbox', sandbox: false},
-];
 /** Nothing is asked here, so only the rules refuse. */
 const ruled = {
-  title: 'deny rules',
-  args: ['--permission-mode', 'bypassPermissions'],
-  settings: {permissions: {deny: DENY}},
+  ...{title: 'deny rules', args: ['--permission-mode', 'bypassPermissions'], isProtected: () => false},
+  settings: {permissions: {deny: DENY}, sandbox: 'auto'},
 };
-const DENIED: readonly (readonly [Profile, readonly AttemptClass[]])[] = [
-  [{...ruled, title: 'deny rules without a sandbox', sandbox: false, isProtected: () => false}, denied],
-  [
-    {...ruled, settings: {...ruled.settings, sandbox: 'auto'}, sandbox: true, isProtected: () => false},
-    [...denied, ...masked],
-  ],
-];
-const AS_PLAIN: readonly Profile[] = [readOnly, writing, asking].map((profile) => ({
+const withoutSandbox = (profile: Omit<Profile, 'sandbox'>): Profile => ({
+  ...{...profile, title: `${profile.title} without a sandbox`, settings: {...profile.settings, sandbox: 'off'}},
+  ...{sandbox: false, batches: false},
+});
+const asPlain = (profile: Profile): Profile => ({
   ...{...profile, title: `${profile.title}, as a plain user`, user: PLAIN},
-}));
+});
 
-/** Every fourth attempt, and all that were seen to succeed. */
-const SAMPLE: readonly AttemptClass[] = ALL.map(({title, attempts}) => ({
-  title,
-  attempts: attempts.filter((_, index) => index % 4 === 0 || title.startsWith('seen before')),
-}));
+/** `npm run soak` tries all in each profile; `npm test` tries all where a class is at home, and a part elsewhere. */
+const TRIES_ALL = process.env.MINI_CC_ATTEMPTS === 'all';
+const AT_HOME = /^seen before|later$|when the user works|^tools/;
+const someOf = (every: number, atHome = /^seen before/): AttemptClass[] =>
+  ALL.map(({title, attempts}) => ({
+    title,
+    attempts: attempts.filter((_, index) => TRIES_ALL || atHome.test(title) || index % every === 0),
+  }));
+
+const RUNS: readonly (readonly [Profile, readonly AttemptClass[]])[] = [
+  [asking, ALL],
+  [withoutSandbox(asking), ALL],
+  [writing, someOf(3, AT_HOME)],
+  [readOnly, someOf(3)],
+  [withoutSandbox(readOnly), someOf(4)],
+  [withoutSandbox(ruled), denied],
+  [{...ruled, sandbox: true}, [...denied, ...masked]],
+];
+const AS_PLAIN = [readOnly, writing, asking].map((profile) => [asPlain(profile), someOf(12)] as const);
 
 const rows: string[] = [];
 afterAll(() => {
@@ -66,19 +70,21 @@ afterAll(() => {
 });
 
 describe.runIf(usable)('attempts to escape', () => {
-  describe.each(PROFILES)('$title', (profile) => testProfile(profile, ALL));
-  for (const [profile, classes] of DENIED) describe(profile.title, () => testProfile(profile, classes));
+  for (const [profile, classes] of RUNS) describe(profile.title, () => testProfile(profile, classes));
 });
 
-describe.runIf(usable && isRoot && isReadableByAll(cliPath))('attempts to escape, as a plain user', () => {
-  describe.each(AS_PLAIN)('$title', (profile) => testProfile(profile, SAMPLE));
+describe.runIf(usable && isRoot && mayPlainUserRun(cliPath, process.execPath))('attempts to escape', () => {
+  for (const [profile, classes] of AS_PLAIN) describe(profile.title, () => testProfile(profile, classes));
 });
 
 function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   let outcomes: Map<string, Outcome[]>;
-  beforeAll(async () => {
-    outcomes = await runAttempts([...classes, ordinary], profile);
-  }, 5 * MINUTES);
+  beforeAll(
+    async () => {
+      outcomes = await runAttempts([...classes, ordinary], profile);
+    },
+    (TRIES_ALL ? 30 : 5) * MINUTES,
+  );
 
   test('ordinary reading passes', () => {
     const wrong = outcomes
@@ -102,13 +108,16 @@ function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   });
 }
 
-const CONTROLLED = [...ALL, ...denied, ...masked];
+const CONTROLLED = [...someOf(3), ...denied, ...masked];
 
 describe.runIf(usable)('the same unconfined', () => {
   let controls: Map<string, Control[]>;
-  beforeAll(async () => {
-    controls = await runControls(CONTROLLED);
-  }, 5 * MINUTES);
+  beforeAll(
+    async () => {
+      controls = await runControls(CONTROLLED);
+    },
+    (TRIES_ALL ? 30 : 5) * MINUTES,
+  );
 
   test.each(CONTROLLED.map(({title, attempts}) => [title, attempts.length] as const))('%s', (title, count) => {
     const all = controls.get(title)!;
@@ -124,11 +133,8 @@ describe.runIf(usable)('the same unconfined', () => {
   });
 });
 
-function isReadableByAll(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** The checkout may lie in a folder of root. */
+function mayPlainUserRun(...files: readonly string[]): boolean {
+  const as = [`--reuid=${PLAIN}`, `--regid=${PLAIN}`, '--clear-groups'];
+  return files.every((file) => spawnSync('setpriv', [...as, 'test', '-r', file]).status === 0);
 }
