@@ -134,6 +134,21 @@ describe('a read-only agent without a sandbox', () => {
   });
 });
 
+it('a read-only agent is not offered to run a command outside of the sandbox', async () => {
+  const server = await serve((body) =>
+    isSubagent(body) || body.messages.length > 1 ? say('done') : callTools([explore()]),
+  );
+  await runCli(['-p', 'x'], {server});
+  const offered = (isReader: boolean) => {
+    const {body} = server.requests.find((each) => isSubagent(each.body) === isReader)!;
+    const bash = body.tools!.find(({name}) => name === 'bash') as {input_schema?: {properties?: object}} | undefined;
+    return Object.keys(bash?.input_schema?.properties ?? {});
+  };
+  expect(offered(false)).toContain('unconfined');
+  expect(offered(true)).toContain('command');
+  expect(offered(true)).not.toContain('unconfined');
+});
+
 /** The path of a program on this machine. */
 function findProgram(name: string): string {
   return execFileSync('which', [name], {encoding: 'utf8'}).trim();
