@@ -3,7 +3,7 @@ import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
 import {isPlanned} from '../core/util/planned-features.ts';
 import {mustBe} from '../core/util/problem.ts';
-import {STANDARD_TOOLS} from './known-tools.ts';
+import {STANDARD_TOOLS, withoutDispatchTools} from './known-tools.ts';
 
 export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;
 export const NAME_RULE = 'lower-case letters, digits and hyphens, a letter first, at most 64';
@@ -155,7 +155,8 @@ export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'col
 export function createAgentSchema(toolNames: readonly string[] = STANDARD_TOOLS): Record<string, unknown> {
   const {$schema, properties = {}, ...rest} = z.toJSONSchema(agentFileSchema, {io: 'input'});
   const name = {...asObject(properties.name), not: {enum: BUILT_IN_NAMES}};
-  const list = {type: 'array', minItems: 1, items: {anyOf: [{enum: [...toolNames]}, {type: 'string'}]}};
+  const offered = [...withoutDispatchTools(toolNames)];
+  const list = {type: 'array', minItems: 1, items: {anyOf: [{enum: offered}, {type: 'string'}]}};
   return {
     $schema,
     $id: SCHEMA_ID,
