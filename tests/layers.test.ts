@@ -29,7 +29,7 @@ const CORE_LAYERS = [
   ['secrets'],
   ['permissions'],
   ['turn'],
-  ['agent-loop.ts', 'tool-calls.ts'],
+  ['agent-loop.ts', 'attached-files.ts', 'tool-calls.ts'],
   ['runs', 'subagent.ts', 'subagent-manager.ts'],
   ['session', 'session.ts'],
 ];

@@ -43,7 +43,11 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     offline: parsed?.session.offline || !isModelConfigured(process.env),
     history: history.read(),
     redact: (text) => redact(text),
-    onSubmit: (text) => history.add(redact(text)),
+    onSubmit: (sent) => {
+      const text = redact(sent.text);
+      // Where a key was redacted, the places of pastes are not known any more.
+      history.add(text === sent.text ? sent : {text});
+    },
     onFirstFrame: firstFrameShown,
     onAsk: (askOnScreen) => {
       ask = (question) => askOnScreen({...question, detail: redact(question.detail)});

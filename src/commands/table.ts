@@ -5,6 +5,7 @@ import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-comman
 import {compactCommand, contextCommand} from './context.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
+import {KEYS} from './keys.ts';
 import {modelCommand} from './model.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
 import {sandboxCommand} from './sandbox.ts';
@@ -49,15 +50,7 @@ const exitCommand: Command = {
   run: () => ({ok: true, text: '', exit: true}),
 };
 
-const KEYS = `Keys:
-  !cmd runs in the shell, its output goes along with your next prompt
-  Enter send · \\ Enter or Ctrl+J new line · Up/Down history · Tab complete
-  Shift+Tab mode: default, acceptEdits, plan
-  Esc interrupt, twice when idle go back to an earlier prompt
-  Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+L repaint · Ctrl+T todos
-  Down agents at work · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background
-
-Task(explore): …   dispatches a subagent at once (explore, code, plan)`;
+const TYPED = `Task(explore): …   dispatches a subagent at once (explore, code, plan)`;
 
 function createHelpCommand(others: readonly Command[]): Command {
   const help: Command = {
@@ -66,7 +59,7 @@ function createHelpCommand(others: readonly Command[]): Command {
     run() {
       const width = Math.max(...others.map((command) => command.name.length));
       const lines = [help, ...others].map((command) => `  /${command.name.padEnd(width)}  ${command.description}`);
-      return {ok: true, text: `Commands:\n${lines.join('\n')}\n\n${KEYS}`};
+      return {ok: true, text: `Commands:\n${lines.join('\n')}\n\n${KEYS}\n\n${TYPED}`};
     },
   };
   return help;
@@ -77,6 +70,6 @@ function createUnavailableCommand(name: string): Command {
   return {
     name,
     description: NOT_YET_AVAILABLE,
-    run: () => ({ok: false, text: `${formatNotYetAvailable(`/${name}`)}.`}),
+    run: ({args}) => ({ok: false, text: `${formatNotYetAvailable(`/${name}`)}.`, input: `/${name} ${args}`.trim()}),
   };
 }

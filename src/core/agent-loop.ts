@@ -13,6 +13,7 @@
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and the result of what there is.
  */
 
+import {attachFiles} from './attached-files.ts';
 import type {AgentEventBody} from './contract/events.ts';
 import type {Message, Model, ModelProgress, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
@@ -90,7 +91,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   reportRepairs(run);
   for (;;) {
     run.signal.throwIfAborted();
-    for (const message of run.inbox.deliver()) appendDelivered(run, message);
+    await deliverMessages(run);
     if (run.tokens.isUsedUp) return tally.result(endAtTokens(run));
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, REPORT_NOW);
@@ -264,6 +265,22 @@ function toEvent(progress: ModelProgress, rawStream: boolean): AgentEventBody | 
     case 'usage':
       return undefined;
   }
+}
+
+/** Appends what waits in the inbox, the prompts last: until the files that they name are read, nothing else may wait. */
+async function deliverMessages(run: AgentRun): Promise<void> {
+  const messages = run.inbox.deliver();
+  for (const message of messages.filter(({kind}) => kind !== 'prompt')) appendDelivered(run, message);
+  for (const message of messages.filter(({kind}) => kind === 'prompt')) await appendPrompt(run, message);
+}
+
+/** Appends a prompt, and before it the files that it names where a person typed it. Never rejects because of these. */
+export async function appendPrompt(
+  run: AgentRun,
+  {content, typed = false}: Pick<QueuedMessage, 'content' | 'typed'>,
+): Promise<void> {
+  if (typed) await attachFiles(content, run, run.signal);
+  appendDelivered(run, {kind: 'prompt', content});
 }
 
 /** Appends a queued message, or a new prompt, to the history and emits it. */

@@ -5,7 +5,7 @@ import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
 import type {Controller} from './controller.ts';
-import {useExternalEditor} from './input/external-editor.ts';
+import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import {currentQuestion} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
@@ -33,6 +33,7 @@ export function App({controller}: AppProps) {
   useEffect(() => controller.printed(finished.length), [controller, finished.length]);
 
   useExternalEditor(controller, question);
+  useHandover(controller, local.handover);
 
   const layout = liveLayout({ui, local, columns, rows});
   const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;

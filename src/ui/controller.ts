@@ -2,13 +2,17 @@
  * What the person does becomes verbs of the session; what the session emits becomes the state of the screen. React
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
+import {KEYS} from '../commands/keys.ts';
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Session, SubmitResult} from '../core/contract/session.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
+import {getText} from '../core/util/messages.ts';
 import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
-import {loadFuzzySearch, prefixSearch} from './input/completion.ts';
-import {createEditor, edit, expandedText, submitted} from './input/editor.ts';
+import {fileQuery, getOffered, loadFuzzySearch, type Offered, prefixSearch} from './input/completion.ts';
+import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
+import {FileIndex, NO_MATCHES} from './input/file-index.ts';
+import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
 import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
@@ -23,9 +27,9 @@ import {PLAIN_FORMATTER} from './text/plain-format.ts';
 import {screenLine} from './text/screen-text.ts';
 
 export interface ControllerOptions {
-  readonly history?: readonly string[];
+  readonly history?: readonly SentPrompt[];
   /** Called for each prompt that is sent, to keep it in a history on disk. */
-  readonly onSubmit?: (text: string) => void;
+  readonly onSubmit?: (sent: SentPrompt) => void;
   readonly onLeave: (exitCode: number) => void;
   readonly onRepaint: () => void;
   /** A monotonic clock in milliseconds. */
@@ -51,6 +55,11 @@ export class Controller {
   readonly #pump = createEventPump((events) => this.#setUi(events.reduce(reduce, this.ui.get())));
   /** Questions from before the session was open, by id: this class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
+  readonly #files = new FileIndex(
+    async () => (await this.#session?.request({type: 'list_files'})) ?? [],
+    (files) => this.change({files, selected: 0}),
+    (error) => this.hint(`Files cannot be listed: ${screenLine(getErrorMessage(error))}`, 4000),
+  );
   #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
@@ -82,6 +91,9 @@ export class Controller {
       repaints: 0,
       search: prefixSearch,
       formatter: undefined,
+      files: NO_MATCHES,
+      historySearch: undefined,
+      handover: undefined,
     });
   }
 
@@ -134,7 +146,8 @@ export class Controller {
   /** Sends what is typed, if anything is: to the opened run, else to the main agent. */
   submitEditor(): void {
     const {editor} = this.local.get();
-    const text = expandedText(editor).trim();
+    const sent = getSent(editor);
+    const {text} = sent;
     if (text === '') return;
     this.change({editor: submitted(editor), selected: 0, dismissed: undefined});
     const run = openedRun(this.ui.get());
@@ -143,8 +156,10 @@ export class Controller {
       return;
     }
     this.submit(text);
+    // Who left does not want to leave again by Up.
+    if (parseTypedLine(text)?.name === 'exit') return;
     try {
-      this.#options.onSubmit?.(text);
+      this.#options.onSubmit?.(sent);
     } catch (error) {
       this.hint(`Could not save this prompt in the history: ${screenLine(getErrorMessage(error))}`, 4000);
     }
@@ -177,8 +192,37 @@ export class Controller {
 
   #endCommand({exit, input}: SubmitResult & {type: 'command'}): void {
     if (exit) this.askToLeave('Ctrl+D');
-    const {editor} = this.local.get();
-    if (input !== undefined && editor.text === '') this.change({editor: edit(editor, {type: 'paste', text: input})});
+    if (input !== undefined && this.local.get().editor.text === '') this.#putBack([this.#findSent(input)]);
+  }
+
+  /** The prompt as it was typed, with its pastes. */
+  #findSent(text: string): SentPrompt {
+    const {editor, mainEditor} = this.local.get();
+    return (mainEditor ?? editor).history.findLast((sent) => sent.text === text) ?? {text};
+  }
+
+  /** Puts prompts before what is typed, to be edited and sent again. */
+  #putBack(prompts: readonly SentPrompt[]): void {
+    const {editor, mainEditor} = this.local.get();
+    const target = mainEditor ?? editor;
+    const typed = getSent(target);
+    const sent = joinSent(typed.text === '' ? prompts : [...prompts, typed]);
+    const next = edit(target, {type: 'recall', sent});
+    // A command in it opens no list.
+    this.change({...(mainEditor ? {mainEditor: next} : {editor: next}), selected: 0, dismissed: next.text});
+  }
+
+  /** Takes prompts that wait for the model's next step back into the prompt. @returns false when none waits. */
+  takeBack(which: 'all' | 'newest'): boolean {
+    this.#pump.flush();
+    const queued = this.ui.get().queued.map(({id}) => id);
+    const texts = (which === 'all' ? queued : queued.slice(-1)).flatMap((id) => {
+      const content = this.#session?.request({type: 'take_back', id});
+      return content === undefined ? [] : [getText(content)];
+    });
+    if (texts.length > 0) this.#putBack(texts.map((text) => this.#findSent(text)));
+    this.#pump.flush();
+    return texts.length > 0;
   }
 
   #sendToRun(run: SubagentRun, message: string): void {
@@ -191,7 +235,8 @@ export class Controller {
   }
 
   #printPrompt(session: Session, text: string): void {
-    this.#setUi(addPrompt(this.ui.get(), session.request({type: 'redact', text})));
+    const shown = labelPastes(this.#findSent(text));
+    this.#setUi(addPrompt(this.ui.get(), session.request({type: 'redact', text: shown})));
   }
 
   #printNotice(level: NoticeLevel, text: string): void {
@@ -211,9 +256,11 @@ export class Controller {
 
   // Esc and Ctrl+C
 
-  /** Interrupts the turn or the command under way. @returns false when there was none. */
+  /** Interrupts the turn or the command under way; what waits comes back into the prompt. @returns false when there was none. */
   interrupt(): boolean {
     if (!isWorking(this.ui.get(), this.local.get())) return false;
+    // First: the end of the turn would begin the next one with them.
+    this.takeBack('all');
     this.#session?.abort();
     return true;
   }
@@ -344,6 +391,11 @@ export class Controller {
     this.change({hint: '', armed: undefined});
   }
 
+  showKeys(): void {
+    this.#pump.flush();
+    this.#printNotice('info', KEYS);
+  }
+
   repaint(): void {
     this.#options.onRepaint();
     this.change({repaints: this.local.get().repaints + 1});
@@ -363,5 +415,19 @@ export class Controller {
       (search) => this.change({search}),
       () => this.hint('Fuzzy search is not available: commands match by the beginning of their names.', 2000),
     );
+  }
+
+  /** Searches the files for what is typed after an `@`, if anything is. */
+  searchFiles(): void {
+    const file = fileQuery(this.local.get().editor);
+    if (!file || !this.#session) return;
+    this.#files.search(file.query);
+  }
+
+  /** What the list under the prompt offers; files that a key is about to take are searched to the end first. */
+  getOffered(isTaking: boolean): readonly Offered[] {
+    const file = fileQuery(this.local.get().editor);
+    if (isTaking && file && this.local.get().files.query !== file.query) this.#files.searchNow(file.query);
+    return getOffered(this.ui.get(), this.local.get());
   }
 }

@@ -6,6 +6,7 @@ import {formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
+import type {SentPrompt} from './input/prompt-history.ts';
 import {terminalInput} from './input/terminal-input.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
@@ -20,11 +21,11 @@ export interface ReplOptions {
   /** Sent as if it was typed, when the session is open. */
   readonly initialPrompt?: string;
   /** Earlier prompts, oldest first. */
-  readonly history?: readonly string[];
+  readonly history?: readonly SentPrompt[];
   /** Redacts secrets in the error of a session that did not open. */
   readonly redact?: (text: string) => string;
   /** Called for every prompt that is sent. */
-  readonly onSubmit?: (text: string) => void;
+  readonly onSubmit?: (sent: SentPrompt) => void;
   /** Called once with a function that asks the person before the session is open. */
   readonly onAsk?: (ask: (question: Question) => Promise<Answer | 'withdrawn'>) => void;
   /** Called once, when the first frame is on the screen. */

@@ -1,7 +1,11 @@
-import {describe, expect, it} from 'vitest';
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {cliEnvironment, cliPath} from '../support/run-cli.ts';
 import {slow} from '../support/scripted-replies.ts';
-import {project, serve} from './fixture.ts';
+import {startTerminal, type Terminal} from '../support/terminal.ts';
+import {home, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 describe('a line that begins with !', () => {
@@ -42,6 +46,183 @@ describe('a line that begins with !', () => {
     expect(server.requests).toHaveLength(2);
     await send(terminal, 'and now?');
     await terminal.waitFor('I saw both.');
-    expect(JSON.stringify(server.requests[2]!.body.messages.slice(-1))).toMatch(/echo beside.*and now\?/);
+    expect(JSON.stringify(server.requests[2]!.body.messages.slice(-2))).toMatch(/echo beside.*and now\?/);
+  });
+});
+
+const LONG = Array.from({length: 301}, (_, index) => `line ${index}`).join('\n');
+
+/** Waits until a row of the window is exactly this. */
+const shows = (terminal: Terminal, row: string) => terminal.waitFor((at) => at.screen().includes(row));
+
+describe('the prompt', () => {
+  it('completes files after an @, and what it names goes before the model', async () => {
+    const server = await serve([say('I read them.')]);
+    const workspace = await project();
+    mkdirSync(path.join(workspace.path, 'my notes'));
+    writeFileSync(path.join(workspace.path, 'my notes', 'to do.md'), 'buy milk\n');
+    const terminal = await repl({server, cwd: workspace.path});
+    terminal.type('compare @grts with ');
+    await shows(terminal, '> compare @grts with');
+    terminal.press('left', 'left', 'left', 'left', 'left', 'left');
+    terminal.type('x');
+    terminal.press('backspace');
+    await shows(terminal, '> src/greet.ts');
+    terminal.press('tab');
+    await shows(terminal, '> compare @src/greet.ts with');
+    terminal.press('end');
+    terminal.type('@todo');
+    await shows(terminal, '> my notes/to do.md');
+    terminal.press('enter');
+    await shows(terminal, '> compare @src/greet.ts with @"my notes/to do.md"');
+    // A file that is made now is found too.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    writeFileSync(path.join(workspace.path, 'fresh.txt'), 'new');
+    terminal.type('@fresh');
+    await shows(terminal, '> fresh.txt');
+    terminal.press('escape');
+    await terminal.waitFor((now) => now.screen().at(-1) === '' && !now.screen().includes('> fresh.txt'));
+    terminal.press('enter');
+    await terminal.waitFor('I read them.');
+    const text = JSON.stringify(server.requests[0]!.body.messages);
+    expect(text).toMatch(
+      /names @src\/greet\.ts\. It contains:.*export.*names @my notes\/to do\.md.*buy milk.*compare @src/s,
+    );
+    expect(text).not.toContain('names @fresh');
+  });
+
+  it('shows a long paste as a chip, sends it whole, and recalls it as a chip in a later session', async () => {
+    const server = await serve([say('Long.'), say('Again.')]);
+    const at = {server, home: await home(), cwd: (await project()).path};
+    const first = await repl(at);
+    first.type('look: ');
+    first.paste(LONG);
+    await shows(first, '> look: [Pasted 301 lines]');
+    first.press('enter');
+    await first.waitFor('Long.');
+    await idle(first);
+    first.type('quit');
+    first.press('enter');
+    expect((await first.waitForExit()).code).toBe(0);
+    expect(first.text()).not.toContain('line 200');
+
+    const second = await repl(at);
+    second.press('up');
+    await shows(second, '> look: [Pasted 301 lines]');
+    second.press('enter');
+    await second.waitFor('Again.');
+    for (const {body} of server.requests)
+      expect(JSON.stringify(body.messages)).toContain(JSON.stringify(`look: ${LONG}`));
+  });
+
+  it('has undo, a search in the history, the list of keys, an editor, a repaint, and exit', async () => {
+    const folder = (await project()).path;
+    const editor = path.join(folder, 'editor.sh');
+    writeFileSync(editor, '#!/bin/sh\nprintf "%s, edited\\n" "$(cat "$1")" > "$1"\n');
+    chmodSync(editor, 0o755);
+    const server = await serve([say('one'), say('two'), say('three')]);
+    const terminal = await repl({server, cwd: folder, env: {EDITOR: editor, VISUAL: ''}});
+    await send(terminal, 'alpha first');
+    await terminal.waitFor(/^one$/m);
+    await idle(terminal);
+    await send(terminal, 'beta second');
+    await terminal.waitFor(/^two$/m);
+    await idle(terminal);
+
+    terminal.type('?');
+    await terminal.waitFor(/Ctrl\+_ undo/);
+    terminal.type('some words');
+    await shows(terminal, '> some words');
+    terminal.press('ctrl-w');
+    await shows(terminal, '> some');
+    terminal.press('ctrl-_');
+    await shows(terminal, '> some words');
+    terminal.press('ctrl-c');
+    await shows(terminal, '> Ask about this project, or /help');
+    terminal.press('ctrl-_');
+    await shows(terminal, '> some words');
+
+    terminal.press('ctrl-r');
+    terminal.type('FIRS');
+    await shows(terminal, '> alpha first');
+    terminal.type('zz');
+    await terminal.waitFor('FIRSzz (not found)');
+    terminal.press('ctrl-c');
+    await shows(terminal, '> some words');
+    terminal.press('ctrl-u', 'ctrl-r');
+    terminal.type('a');
+    await shows(terminal, '> beta second');
+    terminal.press('ctrl-r');
+    await shows(terminal, '> alpha first');
+    terminal.press('escape');
+    await terminal.waitFor((now) => now.screen().some((row) => row.startsWith('default ·')));
+    terminal.type('!');
+    await shows(terminal, '> alpha first!');
+    expect(server.requests).toHaveLength(2);
+
+    terminal.press('ctrl-g');
+    await shows(terminal, '> alpha first!, edited');
+    terminal.press('ctrl-l');
+    await shows(terminal, '> alpha first!, edited');
+    expect(terminal.screen().filter((row) => row.startsWith('> alpha first!'))).toHaveLength(1);
+    terminal.press('enter');
+    await terminal.waitFor(/^three$/m);
+    expect(JSON.stringify(server.requests[2]!.body.messages.at(-1))).toContain('alpha first!, edited');
+    terminal.press('ctrl-o');
+    await terminal.waitFor('(Ctrl+O) is not yet available');
+    await idle(terminal);
+    await send(terminal, 'exit');
+    expect((await terminal.waitForExit()).code).toBe(0);
+    expect(terminal.raw()).not.toMatch(/\u001b\[[23]J/);
+  });
+
+  it('takes the queue back: Up the newest of it, Esc all of it while it stops the turn', async () => {
+    const server = await serve([slow(say('never whole '.repeat(200)), 50), say('after')]);
+    const terminal = await repl({server});
+    await send(terminal, 'go');
+    await server.waitForRequests(1);
+    for (const text of ['second', 'third']) {
+      terminal.type(text);
+      await shows(terminal, `> ${text}`);
+      terminal.press('enter');
+      await terminal.waitFor(`queued: ${text}`);
+    }
+    terminal.press('up');
+    await shows(terminal, '> third');
+    expect(terminal.screen().join('\n')).not.toContain('queued: third');
+    terminal.press('escape');
+    await terminal.waitFor('interrupted');
+    await shows(terminal, '> second');
+    await shows(terminal, '  third');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(server.requests).toHaveLength(1);
+    terminal.press('enter');
+    await terminal.waitFor('after');
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('second\\n\\nthird');
+  });
+
+  it('is suspended by Ctrl+Z and comes back by fg', async () => {
+    const at = await home();
+    const shell = startTerminal('bash', ['--norc', '--noprofile', '-i'], {
+      cwd: (await project()).path,
+      env: {...cliEnvironment(at, {}), PS1: '$ '},
+    });
+    onTestFinished(shell.close);
+    await shell.waitFor('$ ');
+    shell.type(`${process.execPath} ${cliPath}\r`);
+    await shell.waitFor(/^(default) · /m);
+    shell.type('kept');
+    await shows(shell, '> kept');
+    shell.press('ctrl-z');
+    await shell.waitFor('mini-cc is suspended; fg brings it back.');
+    await shell.waitFor(/Stopped/);
+    shell.type('echo in the shell\r');
+    await shell.waitFor(/^in the shell$/m);
+    shell.type('fg\r');
+    await shell.waitFor((now) => now.screen().lastIndexOf('> kept') > now.screen().indexOf('$ fg'));
+    shell.type(' on');
+    await shows(shell, '> kept on');
+    shell.press('ctrl-c', 'ctrl-d');
+    await shell.waitFor((now) => now.screen().at(-1) === '' || /^\$ $/m.test(now.text()));
   });
 });

@@ -147,8 +147,13 @@ describe('the REPL', () => {
     expect(server.requests[1]?.body.messages).toHaveLength(1);
     await send(terminal, '/cost');
     await terminal.waitFor('/cost is not yet available.');
-    await send(terminal, '/nonsense');
-    await terminal.waitFor('Unknown command: /nonsense');
+    // What is not there keeps the text, and is not sent to the model.
+    await terminal.waitFor(/^> \/cost$/m);
+    terminal.press('ctrl-u');
+    await send(terminal, '/modle haiku');
+    await terminal.waitFor('Unknown command: /modle. Did you mean /model?');
+    await terminal.waitFor((at) => at.screen().includes('> /modle haiku'));
+    expect(server.requests).toHaveLength(2);
   });
 
   it('works at 40 columns and without colours', async () => {

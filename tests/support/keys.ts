@@ -18,6 +18,7 @@ const NAMED = {
   left: '\x1b[D',
   'shift-enter': '\x1b[13;2u',
   'alt-enter': '\x1b\r',
+  'ctrl-_': '\x1f',
 } as const;
 
 type KeyLetter =

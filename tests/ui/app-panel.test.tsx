@@ -74,7 +74,7 @@ describe('the panel', () => {
   });
 
   test('is entered by Down only after the end of the prompt history', async () => {
-    const {screen} = await working({history: ['older']});
+    const {screen} = await working({history: [{text: 'older'}]});
     screen.type(UP);
     await screen.shows(/^> go$/m);
     screen.type(`${UP}`);

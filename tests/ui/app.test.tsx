@@ -71,7 +71,7 @@ describe('the prompt', () => {
     const {screen, session} = await open();
     const content = Array.from({length: 42}, (_, index) => `line ${index}`).join('\n');
     screen.type(`\x1b[200~${content}\x1b[201~`);
-    await screen.shows('> [pasted 42 lines]');
+    await screen.shows('> [Pasted 42 lines]');
     screen.type('\r');
     await screen.shows('working');
     expect(session.submitted).toEqual([content]);
@@ -79,7 +79,7 @@ describe('the prompt', () => {
 
   test('recalls earlier prompts', async () => {
     const sent: string[] = [];
-    const {screen} = await open({history: ['older words'], onSubmit: (text) => sent.push(text)});
+    const {screen} = await open({history: [{text: 'older words'}], onSubmit: ({text}) => sent.push(text)});
     screen.type('/help\r');
     await screen.shows('ran /help');
     screen.type('\x1b[A');

@@ -79,6 +79,11 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
     if (request.type === 'redact') return (request as Request<'redact'>).text;
     requests.push(request);
     if (request.type === 'send_to_run') return 'queued';
+    if (request.type === 'take_back') {
+      const {id} = request as Request<'take_back'>;
+      emit({type: 'queued_prompt_taken_back', id});
+      return id;
+    }
     if (request.type === 'set_permission_mode') {
       current = {...current, permissionMode: (request as Request<'set_permission_mode'>).mode};
       emit({type: 'session', info: current});

@@ -5,6 +5,7 @@ import type {CommandContext, CommandResult, Session, SubmitResult} from '../cont
 import {askModelForJson} from '../turn/model-request.ts';
 import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import {findTypo} from '../util/names.ts';
 import type {CommandLine} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
 
@@ -26,15 +27,21 @@ export class CommandRunner {
     const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
     let result: CommandResult;
     try {
-      result = command
-        ? await command.run(this.#createContext(args))
-        : {ok: false, text: `Unknown command: /${name}. /help lists the commands.`};
+      result = command ? await command.run(this.#createContext(args)) : this.#describeUnknown(name, args);
     } catch (error) {
       result = {ok: false, text: getErrorMessage(error)};
     }
     const {ok, text, exit = false, isDiff = false, input} = result;
     if (text !== '') this.#emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(isDiff && {isDiff})});
     return {type: 'command', ok, text, exit, ...(input !== undefined && {input})};
+  }
+
+  #describeUnknown(name: string, args: string): CommandResult {
+    const names = this.#parts.info.commands.map((command) => command.name);
+    const meant = findTypo(name, names);
+    const hint = meant === undefined ? '' : ` Did you mean /${meant}?`;
+    const text = `Unknown command: /${name}.${hint} /help lists the commands.`;
+    return {ok: false, text, input: `/${name} ${args}`.trim()};
   }
 
   /** Commands under way wait no more for answers. Later commands are not affected. */

@@ -19,6 +19,7 @@ export function createRequests(
   emitInfo: () => void,
 ): Requests {
   return {
+    list_files: () => parts.listFiles(),
     run_command: ({command}) => userCommands.run(command),
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
@@ -116,7 +117,7 @@ function conversationRequests(
 
 function runRequests(
   parts: SessionParts,
-): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command'> {
+): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'list_files'> {
   const {manager, changes, state} = parts;
   return {
     runs: () => manager.list(),

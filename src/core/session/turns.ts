@@ -3,9 +3,8 @@
  * top of the turn's next step; one that comes too late for that starts the next turn.
  */
 import {randomUUID} from 'node:crypto';
-import {type AgentRun, appendDelivered, runAgent} from '../agent-loop.ts';
+import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-loop.ts';
 import type {Emit} from '../contract/events.ts';
-import type {PromptContent} from '../contract/model.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session.ts';
 import {hasEnded} from '../runs/run-record.ts';
@@ -53,7 +52,7 @@ export class Turns {
       this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
-    const first = await this.#begin((signal) => this.#runPrompt(content, signal));
+    const first = await this.#begin((signal) => this.#runPrompt({content, typed}, signal));
     return {type: 'turn', result: (await this.settled()) ?? first};
   }
 
@@ -170,18 +169,22 @@ export class Turns {
   #submitLatePrompts(): boolean {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
     const late = this.#parts.inbox.deliver('prompt');
-    if (late.length > 0) void this.submit({content: joinContents(late.map(({content}) => content))});
+    if (late.length > 0)
+      void this.submit({
+        content: joinContents(late.map(({content}) => content)),
+        typed: late.some(({typed}) => typed),
+      });
     return late.length > 0;
   }
 
-  async #runPrompt(content: PromptContent, signal: AbortSignal): Promise<RunResult> {
+  async #runPrompt({content, typed}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
     const {inbox, manager} = this.#parts;
     const run = this.#createRun(signal);
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
-    appendDelivered(run, {kind: 'prompt', content});
     const task = parseTypedTask(getText(content));
+    await appendPrompt(run, {content, typed: typed === true && !task});
     if (!task) return runAgent(run);
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
   }

@@ -12,11 +12,13 @@ export function findNearest(word: string, known: readonly string[]): string | un
  * @param most how many letters may differ; without it a third of them, 1 to 3
  */
 export function findTypo(word: string, known: readonly string[], most?: number): string | undefined {
+  const letters = sortLetters(word);
+  const mixed = known.find((each) => sortLetters(each) === letters);
+  if (mixed !== undefined) return mixed;
   const found = findNearest(word, known);
   if (found === undefined) return undefined;
   const allowed = most ?? Math.min(3, Math.max(1, Math.floor(found.length / 3)));
-  const isTypo = sortLetters(word) === sortLetters(found) || leven(fold(word), fold(found)) <= allowed;
-  return isTypo ? found : undefined;
+  return leven(fold(word), fold(found)) <= allowed ? found : undefined;
 }
 
 /** Makes `max_turns`, `max-turns` and `maxTurns` equal. Cuts long words, since leven takes time by both lengths. */

@@ -9,7 +9,7 @@ export interface CommandLine {
 
 /** Parses `/help` or `/model opus`. Undefined for other prompts, also for a path such as `/etc/hosts`. */
 export function parseCommandLine(prompt: string): CommandLine | undefined {
-  const [, name, args = ''] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/i.exec(prompt) ?? [];
+  const [, name, args = ''] = /^\/([a-z][\w:-]*)(?:\s+([\s\S]*))?$/i.exec(prompt) ?? [];
   return name === undefined ? undefined : {name, args: args.trim()};
 }
 

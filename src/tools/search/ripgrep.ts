@@ -46,7 +46,10 @@ export interface RipgrepEnd extends Pick<ProcessEnd, 'ended'> {
 }
 
 /** @throws MiniCcError `RIPGREP` when it cannot be started. */
-export async function runRipgrep(run: RipgrepRun, {workspace, signal}: ToolContext): Promise<RipgrepEnd> {
+export async function runRipgrep(
+  run: RipgrepRun,
+  {workspace, signal}: {readonly workspace: Pick<ToolContext['workspace'], 'env'>; readonly signal: AbortSignal},
+): Promise<RipgrepEnd> {
   const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
   const {child, end} = await startProcess(await ripgrepPath(), args, {
     ...{cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']},

@@ -1,29 +1,31 @@
 import {Box, Text} from 'ink';
-import type {CommandInfo} from '../state/local-state.ts';
-import {cutText} from '../text/wrap.ts';
+import type {Offered} from '../input/completion.ts';
+import {screenLine} from '../text/screen-text.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 export const MAX_COMPLETION_ROWS = 6;
 
 interface CompletionProps {
-  readonly commands: readonly CommandInfo[];
+  readonly offered: readonly Offered[];
   readonly selected: number;
   readonly rows: number;
   readonly columns: number;
 }
 
-/** The slash commands that match what is typed. */
-export function CompletionList({commands, selected, rows, columns}: CompletionProps) {
-  const marked = Math.min(selected, commands.length - 1);
-  const first = Math.max(0, Math.min(marked - Math.floor(rows / 2), commands.length - rows));
-  const shown = commands.slice(first, first + rows);
-  const nameWidth = Math.max(...commands.map(({name}) => name.length)) + 1;
+/** The slash commands or files that match what is typed. */
+export function CompletionList({offered, selected, rows, columns}: CompletionProps) {
+  const marked = Math.min(selected, offered.length - 1);
+  const first = Math.max(0, Math.min(marked - Math.floor(rows / 2), offered.length - rows));
+  const shown = offered.slice(first, first + rows);
+  const labelWidth = Math.max(...offered.map(({label}) => textWidth(label)));
   return (
     <Box flexDirection="column">
-      {shown.map((command, index) => {
+      {shown.map(({label, description}, index) => {
         const isMarked = first + index === marked;
-        const text = `${isMarked ? '>' : ' '} ${`/${command.name}`.padEnd(nameWidth)}  ${command.description}`;
+        const pad = ' '.repeat(description === '' ? 0 : labelWidth - textWidth(label) + 2);
+        const text = `${isMarked ? '>' : ' '} ${screenLine(label)}${pad}${description}`;
         return (
-          <Text key={command.name} {...(isMarked ? {color: 'cyan', bold: true} : {dimColor: true})}>
+          <Text key={label} {...(isMarked ? {color: 'cyan', bold: true} : {dimColor: true})}>
             {cutText(text, columns)}
           </Text>
         );

@@ -1,8 +1,9 @@
 import {Text} from 'ink';
 import {useEffect, useState} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
-import {offeredCommands} from '../input/completion.ts';
-import {type CommandInfo, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
+import {getOffered, type Offered} from '../input/completion.ts';
+import {describeSearch} from '../input/history-search.ts';
+import {currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
@@ -37,7 +38,7 @@ export interface LiveLayout {
   readonly tail: readonly Row[];
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
-  readonly commands: readonly CommandInfo[];
+  readonly offered: readonly Offered[];
   readonly queued: readonly {readonly id: string; readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
   /** The opened run: its transcript is shown in place of the turn's parts. */
@@ -51,11 +52,11 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const {question, count} = currentQuestion(ui, local);
   const isPromptEmpty = local.editor.text === '';
   const questionPart = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
-  const commands = questionPart ? [] : offeredCommands(ui, local);
+  const offered = questionPart ? [] : getOffered(ui, local);
   const queued = [...ui.queued, ...local.unsent.map((text, index) => ({id: `unsent ${index}`, text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
-  const panel = layoutPanel(ui, local, view !== undefined || commands.length > 0);
+  const panel = layoutPanel(ui, local, view !== undefined || offered.length > 0);
   const tail = view ? [] : layoutLines(ui.stream.live, columns);
   const awaited = awaitedRuns(ui).length;
   const given = shareRows(rows, {
@@ -65,7 +66,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     busy: isWorking(ui, local) && !questionPart ? 1 : 0,
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
-    completion: Math.min(MAX_COMPLETION_ROWS, commands.length),
+    completion: Math.min(MAX_COMPLETION_ROWS, offered.length),
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
     queued: queued.length,
@@ -83,7 +84,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     ? {x: note.column, y: rowsAbove + Math.max(0, note.row - hidden)}
     : {x: prompt.cursor.column, y: rowsAbove + given.question + prompt.cursor.row};
   const shownTail = given.tail > 0 ? tail.slice(-given.tail) : [];
-  return {given, tail: shownTail, question: questionPart, prompt, commands, queued, panel, view, cursor};
+  return {given, tail: shownTail, question: questionPart, prompt, offered, queued, panel, view, cursor};
 }
 
 interface LiveProps extends Omit<LayoutInput, 'rows'> {
@@ -93,7 +94,7 @@ interface LiveProps extends Omit<LayoutInput, 'rows'> {
 
 /** Everything that is not finished. Each part gets exactly the rows that the layout gave it. */
 export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
-  const {given, tail, question, prompt, commands, queued, panel, view} = layout;
+  const {given, tail, question, prompt, offered, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
   const isIdling = given.panel > 0 && panel.runs.some((run) => run.state === 'running');
@@ -121,7 +122,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       )}
       <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
       {given.completion > 0 && (
-        <CompletionList commands={commands} selected={local.selected} rows={given.completion} columns={columns} />
+        <CompletionList offered={offered} selected={local.selected} rows={given.completion} columns={columns} />
       )}
       {given.panel > 0 && (
         <RunPanel runs={panel.runs} marked={panel.marked} rows={given.panel} columns={columns} now={now} />
@@ -132,7 +133,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           mode={ui.session?.permissionMode ?? ''}
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
           context={ui.context}
-          hint={local.hint}
+          hint={local.historySearch ? describeSearch(local.historySearch) : local.hint}
           tip={getTip(ui, local, panel)}
           columns={columns}
         />

@@ -59,8 +59,8 @@ export function offsetAt(layout: EditorLayout, target: Cursor): number {
   return nearest?.offset ?? 0;
 }
 
-/** How a big paste is shown: `[pasted 42 lines]`. */
+/** How a big paste is shown: `[Pasted 42 lines]`. */
 export function pasteLabel(content: string): string {
   const lines = content.split('\n').length;
-  return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${content.length} characters]`;
+  return lines > 1 ? `[Pasted ${lines} lines]` : `[Pasted ${content.length} characters]`;
 }

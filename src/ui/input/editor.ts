@@ -2,7 +2,8 @@
  * The text editor of the prompt, as a pure reducer. Positions are UTF-16 offsets at grapheme boundaries. A big paste is
  * one private-use character in the text, so that it is moved over and deleted as a whole.
  */
-import {type Cursor, layoutText, offsetAt} from './editor-layout.ts';
+import {type Cursor, layoutText, offsetAt, pasteLabel} from './editor-layout.ts';
+import type {SentPrompt} from './prompt-history.ts';
 
 export interface EditorState {
   readonly text: string;
@@ -16,17 +17,24 @@ export interface EditorState {
   /** The column that Up and Down return to after a shorter row. */
   readonly goal: number | undefined;
   /** Earlier prompts, oldest first. */
-  readonly history: readonly string[];
+  readonly history: readonly SentPrompt[];
   /** Which of them is shown; `history.length` is the text that the person writes now. */
   readonly historyAt: number;
   /** The text that was being written when Up went to the history. */
   readonly draft: string;
+  /** What Ctrl+_ goes back to, oldest first. */
+  readonly undo: readonly {readonly text: string; readonly cursor: number}[];
+  /** The last action typed a part of a word: the next part is undone together with it. */
+  readonly isTyping: boolean;
 }
 
 export type EditorAction =
   | {readonly type: 'insert'; readonly text: string}
   | {readonly type: 'paste'; readonly text: string}
   | {readonly type: 'set'; readonly text: string}
+  /** A prompt that was sent before: its pastes are pastes again. */
+  | {readonly type: 'recall'; readonly sent: SentPrompt}
+  | {readonly type: 'replace'; readonly start: number; readonly end: number; readonly text: string}
   | {readonly type: 'up' | 'down'; readonly width: number}
   | {
       readonly type:
@@ -43,18 +51,20 @@ export type EditorAction =
         | 'kill-word-right'
         | 'kill-to-start'
         | 'kill-to-end'
-        | 'yank';
+        | 'yank'
+        | 'undo';
     };
 
 const BIG_PASTE_LINES = 10;
 const BIG_PASTE_CHARS = 1000;
 /** The first private-use character of the last plane, which has 65,534 of them. */
 const FIRST_PASTE = 0x10_0000;
+const MAX_UNDO = 200;
 const PASTE_MARKS = /[\u{100000}-\u{10fffd}]/gu;
 
 const graphemes = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
 
-export function createEditor(history: readonly string[] = []): EditorState {
+export function createEditor(history: readonly SentPrompt[] = []): EditorState {
   return {
     text: '',
     cursor: 0,
@@ -65,10 +75,27 @@ export function createEditor(history: readonly string[] = []): EditorState {
     history,
     historyAt: history.length,
     draft: '',
+    undo: [],
+    isTyping: false,
   };
 }
 
 export function edit(state: EditorState, action: EditorAction): EditorState {
+  const next = apply(state, action);
+  if (action.type === 'undo') return next;
+  const isTyping = action.type === 'insert' && /^\S+$/.test(action.text);
+  if (next.text === state.text) return next.isTyping ? {...next, isTyping: false} : next;
+  const before = {text: state.text, cursor: state.cursor};
+  const isOneStep = isTyping && state.isTyping;
+  return {...next, isTyping, undo: isOneStep ? state.undo : [...state.undo, before].slice(-MAX_UNDO)};
+}
+
+function undo(state: EditorState): EditorState {
+  const last = state.undo.at(-1);
+  return last ? {...reset(state), ...last, undo: state.undo.slice(0, -1), isTyping: false} : state;
+}
+
+function apply(state: EditorState, action: EditorAction): EditorState {
   const {text, cursor} = state;
   switch (action.type) {
     case 'insert':
@@ -77,6 +104,12 @@ export function edit(state: EditorState, action: EditorAction): EditorState {
       return paste(state, clean(action.text));
     case 'set':
       return {...reset(state), text: action.text, cursor: action.text.length};
+    case 'recall':
+      return put(state, action.sent);
+    case 'replace': {
+      const {start, end} = action;
+      return insert({...state, text: text.slice(0, start) + text.slice(end), cursor: start}, clean(action.text));
+    }
     case 'left':
       return moveTo(state, before(text, cursor));
     case 'right':
@@ -110,6 +143,8 @@ export function edit(state: EditorState, action: EditorAction): EditorState {
     }
     case 'yank':
       return insert(state, state.killed);
+    case 'undo':
+      return undo(state);
   }
 }
 
@@ -118,11 +153,72 @@ export function expandedText(state: EditorState): string {
   return state.text.replace(PASTE_MARKS, (mark) => state.pastes.get(mark) ?? '');
 }
 
+/** The text as it is sent, without blanks around it, and where its pastes are. */
+export function getSent(state: EditorState): SentPrompt {
+  const whole = expandedText(state);
+  const text = whole.trim();
+  const cut = whole.length - whole.trimStart().length;
+  const pastes: [number, number][] = [];
+  let grown = -cut;
+  for (const {0: mark, index} of state.text.matchAll(PASTE_MARKS)) {
+    const {length} = state.pastes.get(mark) ?? '';
+    const start = Math.max(0, index + grown);
+    pastes.push([start, Math.min(text.length, index + grown + length)]);
+    grown += length - mark.length;
+  }
+  return {text, ...(pastes.length > 0 && {pastes})};
+}
+
 /** The prompt was sent: it becomes the newest in the history, and the editor is empty. */
 export function submitted(state: EditorState): EditorState {
-  const sent = expandedText(state);
-  const isNew = sent.trim() !== '' && state.history.at(-1) !== sent;
+  const sent = getSent(state);
+  const isNew = sent.text !== '' && state.history.at(-1)?.text !== sent.text;
   return {...createEditor(isNew ? [...state.history, sent] : state.history), killed: state.killed};
+}
+
+/** Shows a prompt that was sent. */
+function put(state: EditorState, {text, pastes: places = []}: SentPrompt): EditorState {
+  let pastes = state.pastes;
+  let shown = '';
+  let at = 0;
+  for (const [start, end] of places) {
+    const mark = String.fromCodePoint(FIRST_PASTE + pastes.size);
+    pastes = new Map(pastes).set(mark, clean(text.slice(start, end)));
+    shown += clean(text.slice(at, start)) + mark;
+    at = end;
+  }
+  shown += clean(text.slice(at));
+  return {...reset(state), text: shown, cursor: shown.length, pastes};
+}
+
+/** Where the pastes stand in a text that was edited elsewhere. */
+export function findPastes(text: string, pastes: EditorState['pastes']): NonNullable<SentPrompt['pastes']> {
+  const found: [number, number][] = [];
+  for (const content of pastes.values()) {
+    const start = text.indexOf(content, found.at(-1)?.[1] ?? 0);
+    if (start >= 0) found.push([start, start + content.length]);
+  }
+  return found;
+}
+
+/** Prompts as one, each with its pastes. */
+export function joinSent(prompts: readonly SentPrompt[]): SentPrompt {
+  return prompts.reduce((joined, {text, pastes = []}) => {
+    const start = joined.text.length + 2;
+    const moved = pastes.map(([from, to]) => [from + start, to + start] as const);
+    return {text: `${joined.text}\n\n${text}`, pastes: [...(joined.pastes ?? []), ...moved]};
+  });
+}
+
+/** The text for the screen, with a label for each paste. */
+export function labelPastes({text, pastes = []}: SentPrompt): string {
+  let shown = '';
+  let at = 0;
+  for (const [start, end] of pastes) {
+    shown += text.slice(at, start) + pasteLabel(text.slice(start, end));
+    at = end;
+  }
+  return shown + text.slice(at);
 }
 
 function insert(state: EditorState, added: string): EditorState {
@@ -173,8 +269,9 @@ function showHistory(state: EditorState, at: number): EditorState {
   if (at < 0 || at > state.history.length) return state;
   const isDraft = state.historyAt === state.history.length;
   const draft = isDraft ? state.text : state.draft;
-  const text = at === state.history.length ? draft : clean(state.history[at]!);
-  return {...reset(state), text, cursor: text.length, historyAt: at, draft};
+  const shown =
+    at === state.history.length ? {...reset(state), text: draft, cursor: draft.length} : put(state, state.history[at]!);
+  return {...shown, historyAt: at, draft};
 }
 
 function before(text: string, cursor: number): number {

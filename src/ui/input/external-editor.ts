@@ -1,11 +1,18 @@
-/** Gives the terminal to `$EDITOR` when a question asks for it, and answers the question when the editor has ended. */
+/** Hands the terminal over: to `$EDITOR`, for a question or for the prompt, and to the shell, for Ctrl+Z. */
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {useApp} from 'ink';
 import {useEffect} from 'react';
 import type {Question} from '../../core/contract/events.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {Controller} from '../controller.ts';
+import type {LocalState} from '../state/local-state.ts';
+import {edit, expandedText, findPastes} from './editor.ts';
 
+/** A question may ask for the editor. @param question answered when the editor has ended */
 export function useExternalEditor(controller: Controller, question: Question | undefined): void {
   const {suspendTerminal} = useApp();
   const id = question?.id;
@@ -20,6 +27,46 @@ export function useExternalEditor(controller: Controller, question: Question | u
       else cancel(failure);
     }).catch((error: unknown) => cancel(getErrorMessage(error)));
   }, [controller, id, file, cancelChoice, suspendTerminal]);
+}
+
+/** Ctrl+G and Ctrl+Z. */
+export function useHandover(controller: Controller, handover: LocalState['handover']): void {
+  const {suspendTerminal} = useApp();
+  useEffect(() => {
+    if (handover === undefined) return;
+    suspendTerminal(() => (handover === 'editor' ? editPrompt(controller) : suspendProcess()))
+      .catch((error: unknown) => controller.hint(getErrorMessage(error), 4000))
+      .finally(() => controller.change({handover: undefined}));
+  }, [controller, handover, suspendTerminal]);
+}
+
+async function editPrompt(controller: Controller): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-prompt-'));
+  const file = path.join(folder, 'prompt.md');
+  try {
+    const {editor} = controller.local.get();
+    const before = expandedText(editor);
+    writeFileSync(file, before, {mode: 0o600});
+    const failure = await runEditor(file);
+    const text = readFileSync(file, 'utf8').replace(/\n$/, '');
+    if (failure !== undefined) controller.hint(failure, 6000);
+    else if (text !== before.replace(/\n$/, '')) {
+      const sent = {text, pastes: findPastes(text, editor.pastes)};
+      controller.change({editor: edit(editor, {type: 'recall', sent}), selected: 0, dismissed: text});
+    }
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+}
+
+/** How long the stop may take to come. Where there is no shell to go back to, it never comes. Milliseconds. */
+const STOP_MS = 50;
+
+/** Stops all processes of the shell's job, as the terminal does; returns when the shell lets them go on. */
+async function suspendProcess(): Promise<void> {
+  process.stdout.write('mini-cc is suspended; fg brings it back.\n');
+  process.kill(0, 'SIGTSTP');
+  await delay(STOP_MS);
 }
 
 /** @returns why the editor failed; undefined when it exited with 0. */

@@ -1,23 +1,26 @@
 /**
  * Where a key goes. These are tried in order, and the first that uses the key takes it:
  *
- * 1. keys that always mean the same: Shift+Tab and Ctrl+B, C, D, L, T
- * 2. the question on the screen (`question-keys.ts`)
- * 3. the list of slash commands under the prompt
- * 4. the panel of runs and the opened run (`panel-keys.ts`)
- * 5. the editor of the prompt (`keys.ts`, `editor.ts`)
+ * 1. the search in the history, once Ctrl+R began it (`history-search.ts`)
+ * 2. keys that always mean the same: Shift+Tab and Ctrl+B, C, D, G, L, O, T, Z
+ * 3. the question on the screen (`question-keys.ts`)
+ * 4. the list of slash commands or files under the prompt
+ * 5. the panel of runs and the opened run (`panel-keys.ts`)
+ * 6. the editor of the prompt (`keys.ts`, `editor.ts`)
  *
  * So Enter answers the question, or takes the marked command, or opens the marked run, or sends what is typed. Esc
  * refuses the question, or closes the list, or leaves the panel or the opened run, or interrupts the turn; twice when
  * idle it goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
+import {formatNotYetAvailable} from '../../core/util/planned-features.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
-import {type CommandInfo, currentQuestion} from '../state/local-state.ts';
+import {currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';
-import {commandQuery, offeredCommands} from './completion.ts';
+import {commandQuery, takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
+import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
 import {pressPanel} from './panel-keys.ts';
 import {questionKey} from './question-keys.ts';
@@ -30,6 +33,7 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
   for (const press of parseKeys(input, key)) {
     if (controller.local.get().isLeaving) return;
     disarm(controller, press);
+    if (pressHistorySearch(controller, press)) continue;
     if (pressControl(controller, press)) continue;
     if (pressQuestion(controller, press)) continue;
     if (pressCompletion(controller, press)) continue;
@@ -41,9 +45,11 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
 export function pasteText(controller: Controller, text: string): void {
   const {focus, editor, panel} = controller.local.get();
   if (panel) controller.change({panel: undefined});
+  controller.change({historySearch: undefined});
   const action: EditorAction = {type: 'paste', text};
   if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: toOneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
+  controller.searchFiles();
 }
 
 /** Another key than the one to press again takes the hint away. */
@@ -75,8 +81,15 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       if (local.get().editor.text !== '' || local.get().focus?.note) return false;
       controller.askToLeave('Ctrl+D');
       return true;
+    case 'g':
+    case 'z':
+      controller.change({handover: press.text === 'g' ? 'editor' : 'shell'});
+      return true;
     case 'l':
       controller.repaint();
+      return true;
+    case 'o':
+      controller.hint(`${formatNotYetAvailable('The full transcript (Ctrl+O)')}.`, 2000);
       return true;
     case 't':
       controller.change({showTodos: !local.get().showTodos});
@@ -111,30 +124,26 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
 }
 
 function pressCompletion(controller: Controller, press: KeyPress): boolean {
-  const {ui, local} = controller;
-  const offered = offeredCommands(ui.get(), local.get());
+  const isTaking = press.name === 'tab' || (press.name === 'return' && !press.shift && !press.meta);
+  const offered = controller.getOffered(isTaking);
   if (offered.length === 0) return false;
+  const {local} = controller;
   const {editor} = local.get();
   const selected = Math.min(local.get().selected, offered.length - 1);
-  switch (press.name) {
-    case 'up':
-    case 'down':
-      controller.change({selected: (selected + (press.name === 'up' ? -1 : 1) + offered.length) % offered.length});
-      return true;
-    case 'escape':
-      controller.change({dismissed: editor.text});
-      return true;
-    case 'tab':
-    case 'return': {
-      const isTyped = ({name}: CommandInfo) => `/${name}` === editor.text;
-      const isComplete = isTyped(offered[selected]!) || (selected === 0 && offered.some(isTyped));
-      if (press.name === 'return' && isComplete) return false;
-      controller.change({editor: edit(editor, {type: 'set', text: `/${offered[selected]!.name} `}), selected: 0});
-      return true;
-    }
-    default:
-      return false;
+  if (press.name === 'up' || press.name === 'down') {
+    controller.change({selected: (selected + (press.name === 'up' ? -1 : 1) + offered.length) % offered.length});
+    return true;
   }
+  if (press.name === 'escape') {
+    controller.change({dismissed: editor.text});
+    return true;
+  }
+  if (!isTaking) return false;
+  const isComplete = offered[selected]!.isTyped || (selected === 0 && offered.some(({isTyped}) => isTyped));
+  if (press.name === 'return' && isComplete) return false;
+  controller.change({editor: takeOffered(editor, offered[selected]!), selected: 0});
+  controller.searchFiles();
+  return true;
 }
 
 function pressEditor(controller: Controller, press: KeyPress, width: number): void {
@@ -145,6 +154,13 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
   }
   if (press.name === 'return' && !press.shift && !press.meta) {
     pressEnter(controller);
+    return;
+  }
+  if (press.name === 'up' && editor.text === '' && editor.historyAt === editor.history.length) {
+    if (controller.takeBack('newest')) return;
+  }
+  if (press.name === 'text' && press.text === '?' && editor.text === '' && !press.ctrl && !press.meta) {
+    controller.showKeys();
     return;
   }
   const action = editorAction(press, width);
@@ -158,6 +174,7 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
     ...(isChanged && {selected: 0, dismissed: isRecalled ? next.text : undefined}),
   });
   if (isChanged && commandQuery(next) !== undefined) controller.loadSearch();
+  controller.searchFiles();
 }
 
 /** Sends what is typed; after a backslash it starts a new line instead. */

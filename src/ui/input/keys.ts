@@ -47,7 +47,8 @@ function parsePart(part: string, isTyped: boolean): KeyPress {
   if (part === '\t') return {name: 'tab', text: '', ...plain};
   const code = part.charCodeAt(0);
   if (part.length === 1 && code < 0x20 && part !== '\n') {
-    return {name: 'text', text: String.fromCharCode(code + 0x60), ...plain, ctrl: true};
+    // Ctrl+_ is 0x1f: above the letters, the keys are the capital half of ASCII.
+    return {name: 'text', text: String.fromCharCode(code + (code > 0x1a ? 0x40 : 0x60)), ...plain, ctrl: true};
   }
   return {name: 'text', text: part, ...plain};
 }
@@ -73,6 +74,8 @@ const CTRL_LETTERS: Readonly<Record<string, EditorAction>> = {
   d: {type: 'delete'},
   h: {type: 'backspace'},
   j: {type: 'insert', text: '\n'},
+  _: {type: 'undo'},
+  '-': {type: 'undo'},
 };
 
 const ALT_LETTERS: Readonly<Record<string, EditorAction>> = {

@@ -6,6 +6,13 @@ import {appendPrivateFile} from '../../core/util/files/private-file.ts';
 /** How many prompts are offered; older ones stay in the file. */
 const MAX_OFFERED = 200;
 
+/** A prompt as it was sent. */
+export interface SentPrompt {
+  readonly text: string;
+  /** Where in it big pastes start and end; they are shown as labels. */
+  readonly pastes?: readonly (readonly [start: number, end: number])[];
+}
+
 export class PromptHistory {
   readonly #file: string;
 
@@ -17,30 +24,42 @@ export class PromptHistory {
   }
 
   /** Oldest first, without lines that cannot be read. */
-  read(): string[] {
+  read(): SentPrompt[] {
     if (!existsSync(this.#file)) return [];
-    const prompts: string[] = [];
+    const prompts: SentPrompt[] = [];
     for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
       const entry = parse(line);
-      if (entry?.cwd === this.cwd && prompts.at(-1) !== entry.prompt) prompts.push(entry.prompt);
+      if (entry?.cwd === this.cwd && prompts.at(-1)?.text !== entry.text) prompts.push(entry);
     }
     return prompts.slice(-MAX_OFFERED);
   }
 
-  add(prompt: string): void {
-    appendPrivateFile(this.#file, `${JSON.stringify({cwd: this.cwd, prompt, at: Date.now()})}\n`);
+  add({text, pastes}: SentPrompt): void {
+    appendPrivateFile(this.#file, `${JSON.stringify({cwd: this.cwd, prompt: text, pastes, at: Date.now()})}\n`);
   }
 }
 
-function parse(line: string): {cwd: string; prompt: string} | undefined {
+function parse(line: string): (SentPrompt & {readonly cwd: string}) | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || !('cwd' in value) || !('prompt' in value)) return undefined;
-    const {cwd, prompt} = value;
-    return typeof cwd === 'string' && typeof prompt === 'string' ? {cwd, prompt} : undefined;
+    const {cwd, prompt: text} = value;
+    if (typeof cwd !== 'string' || typeof text !== 'string') return undefined;
+    return {cwd, text, ...('pastes' in value && isRanges(value.pastes, text.length) && {pastes: value.pastes})};
   } catch (error) {
     // A line that a crash cut off, or the empty end of the file.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** In order, within the text. */
+function isRanges(value: unknown, length: number): value is readonly (readonly [number, number])[] {
+  if (!Array.isArray(value)) return false;
+  const ends = [
+    0,
+    ...value.flatMap((range: unknown) => (Array.isArray(range) && range.length === 2 ? range : [Number.NaN])),
+    length,
+  ];
+  return ends.every((end, index) => Number.isInteger(end) && (index === 0 || end >= ends[index - 1]));
 }

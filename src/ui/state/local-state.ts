@@ -1,6 +1,7 @@
 /** What belongs to the screen alone: typed text, marks and hints. The core knows nothing of it. */
 import type {SessionInfo} from '../../core/contract/events.ts';
 import type {EditorState} from '../input/editor.ts';
+import type {FileMatches} from '../input/file-index.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
@@ -9,6 +10,16 @@ import type {UiState} from './ui-state.ts';
 export type CommandInfo = SessionInfo['commands'][number];
 /** Best match first; an empty query matches all commands. */
 export type CommandSearch = (query: string, commands: readonly CommandInfo[]) => readonly CommandInfo[];
+
+/** Ctrl+R, until it is left. */
+export interface HistorySearch {
+  readonly query: string;
+  /** The place in the history of the prompt that is shown. */
+  readonly at: number;
+  readonly isFound: boolean;
+  /** What stood in the prompt before. */
+  readonly before: EditorState;
+}
 
 export interface LocalState {
   readonly editor: EditorState;
@@ -40,6 +51,11 @@ export interface LocalState {
   readonly search: CommandSearch;
   /** Loaded after the first frame; until then no answer is shown. */
   readonly formatter: Formatter | undefined;
+  /** What `@` offers: of the newest query, or of an earlier one while a search is at work. */
+  readonly files: FileMatches;
+  readonly historySearch: HistorySearch | undefined;
+  /** Who has the terminal. */
+  readonly handover: 'editor' | 'shell' | undefined;
 }
 
 /**

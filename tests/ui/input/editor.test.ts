@@ -77,14 +77,14 @@ describe('a paste', () => {
   test('that is big is shown and deleted as one piece, and is sent in full', () => {
     const content = Array.from({length: 42}, (_, index) => `line ${index}`).join('\n');
     const pasted = played('see ', {type: 'paste', text: content}, {type: 'insert', text: ' ok'});
-    expect(layoutText(pasted, 60).rows).toEqual(['see [pasted 42 lines] ok']);
+    expect(layoutText(pasted, 60).rows).toEqual(['see [Pasted 42 lines] ok']);
     expect(expandedText(pasted)).toBe(`see ${content} ok`);
     expect(shown(played(pasted, 'backspace', 'backspace', 'backspace', 'backspace'))).toBe('see |');
   });
 
   test('of one long line shows its number of characters', () => {
     const pasted = played('', {type: 'paste', text: 'x'.repeat(1500)});
-    expect(layoutText(pasted, 60).rows).toEqual(['[pasted 1500 characters]']);
+    expect(layoutText(pasted, 60).rows).toEqual(['[Pasted 1500 characters]']);
   });
 
   test('cannot contain characters that the editor uses for another paste', () => {
@@ -96,7 +96,7 @@ describe('a paste', () => {
 
 describe('the history', () => {
   test('is shown by Up from the first row, and Down brings the draft back', () => {
-    const start = edit(createEditor(['first', 'second']), {type: 'insert', text: 'draft'});
+    const start = edit(createEditor([{text: 'first'}, {text: 'second'}]), {type: 'insert', text: 'draft'});
     expect(played(start, 'up').text).toBe('second');
     expect(played(start, 'up', 'up', 'up').text).toBe('first');
     expect(played(start, 'up', 'up', 'down', 'down').text).toBe('draft');
@@ -104,8 +104,8 @@ describe('the history', () => {
 
   test('gets a prompt once that is sent twice', () => {
     const sent = submitted(played('again'));
-    expect(sent.history).toEqual(['again']);
-    expect(submitted(edit(sent, {type: 'insert', text: 'again'})).history).toEqual(['again']);
+    expect(sent.history).toEqual([{text: 'again'}]);
+    expect(submitted(edit(sent, {type: 'insert', text: 'again'})).history).toEqual([{text: 'again'}]);
     expect(sent.text).toBe('');
   });
 });

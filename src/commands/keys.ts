@@ -1,0 +1,8 @@
+/** The keys of the prompt, as `/help` and `?` list them. */
+export const KEYS = `Keys:
+  Enter send · \\ Enter, Ctrl+J new line · Up/Down, Ctrl+R history · Tab takes what is offered
+  !cmd runs in the shell · @file goes along · #note is remembered · exit leaves
+  Esc interrupt, twice when idle go back to an earlier prompt · Shift+Tab mode
+  Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+Z suspend
+  Ctrl+_ undo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
+  Down agents at work · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;

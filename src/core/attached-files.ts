@@ -1,0 +1,81 @@
+/**
+ * Files that a person names by `@path` in a prompt go before the model together with it: text with line numbers, images as
+ * images, folders as a listing. Each is a call of a tool like any other, decided by the same permissions.
+ */
+import {randomUUID} from 'node:crypto';
+import {statSync} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import type {PromptContent, ToolUse} from './contract/model.ts';
+import {type Caller, type CallOutcome, runToolCalls} from './tool-calls.ts';
+import type {History} from './turn/history.ts';
+import {getText} from './util/messages.ts';
+
+/** The model reads the names of further ones in the prompt. */
+const MAX_FILES = 10;
+const MENTION = /(?<![^\s(])@(?:"([^"\n]+)"|([^\s"]+))/g;
+
+/** The paths that a prompt names, as they are written, each once. */
+export function findMentions(prompt: string): readonly string[] {
+  const named = [...prompt.matchAll(MENTION)].map(([, quoted, plain]) => quoted ?? plain!);
+  return [...new Set(named)];
+}
+
+/** Appends what the prompt names to the history. Never rejects: what could not be read says so in its place. */
+export async function attachFiles(
+  prompt: PromptContent,
+  run: Caller & {readonly history: History},
+  signal: AbortSignal,
+): Promise<void> {
+  const {root} = run.workspace;
+  const calls = findMentions(getText(prompt))
+    .flatMap((mention) => createCall(mention, root, run) ?? [])
+    .slice(0, MAX_FILES);
+  const outcomes = await runToolCalls(
+    calls.map(({call}) => call),
+    run,
+    signal,
+    new Map(),
+  );
+  for (const [index, outcome] of outcomes.entries()) {
+    const {mention} = calls[index]!;
+    const content = [
+      {type: 'text' as const, text: `The user's prompt names @${mention}. It contains:`},
+      ...getBlocks(outcome),
+    ];
+    run.history.appendCompanion(content, `@${mention}`);
+    run.emit({type: 'message', role: 'user', content});
+  }
+}
+
+/** Undefined where nothing is, and where the agent has no tool for it. */
+function createCall(mention: string, root: string, {tools}: Caller): {mention: string; call: ToolUse} | undefined {
+  // A sentence may end after a name.
+  for (const name of [mention, mention.replace(/[.,;:!?)\]}'’]+$/, '')]) {
+    const file = path.resolve(root, name.replace(/^~(?=\/|$)/, homedir()));
+    const kind = getKind(file);
+    if (kind === undefined) continue;
+    const tool = kind === 'file' ? 'read_file' : 'glob';
+    if (!tools.some((each) => each.name === tool)) return undefined;
+    const input = kind === 'file' ? {path: file} : {pattern: '**', path: file};
+    const id = `toolu_typed_${randomUUID().replaceAll('-', '')}`;
+    return {mention: name, call: {type: 'tool_use', id, name: tool, input, caller: {type: 'direct'}}};
+  }
+  return undefined;
+}
+
+function getKind(file: string): 'file' | 'folder' | undefined {
+  try {
+    const stats = statSync(file);
+    return stats.isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    // No such file, or none that may be looked at: `@` stands before other words too.
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+function getBlocks({block: {content = ''}}: CallOutcome): Exclude<PromptContent, string> {
+  if (typeof content === 'string') return [{type: 'text', text: content}];
+  return content.filter((block) => block.type === 'text' || block.type === 'image');
+}
