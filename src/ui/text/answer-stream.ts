@@ -4,7 +4,7 @@
  */
 import type {MarkedToken, Token, Tokens} from 'marked';
 import type {Formatter} from './format.ts';
-import {cutLine, type Line, type LinePlace, layoutLine, linesFrom, START} from './lines.ts';
+import {cutLine, type Line, type LinePlace, layoutLine, layoutLines, linesFrom, START} from './lines.ts';
 import {screenText} from './screen-text.ts';
 import {SHAPING_ROWS} from './table.ts';
 
@@ -41,7 +41,7 @@ export interface LiveRoom {
 
 /** A source is shortened when it gets longer. Characters. */
 const MAX_SOURCE = 1500;
-/** A longer source is formatted again only when it has grown by a sixteenth. Characters. */
+/** A longer source is formatted again only when it has grown by an eighth. Characters. */
 const MAX_EAGER = 6000;
 /** How many rows of a block stay live when its first rows are printed. */
 const KEPT_ROWS = 4;
@@ -83,12 +83,15 @@ export interface Advance {
 /** Formats what has come, and takes what can be printed. */
 export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: LiveRoom): Advance {
   const growth = before.source.length - before.formatted;
-  const isDue = growth > 0 && (before.source.length < MAX_EAGER || growth > before.source.length / 16);
+  const isDue = growth > 0 && (before.source.length < MAX_EAGER || growth > before.source.length / 8);
   if (!isDue) return {stream: before, blocks: [], part: [], continued: before.continued};
-  const {stream, blocks} = takeBlocks(before, formatter);
+  let open = formatter.formatOpen(before.source);
+  const {stream, blocks} = takeBlocks(before, open.tokens, formatter);
   const {continued, source} = stream;
-  const {tokens, lines} = formatter.formatOpen(source);
-  const live = linesFrom(lines, stream.printed);
+  if (source !== before.source) open = formatter.formatOpen(source);
+  const {tokens} = open;
+  let live: readonly Line[] = linesFrom(open.lines, stream.printed);
+  if (layoutLines(live, room.columns).length > room.rows) live = linesFrom(open.findStable(), stream.printed);
   const taken = takeRows(live, room);
   const printed = movePlace(stream.printed, taken);
   const shown = {...stream, printed, live: taken.rest, formatted: source.length};
@@ -98,11 +101,12 @@ export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: 
 }
 
 /** Takes the blocks that no further text can change: those before the last one, of the lines that are whole. */
-function takeBlocks(before: AnswerStream, formatter: Formatter) {
+function takeBlocks(before: AnswerStream, open: readonly Token[], formatter: Formatter) {
   let stream = before;
   const blocks: {lines: Line[]; continued: boolean}[] = [];
   const end = before.source.lastIndexOf('\n') + 1;
-  if (end <= before.formatted && before.formatted > 0) return {stream, blocks};
+  // Most often only the last block has grown: its text need not be read a second time.
+  if (end === 0 || finishedTokens(open).length === 0) return {stream, blocks};
   let taken = 0;
   for (const token of finishedTokens(formatter.lex(before.source.slice(0, end)))) {
     taken += token.raw.length;
@@ -167,10 +171,12 @@ function takeRows(live: readonly Line[], {columns, rows}: LiveRoom): Taken {
       excess -= own.length;
       continue;
     }
+    // Only a line that is too long by itself is cut inside.
     const limit = line.stable ?? Number.POSITIVE_INFINITY;
-    const offset = line.table
-      ? 0
-      : (own.slice(0, Math.min(excess, own.length - 1)).findLast(({next}) => next <= limit)?.next ?? 0);
+    const offset =
+      line.table || part.length > 0
+        ? 0
+        : (own.slice(0, Math.min(excess, own.length - 1)).findLast(({next}) => next <= limit)?.next ?? 0);
     if (offset === 0) return {part, rest: live.slice(index), lines: index, offset: 0};
     part.push(withoutStable(cutLine(line, 0, offset)));
     return {part, rest: [cutLine(line, offset), ...live.slice(index + 1)], lines: index, offset};

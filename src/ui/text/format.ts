@@ -10,12 +10,19 @@ export interface Formatter {
   readonly highlighter: Highlighter;
   readonly lex: (text: string) => Token[];
   readonly format: (tokens: readonly Token[]) => Line[];
-  /** Formats text that is not whole yet. `source`: what the tokens were made of. */
-  readonly formatOpen: (source: string) => {readonly tokens: readonly Token[]; readonly lines: Line[]};
+  /** Formats text that is not whole yet. */
+  readonly formatOpen: (source: string) => OpenFormat;
   /** Offsets of white space in inline markdown at which no mark is open. */
   readonly closedPlaces: (text: string) => readonly number[];
   /** The rendered text of inline markdown. */
   readonly inlineText: (text: string) => string;
+}
+
+export interface OpenFormat {
+  readonly tokens: readonly Token[];
+  readonly lines: readonly Line[];
+  /** The same lines, of which more are known to be stable: that takes longer to find out. */
+  readonly findStable: () => readonly Line[];
 }
 
 /** A shorter paragraph is not printed before it ends: a line of `===` below it would make it a heading. Characters. */
@@ -67,8 +74,13 @@ export function createFormatter(): Formatter {
       const held = holdMarks(source);
       const tokens = lex(held);
       const leaf = openLeaf(tokens);
-      const stable = leaf ? openLast(leaf, held, lexInline) : undefined;
-      return {tokens, lines: new Format(highlight, leaf, stable).blocks(tokens, false)};
+      const stableText = leaf && openLast(leaf, held, lexInline);
+      const lines = new Format(highlight, leaf, stableText && '').blocks(tokens, false);
+      return {
+        tokens,
+        lines,
+        findStable: () => (stableText ? new Format(highlight, leaf, stableText()).blocks(tokens, false) : lines),
+      };
     },
     closedPlaces: (text) => closeOpenMarks(text).closedAt,
     inlineText: (text) => plainText(inline(lexInline(text), PLAIN)),
@@ -103,20 +115,20 @@ function openLeaf(tokens: readonly Token[]): MarkedToken | undefined {
 
 /**
  * Changes the innermost block at the end to what is shown of it while it grows.
- * @returns the rendered text that will not change; undefined for other blocks than text
+ * @returns gives the rendered text that will not change; undefined for other blocks than text
  */
-function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) => Token[]): string | undefined {
+function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) => Token[]): (() => string) | undefined {
   switch (leaf.type) {
     case 'paragraph':
     case 'text': {
       const {shown, closedAt} = closeOpenMarks(holdTableHead(leaf.text));
-      leaf.tokens = lexInline(shown);
+      if (shown !== leaf.text) leaf.tokens = lexInline(shown);
       const end = leaf.text.length > MIN_STABLE ? closedAt.at(-1) : undefined;
-      return end === undefined ? '' : plainText(inline(lexInline(leaf.text.slice(0, end)), PLAIN));
+      return () => (end === undefined ? '' : plainText(inline(lexInline(leaf.text.slice(0, end)), PLAIN)));
     }
     case 'heading':
       leaf.tokens = lexInline(closeOpenMarks(leaf.text).shown);
-      return '';
+      return () => '';
     case 'code':
       if (!source.endsWith('\n')) leaf.text = leaf.text.replace(/(?:^|\n)[ \t]*[`~]+$/, '');
       return undefined;

@@ -9,7 +9,7 @@ export const PLAIN_FORMATTER: Formatter = {
   formatOpen: (source) => {
     const lines = splitLines([{text: source, style: {}}]);
     const stable = lines.map((line, index) => (index === lines.length - 1 ? {...line, stable: 0} : line));
-    return {tokens: [], lines: stable};
+    return {tokens: [], lines: stable, findStable: () => stable};
   },
   closedPlaces: () => [],
   inlineText: (text) => text,
