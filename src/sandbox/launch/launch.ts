@@ -73,7 +73,7 @@ export class Launcher {
       return {
         file,
         args,
-        env: {...env, TMPDIR: this.sandbox.folder.temporary, ...(!checkpoint && READING_GIT)},
+        env: withGitSettings({...env, TMPDIR: this.sandbox.folder.temporary}, !checkpoint),
         launch,
         confinement,
         reaches: [],
@@ -115,22 +115,33 @@ function findExisting(named: string, cwd: string): string | undefined {
  * Settings of git for a command without a checkpoint, which only reads: git does not refresh its index by the way, and
  * starts itself in no repository inside, with the settings of that one.
  */
-const GIT_SETTINGS = [
+const SETTINGS_FOR_READING = [
   ['diff.autoRefreshIndex', 'false'],
   ['diff.submodule', 'short'],
   ['submodule.recurse', 'false'],
   ['status.submoduleSummary', 'false'],
 ] as const;
-const READING_GIT: Readonly<Record<string, string>> = {
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
-  ...Object.fromEntries(
-    GIT_SETTINGS.flatMap(([key, value], index) => [
-      [`GIT_CONFIG_KEY_${index}`, key],
-      [`GIT_CONFIG_VALUE_${index}`, value],
-    ]),
-  ),
-};
+/**
+ * A project may contain files that make one of its folders look like a bare repository: with its settings git would run
+ * programs of the project. Git uses such a folder only where the command names it (`--git-dir`).
+ */
+const SETTINGS_FOR_ALL = [['safe.bareRepository', 'explicit']] as const;
+
+/** The environment with settings for git behind those that it has. @param reads the command only reads */
+function withGitSettings(env: Readonly<Record<string, string>>, reads: boolean): Readonly<Record<string, string>> {
+  const settings = [...SETTINGS_FOR_ALL, ...(reads ? SETTINGS_FOR_READING : [])];
+  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
+  const entries = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${first + index}`, key],
+    [`GIT_CONFIG_VALUE_${first + index}`, value],
+  ]);
+  return {
+    ...env,
+    ...(reads && {GIT_OPTIONAL_LOCKS: '0'}),
+    ...Object.fromEntries(entries),
+    GIT_CONFIG_COUNT: String(first + settings.length),
+  };
+}
 
 /** Without a network npm would retry its requests for two minutes. */
 const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};

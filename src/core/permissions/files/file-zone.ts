@@ -1,5 +1,5 @@
 /** The zone in which a file lies, and the files that are protected in every zone. */
-import {realpathSync} from 'node:fs';
+import {existsSync, realpathSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
 import {WORKTREES} from '../../contract/worktree.ts';
 import {isInside} from '../../util/paths.ts';
@@ -72,7 +72,23 @@ function resolveOrKeep(target: string): string {
  */
 export function isAlwaysAsked(target: string, workspace: Workspace, paths: ZonePaths): boolean {
   const zone = getFileZone(target, workspace, paths);
-  return isProtected(removeWorktree(target, workspace)) || zone === 'secret' || zone === 'own';
+  return (
+    isProtected(removeWorktree(target, workspace)) || zone === 'secret' || zone === 'own' || completesRepository(target)
+  );
+}
+
+/** What makes a folder a repository for git, also one without the name `.git`: then git reads its settings and hooks. */
+const REPOSITORY_PARTS = ['HEAD', 'objects', 'refs'];
+const IN_REPOSITORY = new Set([...REPOSITORY_PARTS, 'config', 'config.worktree', 'hooks', 'commondir']);
+
+/** Whether a write makes a folder a repository, or changes what git would run in one. @param target absolute */
+function completesRepository(target: string): boolean {
+  const names = target.split('/');
+  return names.some((name, index) => {
+    if (!IN_REPOSITORY.has(name)) return false;
+    const folder = names.slice(0, index).join('/');
+    return REPOSITORY_PARTS.every((part) => part === name || existsSync(`${folder}/${part}`));
+  });
 }
 
 /** In a worktree, the path below it: a worktree lies in a folder of mini-cc's, but its files are the project's. */
