@@ -9,11 +9,13 @@ import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
 import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
-import {fileQuery, getOffered, loadFuzzySearch, type Offered, prefixSearch} from './input/completion.ts';
-import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
-import {FileIndex, NO_MATCHES} from './input/file-index.ts';
+import {Completer} from './input/completer.ts';
+import {prefixSearch} from './input/completion.ts';
+import {createEditor, expandedText, getSent, labelPastes, submitted} from './input/editor.ts';
+import {NO_MATCHES} from './input/file-index.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
+import {findSent, putBack} from './input/sent-prompts.ts';
 import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
@@ -55,11 +57,7 @@ export class Controller {
   readonly #pump = createEventPump((events) => this.#setUi(events.reduce(reduce, this.ui.get())));
   /** Questions from before the session was open, by id: this class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
-  readonly #files = new FileIndex(
-    async () => (await this.#session?.request({type: 'list_files'})) ?? [],
-    (files) => this.change({files, selected: 0}),
-    (error) => this.hint(`Files cannot be listed: ${screenLine(getErrorMessage(error))}`, 4000),
-  );
+  readonly completer: Completer;
   #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
@@ -95,6 +93,7 @@ export class Controller {
       historySearch: undefined,
       handover: undefined,
     });
+    this.completer = new Completer(this, async () => (await this.#session?.request({type: 'list_files'})) ?? []);
   }
 
   change(part: Partial<LocalState>): void {
@@ -192,24 +191,9 @@ export class Controller {
 
   #endCommand({exit, input}: SubmitResult & {type: 'command'}): void {
     if (exit) this.askToLeave('Ctrl+D');
-    if (input !== undefined && this.local.get().editor.text === '') this.#putBack([this.#findSent(input)]);
-  }
-
-  /** The prompt as it was typed, with its pastes. */
-  #findSent(text: string): SentPrompt {
-    const {editor, mainEditor} = this.local.get();
-    return (mainEditor ?? editor).history.findLast((sent) => sent.text === text) ?? {text};
-  }
-
-  /** Puts prompts before what is typed, to be edited and sent again. */
-  #putBack(prompts: readonly SentPrompt[]): void {
-    const {editor, mainEditor} = this.local.get();
-    const target = mainEditor ?? editor;
-    const typed = getSent(target);
-    const sent = joinSent(typed.text === '' ? prompts : [...prompts, typed]);
-    const next = edit(target, {type: 'recall', sent});
-    // A command in it opens no list.
-    this.change({...(mainEditor ? {mainEditor: next} : {editor: next}), selected: 0, dismissed: next.text});
+    if (input !== undefined && this.local.get().editor.text === '') {
+      this.change(putBack(this.local.get(), [input]));
+    }
   }
 
   /** Takes prompts that wait for the model's next step back into the prompt. @returns false when none waits. */
@@ -220,7 +204,7 @@ export class Controller {
       const content = this.#session?.request({type: 'take_back', id});
       return content === undefined ? [] : [getText(content)];
     });
-    if (texts.length > 0) this.#putBack(texts.map((text) => this.#findSent(text)));
+    if (texts.length > 0) this.change(putBack(this.local.get(), texts));
     this.#pump.flush();
     return texts.length > 0;
   }
@@ -235,7 +219,7 @@ export class Controller {
   }
 
   #printPrompt(session: Session, text: string): void {
-    const shown = labelPastes(this.#findSent(text));
+    const shown = labelPastes(findSent(this.local.get(), text));
     this.#setUi(addPrompt(this.ui.get(), session.request({type: 'redact', text: shown})));
   }
 
@@ -406,28 +390,5 @@ export class Controller {
     if (count - this.#freedItems < MAX_PRINTED) return;
     this.#freedItems = count;
     this.ui.set(forgetPrinted(this.ui.get(), count));
-  }
-
-  /** Loads the fuzzy search of commands, once. Until then, and if it fails, the beginning of the name decides. */
-  loadSearch(): void {
-    if (this.local.get().search !== prefixSearch) return;
-    void loadFuzzySearch().then(
-      (search) => this.change({search}),
-      () => this.hint('Fuzzy search is not available: commands match by the beginning of their names.', 2000),
-    );
-  }
-
-  /** Searches the files for what is typed after an `@`, if anything is. */
-  searchFiles(): void {
-    const file = fileQuery(this.local.get().editor);
-    if (!file || !this.#session) return;
-    this.#files.search(file.query);
-  }
-
-  /** What the list under the prompt offers; files that a key is about to take are searched to the end first. */
-  getOffered(isTaking: boolean): readonly Offered[] {
-    const file = fileQuery(this.local.get().editor);
-    if (isTaking && file && this.local.get().files.query !== file.query) this.#files.searchNow(file.query);
-    return getOffered(this.ui.get(), this.local.get());
   }
 }

@@ -18,7 +18,7 @@ import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
 import {currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';
-import {commandQuery, takeOffered} from './completion.ts';
+import {takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
@@ -49,7 +49,7 @@ export function pasteText(controller: Controller, text: string): void {
   const action: EditorAction = {type: 'paste', text};
   if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: toOneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
-  controller.searchFiles();
+  controller.completer.search();
 }
 
 /** Another key than the one to press again takes the hint away. */
@@ -125,7 +125,7 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
 
 function pressCompletion(controller: Controller, press: KeyPress): boolean {
   const isTaking = press.name === 'tab' || (press.name === 'return' && !press.shift && !press.meta);
-  const offered = controller.getOffered(isTaking);
+  const offered = controller.completer.getOffered(isTaking);
   if (offered.length === 0) return false;
   const {local} = controller;
   const {editor} = local.get();
@@ -142,7 +142,7 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
   const isComplete = offered[selected]!.isTyped || (selected === 0 && offered.some(({isTyped}) => isTyped));
   if (press.name === 'return' && isComplete) return false;
   controller.change({editor: takeOffered(editor, offered[selected]!), selected: 0});
-  controller.searchFiles();
+  controller.completer.search();
   return true;
 }
 
@@ -173,8 +173,7 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
     editor: next,
     ...(isChanged && {selected: 0, dismissed: isRecalled ? next.text : undefined}),
   });
-  if (isChanged && commandQuery(next) !== undefined) controller.loadSearch();
-  controller.searchFiles();
+  if (isChanged) controller.completer.search();
 }
 
 /** Sends what is typed; after a backslash it starts a new line instead. */
