@@ -34,11 +34,11 @@ export const AWKWARD_ANSWERS: Readonly<Record<string, string>> = {
   'tabs and control characters': 'a\tb\r\n\r\n\tcode\twith tab\r\n\r\nx\x1b[2Jy **b\x07ell**\r\n',
   'indented code': 'text\n\n    code **x**\n\n    more code\n\nend',
   'a long paragraph': `${words(60)} **bold ${words(20, 'b')}** ${words(80)} [a link](https://a.b) ${words(300)} \`code\` ${words(20)}`,
-  'a long paragraph of lines': repeat(90, (i) => `line ${i} with **bold** and \`code\` and 漢字`),
+  'a long paragraph of lines': repeat(120, (i) => `line ${i} with **bold** and \`code\` and 漢字`),
   'a long fence': `Code:\n\n\`\`\`ts\n${repeat(150, (i) => (i % 40 === 7 ? `/* comment ${i}` : i % 40 === 30 ? 'end */' : `const a${i} = "x" + ${i};`))}\n\`\`\`\n\nend`,
   'a long list': repeat(
     80,
-    (i) => `${i + 1}. item **${i}**${i % 7 === 0 ? '\n   - nested\n\n     text' : ''}${i % 10 === 9 ? '\n' : ''}`,
+    (i) => `${i + 1}. item **${i}**${i % 7 === 0 ? '\n    - nested\n\n      text' : ''}${i % 10 === 9 ? '\n' : ''}`,
   ),
   'a long nested list': `- top\n${repeat(80, (i) => `  - item \`${i}\` with some words`)}\n- last\n\nend`,
   'a long table': `| n | name | value |\n|--:|---|---|\n${repeat(60, (i) => `| ${i} | name of ${i} | ${'value '.repeat((i % 5) + 1)}|`)}\n\nend`,

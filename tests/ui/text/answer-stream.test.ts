@@ -14,17 +14,33 @@ const ALL = Object.entries({...AWKWARD_ANSWERS, ...OPEN_ANSWERS});
 const drawn = (lines: readonly Line[], columns: number) =>
   layoutLines(lines, columns).map((row) => plainText(row).trimEnd());
 
+/** Rows with their styles: a style is named where it begins. */
+function styled(lines: readonly Line[], columns: number): string[] {
+  return layoutLines(lines, columns).map((row) => {
+    let before = '{}';
+    return row
+      .map(({text, style}) => {
+        const name = JSON.stringify(style);
+        const shown = name === before ? text : `${name}${text}`;
+        before = name;
+        return shown;
+      })
+      .join('');
+  });
+}
+
 /** Streams the answer in pieces. @param onFrame gets all rows of each frame @returns all that was printed, as rows */
 function streamed(
   pieces: readonly string[],
   columns: number,
   onFrame: (printed: readonly string[], live: readonly string[]) => void = () => undefined,
+  draw = drawn,
 ): string[] {
   let stream = EMPTY_STREAM;
   const printed: string[] = [];
   const print = (lines: readonly Line[], continued: boolean) => {
     if (printed.length > 0 && !continued) printed.push('');
-    printed.push(...drawn(lines, columns));
+    printed.push(...draw(lines, columns));
   };
   for (const piece of pieces) {
     const step = advanceAnswer(addAnswer(stream, piece), formatter, {columns, rows: 12});
@@ -62,9 +78,9 @@ describe('an answer that streams', () => {
     const random = createRandom(text.length);
     const whole = formatter.format(formatter.lex(screenText(text)));
     for (const columns of WIDTHS) {
-      const expected = drawn(whole, columns);
+      const expected = styled(whole, columns);
       for (const pieces of [[text], cutRandomly(text, random), cutRandomly(text, random)]) {
-        expect(streamed(pieces, columns)).toEqual(expected);
+        expect(streamed(pieces, columns, undefined, styled)).toEqual(expected);
       }
     }
   });
