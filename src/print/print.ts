@@ -2,7 +2,7 @@
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
-import {formatRetry, showControls} from '../core/util/text.ts';
+import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';
@@ -66,9 +66,17 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   } else {
     line(createResultObject(session, result, performance.now() - startedAt));
   }
+  for (const {tool, title, reason} of session.request({type: 'denials'}).slice(0, MAX_DENIALS)) {
+    stderr(showControls(`mini-cc: denied: ${toShortLine(`${tool} ${title}`, DENIED_CHARS)}: ${reason}`));
+  }
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(leaving ?? formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(result);
 }
+
+/** Of denied calls so many are named; the JSON result lists all. */
+const MAX_DENIALS = 5;
+/** Characters of what a denied call would have done. */
+const DENIED_CHARS = 80;
 
 /** Loaded late: measuring text is needed in a terminal alone. */
 async function createLiveLines(terminal: LiveTerminal): Promise<LiveLines> {

@@ -32,6 +32,7 @@ async function bash({command, flags = [], settings = {}}: Session) {
     denials: JSON.parse(run.stdout).permission_denials,
     made: (file: string) => existsSync(path.join(workspace.path, file)),
     code: run.code,
+    stderr: run.stderr,
   };
 }
 
@@ -43,7 +44,7 @@ describe('a command in print mode', () => {
   });
 
   it('is denied when it would need a question, and listed in the format of Claude Code', async () => {
-    const {result, denials, made, code} = await bash({command: 'touch made'});
+    const {result, denials, made, code, stderr} = await bash({command: 'touch made'});
     const how = "--allowed-tools 'bash(touch made)' allows it";
     expect(result).toMatchObject({
       isError: true,
@@ -57,6 +58,7 @@ describe('a command in print mode', () => {
         reason: `runs a command. ${how}`,
       },
     ]);
+    expect(stderr).toBe(`mini-cc: denied: bash touch made: runs a command. ${how}\n`);
     expect(made('made')).toBe(false);
     expect(code).toBe(0);
   });

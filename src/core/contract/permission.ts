@@ -146,6 +146,8 @@ export interface Denial {
   readonly agent: string;
   readonly callId: string;
   readonly tool: string;
+  /** What the call would do, in one line. */
+  readonly title: string;
   readonly input: unknown;
   readonly reason: string;
 }

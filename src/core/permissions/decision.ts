@@ -178,8 +178,8 @@ class Decider {
   }
 
   #deny(request: PermitRequest, because: string, message = `Permission denied: ${because}.`): CallDecision {
-    const {callId, tool, input} = request;
-    this.deps.onDenied({agent: this.label, callId, tool, input, reason: because});
+    const {callId, tool, title, input} = request;
+    this.deps.onDenied({agent: this.label, callId, tool, title, input, reason: because});
     return {verdict: 'deny', because, message};
   }
 
