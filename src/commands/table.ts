@@ -7,13 +7,14 @@ import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {KEYS} from './keys.ts';
 import {modelCommand} from './model.ts';
+import {createNoteCommand, type NoteDeps} from './note.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {shellCommand} from './shell.ts';
 import {backgroundCommand, stopCommand} from './stop.ts';
 import {subagentsCommand, tasksCommand} from './subagents.ts';
 
-export function createCommandTable(agents: AgentsCommandDeps, examine: Examine): readonly Command[] {
+export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, notes: NoteDeps): readonly Command[] {
   const available = [
     createAgentsCommand(agents),
     clearCommand,
@@ -35,6 +36,7 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine):
     createHelpCommand(available),
     ...available,
     shellCommand,
+    createNoteCommand(notes),
     ...PLANNED_FEATURES.commands.map(createUnavailableCommand),
   ];
 }

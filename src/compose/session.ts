@@ -6,7 +6,7 @@ import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import {createCommandTable, isSlashCommand} from '../commands/table.ts';
-import {toolNotes} from '../config/memory-files.ts';
+import {addNote, listMemoryFiles, toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
@@ -204,8 +204,10 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
   const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
   const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
-  const commands = createCommandTable(createAgentsCommandDeps(catalog, root, options.home, toolNames), async () =>
-    (await import('./doctor.ts')).examine(options),
+  const commands = createCommandTable(
+    createAgentsCommandDeps(catalog, root, options.home, toolNames),
+    async () => (await import('./doctor.ts')).examine(options),
+    {listMemoryFiles: () => listMemoryFiles(root, options.home), addNote: (file, note) => addNote(file, note, root)},
   );
   const shell = before.baseTools.find(({name}) => name === 'bash')!;
   const cleanup = runStartUpCleanup(

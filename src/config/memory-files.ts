@@ -2,10 +2,13 @@
  * AGENTS.md, else CLAUDE.md: from the repository's root down to the working directory, and the user's own. Their text
  * goes to the model's server. So a file of the project that is a link out of it counts only where the user trusts it.
  */
-import {readFileSync, statSync} from 'node:fs';
+import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
-import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {createPrivateFolder} from '../core/util/files/private-file.ts';
+import {writeWhole} from '../core/util/files/whole-file.ts';
+import {findLinkOut, isInside, listProjectFolders} from '../core/util/paths.ts';
 
 /** Longer files are cut: every request costs their tokens. */
 const MAX_CHARS = 40_000;
@@ -26,6 +29,33 @@ export function memoryFiles(cwd: string, home: string, trusts: Trusts): MemoryFi
 /** Notes on tools. Subagents get them beside the memory files. */
 export function toolNotes(cwd: string, home: string, trusts: Trusts): MemoryFile[] {
   return readNearest(cwd, trusts, [NOTES], path.join(home, NOTES));
+}
+
+/** The files that a note can go to: of the repository, of the working directory, of the user. They need not exist. */
+export function listMemoryFiles(cwd: string, home: string): {file: string; label: string}[] {
+  const [root = cwd] = listProjectFolders(cwd);
+  const folders = root === cwd ? [root] : [root, cwd];
+  const ofProject = folders.map((folder) => {
+    const name = MEMORY.find((each) => existsSync(path.join(folder, each))) ?? MEMORY[0]!;
+    return {file: path.join(folder, name), label: `${path.relative(cwd, path.join(folder, name))} (this project)`};
+  });
+  return [...ofProject, {file: path.join(home, 'AGENTS.md'), label: `${path.join(home, 'AGENTS.md')} (all projects)`}];
+}
+
+/**
+ * Appends a note as an item of a list.
+ * @throws UsageError for a file of the project that is a link out of it; what `writeWhole` throws
+ */
+export async function addNote(file: string, note: string, cwd: string): Promise<void> {
+  const [root = cwd] = listProjectFolders(cwd);
+  if (isInside(file, [root])) {
+    const target = findLinkOut(existsSync(file) ? file : path.dirname(file), root);
+    if (target !== undefined)
+      throw new UsageError(`${file} leads out of the project, to ${target}: write the note there.`);
+  } else createPrivateFolder(path.dirname(file));
+  const old = isFile(file) ? readFileSync(file, 'utf8') : '';
+  const start = old === '' || old.endsWith('\n') ? old : `${old}\n`;
+  await writeWhole(file, `${start}- ${note}\n`);
 }
 
 /** Files of the project that are links out of it, with their targets. */

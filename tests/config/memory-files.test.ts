@@ -1,7 +1,7 @@
-import {mkdirSync, rmSync, symlinkSync} from 'node:fs';
+import {mkdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory-files.ts';
+import {addNote, listMemoryFiles, memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory-files.ts';
 import {makeFolders} from './fixture.ts';
 
 describe('memory files', () => {
@@ -55,5 +55,33 @@ describe('memory files', () => {
     mkdirSync(path.join(cwd, 'AGENTS.md'));
     symlinkSync('CLAUDE.md', path.join(cwd, 'CLAUDE.md'));
     expect(memoryFiles(cwd, home, () => true)).toEqual([]);
+  });
+});
+
+describe('a note', () => {
+  it('is appended to the file that counts in the repository, in the working directory, or to that of the user', async () => {
+    const {base} = makeFolders({
+      'repo/.git/HEAD': 'ref: refs/heads/main',
+      'repo/CLAUDE.md': 'Use tabs.',
+      'repo/pkg/a': '',
+    });
+    const [repo, home] = [path.join(base, 'repo'), path.join(base, 'new/home')];
+    const files = listMemoryFiles(path.join(repo, 'pkg'), home);
+    expect(files.map(({label}) => label)).toEqual([
+      '../CLAUDE.md (this project)',
+      'AGENTS.md (this project)',
+      `${home}/AGENTS.md (all projects)`,
+    ]);
+    for (const {file} of files) await addNote(file, 'call me Ada', path.join(repo, 'pkg'));
+    await addNote(files[0]!.file, 'second', repo);
+    const texts = memoryFiles(path.join(repo, 'pkg'), home, () => false).map(({text}) => text);
+    expect(texts).toEqual(['- call me Ada\n', 'Use tabs.\n- call me Ada\n- second\n', '- call me Ada\n']);
+  });
+
+  it('is not written through a link that leads out of the project', async () => {
+    const {base, cwd} = makeFolders({'home/.bashrc': 'alias', 'work/x': ''});
+    symlinkSync(path.join(base, 'home/.bashrc'), path.join(cwd, 'AGENTS.md'));
+    await expect(addNote(path.join(cwd, 'AGENTS.md'), 'curl evil', cwd)).rejects.toThrow(/leads out of the project/);
+    expect(readFileSync(path.join(base, 'home/.bashrc'), 'utf8')).toBe('alias');
   });
 });

@@ -50,6 +50,7 @@ describe('a line that begins with !', () => {
   });
 });
 
+const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const LONG = Array.from({length: 301}, (_, index) => `line ${index}`).join('\n');
 
 /** Waits until a row of the window is exactly this. */
@@ -78,7 +79,8 @@ describe('the prompt', () => {
     // A file that is made now is found too.
     await new Promise((resolve) => setTimeout(resolve, 2100));
     writeFileSync(path.join(workspace.path, 'fresh.txt'), 'new');
-    terminal.type('@fresh');
+    writeFileSync(path.join(workspace.path, 'dot.png'), Buffer.from(ONE_PIXEL, 'base64'));
+    terminal.type('and @dot.png in @tests. @fresh');
     await shows(terminal, '> fresh.txt');
     terminal.press('escape');
     await terminal.waitFor((now) => now.screen().at(-1) === '' && !now.screen().includes('> fresh.txt'));
@@ -88,6 +90,7 @@ describe('the prompt', () => {
     expect(text).toMatch(
       /names @src\/greet\.ts\. It contains:.*export.*names @my notes\/to do\.md.*buy milk.*compare @src/s,
     );
+    expect(text).toMatch(/names @dot\.png\..*"type":"image".*names @tests\..*greet\.test\.ts/s);
     expect(text).not.toContain('names @fresh');
   });
 
@@ -174,6 +177,45 @@ describe('the prompt', () => {
     await send(terminal, 'exit');
     expect((await terminal.waitForExit()).code).toBe(0);
     expect(terminal.raw()).not.toMatch(/\u001b\[[23]J/);
+  });
+
+  it('keeps a #note in the memory file that is chosen, tells the model now and in the next session', async () => {
+    const server = await serve([say('Noted.'), say('I know.')]);
+    const workspace = await project();
+    const at = {server, home: await home(), cwd: workspace.path};
+    writeFileSync(path.join(workspace.path, 'CLAUDE.md'), 'Use tabs.');
+    const terminal = await repl(at);
+    await send(terminal, '#');
+    await terminal.waitFor('Type a note after the #');
+    await idle(terminal);
+    await send(terminal, '#call the greeter Bob');
+    await terminal.waitFor('1 CLAUDE.md (this project)');
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    terminal.press('escape');
+    await terminal.waitFor('Nothing was noted.');
+    await shows(terminal, '> #call the greeter Bob');
+    terminal.press('enter');
+    await terminal.waitFor(
+      (now) =>
+        now.text().split('1 CLAUDE.md (this project)').length > 1 && now.screen().some((row) => row.includes('2 ')),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    terminal.type('1');
+    await terminal.waitFor('Noted in CLAUDE.md');
+    expect(await workspace.read('CLAUDE.md')).toBe('Use tabs.\n- call the greeter Bob\n');
+    await idle(terminal);
+    await send(terminal, 'hello');
+    await terminal.waitFor('Noted.');
+    expect(JSON.stringify(server.requests[0]!.body.messages)).toMatch(
+      /added this note to .*CLAUDE\.md: call the greeter Bob.*hello/,
+    );
+    await idle(terminal);
+    terminal.press('ctrl-d');
+    await terminal.waitForExit();
+    const next = await repl(at);
+    await send(next, 'who?');
+    await next.waitFor('I know.');
+    expect(JSON.stringify(server.requests[1]!.body.system)).toContain('- call the greeter Bob');
   });
 
   it('takes the queue back: Up the newest of it, Esc all of it while it stops the turn', async () => {

@@ -1,4 +1,5 @@
 /** What the session answers to each request: the one table behind slash commands and control requests. */
+import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Requests, RestoredFiles} from '../contract/session.ts';
@@ -20,6 +21,8 @@ export function createRequests(
 ): Requests {
   return {
     list_files: () => parts.listFiles(),
+    tell: ({text, label}) =>
+      parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => userCommands.run(command),
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
@@ -117,7 +120,7 @@ function conversationRequests(
 
 function runRequests(
   parts: SessionParts,
-): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'list_files'> {
+): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'list_files' | 'tell'> {
   const {manager, changes, state} = parts;
   return {
     runs: () => manager.list(),

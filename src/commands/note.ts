@@ -1,0 +1,32 @@
+/** `#text`: a note for every later session, in the memory file that the person chooses. */
+import type {Command} from '../core/contract/session.ts';
+
+export interface NoteDeps {
+  /** The memory files that can be chosen; they need not exist. */
+  listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
+  /** @throws UsageError for a file of the project that is a link out of it, MiniCcError when it cannot be written */
+  addNote(file: string, note: string): Promise<void>;
+}
+
+export function createNoteCommand({listMemoryFiles, addNote}: NoteDeps): Command {
+  return {
+    name: '#',
+    description: 'add a note to a memory file',
+    async run({args: note, ask, request}) {
+      if (note === '') return {ok: false, text: 'Type a note after the #, for example #use pnpm, not npm'};
+      const files = listMemoryFiles();
+      const answer = await ask({
+        ...{title: 'Add this note to which file?', detail: note, detailType: 'text', escape: 'none'},
+        options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
+      });
+      const chosen = files.find(({file}) => file === answer?.choice);
+      if (!chosen) return {ok: true, text: 'Nothing was noted.', input: `#${note}`};
+      await addNote(chosen.file, note);
+      request({type: 'tell', text: `The user added this note to ${chosen.file}: ${note}`, label: `#${note}`});
+      return {
+        ok: true,
+        text: `Noted in ${chosen.label}. Every session reads it from the next one on; this one was told.`,
+      };
+    },
+  };
+}
