@@ -6,6 +6,7 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {findShared} from './changes.ts';
 import {BlobStore, Contents} from './contents.ts';
 import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
@@ -47,6 +48,7 @@ export class SessionCheckpoints implements Checkpoints {
   readonly contents: Contents;
   readonly #options: SessionCheckpointsOptions;
   readonly #blobs: BlobStore;
+  readonly #folder: string;
   readonly #lock = new SnapshotLock();
   readonly #writing = new Map<
     string,
@@ -67,6 +69,7 @@ export class SessionCheckpoints implements Checkpoints {
   constructor(options: SessionCheckpointsOptions) {
     this.#options = options;
     this.ledger = new Ledger(options.folder);
+    this.#folder = options.folder;
     this.#blobs = new BlobStore(path.join(options.folder, 'files'));
     this.contents = new Contents(this.#blobs, async () => {
       const hasRun = this.ledger.lines.some(({type}) => type === 'running');
@@ -86,11 +89,9 @@ export class SessionCheckpoints implements Checkpoints {
       this.#writing.set(getWriteKey(by, file), {before: state, made, endWrite});
     } catch (error) {
       endWrite();
-      throw new MiniCcError(
-        'CHECKPOINT',
-        `the content of ${file} cannot be stored, so the file was not changed: ${getErrorMessage(error)}`,
-        {cause: error},
-      );
+      const why = describeDiskFault(getCause(error), this.#folder)?.text ?? getErrorMessage(error);
+      const text = `${file} was not changed, since its old content could not be kept for undo. ${why}`;
+      throw new MiniCcError('CHECKPOINT', text, {cause: error});
     }
   }
 
@@ -290,4 +291,9 @@ function describeFailure(error: unknown): string {
   if (/\bENOENT\b/.test(message) && /\bspawn git\b/.test(message)) return 'git is not installed';
   const [, seconds] = /\bits (\d+) s$/.exec(message) ?? [];
   return seconds === undefined ? message : `the workspace is too large: git takes longer than ${seconds} s`;
+}
+
+/** The error of the system behind others. */
+function getCause(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? getCause(error.cause) : error;
 }
