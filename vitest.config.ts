@@ -14,6 +14,8 @@ export default defineConfig({
   ],
   test: {
     include: ['tests/**/*.test.{ts,tsx}'],
+    // `npm run test:outside`: these need the network.
+    exclude: process.env.MINI_CC_OUTSIDE ? [] : ['tests/outside/**'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Most tests wait for processes: on two cores two files at a time take little more than half.
