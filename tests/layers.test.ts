@@ -44,7 +44,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   storage: ['zod'],
   agents: ['zod', 'jsonc-parser', 'yaml'],
   config: ['zod'],
-  tools: ['zod', 'diff', 'leven', '@vscode/ripgrep', 'node-html-markdown', 'node-html-parser'],
+  tools: ['zod', 'diff', 'leven', 'fuzzysort', '@vscode/ripgrep', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
   print: ['string-width'],
   compose: ['@vscode/ripgrep'],

@@ -32,7 +32,7 @@ import {DebugLog} from '../storage/debug-log.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
-import {listFiles} from '../tools/search/list-files.ts';
+import {FileIndex} from '../tools/search/file-index.ts';
 import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
@@ -209,6 +209,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
     async () => (await import('./doctor.ts')).examine(options),
     {listMemoryFiles: () => listMemoryFiles(root, options.home), addNote: (file, note) => addNote(file, note, root)},
   );
+  const files = new FileIndex(root, before.env);
   const shell = before.baseTools.find(({name}) => name === 'bash')!;
   const cleanup = runStartUpCleanup(
     {
@@ -246,7 +247,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
       void questions.recheck();
     },
     limits: {contextTokens: before.mainAgent?.contextTokens ?? before.loaded.settings.contextTokens, ...options.limits},
-    listFiles: () => listFiles(root, before.env),
+    findFiles: (query) => files.find(query),
     openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
     resolveModel: (name) => resolver.resolve(name),
   };

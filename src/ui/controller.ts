@@ -12,7 +12,6 @@ import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import {Completer} from './input/completer.ts';
 import {prefixSearch} from './input/completion.ts';
 import {createEditor, expandedText, getSent, labelPastes, submitted} from './input/editor.ts';
-import {NO_MATCHES} from './input/file-index.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
 import {findSent, putBack} from './input/sent-prompts.ts';
@@ -89,11 +88,14 @@ export class Controller {
       repaints: 0,
       search: prefixSearch,
       formatter: undefined,
-      files: NO_MATCHES,
+      files: {query: undefined, paths: []},
       historySearch: undefined,
       handover: undefined,
     });
-    this.completer = new Completer(this, async () => (await this.#session?.request({type: 'list_files'})) ?? []);
+    this.completer = new Completer(
+      this,
+      async (query) => (await this.#session?.request({type: 'find_files', query})) ?? [],
+    );
   }
 
   change(part: Partial<LocalState>): void {

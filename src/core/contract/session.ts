@@ -66,8 +66,11 @@ export interface Requests {
   /** What fills the model's context window. */
   context(): Promise<ContextUse>;
 
-  /** The files below the session's folder, as paths relative to it, without ignored ones. @throws MiniCcError `RIPGREP` */
-  list_files(): Promise<readonly string[]>;
+  /**
+   * Files and folders below the session's folder by parts of their names, best first, as paths relative to it; folders end
+   * with a slash. None when another search began meanwhile. @throws MiniCcError `RIPGREP`
+   */
+  find_files(request: {readonly query: string}): Promise<readonly string[]>;
   /**
    * Runs a shell command as the user, who typed it: no question, no sandbox, its cwd kept from one to the next. `abort` ends
    * it. The model reads the command and its output with the next prompt.

@@ -45,8 +45,8 @@ export interface SessionParts {
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
   /** The tool bash, also where the main agent does not have it: for commands that the user types. */
   readonly shell: Tool;
-  /** Below the session's folder, relative to it. */
-  listFiles(): Promise<readonly string[]>;
+  /** See the request `find_files`. */
+  findFiles(query: string): Promise<readonly string[]>;
   permissions(): PermissionState;
   readonly sandbox: {
     state(): Promise<SandboxState>;

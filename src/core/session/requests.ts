@@ -20,7 +20,7 @@ export function createRequests(
   emitInfo: () => void,
 ): Requests {
   return {
-    list_files: () => parts.listFiles(),
+    find_files: ({query}) => parts.findFiles(query),
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => userCommands.run(command),
@@ -120,7 +120,7 @@ function conversationRequests(
 
 function runRequests(
   parts: SessionParts,
-): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'list_files' | 'tell'> {
+): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'find_files' | 'tell'> {
   const {manager, changes, state} = parts;
   return {
     runs: () => manager.list(),

@@ -1,29 +1,28 @@
 /** Searches commands and files for the list under the prompt, in the background. `completion.ts` says what is offered. */
+import {setTimeout as delay} from 'node:timers/promises';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import type {Cell, LocalState} from '../state/local-state.ts';
-import type {UiState} from '../state/ui-state.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {commandQuery, fileQuery, getOffered, loadFuzzySearch, type Offered, prefixSearch} from './completion.ts';
-import {FileIndex} from './file-index.ts';
+import {commandQuery, fileQuery, loadFuzzySearch, prefixSearch} from './completion.ts';
 
 interface Screen {
-  readonly ui: Cell<UiState>;
   readonly local: Cell<LocalState>;
   change(part: Partial<LocalState>): void;
   hint(text: string, ms: number): void;
 }
 
+/** How long a key that takes a file waits for the search. Milliseconds. */
+const MAX_WAIT_MS = 1000;
+
 export class Completer {
   readonly #screen: Screen;
-  readonly #files: FileIndex;
+  readonly #findFiles: (query: string) => Promise<readonly string[]>;
+  #search: Promise<void> = Promise.resolve();
 
-  constructor(screen: Screen, listFiles: () => Promise<readonly string[]>) {
+  /** @param findFiles best first; none when another search began meanwhile */
+  constructor(screen: Screen, findFiles: (query: string) => Promise<readonly string[]>) {
     this.#screen = screen;
-    this.#files = new FileIndex(
-      listFiles,
-      (files) => screen.change({files, selected: 0}),
-      (error) => screen.hint(`Files cannot be listed: ${screenLine(getErrorMessage(error))}`, 4000),
-    );
+    this.#findFiles = findFiles;
   }
 
   /** To be called when the typed text has changed. */
@@ -31,15 +30,29 @@ export class Completer {
     const {editor} = this.#screen.local.get();
     if (commandQuery(editor) !== undefined) this.#loadSearch();
     const file = fileQuery(editor);
-    if (file) this.#files.search(file.query);
+    if (file) this.#search = this.#searchFiles(file.query);
   }
 
-  /** @param isTaking a key takes what is offered: files are searched to the end before. */
-  getOffered(isTaking: boolean): readonly Offered[] {
-    const {ui, local} = this.#screen;
-    const file = fileQuery(local.get().editor);
-    if (isTaking && file && local.get().files.query !== file.query) this.#files.searchNow(file.query);
-    return getOffered(ui.get(), local.get());
+  /** What is offered belongs to another text than the one that is typed. */
+  get isSearching(): boolean {
+    const {editor, files, dismissed} = this.#screen.local.get();
+    const file = fileQuery(editor);
+    return file !== undefined && dismissed !== editor.text && files.query !== file.query;
+  }
+
+  /** The search is done, or takes too long. */
+  async settled(): Promise<void> {
+    await Promise.race([this.#search, delay(MAX_WAIT_MS)]);
+  }
+
+  async #searchFiles(query: string): Promise<void> {
+    const screen = this.#screen;
+    try {
+      const paths = await this.#findFiles(query);
+      if (fileQuery(screen.local.get().editor)?.query === query) screen.change({files: {query, paths}, selected: 0});
+    } catch (error) {
+      screen.hint(`Files cannot be listed: ${screenLine(getErrorMessage(error))}`, 4000);
+    }
   }
 
   /** Loads the fuzzy search of commands, once. Until then, and if it fails, the beginning of the name decides. */

@@ -18,7 +18,7 @@ import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
 import {currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';
-import {takeOffered} from './completion.ts';
+import {getOffered, takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
@@ -36,10 +36,21 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
     if (pressHistorySearch(controller, press)) continue;
     if (pressControl(controller, press)) continue;
     if (pressQuestion(controller, press)) continue;
-    if (pressCompletion(controller, press)) continue;
-    if (pressPanel(controller, press)) continue;
-    pressEditor(controller, press, width);
+    const go = () =>
+      void (
+        pressCompletion(controller, press) ||
+        pressPanel(controller, press) ||
+        pressEditor(controller, press, width)
+      );
+    // A key that takes a file must not take one that was found for an earlier text.
+    if (isTaking(press) && controller.completer.isSearching) void controller.completer.settled().then(go);
+    else go();
   }
+}
+
+/** It takes what the list under the prompt offers. */
+function isTaking(press: KeyPress): boolean {
+  return press.name === 'tab' || (press.name === 'return' && !press.shift && !press.meta);
 }
 
 export function pasteText(controller: Controller, text: string): void {
@@ -124,10 +135,9 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
 }
 
 function pressCompletion(controller: Controller, press: KeyPress): boolean {
-  const isTaking = press.name === 'tab' || (press.name === 'return' && !press.shift && !press.meta);
-  const offered = controller.completer.getOffered(isTaking);
+  const {ui, local} = controller;
+  const offered = getOffered(ui.get(), local.get());
   if (offered.length === 0) return false;
-  const {local} = controller;
   const {editor} = local.get();
   const selected = Math.min(local.get().selected, offered.length - 1);
   if (press.name === 'up' || press.name === 'down') {
@@ -138,7 +148,7 @@ function pressCompletion(controller: Controller, press: KeyPress): boolean {
     controller.change({dismissed: editor.text});
     return true;
   }
-  if (!isTaking) return false;
+  if (!isTaking(press)) return false;
   const isComplete = offered[selected]!.isTyped || (selected === 0 && offered.some(({isTyped}) => isTyped));
   if (press.name === 'return' && isComplete) return false;
   controller.change({editor: takeOffered(editor, offered[selected]!), selected: 0});

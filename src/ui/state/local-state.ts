@@ -1,7 +1,6 @@
 /** What belongs to the screen alone: typed text, marks and hints. The core knows nothing of it. */
 import type {SessionInfo} from '../../core/contract/events.ts';
 import type {EditorState} from '../input/editor.ts';
-import type {FileMatches} from '../input/file-index.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
@@ -51,8 +50,8 @@ export interface LocalState {
   readonly search: CommandSearch;
   /** Loaded after the first frame; until then no answer is shown. */
   readonly formatter: Formatter | undefined;
-  /** What `@` offers: of the newest query, or of an earlier one while a search is at work. */
-  readonly files: FileMatches;
+  /** What `@` offers, best first: for what is typed, or for an earlier text while a search is at work. */
+  readonly files: {readonly query: string | undefined; readonly paths: readonly string[]};
   readonly historySearch: HistorySearch | undefined;
   /** Who has the terminal. */
   readonly handover: 'editor' | 'shell' | undefined;

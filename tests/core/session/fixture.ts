@@ -44,7 +44,7 @@ export function sessionOver(
     pending: [],
     shell: {} as SessionParts['shell'],
     run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
-    listFiles: () => Promise.resolve([]),
+    findFiles: () => Promise.resolve([]),
     permissions: () => ({mode: 'default', rules: [], granted: []}),
     sandbox: {} as SessionParts['sandbox'],
     setPermissionMode: () => undefined,

@@ -1,0 +1,99 @@
+/**
+ * Finds files by parts of their names, for a person who types. They are listed at the first search and again when the list
+ * is old, as the search tools see them: without ignored ones, without `.git` and places of keys.
+ */
+import {setImmediate as nextTurn} from 'node:timers/promises';
+import type {Prepared as Entry} from 'fuzzysort';
+import {runRipgrep} from './ripgrep.ts';
+
+/** Files that are searched before other work gets its turn: about a millisecond. */
+const SLICE = 500;
+/** An older list is made anew. Milliseconds. */
+const FRESH_MS = 2_000;
+const MAX_MATCHES = 30;
+/** More are not listed. */
+const MAX_FILES = 100_000;
+
+interface Match {
+  readonly path: string;
+  readonly score: number;
+}
+
+export class FileIndex {
+  readonly #folder: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #entries: ReadonlyMap<string, Entry> = new Map();
+  #query = '';
+  #listing: Promise<void> | undefined;
+  #listedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(folder: string, env: Readonly<Record<string, string>>) {
+    this.#folder = folder;
+    this.#env = env;
+  }
+
+  /**
+   * @returns paths relative to the folder, best first; folders end with a slash. None when another search began meanwhile.
+   * @throws MiniCcError `RIPGREP` when the files cannot be listed
+   */
+  async find(query: string): Promise<readonly string[]> {
+    this.#query = query;
+    const {default: fuzzysort} = await import('fuzzysort');
+    if (performance.now() - this.#listedAt > FRESH_MS) await this.#listOnce(fuzzysort.prepare);
+    const entries = [...this.#entries.values()];
+    let found: Match[] = [];
+    for (let start = 0; start < entries.length; start += SLICE) {
+      await nextTurn();
+      if (query !== this.#query) return [];
+      const slice = entries.slice(start, start + SLICE);
+      // Nothing is typed yet: what lies on top comes first.
+      const matches =
+        query === ''
+          ? slice.map(({target}) => ({path: target, score: -getDepth(target)}))
+          : fuzzysort.go(query, slice, {limit: MAX_MATCHES}).map(({target, score}) => ({path: target, score}));
+      found = [...found, ...matches].sort(compare).slice(0, MAX_MATCHES);
+    }
+    return found.map(({path}) => path);
+  }
+
+  async #listOnce(prepare: (path: string) => Entry): Promise<void> {
+    this.#listing ??= this.#list(prepare);
+    try {
+      await this.#listing;
+    } finally {
+      this.#listing = undefined;
+    }
+  }
+
+  async #list(prepare: (path: string) => Entry): Promise<void> {
+    const files: string[] = [];
+    await runRipgrep(
+      {
+        ...{args: ['--files', '--null'], cwd: this.#folder, paths: ['.'], separator: '\0'},
+        onRecord: (record) => files.push(record.replace(/^\.\//, '')) < MAX_FILES,
+      },
+      {workspace: {env: this.#env}, signal: new AbortController().signal},
+    );
+    const entries = new Map<string, Entry>();
+    const add = (path: string) => {
+      if (!entries.has(path)) entries.set(path, this.#entries.get(path) ?? prepare(path));
+    };
+    for (const [index, file] of files.entries()) {
+      for (let slash = file.indexOf('/'); slash >= 0; slash = file.indexOf('/', slash + 1)) {
+        add(file.slice(0, slash + 1));
+      }
+      add(file);
+      if (index % SLICE === SLICE - 1) await nextTurn();
+    }
+    this.#entries = entries;
+    this.#listedAt = performance.now();
+  }
+}
+
+function getDepth(path: string): number {
+  return path.slice(0, -1).split('/').length;
+}
+
+function compare(a: Match, b: Match): number {
+  return b.score - a.score || a.path.length - b.path.length || (a.path < b.path ? -1 : 1);
+}
