@@ -161,10 +161,10 @@ test('mini-cc runs nothing of it: the REPL with its status line, an undo, and do
   await send(terminal, 'go');
   await terminal.waitFor('all done');
   await idle(terminal);
-  await send(terminal, '/diff');
-  await idle(terminal);
-  await send(terminal, '/undo');
-  await idle(terminal);
+  for (const command of ['/subagents', '/context', '/rewind 1 files']) {
+    await send(terminal, command);
+    await idle(terminal);
+  }
   expect(ran()).toEqual([]);
   expect(await runCli(['doctor'], {cwd: work.path})).toMatchObject({stderr: ''});
   expect(ran()).toEqual([]);

@@ -31,10 +31,12 @@ async function setUp(settings = ALLOW) {
   };
 }
 
+const DENIED = "mini-cc: denied: bash touch ran: runs a command. --allowed-tools 'bash(touch ran)' allows it\n";
+
 describe('print mode in an untrusted directory', () => {
   it('ignores settings that could run code, lists them, and stores nothing', async () => {
     const at = await setUp();
-    expect(await at.run('-p', 'go')).toMatchObject({code: 0, stdout: 'done\n', stderr: IGNORED});
+    expect(await at.run('-p', 'go')).toMatchObject({code: 0, stdout: 'done\n', stderr: `${IGNORED}${DENIED}`});
     expect([at.ran(), existsSync(at.trustFile)]).toEqual([false, false]);
   });
 
@@ -46,7 +48,7 @@ describe('print mode in an untrusted directory', () => {
     expect(await at.run('-p', 'go')).toMatchObject({stderr: ''});
     expect(await at.run('-p', '--trust', 'go')).toMatchObject({stderr: ''});
     await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash', 'write_file']}}));
-    expect(await at.run('-p', 'go')).toMatchObject({stderr: IGNORED});
+    expect(await at.run('-p', 'go')).toMatchObject({stderr: `${IGNORED}${DENIED}`});
   });
 
   it('lists everything that is ignored in one line, also of agents, and names keys that are not yet available once', async () => {
@@ -166,7 +168,7 @@ describe('an agent of a project', () => {
   it('needs no trust when it only narrows permissions', async () => {
     const at = await setUp('{}');
     await at.write('.mini-cc/agents/fixer.json', fixer('plan'));
-    expect((await at.run('-p', 'go')).stderr).toBe('');
+    expect((await at.run('-p', 'go')).stderr).toBe(DENIED);
     expect((await at.run('agents', 'show', 'fixer')).stdout).toContain('mode: plan');
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Real projects in Node, Python and Go, from registries, by their checksums, with a history made of them: the main agent
+ * Real projects in Node, Python and Go, from npm and Debian, by their checksums, with a history made of them: the main agent
  * reads them without a question, and sees what it would see unconfined. `npm run test:outside`; it needs the network.
  */
 import {createHash} from 'node:crypto';
@@ -7,6 +7,7 @@ import {
   appendFileSync,
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -80,6 +81,16 @@ const LISTS = [
   `Dir::State::lists=${downloads}/lists`,
 ];
 
+/** The source of a Debian package, by lists of its own: the machine's need not name sources. */
+function downloadSource(name: string): void {
+  if (!existsSync(path.join(downloads, 'src.list'))) {
+    mkdirSync(path.join(downloads, 'lists/partial'), {recursive: true});
+    writeFileSync(path.join(downloads, 'src.list'), 'deb-src http://deb.debian.org/debian bookworm main\n');
+    run('apt-get', [...LISTS, '--quiet', 'update']);
+  }
+  run('apt-get', [...LISTS, '--quiet', 'source', '--download-only', name]);
+}
+
 const PROJECTS: Readonly<Record<string, Project>> = {
   'express, in Node': {
     download: () => void run('npm', ['pack', '--silent', 'express@4.21.2']),
@@ -105,25 +116,20 @@ const PROJECTS: Readonly<Record<string, Project>> = {
       'node --version',
     ],
   },
-  'click, in Python': {
-    download: () => void run('pip', ['download', '--quiet', '--no-deps', '--dest', downloads, 'click==8.5.0']),
-    file: /^click-.*\.whl$/,
-    sha256: '255bc9599cf7748b4b1a446ccc735421bd08a2ae529a8b88597d3de5664ee360',
-    unpack: (file, root) => void run('python3', ['-m', 'zipfile', '-e', file, root]),
-    source: 'click/_textwrap.py',
+  'jinja2, in Python': {
+    download: () => downloadSource('jinja2'),
+    file: /^jinja2_.*\.orig\.tar\.gz$/,
+    sha256: '31351a702a408a9e7595a8fc6150fc3f43bb6bf7e319770cbc0db9df9437e852',
+    unpack: untar,
+    source: 'src/jinja2/lexer.py',
     commands: [
       'python3 --version',
-      'rg -n "def main" --sort path',
+      'rg -n "^def get" --sort path',
       'rg -c "class " --sort path | sort -t: -k2 -n | tail -3',
     ],
   },
   'pflag, in Go': {
-    download: () => {
-      mkdirSync(path.join(downloads, 'lists/partial'), {recursive: true});
-      writeFileSync(path.join(downloads, 'src.list'), 'deb-src http://deb.debian.org/debian bookworm main\n');
-      run('apt-get', [...LISTS, '--quiet', 'update']);
-      run('apt-get', [...LISTS, '--quiet', 'source', '--download-only', 'golang-github-spf13-pflag']);
-    },
+    download: () => downloadSource('golang-github-spf13-pflag'),
     file: /^golang-github-spf13-pflag.*\.orig\.tar\.xz$/,
     sha256: '9b21056481ebf33e78a80ae999a714abb29392a5995a515bc8fefd6d88b6b204',
     unpack: untar,
