@@ -5,4 +5,4 @@ export const KEYS = `Keys:
   Esc interrupt, twice when idle go back to an earlier prompt · Shift+Tab mode
   Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+Z suspend
   Ctrl+_ undo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
-  Down agents at work · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;
+  Down agents · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;

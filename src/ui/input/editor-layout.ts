@@ -61,6 +61,6 @@ export function offsetAt(layout: EditorLayout, target: Cursor): number {
 
 /** How a big paste is shown: `[Pasted 42 lines]`. */
 export function pasteLabel(content: string): string {
-  const lines = content.split('\n').length;
+  const lines = content.replace(/\n$/, '').split('\n').length;
   return lines > 1 ? `[Pasted ${lines} lines]` : `[Pasted ${content.length} characters]`;
 }

@@ -23,6 +23,7 @@ import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
 import {pressPanel} from './panel-keys.ts';
+import {toImageMention} from './pasted-path.ts';
 import {questionKey} from './question-keys.ts';
 
 /** How long a second Ctrl+C leaves, and a second Esc rewinds. Milliseconds. */
@@ -57,7 +58,7 @@ export function pasteText(controller: Controller, text: string): void {
   const {focus, editor, panel} = controller.local.get();
   if (panel) controller.change({panel: undefined});
   controller.change({historySearch: undefined});
-  const action: EditorAction = {type: 'paste', text};
+  const action: EditorAction = {type: 'paste', text: toImageMention(text) ?? text};
   if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: toOneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
   controller.completer.search();
@@ -104,6 +105,12 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       return true;
     case 't':
       controller.change({showTodos: !local.get().showTodos});
+      return true;
+    case 'v':
+      controller.hint(
+        `${formatNotYetAvailable('An image by Ctrl+V')}: drop its file here, or type @ and its path.`,
+        4000,
+      );
       return true;
     default:
       return false;

@@ -5,6 +5,9 @@ import {
   type EditorState,
   edit,
   expandedText,
+  getSent,
+  joinSent,
+  labelPastes,
   submitted,
 } from '../../../src/ui/input/editor.ts';
 import {layoutText} from '../../../src/ui/input/editor-layout.ts';
@@ -107,6 +110,49 @@ describe('the history', () => {
     expect(sent.history).toEqual([{text: 'again'}]);
     expect(submitted(edit(sent, {type: 'insert', text: 'again'})).history).toEqual([{text: 'again'}]);
     expect(sent.text).toBe('');
+  });
+});
+
+describe('undo', () => {
+  test('takes back a word at a time, a removal, a paste and a cleared text', () => {
+    const typed = [...'one two'].reduce((state, text) => edit(state, {type: 'insert', text}), createEditor());
+    expect(played(typed, 'undo').text).toBe('one ');
+    expect(played(typed, 'undo', 'undo', 'undo', 'undo').text).toBe('');
+    expect(shown(played(typed, 'kill-word-left', 'undo'))).toBe('one two|');
+    expect(shown(played(typed, {type: 'set', text: ''}, 'undo'))).toBe('one two|');
+    const pasted = played(typed, {type: 'paste', text: 'x\n'.repeat(20)});
+    expect(expandedText(played(pasted, 'backspace', 'undo'))).toBe(`one two${'x\n'.repeat(20)}`);
+  });
+
+  test('goes back a limited number of steps', () => {
+    let state = createEditor();
+    for (let index = 0; index < 1000; index += 1) state = edit(state, {type: 'insert', text: ' '});
+    expect(state.undo).toHaveLength(200);
+  });
+});
+
+describe('a prompt that was sent', () => {
+  const content = `  start\n${'x\n'.repeat(20)}`;
+  const state = played(
+    '',
+    {type: 'paste', text: content},
+    {type: 'insert', text: ' and '},
+    {type: 'paste', text: content},
+  );
+
+  test('comes back with its pastes as pieces, each whole', () => {
+    const sent = getSent(state);
+    expect(sent.text).toBe(`${content} and ${content}`.trim());
+    expect(labelPastes(sent)).toBe('[Pasted 21 lines] and [Pasted 21 lines]');
+    const again = edit(createEditor(), {type: 'recall', sent});
+    expect(layoutText(again, 60).rows).toEqual(['[Pasted 21 lines] and [Pasted 21 lines]']);
+    expect(expandedText(again)).toBe(sent.text);
+    expect(submitted(state).history).toEqual([sent]);
+  });
+
+  test('is joined with others', () => {
+    const sent = joinSent([{text: 'first'}, getSent(state), {text: 'last'}]);
+    expect(labelPastes(sent)).toBe('first\n\n[Pasted 21 lines] and [Pasted 21 lines]\n\nlast');
   });
 });
 

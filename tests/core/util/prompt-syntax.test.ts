@@ -1,0 +1,29 @@
+import {describe, expect, it} from 'vitest';
+import {parseCommandLine, parseTypedLine} from '../../../src/core/util/prompt-syntax.ts';
+
+describe('a line', () => {
+  it.each([
+    ['/model  opus', {name: 'model', args: 'opus'}],
+    ['/team:deploy now', {name: 'team:deploy', args: 'now'}],
+    ['/mcp__files__read', {name: 'mcp__files__read', args: ''}],
+    ['/etc/hosts is what?', undefined],
+    ['/README.md', undefined],
+  ])('%j is a slash command, or a prompt with a path', (line, command) => {
+    expect(parseCommandLine(line)).toEqual(command);
+    expect(parseTypedLine(line)).toEqual(command);
+  });
+
+  it.each([
+    ['!ls -l\npwd', {name: '!', args: 'ls -l\npwd'}],
+    ['# use pnpm', {name: '#', args: 'use pnpm'}],
+    ['exit', {name: 'exit', args: ''}],
+    ['QUIT', {name: 'exit', args: ''}],
+  ])('%j is a command where a person typed it, and a prompt from elsewhere', (line, command) => {
+    expect(parseTypedLine(line)).toEqual(command);
+    expect(parseCommandLine(line)).toBeUndefined();
+  });
+
+  it.each(['# A heading\n\nand its text', 'exit the loop', 'why! now'])('%j is a prompt', (line) => {
+    expect(parseTypedLine(line)).toBeUndefined();
+  });
+});
