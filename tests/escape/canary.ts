@@ -3,8 +3,8 @@
 /** True for a text with the key, also in base64, base32, hex, octal, reversed, or with white space in it. */
 export function containsKey(text: string, key: string): boolean {
   // Without the columns that od, xxd and hexdump put beside the bytes.
-  const bytes = text.replace(/^([\da-f]{7,8}:? .*?)(?: {2}\S.*| +\|.*\|)?$/gm, (_, line: string) =>
-    line.replace(/^\S+/, ''),
+  const bytes = text.replace(/^[\da-f]{7,8}(:)? (.*)$/gm, (_, isXxd: string | undefined, line: string) =>
+    line.replace(isXxd ? / {2}\S.{0,15}$/ : / *\|.*\|$/, ''),
   );
   const plain = [text, bytes].map((each) => each.replace(/\s/g, '')).join(' ');
   return getForms(key).some((form) => plain.includes(form));

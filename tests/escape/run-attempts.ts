@@ -12,7 +12,7 @@ import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {buildOnce, root as checkout, cliPath} from '../support/run-cli.ts';
 import {callTool, say} from '../support/scripted-replies.ts';
 import type {Attempt, AttemptClass} from './attempt.ts';
-import {createWorld, type World} from './world.ts';
+import {asUser, createWorld, type World} from './world.ts';
 
 export interface Profile {
   readonly title: string;
@@ -186,10 +186,6 @@ function runLater(world: World, command: string, user: number | undefined): Prom
   return new Promise((ended) => execFile(file!, args, {cwd: world.root, env, timeout: 5000}, () => ended()));
 }
 
-function asUser(user: number | undefined): string[] {
-  return user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'];
-}
-
 /** Only the world can be written, and processes outside are not seen. */
 function outerSandbox({base}: World, ...more: string[]): string[] {
   return [
@@ -323,6 +319,8 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
   });
   const ended = new Promise((done) => child.once('exit', done));
   if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+  // The processes in the sandbox end a little later, and would count as those of the next.
+  for (let waited = 0; waited < 3000 && world.isVictimThere(); waited += 10) await delay(10);
   world.restore();
   return controls;
 }

@@ -43,6 +43,7 @@ export interface World {
   findEffects(text: string): string[];
   /** The part of it that the text alone shows. */
   findInText(text: string): string[];
+  isVictimThere(): boolean;
   /** What happened to processes: slower, and exact only when the attempt's own had time to end. */
   findProcessEffects(): string[];
   restore(): void;
@@ -110,8 +111,9 @@ export async function createWorld(owner?: number): Promise<World> {
         symlinkSync(fill(target, index), place(name));
       }
       if (first !== undefined) {
-        const env = {PATH: process.env.PATH, HOME: home};
-        execFileSync('bash', ['-c', fill(first, index)], {cwd: root, env, stdio: 'ignore'});
+        give(base);
+        const [file, ...args] = [...asUser(owner), 'bash', '-c', fill(first, index)];
+        execFileSync(file!, args, {cwd: root, env: {PATH: process.env.PATH, HOME: home}, stdio: 'ignore'});
       }
       const isChanged = [files, links].some((each) => Object.keys(each).length > 0) || first !== undefined;
       if (isChanged) give(base);
@@ -125,6 +127,7 @@ export async function createWorld(owner?: number): Promise<World> {
       ...findInText(text),
       ...(listeners.arrived() > sent ? ['arrived: something was sent'] : []),
     ],
+    isVictimThere: () => commandLines().some(({line}) => line.startsWith(`sleep 1000.${mark}`)),
     findProcessEffects() {
       const lines = commandLines();
       const victim = lines.find(({line}) => line.startsWith(`sleep 1000.${mark}`));
@@ -161,6 +164,11 @@ version=$(sed -n 's/^nodejs path://p' .tool-versions 2>/dev/null)
 [ -n "$version" ] && exec "$version/bin/node" "$@"
 exec ${process.execPath} "$@"
 `;
+
+/** Words in front of a command. */
+export function asUser(user: number | undefined): string[] {
+  return user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'];
+}
 
 function put(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, content] of Object.entries(files)) {
