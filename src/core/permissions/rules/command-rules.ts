@@ -89,8 +89,14 @@ export function listNamedFiles(commands: readonly ParsedCommand[]): NamedFiles[]
   );
 }
 
+/** By these links a process names the folder that it works in, and the root. */
+const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+|[^/]*\$[^/]*)\/(cwd|root)(?=\/|$)/;
+
 function judgeByFileRules(tool: string, given: string, cwd: string, {rules, workspace}: PermissionContext): Verdict {
-  const target = resolveLinks(given, cwd);
+  const target = resolveLinks(
+    given.replace(OF_PROCESS, (_, folder: string) => (folder === 'cwd' ? cwd : '')),
+    cwd,
+  );
   const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
   const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);

@@ -100,25 +100,27 @@ class ShapeFinder implements CommandShape {
 
   #addRedirection(redirection: Redirection): void {
     if (redirection.descriptor?.type === 'FileDescriptorVariable') throw new UnclearCommand('it sets a variable');
-    // Other descriptors belong to the process that started the shell.
-    if ((redirection.descriptor?.value ?? 0) > 2) throw new UnclearCommand('it uses a descriptor of its own');
+    const isOwn = (redirection.descriptor?.value ?? 0) > 2;
     if (redirection.type === 'HereDoc') {
       if (!redirection.closing) throw new UnclearCommand('its text does not end');
       checkText(redirection.body.parts ?? []);
+    }
+    if (redirection.type === 'HereDoc' || redirection.type === 'HereString') {
+      if (isOwn) throw new UnclearCommand(OWN_DESCRIPTOR);
       return;
     }
-    if (redirection.type === 'HereString') return;
     const {operator} = redirection;
     const isDuplicate = operator === '>&' || operator === '<&';
     const isInput = operator === '<';
     const words = redirection.target ? readWord(redirection.target) : [];
     const [target, ...more] = words;
     if (target?.kind === 'text' && more.length === 0) {
-      if (isDuplicate && /^(?:[012]|-)$/.test(target.text)) return;
-      if (!isInput && target.text === '/dev/null') return;
+      if (!isOwn && isDuplicate && /^(?:[012]|-)$/.test(target.text)) return;
+      if (!isOwn && !isInput && target.text === '/dev/null') return;
       // These names are no files: bash opens network connections by them.
       if (/\/dev\/+(?:tcp|udp)\//.test(target.text)) throw new UnclearCommand('it reaches the network');
       (isInput ? this.inputs : this.writes).push(toPath(target));
+      if (isOwn) throw new UnclearCommand(OWN_DESCRIPTOR);
       if (isInput || /^(?:>|>>|&>|&>>|>\|)$/.test(operator)) return;
     } else if (!isInput) this.writes.push('.');
     throw new UnclearCommand('where it is redirected to is not plain');
@@ -146,6 +148,8 @@ class ShapeFinder implements CommandShape {
   }
 }
 
+/** Not 0, 1 or 2: others belong to the process that started the shell. */
+const OWN_DESCRIPTOR = 'it uses a descriptor of its own';
 /** `cd` doubles the folders. */
 const MAX_DIRECTORIES = 8;
 

@@ -52,12 +52,21 @@ export function findNamedFiles(
     expanded.slice(1).flatMap((word) => (word.kind === 'text' && !word.text.startsWith('-') ? [toPath(word)] : [])),
   );
   return {
-    reads: [...directories, ...inAll([...texts, ...shape.inputs])],
+    reads: [...directories, ...inAll([...texts, ...shape.inputs, ...parts.flatMap(listKnownEnds)])],
     globs: inAll(globs),
     searches: searching.length === 0 ? [] : inAll([...searched, '.']),
     writes: inAll(writes),
     mayWrite: inAll([...writes, ...parts.flatMap(findPossibleWrites)]),
   };
+}
+
+/** What is known of words that bash expands: `"$PWD/.env"` may be `.env`. */
+function listKnownEnds({words}: CommandPart): string[] {
+  return words.flatMap(({raw, text}) => {
+    if (text !== undefined) return [];
+    const [, end] = /(?:\$\w+|[})`])\/([^$`(){}*?[]+)$/.exec(raw.replace(/["'\\]/g, '')) ?? [];
+    return end === undefined ? [] : [end];
+  });
 }
 
 /** The word and its pieces, as in `--file=x`, `-ox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
