@@ -96,6 +96,11 @@ const repeated = {name: 'Task', input: {description: 'look', prompt: 'look', age
 
 test('plain git runs what such a clone names', async () => {
   const {work, ran} = await hostileClone();
+  const who = ['AUTHOR', 'COMMITTER'].flatMap((role) => [
+    [`GIT_${role}_NAME`, 'Ada'],
+    [`GIT_${role}_EMAIL`, 'ada@example.com'],
+  ]);
+  const env = {...process.env, ...Object.fromEntries(who)};
   const commands = [
     ...[
       'status',
@@ -113,7 +118,8 @@ test('plain git runs what such a clone names', async () => {
   ];
   for (const command of commands) {
     try {
-      execFileSync('bash', ['-c', `git ${command} </dev/null`], {cwd: work.path, stdio: 'pipe', timeout: 10_000});
+      const options = {cwd: work.path, env, stdio: 'pipe', timeout: 10_000} as const;
+      execFileSync('bash', ['-c', `git ${command} </dev/null`], options);
     } catch {
       // It fails where the program does.
     }
