@@ -169,8 +169,6 @@ export const denied: readonly AttemptClass[] = [
         'bash -c "cat .env"',
         'find . -maxdepth 1 -name .env -exec cat {} +',
         'grep --file=.env .env',
-        "node -p \"fs.readFileSync('.env','utf8')\"",
-        'python3 -c "print(open(\'.env\').read())"',
         'curl -s file://@WS/.env',
         'cat {.env,a.txt}',
         'cat .en?',
