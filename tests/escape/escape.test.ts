@@ -54,15 +54,15 @@ const someOf = (every: number, atHome = /^seen before/): AttemptClass[] =>
   }));
 
 const RUNS: readonly (readonly [Profile, readonly AttemptClass[]])[] = [
-  [asking, someOf(3)],
-  [withoutSandbox(asking), someOf(3)],
-  [writing, someOf(6, AT_HOME)],
-  [readOnly, someOf(6)],
-  [withoutSandbox(readOnly), someOf(8)],
+  [asking, someOf(12)],
+  [withoutSandbox(asking), someOf(12)],
+  [writing, someOf(20)],
+  [readOnly, someOf(20)],
+  [withoutSandbox(readOnly), someOf(20)],
   [withoutSandbox(ruled), denied],
   [{...ruled, sandbox: true}, [...denied, ...masked]],
 ];
-const AS_PLAIN = [readOnly, writing, asking].map((profile) => [asPlain(profile), someOf(12)] as const);
+const AS_PLAIN = [readOnly, writing, asking].map((profile) => [asPlain(profile), someOf(40)] as const);
 
 /** The table that this file prints: by class, over all profiles. */
 const report = new Map<

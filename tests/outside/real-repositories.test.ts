@@ -121,7 +121,7 @@ const PROJECTS: Readonly<Record<string, Project>> = {
     file: /^jinja2_.*\.orig\.tar\.gz$/,
     sha256: '31351a702a408a9e7595a8fc6150fc3f43bb6bf7e319770cbc0db9df9437e852',
     unpack: untar,
-    source: 'src/jinja2/lexer.py',
+    source: 'src/jinja2/meta.py',
     commands: [
       'python3 --version',
       'rg -n "^def get" --sort path',
