@@ -121,7 +121,7 @@ function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   });
 }
 
-const CONTROLLED = [...someOf(3), ...denied, ...masked];
+const CONTROLLED = [...someOf(12), ...denied, ...masked];
 
 describe.runIf(usable)('the same unconfined', () => {
   let controls: Map<string, Control[]>;
