@@ -38,7 +38,7 @@ export interface ConfinedTimes {
 
 /** Undefined where no sandbox works. */
 export async function measureConfined(home: Home, rounds: number): Promise<ConfinedTimes | undefined> {
-  // With the tools and repositories of whoever runs this.
+  // With the tools and repositories of the user who runs this.
   const sandbox = createSandbox({home: homedir(), miniCcHome: `${home.path}/.mini-cc`});
   if (!(await sandbox.status()).available) return undefined;
   const command = ['bash', '-c', 'true'];

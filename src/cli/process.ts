@@ -58,7 +58,7 @@ export function watchPipes(): Pipes {
       // The terminal was closed; SIGHUP ends this process.
       if (error.code === 'EIO') return;
       if (error.code !== 'EPIPE') throw error;
-      // Nobody reads the progress any more: the answer still counts, unless both go the same way (`2>&1 | head`).
+      // The reader of the progress has left: the answer still counts, unless both go the same way (`2>&1 | head`).
       if (stream === process.stdout || isSameFile(1, 2)) pipes.onClosed();
     });
   }

@@ -69,7 +69,7 @@ function findLatest(store: SessionStore, cwd: string) {
   throw new UsageError(`There is no whole session to continue in ${cwd}; ${damaged}`);
 }
 
-/** False where nobody can be asked: then opening fails, and says so. */
+/** False where no person can be asked: then opening fails, and says so. */
 async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions): Promise<boolean> {
   if (lockedBy === undefined || !ask) return false;
   const answer = await ask({

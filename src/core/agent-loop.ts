@@ -314,7 +314,7 @@ async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Prom
   return {...reply, content, badInputs};
 }
 
-/** What was mended in the history, as one notice. */
+/** What was repaired in the history, as one notice. */
 function reportRepairs({history, emit}: AgentRun): void {
   const text = history.takeRepairs();
   if (text !== undefined) emit({type: 'notice', level: 'warning', text});

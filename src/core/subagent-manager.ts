@@ -157,7 +157,7 @@ export class SubagentManager {
     return this.#liveAgents.length;
   }
 
-  /** Without commands in the background, for whose end nobody waits: they end with the session. */
+  /** Commands in the background do not count: they end with the session, and no caller waits for them. */
   get #liveAgents(): readonly LiveRun[] {
     return [...this.#live.values()].filter(({runId}) => this.#registry.get(runId)?.tool === undefined);
   }

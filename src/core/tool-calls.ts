@@ -44,7 +44,7 @@ export interface Caller extends CheckpointedCaller {
   readonly background?: BackgroundCalls;
 }
 
-/** A call that was allowed, and is carried out while nobody waits for it. */
+/** An allowed call that runs in the background: the agent does not wait for its end. */
 export interface BackgroundCall {
   readonly callId: string;
   readonly tool: string;

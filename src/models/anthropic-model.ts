@@ -165,7 +165,7 @@ async function releaseConnection(events: AsyncGenerator<StreamEvent>, watch: Rep
   try {
     while (!(await events.next()).done);
   } catch {
-    // Whatever comes after the end of a reply does not concern it.
+    // An error after the end of a reply does not concern the reply.
     watch.abort();
   } finally {
     clearTimeout(timer);

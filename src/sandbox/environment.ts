@@ -31,7 +31,7 @@ const TOOLCHAINS = [
 ];
 const NAMES: ReadonlySet<string> = new Set([...GENERAL, ...TOOLCHAINS]);
 
-/** @param more names that the user allows (`sandbox.env`), whatever they look like */
+/** @param more names that the user allows (`sandbox.env`), also those that look like names of keys */
 export function confinedEnvironment(env: Environment, more: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(

@@ -56,7 +56,7 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
 };
 /** openat2, the same on every machine: its mode lies in memory, which a filter does not see. Programs use openat then. */
 const OPENAT2 = 437;
-/** Who runs such a file acts as its owner: it would outlive the sandbox. */
+/** A user who runs such a file acts as its owner, also after the sandbox has ended. */
 const S_ISUID = 0o4000;
 const O_CREAT = 0o100;
 /** io_uring_setup, _enter, _register, the same on every machine: io_uring opens sockets without the socket call. */

@@ -1,4 +1,4 @@
-/** Whether mini-cc's home can be written: only writing tells, as a disk may be full or read-only whatever the permissions say. */
+/** Whether mini-cc's home can be written. It writes a file to know: permissions do not show a full or read-only disk. */
 import {randomBytes} from 'node:crypto';
 import {closeSync, openSync, statSync, unlinkSync, writeSync} from 'node:fs';
 import path from 'node:path';

@@ -157,7 +157,7 @@ export class Controller {
       return;
     }
     this.submit(text);
-    // Who left does not want to leave again by Up.
+    // Not for Up: the prompt would make the user leave again.
     if (parseTypedLine(text)?.name === 'exit') return;
     try {
       this.#options.onSubmit?.(sent);

@@ -1,5 +1,5 @@
 /**
- * Random replies, interruptions, faults of the disk and damage to the transcript: whatever came before, the strict rules
+ * Random replies, interruptions, faults of the disk and damage to the transcript: after each of them, the strict rules
  * of the scripted server take each next request. MINI_CC_HISTORIES sets the number of histories; `npm run soak` plays
  * 100,000. A failure names its seed, and MINI_CC_SEED plays that one alone.
  */

@@ -192,7 +192,7 @@ it.each<[string, Message[]]>([
     'with a damaged block',
     [user('go'), assistant({type: 'text'}, {type: 'tool_use'}, 7 as never), user([{} as never])],
   ],
-])('a restored history %s is taken, and what was mended is one notice', async (title, restored) => {
+])('a restored history %s is taken, and what was repaired is one notice', async (title, restored) => {
   const {ask, events} = await setUp([say('ok'), say('again')], [tool('look')], restored);
   expect(await ask('on')).toMatchObject({outcome: 'success', text: 'ok'});
   expect(await ask('and on')).toMatchObject({outcome: 'success', text: 'again'});

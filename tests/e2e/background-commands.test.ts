@@ -75,7 +75,7 @@ describe('a command in the background', () => {
       /Status: error\\nResult: one\\ntwo\\nexit code 3\\n\\nThe whole output: [^"]*?changed 2 files: go, made\.txt[^"]*?Notes: - Error: exit code 3\\n/,
     );
     expect(text).toContain('Status: timeout');
-    // What is still at work ends with the session, and nobody waits for it.
+    // What is still at work ends with the session, which does not wait for it.
     expect(await processesWith('sleep 876543')).toEqual([]);
     expect(await processesWith('sleep 987654')).toEqual([]);
     expect(run.stderr).toContain('  [bash] sleep 876543 - stopped (');

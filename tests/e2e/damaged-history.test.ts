@@ -42,7 +42,7 @@ it.each<[string, (lines: string[]) => string[], RegExp | undefined]>([
   expect(again).toMatchObject({code: 0, stdout: 'still here\n'});
   expect(server.requests).toHaveLength(6);
   if (notice) expect(run.stderr).toMatch(notice);
-  expect(run.stderr.split('\n').filter((line) => line.includes('mended'))).toHaveLength(notice ? 1 : 0);
+  expect(run.stderr.split('\n').filter((line) => line.includes('repaired'))).toHaveLength(notice ? 1 : 0);
 });
 
 it('the system prompt, the tools and the history keep their bytes when a session is continued', async () => {

@@ -1,4 +1,4 @@
-/** Reading commands by the main agent, in default mode and where nobody can be asked, beside the same by plain bash. */
+/** Reading commands by the main agent, in default mode and where no person can be asked, beside the same by plain bash. */
 import path from 'node:path';
 import {execa} from 'execa';
 import type {Home} from '../support/environment.ts';

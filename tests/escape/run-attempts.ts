@@ -20,7 +20,7 @@ export interface Profile {
   readonly settings: Readonly<Record<string, unknown>>;
   /** False: there is no bubblewrap on this machine. */
   readonly sandbox: boolean;
-  /** Every command runs in the sandbox, whatever it says: then one call may try several attempts. */
+  /** Every command runs in the sandbox: then one call may try several attempts. */
   readonly batches?: boolean;
   /** The user that mini-cc runs as; default: that of the tests. */
   readonly user?: number;

@@ -260,7 +260,7 @@ function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace)
 
 const MAX_FLAG_CHARS = 200;
 
-/** The flag that would allow a call where nobody can be asked. */
+/** The flag that would allow a call where no person can be asked. */
 function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: Extract<Verdict, {verdict: 'ask'}>): string {
   if (rule !== undefined && !onlyOnce && !onlyPerson) {
     const isShort = rule.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(rule);

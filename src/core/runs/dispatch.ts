@@ -54,7 +54,7 @@ export interface ManagerDeps {
   readonly fingerprint: () => Promise<string>;
   /** Minutes after its end when a run is archived; 0 = never. */
   readonly archiveAfterMinutes: number;
-  /** Agent and model of a run that goes on. @throws MiniCcError when the agent is gone. */
+  /** Agent and model of a run that goes on. @throws MiniCcError when the agent was deleted. */
   readonly revive: (record: RunRecord) => {readonly agent: SubagentTask['agent']; readonly model: Model};
 }
 

@@ -104,7 +104,7 @@ export class Redactor {
     return isSame ? value : Object.fromEntries(walked);
   }
 
-  /** Keys in the text, with whatever escapes and line breaks in them. */
+  /** Keys in the text, also with escapes and line breaks in them. */
   #findWhole(text: string): SecretSpan[] {
     return this.#findInViews(listViews(text, false));
   }

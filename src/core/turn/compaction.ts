@@ -130,7 +130,7 @@ export async function compact(
   cutLastStep(history, size);
   const {lines} = history;
   const messages = lines.map(({message}) => message);
-  // Who asks for it wants a short conversation, however much room there is.
+  // The user asked for a short conversation: keep little, also where there is room for more.
   const kept = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
   const end = findKeptFrom(messages, window, size, kept);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;

@@ -3,7 +3,7 @@
  * the screen sees is already on disk. Where the disk is full, lines wait in the journal, and the run waits until it has
  * written them (`transcript-wait.ts`). All methods that write throw what the journal throws; then nothing has changed.
  *
- * It is always a history that a server takes, by the rules of `valid-messages.ts`: a message is mended when it is
+ * It is always a history that a server takes, by the rules of `valid-messages.ts`: a message is repaired when it is
  * appended and when it is restored, and calls without a result are answered before anything comes after them.
  */
 
@@ -40,7 +40,7 @@ import {
 
 type MessageFacts = Partial<Omit<Extract<TranscriptEntry, {type: 'message'}>, 'type' | 'uuid' | 'at' | 'message'>>;
 
-/** A message, and the uuid of its line; undefined where it stands only in memory, as mended at each load. */
+/** A message, and the uuid of its line; undefined where it stands only in memory, as repaired at each load. */
 interface Line extends Omit<RestoredMessage, 'uuid'> {
   readonly uuid?: string | undefined;
 }
@@ -72,7 +72,7 @@ export class History {
   readonly window = new ContextWindow();
   readonly #toldRepairs = new Set<Repair>();
 
-  /** @param restored the messages of the transcript so far. They are mended in memory; their lines stay as they are. */
+  /** @param restored the messages of the transcript so far. They are repaired in memory; their lines stay as they are. */
   constructor(
     private readonly journal: Journal,
     restored: readonly RestoredMessage[] = [],
@@ -233,7 +233,7 @@ export class History {
     this.#write(answerCalls(this.#state.open, text), {});
   }
 
-  /** What was mended since the last time, as one line for the user. Undefined when nothing was, or the user was told of its kind. */
+  /** What was repaired since the last time, as one line for the user. Undefined when nothing was, or the user was told of its kind. */
   takeRepairs(): string | undefined {
     const repairs = this.#repairs.filter((repair) => !this.#toldRepairs.has(repair));
     for (const repair of repairs) this.#toldRepairs.add(repair);
@@ -266,7 +266,7 @@ export class History {
     return uuid;
   }
 
-  /** Sets the messages, mended where they must be. */
+  /** Sets the messages, repaired where they must be. */
   #restore(restored: readonly Line[]): void {
     const lines: Line[] = [];
     const state = createState();

@@ -47,7 +47,7 @@ export class RefusedHistory {
       if (part && !(part[0] <= prompt && prompt < part[1])) return this.#leaveOut(...part);
     }
     if (this.#isReduced) return false;
-    // Nobody knows where: first what is new since the last request that was taken, then everything but the prompt.
+    // The server did not say where: leave out first what is new since the last request that was taken, then everything but the prompt.
     const end = this.#items.length;
     const start = Math.max(prompt + 1, this.history.accepted);
     if (this.#trials === 1 && start < end) return this.#leaveOut(start, end);

@@ -14,7 +14,7 @@
 import type {Message, ToolResultBlock} from '../contract/model.ts';
 import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
 
-/** What had to be mended, for the notice to the user. Blank texts are not named: replies often have them. */
+/** What had to be repaired, for the notice to the user. Blank texts are not named: replies often have them. */
 export type Repair =
   | 'result'
   | 'stray'
@@ -289,7 +289,7 @@ export function formatRepairs(repairs: readonly Repair[]): string {
   const counts = new Map<Repair, number>();
   for (const repair of repairs) counts.set(repair, (counts.get(repair) ?? 0) + 1);
   const parts = [...counts].map(([repair, count]) => `${count} ${LABELS[repair][count === 1 ? 0 : 1]}`);
-  return `The conversation was mended, so that the model's server takes it: ${parts.join(', ')}.`;
+  return `The conversation was repaired, so that the model's server takes it: ${parts.join(', ')}.`;
 }
 
 /** The given message where its blocks are the same. A text stays a text. */

@@ -112,7 +112,7 @@ export function listProcesses(): ProcessRow[] {
   }));
 }
 
-/** Linux only. Undefined for a process that is gone. */
+/** Linux only. Undefined for a process that has ended. */
 function readProcessRow(pid: number): ProcessRow | undefined {
   try {
     // `pid (name) state ppid pgrp …`, where the name may hold spaces and parentheses.

@@ -129,7 +129,7 @@ function parseCwd(reported: Buffer): Pick<ShellEnd, 'cwd' | 'lostCwd'> {
   const end = reported.lastIndexOf(0);
   if (end === -1) return {};
   const start = end === 0 ? -1 : reported.lastIndexOf(0, end - 1);
-  // `pwd` ends the name by a line break, and prints nothing where the directory is gone.
+  // `pwd` ends the name by a line break, and prints nothing where the directory was removed.
   const line = reported.subarray(start === -1 ? 1 : start + 1, end);
   if (line.length === 0) return {lostCwd: "the command's directory no longer exists"};
   const name = line.subarray(0, -1);

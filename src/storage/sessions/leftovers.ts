@@ -5,7 +5,7 @@ import {removeDrafts} from '../../core/util/files/whole-file.ts';
 import {readLastLines} from '../json-lines.ts';
 import {findTranscript, listRunFolders} from './archive.ts';
 import {listLeftLockFiles} from './session-lock.ts';
-import {MENDED, parseEntry} from './transcript.ts';
+import {parseEntry, REPAIRED} from './transcript.ts';
 
 /** The end of a transcript, in bytes, that is searched for the calls that were at work when mini-cc was killed. */
 const SEARCHED_BYTES = 256 * 1024;
@@ -27,7 +27,7 @@ export function removeSessionLeftovers(session: string, cwd: string): void {
   if (!existsSync(session)) return;
   const names = readdirSync(session);
   for (const name of listLeftLockFiles(names)) rmSync(path.join(session, name), {force: true});
-  rmSync(path.join(session, MENDED), {force: true});
+  rmSync(path.join(session, REPAIRED), {force: true});
   const files = path.join(session, 'checkpoints', 'files');
   const blobs = existsSync(files) ? readdirSync(files).map((name) => path.join(files, name)) : [];
   const transcripts = [session, ...listRunFolders(session)].flatMap((folder) => findTranscript(folder) ?? []);

@@ -41,7 +41,7 @@ export class SessionLock {
   }
 
   /**
-   * To be called before each write. When this process has the lock, it only checks that nobody took it over.
+   * To be called before each write. When this process has the lock, it only checks that no other process took it over.
    * @throws UsageError when another process has it, and the error of the file system when it cannot be written
    */
   acquire(): void {

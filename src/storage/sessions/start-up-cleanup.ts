@@ -45,7 +45,7 @@ export function cleanUpAtStart(options: CleanupOptions): void {
   }
 }
 
-/** Locked meanwhile, so that it is not in use; then its lock is gone, and the next start does not look again. */
+/** Locked meanwhile, so that it is not in use; then its lock is removed, and the next start does not look again. */
 function cleanUpKilled(session: string, id: string, cwd: string): void {
   const lock = new SessionLock(session, id);
   try {

@@ -17,7 +17,7 @@ import {getText, withResultTexts} from '../../core/util/messages.ts';
 import {parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 /** The name of a transcript that gets a new first line, until it is complete. */
-export const MENDED = 'session.jsonl.mended';
+export const REPAIRED = 'session.jsonl.repaired';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
@@ -85,16 +85,16 @@ export function describeProblem(file: string): {readonly text: string; readonly 
 export function mendHeader(file: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
   if (readHeader(file) || !describeProblem(file)?.canGoOn) return;
   const first = {type: 'session', version: TRANSCRIPT_VERSION, at: statSync(file).birthtime.toISOString(), ...header};
-  const mended = path.join(path.dirname(file), MENDED);
-  rmSync(mended, {force: true});
-  const fd = openPrivateFile(mended, 'w');
+  const repaired = path.join(path.dirname(file), REPAIRED);
+  rmSync(repaired, {force: true});
+  const fd = openPrivateFile(repaired, 'w');
   try {
     writeFileSync(fd, `${JSON.stringify(first)}\n${readFileSync(file, 'utf8')}`);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
-  renameSync(mended, file);
+  renameSync(repaired, file);
 }
 
 export function isNewerFormat(header: TranscriptHeader): boolean {

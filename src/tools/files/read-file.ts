@@ -147,7 +147,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** It starts like an image of a type that the Messages API takes, whatever its name says. */
+/** Its first bytes are those of an image that the Messages API takes. Its name does not count. */
 function looksLikeImage(bytes: Buffer): boolean {
   const starts = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text;
   return (

@@ -17,7 +17,7 @@ export interface Line {
   readonly isRest?: boolean;
   /** Of a later part: the line began with so many spaces, and its rows are indented alike. */
   readonly hang?: number;
-  /** How many characters will not change whatever the model writes next. Absent: all. */
+  /** How many characters cannot change by what the model writes next. Absent: all. */
   readonly stable?: number;
   /** One row of a table, instead of `spans`. */
   readonly table?: TableRow;

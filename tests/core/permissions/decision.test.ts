@@ -104,7 +104,7 @@ describe('a decision', () => {
     [{kind: 'fetch', host: 'example.com', url: ''}, "--allowed-tools 'web_fetch(domain:example.com)' allows it"],
     [{kind: 'write', path: '.git/config'}, 'Only --permission-mode bypassPermissions allows it'],
     [{kind: 'run', command: 'git push'}, 'A person has to allow it each time: start mini-cc without -p'],
-  ] as const)('names the flag that would allow %j, where nobody can be asked', async (access, flag) => {
+  ] as const)('names the flag that would allow %j, where no person can be asked', async (access, flag) => {
     const {permit, denials} = permitFixture({interactive: false, rules: {ask: ['bash(git push:*)']}});
     const tool = {run: 'bash', write: 'edit_file', fetch: 'web_fetch'}[access.kind];
     const decision = await permit({...request, tool, accesses: [access]}, never);

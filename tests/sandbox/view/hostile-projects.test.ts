@@ -44,7 +44,7 @@ describe.runIf(usable)('a project does not show another repository', () => {
       f.put('home/clones/hostile/g/gitdir', `${hostile}/.git\n`);
       f.put('home/clones/hostile/.git', 'gitdir: g\n');
     },
-    'by alternates that nobody trusts': () => {
+    'by alternates that the user does not trust': () => {
       f.git('home/clones/hostile', 'init', '--quiet');
       f.put('home/clones/hostile/.git/objects/info/alternates', `${victim}/.git/objects\n${f.home}/private\n`);
     },

@@ -78,7 +78,7 @@ describe('the lock of a session', () => {
     lock.release();
   });
 
-  it('of a live process here is not taken over, whatever the user says', () => {
+  it('of a live process here is not taken over, also when the user asks for it', () => {
     const place = folder();
     new SessionLock(place, 's1').acquire();
     expect(() => new SessionLock(place, 's1', {takeOver: true}).acquire()).toThrow('is open in another mini-cc');

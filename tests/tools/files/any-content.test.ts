@@ -1,5 +1,5 @@
 /**
- * Random files, edits and faults of the disk. Whatever happens, a file is the old one or the new one, and the result says
+ * Random files, edits and faults of the disk. After each fault a file is the old one or the new one, and the result says
  * which; the new one keeps encoding, line ends, mode, and every byte that the edit does not name.
  * `MINI_CC_FILE_CASES`: how many cases (`npm run soak`: thousands). `MINI_CC_FILE_SEED`: the first seed.
  */
@@ -51,7 +51,7 @@ function encode(text: string, encoding: Encoding): Buffer {
     case 'utf16be':
       return Buffer.from(`\ufeff${text}`, 'utf16le').swap16();
     case 'latin1':
-      // Not UTF-8, whatever the rest is.
+      // Not UTF-8.
       return Buffer.from(`\xe9 ${text}`, 'latin1');
   }
 }

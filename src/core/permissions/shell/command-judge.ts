@@ -57,7 +57,7 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
   return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
 }
 
-/** What the mode, the settings, an answer or a rule says, whatever the command is; undefined when none says anything. */
+/** The verdict of the mode, the settings, an answer or a rule, for any command; undefined when none of them decides. */
 async function judgeAnyway(
   command: ReadCommand,
   ruled: Restriction | undefined,

@@ -67,7 +67,7 @@ function exists(place: string): boolean {
   }
 }
 
-/** Variables that bash sets itself, whatever the environment says. */
+/** Variables that bash sets itself; it ignores those of the environment. */
 const SET_BY_BASH =
   /^(?:\d+|_|PWD|OLDPWD|IFS|RANDOM|SECONDS|LINENO|UID|EUID|PPID|SHLVL|HOSTNAME|OSTYPE|MACHTYPE|BASH\w*)$/;
 

@@ -1,4 +1,4 @@
-/** Whether git only reads in a repository, whatever the project wrote into it. */
+/** Whether git only reads in a repository, also when a hostile project wrote its files. */
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Workspace} from '../../contract/permission.ts';

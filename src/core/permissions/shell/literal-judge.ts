@@ -13,7 +13,7 @@ import {checkRepository} from './literal-git.ts';
 import {isBuiltIn, type LiteralCommand, parseLiteral, readLiteralCommand, readLiteralWord} from './literal-grammar.ts';
 import {UnclearCommand, unlessUnclear} from './shell-words.ts';
 
-/** Whether the command is of the literal grammar here, whatever it reads. */
+/** Whether the command is of the literal grammar here. The files that it reads are not judged. */
 export function isLiteral(text: string, context: PermissionContext): boolean {
   return !(unlessUnclear(() => readLiteral(text, context)) instanceof UnclearCommand);
 }

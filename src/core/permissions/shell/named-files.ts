@@ -14,7 +14,7 @@ export interface NamedFiles {
   /** Files and folders: the command looks into the files below them. */
   readonly searches: readonly string[];
   readonly writes: readonly string[];
-  /** What words name that may be written, by whatever program or option: all but the plain words of programs that read. */
+  /** Paths in words that any program or option may write: all but the plain words of programs that read. */
   readonly mayWrite: readonly string[];
 }
 

@@ -6,7 +6,7 @@
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment} from './command-shape.ts';
 
-/** Programs and builtins that read, whatever their words are. */
+/** Programs and builtins that only read, with any words. */
 const READERS = new Set(
   `ls cat head tail wc nl tac rev cut paste join fold fmt expand unexpand column comm cmp tr diff stat file du grep egrep
   fgrep zgrep zcat zless bzcat xzcat jq od hexdump xxd strings nm objdump readelf size ldd base64 base32 md5sum sha1sum

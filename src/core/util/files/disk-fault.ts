@@ -6,7 +6,7 @@ import {getErrorCode, getErrorMessage} from '../errors.ts';
 export interface DiskFault {
   /** One line: what is wrong, where, and what to do. */
   readonly text: string;
-  /** There may be room later: somebody frees space, or raises a quota. Other faults need a person and another start. */
+  /** There may be room later, when space is freed or a quota is raised. Other faults need a person and a new start. */
   readonly mayPass: boolean;
 }
 

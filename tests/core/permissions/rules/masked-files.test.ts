@@ -41,7 +41,7 @@ describe('the files that deny rules for reading name', () => {
     expect(found?.note).toContain('more than 1000 files match them');
   });
 
-  it('are empty for a confined command, whatever it does, and there for a plain one', async () => {
+  it('are empty for each confined command, and there for a plain one', async () => {
     const {permit} = permitFixture({
       rules: {deny: ['read_file(.env)', 'read_file(keys/**)'], allow: ['bash']},
       in: {...here, confinement: 'read-only'},

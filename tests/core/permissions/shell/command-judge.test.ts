@@ -76,7 +76,7 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     expect(await run(command)).toMatchObject({verdict: 'ask', attempts: [CHECKPOINTED]});
   });
 
-  it('is asked about when it names a place that the sandbox hides, by whatever name', async () => {
+  it('is asked about when it names a place that the sandbox hides, by each of its names', async () => {
     const secret = path.join(outside, 'secret');
     const env = {...workspace.env, OUT: outside};
     for (const command of [
@@ -153,7 +153,7 @@ describe('where a sandbox works, a command of an agent that may write', () => {
 });
 
 describe('of a read-only agent, a command', () => {
-  it('runs in the read-only sandbox, whatever it is', async () => {
+  it('runs in the read-only sandbox, reading or not', async () => {
     expect(await run('make', {in: confined})).toMatchObject({verdict: 'allow', attempts: [READ_ONLY]});
   });
 
