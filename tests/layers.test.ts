@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '..');
 /** From the bottom up. A folder may import from the layers below its own, and nothing else. */
 const LAYERS = [
   ['core'],
-  ['sandbox', 'storage', 'config'],
+  ['sandbox', 'storage', 'config', 'code-index'],
   ['models', 'agents'],
   ['offline-model'],
   ['tools', 'commands'],
