@@ -32,6 +32,7 @@ import {type Ending, Tally} from './turn/tally.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError, ModelError} from './util/errors.ts';
 import {getText, toUserMessage} from './util/messages.ts';
+import {formatRetry} from './util/text.ts';
 
 /** The arguments of one run: made once, never changed. */
 export interface AgentRun extends Caller {
@@ -232,10 +233,19 @@ async function callModel(
   const streamed = new StreamedText(run.history, run.clock);
   try {
     return await model.reply(
-      {system: system.toWellFormed(), tools, messages, mayCallTools, ...limits, signal},
+      {
+        system: system.toWellFormed(),
+        tools,
+        messages,
+        mayCallTools,
+        ...limits,
+        signal,
+        thinkerOf: run.history.thinkerOf,
+      },
       (progress) => {
         if (progress.type === 'retry') {
           tokens.spend(tally.abandonAttempt());
+          if (progress.fallback) tally.addWarning(formatRetry(progress));
           streamed.restart();
         } else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
         else if (progress.type === 'text') {
@@ -306,7 +316,8 @@ type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, strin
 /** @throws as `waitUntilWritten` */
 async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Promise<AppendedReply> {
   tally.addReply(reply);
-  const facts = {model: reply.model, usage: reply.usage, stopReason: reply.stopReason};
+  const {model, asked, usage, stopReason} = reply;
+  const facts = {model, ...(asked !== undefined && asked !== model && {asked}), usage, stopReason};
   const {content, badInputs} = run.history.appendReply(reply.content, facts, reply.garbledInputs);
   await waitUntilWritten(run);
   // Nothing is left of an empty reply.

@@ -241,12 +241,12 @@ export class SubagentManager {
 
   #start(asked: SpawnRequest): LiveRun {
     const request = {...asked, isolation: getIsolation(asked)};
-    const {agent, description, model, prompt, background, signal, isolation} = request;
+    const {agent, description, model, prompt, background, signal, isolation, warnings} = request;
     const limits = getLimits(this.deps.runs.limits, agent, request);
     const opened = openNewRun(this.deps.store, this.#registry, request);
     const {budget: tokens, release} = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
     const live = new LiveRun(opened, background ? undefined : signal);
-    this.#begin(live, {agent, description, model, limits, prompt, tokens, isolation}, release);
+    this.#begin(live, {agent, description, model, limits, prompt, tokens, isolation, warnings}, release);
     return live;
   }
 
@@ -259,14 +259,15 @@ export class SubagentManager {
 
   /** Another round of a run that has ended, in the background. */
   #continue(record: RunRecord, message: string): void {
-    const {agent, model} = this.deps.revive(record);
+    const {agent, model, warnings} = this.deps.revive(record);
     const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: message, background: true});
     const opened = openNextRound(this.deps.store, this.#registry, record, {message, model: model.name});
     this.#archive.cancel(opened.runId);
     const tokens = createTokenBudget(limits.maxTokens);
     const {description, isolation = 'none'} = record;
     const live = new LiveRun(opened, undefined);
-    this.#begin(live, {agent, description, model, limits, prompt: message, tokens, isolation}, () => undefined);
+    const round = {agent, description, model, limits, prompt: message, tokens, isolation, warnings};
+    this.#begin(live, round, () => undefined);
   }
 
   #begin(live: LiveRun, round: RunRound, release: () => void): void {

@@ -25,14 +25,14 @@ import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import type {BackgroundCall} from './tool-calls.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
-import {formatReason, NO_TOTALS} from './turn/run-ending.ts';
+import {formatReason, NO_TOTALS, withWarnings} from './turn/run-ending.ts';
 import {createSystemPrompt} from './turn/system-prompt.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage} from './util/messages.ts';
 
 /** One round of a run: its task, or a message that makes it go on after its end. */
-export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | 'isolation' | 'prompt'> {
+export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | 'isolation' | 'prompt' | 'warnings'> {
   readonly model: Model;
   readonly limits: RunLimits;
   readonly tokens: TokenBudget;
@@ -68,7 +68,8 @@ export async function executeRun(live: LiveRun, round: RunRound, execution: Exec
     if (queued) emit({type: 'run_active'});
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
-      return workplace.leave(await runAgent(createRun(live, round, workplace, execution.deps, emit)));
+      const result = await runAgent(createRun(live, round, workplace, execution.deps, emit));
+      return workplace.leave(withWarnings(result, round.warnings));
     };
     const ended = await runToEnd(live, work, before, execution, emit);
     if (ended.result.outcome === 'success') pool.endedWell();
@@ -212,7 +213,7 @@ function publishEnd(
   {registry}: ExecutionDeps,
   emit: Emit,
 ): void {
-  const {usage, usageByModel, durationMs, modelMs, turns, outcome} = result;
+  const {usage, usageByModel, durationMs, modelMs, turns, outcome, warnings} = result;
   const reason = formatReason(result);
   const state = getEndState(outcome);
   const endedAt = Date.now();
@@ -222,7 +223,7 @@ function publishEnd(
     // With the tokens of calls that were cut off or retried.
     usage: addUsage(before.usage, usage),
     ...(reason === '' ? {} : {reason}),
-    result: {usageByModel, durationMs, modelMs, turns},
+    result: {usageByModel, durationMs, modelMs, turns, ...(warnings && {warnings})},
   });
   emit({type: 'run_end', outcome, reason, tools: result.tools.length, durationMs, usage});
   emit({type: 'run_state', state});

@@ -325,8 +325,14 @@ export type RunEvent = {
       readonly durationMs: number;
     }
   | {readonly type: 'notice'; readonly level: 'info' | 'warning' | 'error'; readonly text: string}
-  /** The model call is repeated after this time; what it streamed so far does not count. */
-  | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
+  /** The model call is repeated after this time; what it streamed so far does not count. `fallback`: by another model. */
+  | {
+      readonly type: 'retry';
+      readonly waitMs: number;
+      readonly reason: string;
+      readonly attempt: number;
+      readonly fallback?: {readonly from: string; readonly to: string};
+    }
   | {
       readonly type: 'run_end';
       readonly outcome: Outcome;

@@ -88,6 +88,8 @@ export function createResultObject(session: Session, result: RunResult, duration
     total_cost_usd: null,
     usage: Object.values(byModel).reduce(addUsage, NO_USAGE),
     modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
+    // Another model answered than the one that was asked for.
+    ...(result.warnings && {warnings: result.warnings}),
     permission_denials: session.request({type: 'denials'}).map(({agent, callId, tool, input, reason}) => ({
       tool_name: tool,
       tool_use_id: callId,
@@ -105,6 +107,7 @@ export function createResultObject(session: Session, result: RunResult, duration
       usage: run.usage,
       transcript: run.transcript,
       ...(run.reason ? {reason: run.reason} : {}),
+      ...(run.result?.warnings && {warnings: run.result.warnings}),
     })),
     uuid: randomUUID(),
   };

@@ -3,7 +3,7 @@
  * must last is in the transcript before its event is emitted. Nothing waits for a listener.
  */
 
-import type {AssistantBlock, StreamEvent, Usage, UserBlock} from './model.ts';
+import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model.ts';
 import type {Outcome, ToolDisplay} from './results.ts';
 import type {RunState} from './runs.ts';
 import type {Announcement, RestoredMessage} from './transcript.ts';
@@ -95,7 +95,7 @@ export type AgentEventBody =
       /** The text contains a unified diff, with other lines around it. */
       readonly isDiff?: boolean;
     }
-  | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number}
+  | ({readonly type: 'retry'} & Retry)
   | {readonly type: 'session'; readonly info: SessionInfo}
   /** How full the model's context window is after a reply. `limit`: what a request may have, where it is known. Tokens. */
   | {readonly type: 'context'; readonly tokens: number; readonly limit?: number}

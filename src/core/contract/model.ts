@@ -22,6 +22,24 @@ export interface Usage {
   readonly cache_creation_input_tokens: number;
 }
 
+/** How much a model thinks before it answers. */
+export type Thinking = 'off' | 'low' | 'medium' | 'high';
+
+/** The protocol of a model server. */
+export type ModelApi = 'anthropic' | 'openai' | 'bedrock' | 'vertex';
+
+/** At which server a model is asked, and by which name. */
+export interface ModelSource {
+  /** A key of `providers` in the settings; `anthropic` for the server that the environment names. */
+  readonly provider: string;
+  /** The name that the server gets. */
+  readonly id: string;
+  readonly api: ModelApi;
+  readonly baseURL: string;
+  /** The variable that has the key; undefined where none is needed. */
+  readonly keyEnv: string | undefined;
+}
+
 export interface ModelRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
@@ -35,6 +53,8 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** A JSON Schema that the answer must match. */
   readonly answerSchema?: Readonly<Record<string, unknown>>;
+  /** The model that wrote a thinking block, by its signature or data. No other model gets the block. */
+  readonly thinkerOf?: (seal: string) => string | undefined;
 }
 
 export interface ModelReply {
@@ -42,12 +62,25 @@ export interface ModelReply {
   readonly content: readonly AssistantBlock[];
   readonly stopReason: StopReason | null;
   readonly usage: Usage;
-  /** The model that really answered. */
+  /** The model that really answered, as its server names it; with `provider/` before it unless it is the default one. */
   readonly model: string;
+  /** The name of the model that was asked, where the server names itself otherwise: a price of either is right. */
+  readonly asked?: string;
   /** Ids of tool calls whose input was no valid JSON, with what arrived instead. */
   readonly garbledInputs: ReadonlyMap<string, string>;
   /** Why the model refused, as far as the server told; present with the stop reason `refusal` alone. */
   readonly refusal?: {readonly category?: string; readonly explanation?: string};
+}
+
+/** A further attempt of a model call. */
+export interface Retry {
+  readonly waitMs: number;
+  /** The status or the words of the failure. */
+  readonly reason: string;
+  /** 1 where another model is asked. */
+  readonly attempt: number;
+  /** Another model is asked: `from` failed, `to` comes next. */
+  readonly fallback?: {readonly from: string; readonly to: string};
 }
 
 /** What a model call reports while it runs. */
@@ -58,7 +91,7 @@ export type ModelProgress =
   /** What this attempt has used so far: counted if it fails. */
   | {readonly type: 'usage'; readonly usage: Usage; readonly model: string}
   /** The call is tried again as the attempt of this number: what was streamed so far no longer counts. */
-  | {readonly type: 'retry'; readonly waitMs: number; readonly reason: string; readonly attempt: number};
+  | ({readonly type: 'retry'} & Retry);
 
 export interface Model {
   /** The name as it is shown, e.g. `claude-sonnet-5-5`, `ollama/qwen3`, `offline`. */
@@ -67,6 +100,10 @@ export interface Model {
   readonly offline: boolean;
   /** The model's server runs on this machine. */
   readonly local: boolean;
+  /** Absent: no server, as for the built-in model. Of a chain with fallbacks: the first model's. */
+  readonly source?: ModelSource;
+  /** Absent: as much as the model does by itself. */
+  readonly thinking?: Thinking;
   /** The most tokens that a reply may have. */
   readonly maxOutputTokens: number;
   /**

@@ -24,6 +24,8 @@ export interface RunTotals {
   readonly durationMs: number;
   /** Time in model calls. */
   readonly modelMs: number;
+  /** One line each: another model answered than the one that was asked for. */
+  readonly warnings?: readonly string[];
 }
 
 export type RunResult = RunTotals &

@@ -59,7 +59,7 @@ export interface RunRecord extends RunHeader {
   readonly announcement?: 'waiting' | 'delivered' | 'skipped';
   /** It was read from disk and has not worked in this process. */
   readonly restored: boolean;
-  readonly result?: Pick<RunResult, 'usageByModel' | 'durationMs' | 'modelMs' | 'turns'>;
+  readonly result?: Pick<RunResult, 'usageByModel' | 'durationMs' | 'modelMs' | 'turns' | 'warnings'>;
 }
 
 export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;

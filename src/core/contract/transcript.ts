@@ -45,6 +45,8 @@ export interface RestoredMessage extends Replacement {
   readonly uuid?: string;
   /** A person wrote it. */
   readonly prompt?: true;
+  /** Of a reply: the model that was asked for it. */
+  readonly model?: string;
   /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
   /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
@@ -86,6 +88,7 @@ export type TranscriptEntry =
       readonly companion?: string;
       /** From here on only of a reply: see `ReplyFacts`. */
       readonly model?: string;
+      readonly asked?: string;
       readonly usage?: Usage;
       readonly stopReason?: string | null;
     }
@@ -162,6 +165,8 @@ export interface Journal {
 /** Which model gave a reply, and what it cost. */
 export interface ReplyFacts {
   readonly model: string;
+  /** The model that was asked, where the server names itself otherwise. */
+  readonly asked?: string;
   readonly usage: Usage;
   readonly stopReason: string | null;
 }

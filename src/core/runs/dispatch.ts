@@ -20,6 +20,8 @@ export interface SubagentTask extends NamedLimits {
   readonly description: string;
   readonly prompt: string;
   readonly isolation?: Isolation;
+  /** For the result, one line each. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** `subagents.tools`: deny wins, allow is allow-only. */
@@ -55,7 +57,7 @@ export interface ManagerDeps {
   /** Minutes after its end when a run is archived; 0 = never. */
   readonly archiveAfterMinutes: number;
   /** Agent and model of a run that goes on. @throws MiniCcError when the agent was deleted. */
-  readonly revive: (record: RunRecord) => {readonly agent: SubagentTask['agent']; readonly model: Model};
+  readonly revive: (record: RunRecord) => Pick<SubagentTask, 'agent' | 'warnings'> & {readonly model: Model};
 }
 
 export interface SpawnRequest extends SubagentTask {
@@ -85,7 +87,14 @@ export function getTaskKey(request: SpawnRequest, session: string): string {
   const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens} = request;
   // Only the limits that the call names: the profile's limit for background runs does not make it another task.
   const limits = {maxTurns, timeoutSeconds, maxTokens};
-  return hashTask({agent, prompt, model: model.name, limits, isolation: getIsolation(request), session});
+  return hashTask({
+    agent,
+    prompt,
+    model: `${model.name} ${model.thinking ?? ''}`,
+    limits,
+    isolation: getIsolation(request),
+    session,
+  });
 }
 
 /** The isolation that the definition asks for cannot be lifted by the call. */

@@ -36,6 +36,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
   ];
   const uncounted = facts.find((fact) => fact.uncounted !== undefined)?.uncounted;
   if (uncounted !== undefined) parts.push(`what commands changed is not counted (${uncounted})`);
+  parts.push(...(result.warnings ?? []).map((text) => `WARNING: ${text}`));
   // A call that was refused has read nothing.
   const unverified = !result.tools.some(({isError, facts: fact}) => !isError || Object.keys(fact).length > 0);
   return {

@@ -26,6 +26,7 @@ import {
   countImages,
   createState,
   formatRepairs,
+  getSeals,
   type HistoryState,
   hasResults,
   isObject,
@@ -71,6 +72,8 @@ export class History {
   /** How much of the model's context window the messages use. */
   readonly window = new ContextWindow();
   readonly #toldRepairs = new Set<Repair>();
+  /** By the seal of a thinking block. */
+  readonly #thinkers = new Map<string, string>();
 
   /** @param restored the messages of the transcript so far. They are repaired in memory; their lines stay as they are. */
   constructor(
@@ -202,6 +205,9 @@ export class History {
     );
   }
 
+  /** The model that wrote a thinking block of this history. @param seal its signature, or the data of a redacted one */
+  readonly thinkerOf = (seal: string): string | undefined => this.#thinkers.get(seal);
+
   /** Writes the lines that the disk did not take. @returns why it still does not; undefined when all are written. */
   flush(): JournalFault | undefined {
     return this.journal.flush?.();
@@ -259,11 +265,17 @@ export class History {
     const uuid = randomUUID();
     this.journal.append({type: 'message', uuid, at: now(), message, ...facts});
     const {prompt, announcement, companion} = facts;
+    const model = facts.asked ?? facts.model;
     const kind = {...(prompt && {prompt}), ...(announcement && {announcement}), ...(companion && {companion})};
-    this.#lines.push({uuid, message, ...kind});
+    this.#lines.push({uuid, message, ...kind, ...(model && {model})});
+    this.#noteThinker(message, model);
     this.#state.open = [];
     if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
     return uuid;
+  }
+
+  #noteThinker(message: Message, model: string | undefined): void {
+    if (model !== undefined) for (const seal of getSeals(message)) this.#thinkers.set(seal, model);
   }
 
   /** Sets the messages, repaired where they must be. */
@@ -283,6 +295,7 @@ export class History {
         lines.push({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
       }
       lines.push({...line, message: valid.message});
+      this.#noteThinker(valid.message, line.model);
       advance(state, valid);
     };
     for (const line of restored) add(line);

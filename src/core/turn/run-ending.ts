@@ -57,8 +57,15 @@ export const NO_TOTALS: RunTotals = {
 };
 
 /** The totals of a result, without how it ended. */
-export function getTotals({text, usage, usageByModel, turns, tools, durationMs, modelMs}: RunResult): RunTotals {
-  return {text, usage, usageByModel, turns, tools, durationMs, modelMs};
+export function getTotals(result: RunResult): RunTotals {
+  const {text, usage, usageByModel, turns, tools, durationMs, modelMs, warnings} = result;
+  return {text, usage, usageByModel, turns, tools, durationMs, modelMs, ...(warnings && {warnings})};
+}
+
+/** The result with further warnings before its own. */
+export function withWarnings<T extends RunTotals>(result: T, warnings: readonly string[] = []): T {
+  const all = [...new Set([...warnings, ...(result.warnings ?? [])])];
+  return all.length > 0 ? {...result, warnings: all} : result;
 }
 
 /** Joins the results of two successive turns: the sums of both, how the second one ended, and the last text. */
@@ -68,7 +75,7 @@ export function joinTurns(first: RunResult, next: RunResult): RunResult {
     usageByModel[model] = addUsage(usageByModel[model] ?? NO_USAGE, usage);
   }
   return {
-    ...next,
+    ...withWarnings(next, first.warnings),
     text: next.text === '' ? first.text : next.text,
     usage: addUsage(first.usage, next.usage),
     usageByModel,

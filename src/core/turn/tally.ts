@@ -13,6 +13,7 @@ export class Tally {
   /** Model replies so far. */
   turns = 0;
   readonly #tools: ToolRecord[] = [];
+  readonly #warnings = new Set<string>();
   #usage: Usage = NO_USAGE;
   readonly #usageByModel: Record<string, Usage> = {};
   readonly #startedAt: number;
@@ -63,6 +64,11 @@ export class Tally {
     if (this.#attempt) this.#addUsage(usage, model);
     this.#attempt = undefined;
     return usage;
+  }
+
+  /** The result says it once. */
+  addWarning(text: string): void {
+    this.#warnings.add(text);
   }
 
   /** Counts a whole reply, in place of what its attempt had used so far. */
@@ -124,6 +130,7 @@ export class Tally {
       tools: this.#tools,
       durationMs: this.clock.now() - this.#startedAt,
       modelMs: this.#modelMs,
+      ...(this.#warnings.size > 0 && {warnings: [...this.#warnings]}),
     };
   }
 

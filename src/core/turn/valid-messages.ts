@@ -247,19 +247,32 @@ export function isPrompt(message: Message): boolean {
   return message.role === 'user' && !hasResults(message);
 }
 
+/** The signatures, or data, of its thinking blocks. */
+export function getSeals({content}: Message): readonly string[] {
+  return typeof content === 'string' ? [] : toBlocks(content).flatMap(getSeal);
+}
+
+function getSeal(block: Block): readonly string[] {
+  if (!isThought(block)) return [];
+  const seal = block.type === 'thinking' ? block.signature : block.data;
+  return typeof seal === 'string' ? [seal] : [];
+}
+
 export function hasThoughts({content}: Message): boolean {
   return toBlocks(content).some(isThought);
 }
 
-/** The message without thinking blocks; undefined when it has nothing else. */
-export function withoutThoughts(message: Message): Message | undefined {
+/**
+ * The message without thinking blocks; undefined when it has nothing else.
+ * @param isLeftOut by the seal of a block: whether it is left out
+ */
+export function withoutThoughts(
+  message: Message,
+  isLeftOut: (seal: string) => boolean = () => true,
+): Message | undefined {
   const blocks = toBlocks(message.content);
-  return blocks.some(isThought)
-    ? build(
-        message,
-        blocks.filter((block) => !isThought(block)),
-      )
-    : message;
+  const kept = blocks.filter((block) => !isThought(block) || !getSeal(block).every(isLeftOut));
+  return kept.length === blocks.length ? message : build(message, kept);
 }
 
 /** Servers refuse white space at the end of a history that ends with a reply. */

@@ -1,4 +1,5 @@
 /** Text from models, tools and files, made safe to print; and text in one line. */
+import type {Retry} from '../contract/model.ts';
 
 /** Texts without any character that must be replaced. Most texts match. */
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
@@ -61,14 +62,12 @@ export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-interface Retry {
-  readonly waitMs: number;
-  readonly reason: string;
-  readonly attempt: number;
-}
-
-/** `retrying in 4s (429), attempt 2` @param startsOver a part of the answer was shown: it comes again from its start. */
-export function formatRetry({waitMs, reason, attempt}: Retry, startsOver = false): string {
+/** `retrying in 4s (429), attempt 2`, or who is asked instead. @param startsOver a part of the answer was shown: it comes again from its start. */
+export function formatRetry({waitMs, reason, attempt, fallback}: Retry, startsOver = false): string {
+  if (fallback) {
+    const text = `${fallback.from} cannot answer (${reason}): ${fallback.to} answers instead`;
+    return startsOver ? `${text}. The answer starts over.` : text;
+  }
   const retry = `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${reason}), attempt ${attempt}`;
   return startsOver ? `Connection lost; ${retry}. The answer starts over.` : retry;
 }

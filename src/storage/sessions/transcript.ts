@@ -289,8 +289,9 @@ function toLines(last: Link | undefined): MessageLine[] {
 }
 
 function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(({uuid, message, prompt, announcement, companion, summary, repeated}) => ({
+  return toLines(last).map(({uuid, message, prompt, model, asked, announcement, companion, summary, repeated}) => ({
     ...{uuid, message},
+    ...((asked ?? model) && {model: asked ?? model}),
     ...(prompt && {prompt}),
     ...(announcement && {announcement}),
     ...(companion && {companion}),
