@@ -298,6 +298,7 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
   const child = spawn(file!, words, {
     cwd: world.root,
     env: {...world.env, ...commands, NEEDS: (attempt.needs ?? []).join(' ')},
+    detached: true,
   });
   const output = collect(child);
   const deadline = Date.now() + 1000 * (LIMIT_S * step.length + 3);
@@ -318,7 +319,8 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
     };
   });
   const ended = new Promise((done) => child.once('exit', done));
-  if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+  // The group: without a sandbox around it, what the shell started would go on, and count in all later steps.
+  if (child.exitCode === null && process.kill(-child.pid!, 'SIGKILL')) await ended;
   // The processes in the sandbox end a little later, and would count as those of the next.
   for (let waited = 0; waited < 3000 && world.isVictimThere(); waited += 10) await delay(10);
   world.restore();
