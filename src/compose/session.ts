@@ -108,7 +108,7 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
   const model = resolver.resolve(options.model ?? mainAgent?.model ?? getModelName(options, settings));
-  const state: SessionState = {conversation: firstConversation, model};
+  const state: SessionState = {conversation: firstConversation, model, ...(settings.theme && {theme: settings.theme})};
   return {
     ...before,
     ...{catalog, mainAgent, state},

@@ -4,6 +4,7 @@
  */
 
 import {z} from 'zod';
+import {THEME_NAMES} from '../core/contract/events.ts';
 import {SANDBOX_MODES} from '../core/contract/permission.ts';
 import {mustBe} from '../core/util/problem.ts';
 
@@ -241,6 +242,9 @@ export const settingsSchema = section({
   fanOut: modeOr(FAN_OUT_MODES, fanOut, 'ask, auto, off or an object')
     .optional()
     .meta({description: 'The same work on many files, split among agents.'}),
+  theme: oneOf(THEME_NAMES)
+    .optional()
+    .meta({description: 'The colours of the screen. terminal: the palette of the terminal.', default: 'terminal'}),
   verify: verify.optional().meta({description: 'Checks after code was changed.'}),
   hooks: named(z.array(z.looseObject({}, mustBe('an object')), mustBe('a list')))
     .optional()

@@ -54,6 +54,7 @@ class LocalSession implements Session {
         model: state.model.name,
         offline: state.model.offline,
         permissionMode: this.#parts.permissions().mode,
+        ...(state.theme && {theme: state.theme}),
       }),
       restored,
       ...(earlierMessages > 0 && {earlierMessages}),

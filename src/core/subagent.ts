@@ -225,7 +225,7 @@ function publishEnd(
     ...(reason === '' ? {} : {reason}),
     result: {usageByModel, durationMs, modelMs, turns, ...(warnings && {warnings})},
   });
-  emit({type: 'run_end', outcome, reason, tools: result.tools.length, durationMs, usage});
+  emit({type: 'run_end', outcome, reason, receipt: receipt.line, tools: result.tools.length, durationMs, usage});
   emit({type: 'run_state', state});
 }
 

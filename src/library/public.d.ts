@@ -337,6 +337,7 @@ export type RunEvent = {
       readonly type: 'run_end';
       readonly outcome: Outcome;
       readonly reason?: string;
+      readonly receipt?: string;
       readonly tools: number;
       readonly durationMs: number;
       readonly usage: Usage;

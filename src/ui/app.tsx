@@ -9,12 +9,16 @@ import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import {currentQuestion} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
+import {ThemeContext} from './text/styled-text.tsx';
+import {getTheme} from './theme.ts';
 
 export interface AppProps {
   readonly controller: Controller;
+  /** As `stdout.getColorDepth` says. */
+  readonly colorBits?: number;
 }
 
-export function App({controller}: AppProps) {
+export function App({controller, colorBits}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const {columns, rows} = useWindowSize();
@@ -25,6 +29,7 @@ export function App({controller}: AppProps) {
   usePaste((text) => pasteText(controller, text));
 
   const {formatter} = local;
+  const theme = getTheme(ui.session?.theme, colorBits);
   const isReady = formatter !== undefined;
   const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
   const {question} = currentQuestion(ui, local);
@@ -43,7 +48,7 @@ export function App({controller}: AppProps) {
   setCursorPosition(local.isLeaving || isStatic ? undefined : layout.cursor);
 
   return (
-    <>
+    <ThemeContext value={theme}>
       <Static items={[...finished]}>
         {(item) => <FinishedItemView key={item.id} item={item} columns={columns} formatter={formatter} />}
       </Static>
@@ -52,7 +57,7 @@ export function App({controller}: AppProps) {
           <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStatic={isStatic} />
         </Box>
       )}
-    </>
+    </ThemeContext>
   );
 }
 

@@ -95,7 +95,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
 }
 
 function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
-  return render(<App controller={controller} />, {
+  return render(<App controller={controller} colorBits={stdout.getColorDepth?.() ?? 4} />, {
     stdin: terminalInput(stdin),
     stdout,
     // The REPL always has a terminal; Ink would assume none when the variable CI is set.

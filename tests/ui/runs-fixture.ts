@@ -10,12 +10,14 @@ export function subagentRun(change: Partial<SubagentRun> = {}): SubagentRun {
     agentId: 'a',
     callId: undefined,
     agent: 'explore',
+    color: 0,
     description: 'look around',
     state: 'running',
     tools: 0,
     startedAt: 0,
     durationMs: 0,
     reason: '',
+    receipt: [],
     note: '',
     isBackground: false,
     isSilent: false,
@@ -68,8 +70,9 @@ export const toolEnd = (callId: string, preview = '', isError = false): AgentEve
   durationMs: 1,
 });
 
-export const runEnd = (tools = 8, outcome: Outcome = 'success', reason = ''): AgentEventBody => ({
+export const runEnd = (tools = 8, outcome: Outcome = 'success', reason = '', receipt = ''): AgentEventBody => ({
   type: 'run_end',
+  receipt,
   outcome,
   reason,
   tools,

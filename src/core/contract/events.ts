@@ -114,6 +114,8 @@ export type AgentEventBody =
       readonly outcome: Outcome;
       /** Why the run did not succeed, in a few words. */
       readonly reason?: string;
+      /** Of a subagent: what it did, as the runtime saw it. */
+      readonly receipt?: string;
       readonly tools: number;
       readonly durationMs: number;
       readonly usage: Usage;
@@ -177,6 +179,8 @@ export interface SessionInfo {
   readonly model: string;
   readonly offline: boolean;
   readonly permissionMode: PermissionMode;
+  /** Absent: `terminal`. */
+  readonly theme?: ThemeName;
   readonly tools: readonly string[];
   readonly agents: readonly string[];
   readonly commands: readonly {readonly name: string; readonly description: string}[];
@@ -190,6 +194,10 @@ export interface SessionInfo {
   /** Descriptions of the restored session's runs by run id, since announcements of earlier versions have none. */
   readonly runDescriptions: Readonly<Record<string, string>>;
 }
+
+/** The colours of the screen; `terminal` uses the palette of the terminal. */
+export const THEME_NAMES = ['terminal', 'dark', 'light', 'dark-colorblind', 'light-colorblind'] as const;
+export type ThemeName = (typeof THEME_NAMES)[number];
 
 export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions';
 export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'bypassPermissions'];

@@ -5,7 +5,7 @@
  * To add a request, write its line in `Requests` and its handler in `session/requests.ts`. Thinking, usage, context and MCP
  * state come here once the session has them.
  */
-import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo} from './events.ts';
+import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {PromptContent} from './model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
@@ -18,6 +18,8 @@ export interface Requests {
   set_model(request: {readonly model: string}): ModelInUse;
   /** For all agents of the session, at once. */
   set_permission_mode(request: {readonly mode: PermissionMode}): void;
+  /** The colours of the screen, for this session. What is printed keeps its own. */
+  set_theme(request: {readonly theme: ThemeName}): void;
   /** The mode, the rules and what was granted. */
   permissions(): PermissionState;
   /** What confines commands. */

@@ -36,7 +36,7 @@ function getStatus(outcome: Outcome): 'success' | 'error' | 'timeout' | 'unknown
 }
 
 /** The line behind `Notes:`. */
-export function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
+function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
   switch (run.outcome) {
     case 'success':
       return '- (none)';

@@ -38,28 +38,33 @@ export function formatTaskHeader(description: string): string {
   return `> Task: ${shownLine(description)}`;
 }
 
-/** One line, without a newline at its end. It says `done` only for a success. */
+/** One line, without a newline at its end. */
 export function formatProgressLine(run: ProgressState): string {
   const head = `  [${shownLine(run.agent)}] ${shownLine(run.description)}`;
   const totals = `${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}, ${formatDuration(run.durationMs)}`;
-  const reason = shownLine(run.reason ?? '');
   switch (run.state) {
     case 'queued':
       return `${head} ... queued`;
     case 'running':
       return `${head} ... ${totals}${run.note ? ` · ${shownLine(run.note)}` : ''}`;
+    default:
+      return `${head} - ${formatEnding(run.state, shownLine(run.reason ?? ''))} (${totals})`;
+  }
+}
+
+/** How a run ended. It says `done` only for a success. */
+export function formatEnding(outcome: Outcome, reason: string): string {
+  switch (outcome) {
     case 'success':
-      return `${head} - done (${totals})`;
+      return 'done';
     case 'error':
-      return `${head} - failed${reason && `: ${reason}`} (${totals})`;
+      return `failed${reason && `: ${reason}`}`;
     case 'timeout':
-      return `${head} - timed out (${totals})`;
-    case 'stopped':
-      return `${head} - stopped (${totals})`;
+      return 'timed out';
     case 'limit':
-      return `${head} - limit reached${reason && `: ${reason}`} (${totals})`;
-    case 'unknown':
-      return `${head} - unknown (${totals})`;
+      return `limit reached${reason && `: ${reason}`}`;
+    default:
+      return outcome;
   }
 }
 

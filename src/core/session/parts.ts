@@ -1,7 +1,7 @@
 /** What a session is put together from; `compose/` does it. */
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog} from '../agent-types.ts';
-import type {Emit, PermissionMode, SessionInfo} from '../contract/events.ts';
+import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
@@ -67,6 +67,8 @@ export interface SessionParts {
 export interface SessionState {
   conversation: Conversation;
   model: Model;
+  /** Absent: `terminal`. */
+  theme?: ThemeName;
 }
 
 /** One transcript and what belongs to it. */

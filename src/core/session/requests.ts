@@ -34,6 +34,7 @@ export function createRequests(
 type SettingRequest =
   | 'set_model'
   | 'set_permission_mode'
+  | 'set_theme'
   | 'permissions'
   | 'sandbox'
   | 'set_sandbox'
@@ -50,6 +51,10 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     },
     set_permission_mode({mode}) {
       parts.setPermissionMode(mode);
+      emitInfo();
+    },
+    set_theme({theme}) {
+      state.theme = theme;
       emitInfo();
     },
     permissions: () => parts.permissions(),

@@ -1,5 +1,6 @@
 import {Text} from 'ink';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
+import {Styled} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
 const FRAMES = ['|', '/', '-', '\\'] as const;
@@ -29,8 +30,8 @@ export function BusyLine({since, now, isStatic, canBackground = false, isRunOpen
   const more = `${keys} · Ctrl+B background`;
   return (
     <Text>
-      <Text color="cyan">{frame}</Text>
-      <Text dimColor>{cutText(canBackground && more.length < columns ? more : keys, columns - 1)}</Text>
+      <Styled tone="accent">{frame}</Styled>
+      <Styled tone="muted">{cutText(canBackground && more.length < columns ? more : keys, columns - 1)}</Styled>
     </Text>
   );
 }

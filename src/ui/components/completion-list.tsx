@@ -1,6 +1,7 @@
-import {Box, Text} from 'ink';
+import {Box} from 'ink';
 import type {Offered} from '../input/completion.ts';
 import {screenLine} from '../text/screen-text.ts';
+import {Styled} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 export const MAX_COMPLETION_ROWS = 6;
@@ -25,9 +26,9 @@ export function CompletionList({offered, selected, rows, columns}: CompletionPro
         const pad = ' '.repeat(description === '' ? 0 : labelWidth - textWidth(label) + 2);
         const text = `${isMarked ? '>' : ' '} ${screenLine(label)}${pad}${description}`;
         return (
-          <Text key={label} {...(isMarked ? {color: 'cyan', bold: true} : {dimColor: true})}>
+          <Styled key={label} {...(isMarked ? ({tone: 'accent', bold: true} as const) : ({tone: 'muted'} as const))}>
             {cutText(text, columns)}
-          </Text>
+          </Styled>
         );
       })}
     </Box>

@@ -1,16 +1,16 @@
 /** Unified diffs in colours; without colours, the signs at the beginning of the lines say the same. */
-import {Box, Text} from 'ink';
-import {keyed, type Span, StyledText, type TextStyle} from '../text/styled-text.tsx';
+import {Box} from 'ink';
+import {keyed, type Span, Styled, StyledText, type TextStyle} from '../text/styled-text.tsx';
 import {wrapText} from '../text/wrap.ts';
 
 const MAX_DIFF_LINES = 60;
 
 const PLAIN: TextStyle = {};
 const FILE: TextStyle = {bold: true};
-const ADDED: TextStyle = {color: 'green'};
-const REMOVED: TextStyle = {color: 'red'};
-const HUNK: TextStyle = {color: 'cyan'};
-const CONTEXT: TextStyle = {dimColor: true};
+const ADDED: TextStyle = {tone: 'success'};
+const REMOVED: TextStyle = {tone: 'error'};
+const HUNK: TextStyle = {tone: 'accent'};
+const CONTEXT: TextStyle = {tone: 'muted'};
 
 function lineStyle(line: string): TextStyle {
   if (line.startsWith('+')) return ADDED;
@@ -34,7 +34,7 @@ export function Patch({patch}: {readonly patch: string}) {
 
 /** Says how many lines are not shown. @param where how to see them */
 export function MoreLines({count, where = ''}: {readonly count: number; readonly where?: string}) {
-  return count > 0 ? <Text dimColor>{`… ${count} more ${count === 1 ? 'line' : 'lines'}${where}`}</Text> : null;
+  return count > 0 ? <Styled tone="muted">{`… ${count} more ${count === 1 ? 'line' : 'lines'}${where}`}</Styled> : null;
 }
 
 /** Only lines before the first hunk are left out: further down, `--- x` may be a removed line. */
@@ -46,7 +46,7 @@ function withoutFileNames(lines: readonly string[]): readonly string[] {
 
 /** One line of a diff, or one row of a wrapped line. @param sign the beginning of the whole line, which gives the colour */
 export function PatchLine({line, sign = line}: {readonly line: string; readonly sign?: string}) {
-  return <Text {...lineStyle(sign)}>{line === '' ? ' ' : line}</Text>;
+  return <Styled {...lineStyle(sign)}>{line === '' ? ' ' : line}</Styled>;
 }
 
 /** A diff whose long lines are wrapped. */

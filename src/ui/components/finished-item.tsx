@@ -1,14 +1,13 @@
 /** One finished item, drawn once into the terminal's scrollback. */
-import {Box, Text} from 'ink';
+import {Box} from 'ink';
 import type {ReactNode} from 'react';
 import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
 import type {Formatter} from '../text/format.ts';
 import {type LinePlace, layoutLines, linesFrom, START} from '../text/lines.ts';
-import {Rows, StyledText, Wrapped} from '../text/styled-text.tsx';
-import {namedSpans} from './agent-name.tsx';
+import {Rows, Styled, Wrapped} from '../text/styled-text.tsx';
 import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
-import {FinishedSubagents, getStateStyle} from './subagent-lines.tsx';
+import {EndedLine, FinishedSubagents} from './subagent-lines.tsx';
 import {ToolLine} from './tool-line.tsx';
 
 interface FinishedProps {
@@ -66,7 +65,7 @@ function SentPrompt({text, columns}: {readonly text: string; readonly columns: n
   return (
     <Box>
       <Box flexShrink={0}>
-        <Text color="cyan">{'> '}</Text>
+        <Styled tone="accent">{'> '}</Styled>
       </Box>
       <Wrapped bold text={text} columns={columns - 2} />
     </Box>
@@ -81,15 +80,14 @@ const INDENT = 2;
 
 /** How a background run ended and what it found. */
 export function AnnouncementView({announcement, columns, formatter}: AnnouncementProps) {
-  const {runId, agent, state, header, text, more, notes} = announcement;
+  const {runId, header, text, more} = announcement;
   const width = columns - INDENT;
   return (
     <Box flexDirection="column">
-      <StyledText spans={namedSpans(header, agent, getStateStyle(state))} columns={columns} />
+      <EndedLine line={header} run={announcement} columns={columns} />
       <Box paddingLeft={INDENT} flexDirection="column">
         <Markdown text={text} columns={width} formatter={formatter} />
         <MoreLines count={more} where={`: /subagents log ${runId}`} />
-        {notes !== '' && <Wrapped {...getStateStyle(state)} text={notes} columns={width} />}
       </Box>
     </Box>
   );
@@ -105,7 +103,7 @@ interface NoticeProps {
 /** One message of mini-cc itself: the output of a command, a warning, an error. */
 export function Notice({level, text, isDiff, columns}: NoticeProps) {
   if (isDiff) return <DiffText text={text} columns={columns} />;
-  if (level === 'error') return <Wrapped color="red" text={`error: ${text}`} columns={columns} />;
-  if (level === 'warning') return <Wrapped color="yellow" text={text} columns={columns} />;
+  if (level === 'error') return <Wrapped tone="error" text={`error: ${text}`} columns={columns} />;
+  if (level === 'warning') return <Wrapped tone="warning" text={text} columns={columns} />;
   return <Wrapped text={text} columns={columns} />;
 }

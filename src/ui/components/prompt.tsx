@@ -3,7 +3,7 @@ import {toOneLine} from '../../core/util/text.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {firstRows} from '../text/live-rows.ts';
-import {keyed} from '../text/styled-text.tsx';
+import {keyed, Styled} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
 export const PROMPT_MARK = '> ';
@@ -36,8 +36,8 @@ export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; r
     <Box flexDirection="column">
       {keyed(rows).map(({key, value: row}, index) => (
         <Text key={key} wrap="truncate">
-          <Text color="cyan">{index === 0 ? PROMPT_MARK : '  '}</Text>
-          {placeholder === '' ? row : <Text dimColor>{placeholder}</Text>}
+          <Styled tone="accent">{index === 0 ? PROMPT_MARK : '  '}</Styled>
+          {placeholder === '' ? row : <Styled tone="muted">{placeholder}</Styled>}
         </Text>
       ))}
     </Box>
@@ -56,11 +56,11 @@ export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
   return (
     <Box flexDirection="column">
       {shown.map(({id, text}) => (
-        <Text key={id} dimColor>
+        <Styled key={id} tone="muted">
           {cutText(`  queued: ${toOneLine(text)}`, columns)}
-        </Text>
+        </Styled>
       ))}
-      {more > 0 && rows > 0 && <Text dimColor>{`  … and ${more} more queued`}</Text>}
+      {more > 0 && rows > 0 && <Styled tone="muted">{`  … and ${more} more queued`}</Styled>}
     </Box>
   );
 }

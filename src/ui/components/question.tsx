@@ -1,9 +1,9 @@
-import {Box, Text} from 'ink';
+import {Box} from 'ink';
 import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
-import {type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import {Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {PatchLine, WrappedDiff} from './diff.tsx';
 
@@ -121,13 +121,13 @@ function isDetail({style}: {readonly style: RowStyle}): boolean {
 }
 
 const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
-  head: {bold: true, color: 'yellow'},
-  marked: {bold: true, color: 'cyan'},
-  hint: {dimColor: true},
+  head: {bold: true, tone: 'warning'},
+  marked: {bold: true, tone: 'accent'},
+  hint: {tone: 'muted'},
 };
 
 function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
-  if (style !== 'diff') return <Text {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Text>;
+  if (style !== 'diff') return <Styled {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Styled>;
   return (
     <Box paddingLeft={2}>
       <PatchLine line={text} sign={sign} />
@@ -139,7 +139,7 @@ function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
 export function QuestionDetail({question, columns}: {readonly question: Question; readonly columns: number}) {
   return (
     <Box flexDirection="column">
-      <Wrapped bold color="yellow" text={`${question.agent} asks: ${question.title}`} columns={columns} />
+      <Wrapped bold tone="warning" text={`${question.agent} asks: ${question.title}`} columns={columns} />
       <Box paddingLeft={2}>
         {question.detailType === 'diff' ? (
           <WrappedDiff diff={question.detail} columns={columns - 2} />

@@ -1,7 +1,8 @@
-import {Box, Text} from 'ink';
+import {Box} from 'ink';
 import {panelText, panelWindow} from '../state/panel.ts';
 import {hasEnded} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
+import {Styled} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {AgentName} from './agent-name.tsx';
 
@@ -25,14 +26,14 @@ export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
         const name = cutText(run.agent, Math.floor(columns / 3));
         const width = columns - textWidth(name) - 5;
         return (
-          <Text key={run.agentId} bold={isMarked} dimColor={!isMarked && hasEnded(run)}>
-            <Text color="cyan">{isMarked ? '> ' : '  '}</Text>
-            <AgentName name={name} />
+          <Styled key={run.agentId} bold={isMarked} {...(!isMarked && hasEnded(run) && {tone: 'muted'})}>
+            <Styled tone="accent">{isMarked ? '> ' : '  '}</Styled>
+            <AgentName name={name} color={run.color} />
             {` ${panelText(run, width, now)}`}
-          </Text>
+          </Styled>
         );
       })}
-      {more > 0 && <Text dimColor>{`  … ${more} more`}</Text>}
+      {more > 0 && <Styled tone="muted">{`  … ${more} more`}</Styled>}
     </Box>
   );
 }

@@ -2,7 +2,7 @@ import {Box, Text} from 'ink';
 import {formatState} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
-import type {TextStyle} from '../text/styled-text.tsx';
+import {Styled, type TextStyle} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {AgentName} from './agent-name.tsx';
 
@@ -27,11 +27,11 @@ function lineRows(line: TailLine, columns: number): {text: string; style: TextSt
         .slice(0, 3)
         .map((text) => ({text, style: {bold: true}}));
     case 'note':
-      return [{text: cutText(line.text, columns), style: {color: 'yellow'}}];
+      return [{text: cutText(line.text, columns), style: {tone: 'warning'}}];
     case 'tool': {
       const call = {text: cutText(`● ${line.text}`, columns), style: {}};
       if (!line.result || line.result.text === '') return [call];
-      const style: TextStyle = line.result.isError ? {color: 'red'} : {dimColor: true};
+      const style: TextStyle = line.result.isError ? {tone: 'error'} : {tone: 'muted'};
       return [call, {text: cutText(`  ${line.result.text}`, columns), style}];
     }
   }
@@ -55,13 +55,13 @@ export function RunView({run, rows, maxRows, columns}: ViewProps) {
   return (
     <Box flexDirection="column">
       <Text bold wrap="truncate">
-        <AgentName name={name} />
+        <AgentName name={name} color={run.color} />
         {` ${label}${ending}`}
       </Text>
       {shown.map(({key, text, style}) => (
-        <Text key={key} {...style} wrap="truncate">
+        <Styled key={key} {...style} wrap="truncate">
           {text === '' ? ' ' : text}
-        </Text>
+        </Styled>
       ))}
     </Box>
   );

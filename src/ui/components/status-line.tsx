@@ -1,6 +1,7 @@
 import {Text} from 'ink';
 import {tokens} from '../../core/runs/receipt.ts';
 import type {ContextState} from '../state/ui-state.ts';
+import {Styled} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 interface StatusProps {
@@ -23,7 +24,7 @@ function formatContext({tokens: used, limit}: ContextState): string {
 
 /** Mode, running agents and model. In a narrow window the last parts are left out. */
 export function StatusLine({model, mode, running, context, hint, tip = '', columns}: StatusProps) {
-  if (hint !== '') return <Text color="yellow">{cutText(hint, columns)}</Text>;
+  if (hint !== '') return <Styled tone="warning">{cutText(hint, columns)}</Styled>;
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
@@ -41,10 +42,10 @@ export function StatusLine({model, mode, running, context, hint, tip = '', colum
   if (mode === 'bypassPermissions' && line.startsWith(mode)) {
     return (
       <Text>
-        <Text color="red">{mode}</Text>
-        <Text dimColor>{line.slice(mode.length)}</Text>
+        <Styled tone="error">{mode}</Styled>
+        <Styled tone="muted">{line.slice(mode.length)}</Styled>
       </Text>
     );
   }
-  return <Text dimColor>{line === '' ? ' ' : line}</Text>;
+  return <Styled tone="muted">{line === '' ? ' ' : line}</Styled>;
 }

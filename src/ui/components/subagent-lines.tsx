@@ -1,32 +1,45 @@
 import {Box, Text} from 'ink';
 import {formatProgressLine, formatTaskHeader, type ProgressState} from '../../core/runs/progress-line.ts';
 import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
-import type {SubagentRun} from '../state/ui-state.ts';
-import {keyed, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import type {EndedRun, SubagentRun} from '../state/ui-state.ts';
+import {keyed, Styled, StyledText, type TextStyle} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {namedSpans} from './agent-name.tsx';
 
 interface FinishedLinesProps {
-  readonly runs: readonly ProgressState[];
+  readonly runs: readonly EndedRun[];
   readonly columns: number;
 }
 
-/** Runs that have ended, printed once: each with a header and a line. */
+/** Runs that have ended, printed once: one row each. */
 export function FinishedSubagents({runs, columns}: FinishedLinesProps) {
   return (
     <Box flexDirection="column">
       {keyed(runs).map(({key, value: run}) => (
-        <Box key={key} flexDirection="column">
-          <Wrapped bold text={formatTaskHeader(run.description)} columns={columns} />
-          <StyledText
-            spans={namedSpans(formatProgressLine(run), run.agent, getStateStyle(run.state))}
-            columns={columns}
-          />
-        </Box>
+        <EndedLine key={key} line={fitLine(run, columns)} run={run} columns={columns} />
       ))}
     </Box>
   );
 }
+
+interface EndedLineProps {
+  readonly line: string;
+  readonly run: Pick<EndedRun, 'agent' | 'color' | 'state' | 'receipt'>;
+  readonly columns: number;
+}
+
+/** How a run ended, with as many parts of its receipt as fit into the row. */
+export function EndedLine({line, run: {agent, color, state, receipt}, columns}: EndedLineProps) {
+  let told = '';
+  for (const part of receipt) {
+    if (textWidth(`${line}${told} · ${part}`) > columns) break;
+    told += ` · ${part}`;
+  }
+  const spans = [...namedSpans(line, agent, color, getStateStyle(state)), {text: told, style: MUTED}];
+  return <StyledText spans={spans} columns={columns} />;
+}
+
+const MUTED: TextStyle = {tone: 'muted'};
 
 interface LiveLinesProps {
   readonly runs: readonly SubagentRun[];
@@ -49,12 +62,12 @@ export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
         return (
           <StyledText
             key={run.agentId}
-            spans={namedSpans(cutText(line, columns), run.agent, getStateStyle(run.state))}
+            spans={namedSpans(cutText(line, columns), run.agent, run.color, getStateStyle(run.state))}
             columns={columns}
           />
         );
       })}
-      {rest.length > 0 && rows > 1 && <Text dimColor>{cutText(`  … ${formatCounts(rest)}`, columns)}</Text>}
+      {rest.length > 0 && rows > 1 && <Styled tone="muted">{cutText(`  … ${formatCounts(rest)}`, columns)}</Styled>}
     </Box>
   );
 }
@@ -89,14 +102,14 @@ function fitLine(run: ProgressState, columns: number): string {
 export function getStateStyle(state: ProgressState['state']): TextStyle {
   switch (state) {
     case 'success':
-      return {color: 'green'};
+      return {tone: 'success'};
     case 'running':
       return {};
     case 'queued':
-      return {dimColor: true};
+      return {tone: 'muted'};
     case 'error':
-      return {color: 'red'};
+      return {tone: 'error'};
     default:
-      return {color: 'yellow'};
+      return {tone: 'warning'};
   }
 }

@@ -1,7 +1,7 @@
-import {Box, Text} from 'ink';
+import {Box} from 'ink';
 import type {Todo} from '../../core/contract/results.ts';
 import {firstRows} from '../text/live-rows.ts';
-import {keyed} from '../text/styled-text.tsx';
+import {keyed, Styled} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
 const MARKS: Readonly<Record<Todo['status'], string>> = {pending: '[ ]', in_progress: '[>]', completed: '[x]'};
@@ -18,11 +18,11 @@ export function TodoList({todos, rows, columns}: TodoProps) {
   return (
     <Box flexDirection="column">
       {keyed(shown).map(({key, value: todo}) => (
-        <Text key={key} bold={todo.status === 'in_progress'} dimColor={todo.status === 'completed'}>
+        <Styled key={key} bold={todo.status === 'in_progress'} {...(todo.status === 'completed' && {tone: 'muted'})}>
           {cutText(`  ${MARKS[todo.status]} ${todo.content}`, columns)}
-        </Text>
+        </Styled>
       ))}
-      {more > 0 && rows > 0 && <Text dimColor>{`  … and ${more} more`}</Text>}
+      {more > 0 && rows > 0 && <Styled tone="muted">{`  … and ${more} more`}</Styled>}
     </Box>
   );
 }

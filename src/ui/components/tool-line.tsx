@@ -1,5 +1,6 @@
 import {Box, Text} from 'ink';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
+import {Styled} from '../text/styled-text.tsx';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {MoreLines, Patch} from './diff.tsx';
 import {TodoList} from './todo-list.tsx';
@@ -13,7 +14,7 @@ export function ToolLine({tool, columns}: {readonly tool: FinishedTool; readonly
   return (
     <Box flexDirection="column">
       <Text wrap="truncate">
-        <Text color={tool.isError ? 'red' : 'green'}>● </Text>
+        <Styled tone={tool.isError ? 'error' : 'success'}>● </Styled>
         <Text bold>{tool.tool}</Text>
         {` ${tool.title}`}
       </Text>
@@ -52,7 +53,7 @@ function Preview({text, rows, columns, isError = false}: PreviewProps) {
   const shown = wrapped.slice(0, wrapped.length > rows ? rows - 1 : rows);
   return (
     <>
-      <Text {...(isError ? {color: 'red'} : {dimColor: true})}>{shown.join('\n')}</Text>
+      <Styled tone={isError ? 'error' : 'muted'}>{shown.join('\n')}</Styled>
       <MoreLines count={wrapped.length - shown.length} />
     </>
   );
@@ -84,9 +85,9 @@ export function RunningTools({tools, rows, columns}: RunningProps) {
     <Box flexDirection="column">
       {rows > 0 &&
         shown.map(({key, text, isDim}) => (
-          <Text key={key} dimColor={isDim}>
+          <Styled key={key} {...(isDim && {tone: 'muted'})}>
             {cutText(text, columns)}
-          </Text>
+          </Styled>
         ))}
     </Box>
   );

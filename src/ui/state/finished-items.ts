@@ -1,11 +1,10 @@
 /** The list of finished items: append-only, each printed once by Ink's `<Static>`. */
 import type {Announcement} from '../../core/contract/transcript.ts';
-import {formatNote} from '../../core/runs/announcement.ts';
-import {formatProgressLine, type ProgressState} from '../../core/runs/progress-line.ts';
+import {formatEnding, formatProgressLine} from '../../core/runs/progress-line.ts';
 import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {wrapText} from '../text/wrap.ts';
-import type {AnnouncementItem, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
+import type {AnnouncementItem, EndedRun, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
 
 /** Prints one item; while an answer grows, the item waits until it can stand between two blocks of it. */
 export function addItem(state: UiState, body: FinishedBody): UiState {
@@ -18,11 +17,14 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
   const finished = [...state.finished];
   for (const {continued, ...body} of bodies) {
     const before = finished.at(-1);
-    const isPair = before?.kind === body.kind && (body.kind === 'tool' || body.kind === 'notice');
+    const isPair = before?.kind === body.kind && PAIRED.has(body.kind);
     finished.push({...body, id: finished.length, gap: !isPair && !continued} as FinishedItem);
   }
   return {...state, finished};
 }
+
+/** Neighbours of these kinds stand together. */
+const PAIRED: ReadonlySet<FinishedBody['kind']> = new Set(['tool', 'notice', 'subagents', 'announcement']);
 
 /** Frees the text of the first `count` items, which Ink has printed. */
 export function forgetPrinted(state: UiState, count: number): UiState {
@@ -34,7 +36,7 @@ export function forgetPrinted(state: UiState, count: number): UiState {
   };
 }
 
-const MAX_ROWS = 20;
+const MAX_ROWS = 4;
 /** Columns of a row when the rows of a result are counted; a narrow window makes more rows. */
 const ROW_COLUMNS = 76;
 
@@ -42,20 +44,27 @@ const ROW_COLUMNS = 76;
  * The end of a background run as the person reads it: without its receipt, and not too long.
  * @param run its last state on the screen; undefined when the run ended before this program started
  */
-export function announcementItem(event: Announcement, run: ProgressState | undefined): AnnouncementItem {
+export function announcementItem(event: Announcement, run: EndedRun | undefined): AnnouncementItem {
   const state = event.outcome;
   const agent = screenLine(event.agent);
   const header = run
     ? formatProgressLine({...run, state}).trim()
-    : `${`[${agent}] ${screenLine(event.description ?? '')}`.trim()} - ${state === 'success' ? 'done' : state}`;
+    : `${`[${agent}] ${screenLine(event.description ?? '')}`.trim()} - ${formatEnding(state, screenLine(event.reason))}`;
   return {
     runId: screenLine(event.runId),
     agent,
+    color: run?.color ?? 0,
     state,
     header,
-    ...firstLines(screenText(event.text.trim() || '(not available)').trim()),
-    notes: state === 'success' ? '' : screenText(formatNote(event)).trim(),
+    receipt: [...getCause(event), ...(run?.receipt ?? [])],
+    ...firstLines(screenText(event.text).trim()),
   };
+}
+
+/** What the header does not say of an end that was no success. */
+function getCause({outcome, reason}: Announcement): string[] {
+  if (outcome === 'unknown') return ['mini-cc ended before this run did'];
+  return outcome === 'timeout' && reason !== '' ? [screenLine(reason)] : [];
 }
 
 /** About `MAX_ROWS` rows from the beginning, and how many more there are. A code block that is cut gets its end. */

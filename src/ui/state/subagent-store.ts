@@ -43,6 +43,7 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     agentId: event.agentId,
     callId: event.callId,
     agent: screenLine(event.agent),
+    color: before?.color ?? state.runCount,
     description: screenLine(event.label ?? event.description),
     state: event.queued ? 'queued' : 'running',
     tools: 0,
@@ -50,6 +51,7 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     durationMs: 0,
     reason: '',
     note: '',
+    receipt: [],
     isBackground: event.background ?? before?.isBackground ?? false,
     isSilent: false,
     tokens: 0,
@@ -59,7 +61,7 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
   };
   const removedRun = before === state.removedRun ? undefined : state.removedRun;
   const subagents = index < 0 ? [...state.subagents, run] : state.subagents.with(index, run);
-  return {...state, dispatched, subagents, removedRun};
+  return {...state, dispatched, subagents, removedRun, runCount: state.runCount + (before ? 0 : 1)};
 }
 
 function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
@@ -89,6 +91,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
         tools: event.tools,
         durationMs: event.durationMs,
         reason: screenLine(event.reason ?? ''),
+        receipt: shortenReceipt(screenLine(event.receipt ?? '')),
         note: '',
         // The end counts all tokens, also those of model calls that failed.
         tokens: Math.max(run.tokens, countInputTokens(event.usage) + event.usage.output_tokens),
@@ -98,10 +101,18 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
   }
 }
 
+/** The parts of a receipt that the line of the run does not show already and that say something; `UNVERIFIED` first. */
+function shortenReceipt(receipt: string): string[] {
+  const [, , ...parts] = receipt.split(/^Receipt: | · /);
+  const told = parts.filter((part) => !/^(?:commands 0|citations 0|est n\/a|UNVERIFIED|[\d.]+s|\d+m\d+s)$/.test(part));
+  return parts.includes('UNVERIFIED') ? ['UNVERIFIED', ...told] : told;
+}
+
 /** Prints how a background run ended, and removes the run from the panel. */
 export function announceRun(state: UiState, event: AgentEvent & {type: 'announcement'}): UiState {
   const run = findRun(state, event.runId);
-  const announcement = announcementItem(event, run && toProgress(run, event.at));
+  const ended = run && {...toProgress(run, event.at), color: run.color, receipt: run.receipt};
+  const announcement = announcementItem(event, ended);
   const next = removeRuns(state, (one) => one.agentId === event.runId);
   return addItem(next, {kind: 'announcement', announcement});
 }
@@ -117,7 +128,10 @@ export function settleSubagents(state: UiState): UiState {
   const ended = state.subagents.filter(isOver);
   if (ended.length === 0) return state;
   const next = removeRuns(state, isOver);
-  return addItem(next, {kind: 'subagents', runs: ended.map((run) => toProgress(run, 0))});
+  return addItem(next, {
+    kind: 'subagents',
+    runs: ended.map((run) => ({...toProgress(run, 0), color: run.color, receipt: run.receipt})),
+  });
 }
 
 /** For a new conversation: ended runs of the old one will not be announced any more. */

@@ -16,7 +16,7 @@ export type FinishedBody =
   /** A part of an answer, formatted while it grew. */
   | {readonly kind: 'lines'; readonly lines: readonly Line[]}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
-  | {readonly kind: 'subagents'; readonly runs: readonly ProgressState[]}
+  | {readonly kind: 'subagents'; readonly runs: readonly EndedRun[]}
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly isDiff?: boolean}
   | {readonly kind: 'detail'; readonly question: Question}
@@ -43,19 +43,27 @@ export interface RunningTool {
   readonly progress: string;
 }
 
+/** A run that has ended: one line, with its receipt. */
+export interface EndedRun extends ProgressState {
+  readonly color: number;
+  /** What it did, in parts, as the runtime saw it. */
+  readonly receipt: readonly string[];
+}
+
 /** How a background run ended, as the person reads it. */
 export interface AnnouncementItem {
   readonly runId: string;
   readonly agent: string;
+  /** The number of the run, which gives its colour. */
+  readonly color: number;
   readonly state: Outcome;
   /** `[explore] look around - done (8 tools, 5.1s)` */
   readonly header: string;
+  readonly receipt: readonly string[];
   /** The beginning of its result, as markdown. */
   readonly text: string;
   /** How many lines of the result are not shown. */
   readonly more: number;
-  /** What went wrong; empty when nothing went wrong. */
-  readonly notes: string;
 }
 
 /** One subagent's run, until it is printed or announced. */
@@ -63,6 +71,8 @@ export interface SubagentRun {
   readonly agentId: string;
   readonly callId: string | undefined;
   readonly agent: string;
+  /** Its number in the session, from 0: it gives the colour. */
+  readonly color: number;
   readonly description: string;
   readonly state: ProgressState['state'];
   readonly tools: number;
@@ -71,6 +81,8 @@ export interface SubagentRun {
   /** Of an ended run. */
   readonly durationMs: number;
   readonly reason: string;
+  /** Of an ended run: what it did, in parts, as the runtime saw it. */
+  readonly receipt: readonly string[];
   /** What it waits for now, e.g. `retrying in 4s (429), attempt 2`. */
   readonly note: string;
   /** No turn waits for it: it has a row in the panel, and its end is announced. */
@@ -109,6 +121,8 @@ export interface UiState {
   readonly tools: readonly RunningTool[];
   /** In order of dispatch. */
   readonly subagents: readonly SubagentRun[];
+  /** How many runs have begun. */
+  readonly runCount: number;
   /** Id of the run whose transcript is shown. */
   readonly openedRun: string | undefined;
   /** The opened run, when it was removed from `subagents`: it stays on the screen until the person closes it. */
@@ -144,6 +158,7 @@ export const INITIAL_STATE: UiState = {
   hasStreamed: false,
   tools: [],
   subagents: [],
+  runCount: 0,
   openedRun: undefined,
   removedRun: undefined,
   dispatched: [],

@@ -1,6 +1,6 @@
 /** Markdown as lines of styled text. Loaded after the first frame. */
 import {Lexer, Marked, type MarkedToken, type Token, type Tokens} from 'marked';
-import {createHighlighter, decodeEntities, type Highlight, type Highlighter} from './highlight.ts';
+import {createHighlighter, decodeEntities, getCodeStyle, type Highlight, type Highlighter} from './highlight.ts';
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
 import {plainText, type Span, type TextStyle} from './styled-text.tsx';
@@ -29,34 +29,13 @@ export interface OpenFormat {
 const MIN_STABLE = 300;
 
 const PLAIN: TextStyle = {};
-const MARK: TextStyle = {color: 'cyan'};
-const BAR: TextStyle = {dimColor: true};
-const HEADING: TextStyle = {bold: true, color: 'cyan'};
+const MARK: TextStyle = {tone: 'mark'};
+const BAR: TextStyle = {tone: 'muted'};
+const HEADING: TextStyle = {tone: 'heading'};
 const TITLE: TextStyle = {...HEADING, underline: true};
 const CELL_HEAD: TextStyle = {bold: true};
 const CODE_INDENT: readonly Span[] = [{text: '  ', style: PLAIN}];
 const QUOTE: readonly Span[] = [{text: '│ ', style: BAR}];
-
-const CODE_STYLES: Readonly<Record<string, TextStyle>> = Object.fromEntries(
-  Object.entries({
-    keyword: 'magenta',
-    built_in: 'cyan',
-    type: 'cyan',
-    literal: 'yellow',
-    number: 'yellow',
-    string: 'green',
-    regexp: 'green',
-    comment: 'gray',
-    title: 'blue',
-    attr: 'cyan',
-    attribute: 'cyan',
-    tag: 'blue',
-    name: 'blue',
-    meta: 'gray',
-    addition: 'green',
-    deletion: 'red',
-  }).map(([scope, color]) => [scope, {color}]),
-);
 
 /** Creates the formatter. The highlighter registers its languages once for it. */
 export function createFormatter(): Formatter {
@@ -252,7 +231,7 @@ function textLines(spans: readonly Span[]): Line[] {
 }
 
 function codeLines(spans: ReturnType<Highlight>): Line[] {
-  return splitLines(spans.map(({text, scope}) => ({text, style: CODE_STYLES[scope.split('.')[0]!] ?? PLAIN})));
+  return splitLines(spans.map(({text, scope}) => ({text, style: getCodeStyle(scope)})));
 }
 
 function tableLines(table: Tokens.Table): Line[] {
@@ -281,11 +260,11 @@ function inlineSpans(token: MarkedToken, style: TextStyle): Span[] {
     case 'del':
       return inline(token.tokens, {...style, strikethrough: true});
     case 'codespan':
-      return [{text: token.text, style: {...style, color: 'cyan'}}];
+      return [{text: token.text, style: {...style, tone: 'code'}}];
     case 'link': {
       const label = inline(token.tokens, {...style, underline: true});
       const isBare = [token.href, token.href.replace(/^mailto:/, '')].includes(token.text);
-      return isBare ? label : [...label, {text: ` (${token.href})`, style: {...style, dimColor: true}}];
+      return isBare ? label : [...label, {text: ` (${token.href})`, style: {...style, tone: 'muted'}}];
     }
     case 'image':
       return [{text: `${token.text} (${token.href})`, style}];

@@ -14,6 +14,8 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
+import type {Tone} from '../theme.ts';
+import type {TextStyle} from './styled-text.tsx';
 
 /** A piece of code with its kind, e.g. `keyword`; an empty scope is plain text. */
 export interface CodeSpan {
@@ -39,6 +41,33 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
 }
+
+const CODE_TONES: Readonly<Record<string, Tone>> = {
+  keyword: 'keyword',
+  built_in: 'type',
+  type: 'type',
+  literal: 'literal',
+  number: 'literal',
+  string: 'string',
+  regexp: 'string',
+  comment: 'comment',
+  title: 'title',
+  attr: 'type',
+  attribute: 'type',
+  tag: 'title',
+  name: 'title',
+  meta: 'comment',
+  addition: 'added',
+  deletion: 'removed',
+};
+
+/** How a piece of code is drawn. */
+export function getCodeStyle(scope: string): TextStyle {
+  const tone = CODE_TONES[scope.split('.')[0]!];
+  return tone ? {tone} : PLAIN;
+}
+
+const PLAIN: TextStyle = {};
 
 export type Highlight = (code: string, language: string) => readonly CodeSpan[];
 

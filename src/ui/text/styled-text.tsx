@@ -1,5 +1,6 @@
 import {Text, type TextProps} from 'ink';
-import {Fragment} from 'react';
+import {createContext, Fragment, type ReactNode, useContext} from 'react';
+import {getTheme, type Theme, type Tone} from '../theme.ts';
 import {wrapRows} from './wrap.ts';
 
 /** A piece of text in one style. */
@@ -8,10 +9,27 @@ export interface Span {
   readonly style: TextStyle;
 }
 
-export type TextStyle = Pick<
-  TextProps,
-  'bold' | 'italic' | 'underline' | 'strikethrough' | 'dimColor' | 'color' | 'backgroundColor'
->;
+/** The theme says how a tone looks; the rest is added to that. */
+export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underline' | 'strikethrough'> {
+  readonly tone?: Tone;
+}
+
+/** The theme in which everything below is drawn. */
+export const ThemeContext = createContext<Theme>(getTheme());
+
+interface StyledProps extends TextStyle, Pick<TextProps, 'wrap'> {
+  readonly children?: ReactNode;
+}
+
+/** Text in the look of its tone. */
+export function Styled({tone, children, ...style}: StyledProps) {
+  const theme = useContext(ThemeContext);
+  return (
+    <Text {...(tone && theme[tone])} {...style}>
+      {children}
+    </Text>
+  );
+}
 
 /** One row of the screen. */
 export type Row = readonly Span[];
@@ -26,9 +44,9 @@ export function Rows({rows}: {readonly rows: readonly Row[]}) {
           {index > 0 && '\n'}
           {row.length === 0 && rows.length === 1 && ' '}
           {keyed(row).map((part) => (
-            <Text key={part.key} {...part.value.style}>
+            <Styled key={part.key} {...part.value.style}>
               {part.value.text}
-            </Text>
+            </Styled>
           ))}
         </Fragment>
       ))}
@@ -45,9 +63,9 @@ export function StyledText({spans, columns}: {readonly spans: readonly Span[]; r
         <Fragment key={key}>
           {index > 0 && `\n${' '.repeat(indent)}`}
           {keyed(cutSpans(spans, start, end)).map((part) => (
-            <Text key={part.key} {...part.value.style}>
+            <Styled key={part.key} {...part.value.style}>
               {part.value.text}
-            </Text>
+            </Styled>
           ))}
         </Fragment>
       ))}

@@ -25,7 +25,7 @@ export interface TableRow {
 /** How many rows decide on the widths of the columns. */
 export const SHAPING_ROWS = 8;
 
-const BORDER: TextStyle = {dimColor: true};
+const BORDER: TextStyle = {tone: 'muted'};
 const SEPARATOR: Span = {text: ' │ ', style: BORDER};
 const GAP = 3;
 /** A table whose columns get narrower shows each row as a list of `name: value`. Columns. */

@@ -1,6 +1,5 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
-import {AGENT_COLORS, getAgentColor} from '../../../src/ui/components/agent-name.tsx';
 import {AnnouncementView} from '../../../src/ui/components/finished-item.tsx';
 import {RunPanel} from '../../../src/ui/components/run-panel.tsx';
 import {RunView, viewRows} from '../../../src/ui/components/run-view.tsx';
@@ -105,38 +104,19 @@ test('an opened run shows its newest rows below its header', () => {
   expect(view(1).split('\n')).toHaveLength(1);
 });
 
-test('an announcement shows its header, its text, how much is not shown, and what went wrong', () => {
+test('an announcement shows its header with the receipt that fits, its text, and how much is not shown', () => {
   const announcement = {
     runId: 'r1',
     agent: 'explore',
+    color: 0,
     state: 'error',
     header: '[explore] look - failed: 500 (8 tools, 5.1s)',
+    receipt: ['UNVERIFIED', 'read 5 files', 'changed none'],
     text: 'Half of it.',
     more: 12,
-    notes: '- Error: 500',
   } as const;
-  expect(drawn(<AnnouncementView announcement={announcement} columns={60} formatter={PLAIN_FORMATTER} />)).toBe(
-    '[explore] look - failed: 500 (8 tools, 5.1s)\n' +
-      '  Half of it.\n  … 12 more lines: /subagents log r1\n  - Error: 500',
+  expect(drawn(<AnnouncementView announcement={announcement} columns={75} formatter={PLAIN_FORMATTER} />)).toBe(
+    '[explore] look - failed: 500 (8 tools, 5.1s) · UNVERIFIED · read 5 files\n' +
+      '  Half of it.\n  … 12 more lines: /subagents log r1',
   );
-});
-
-describe('the colour of an agent', () => {
-  const luminance = (color: string) => {
-    const [red, green, blue] = [1, 3, 5].map((at) => {
-      const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
-      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
-  };
-
-  test.each(AGENT_COLORS)('%s can be read on black and on white', (color) => {
-    expect((luminance(color) + 0.05) / 0.05).toBeGreaterThan(3.5);
-    expect(1.05 / (luminance(color) + 0.05)).toBeGreaterThan(3.5);
-  });
-
-  test('depends only on its name, and differs among the built-in agents', () => {
-    expect(getAgentColor('explore')).toBe(getAgentColor('explore'));
-    expect(new Set(['explore', 'code', 'plan'].map(getAgentColor)).size).toBe(3);
-  });
 });

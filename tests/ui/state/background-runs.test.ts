@@ -69,7 +69,7 @@ describe('a background run', () => {
     expect(announced.subagents).toEqual([]);
     expect(announced.finished.at(-1)).toMatchObject({
       kind: 'announcement',
-      announcement: {header: '[explore] look - done (8 tools, 5.1s)', text: 'Found **it**.', more: 0, notes: ''},
+      announcement: {header: '[explore] look - done (8 tools, 5.1s)', text: 'Found **it**.', more: 0},
     });
   });
 
@@ -131,19 +131,22 @@ describe('an announcement', () => {
   ];
 
   test.each([
-    ['stopped', '[explore] look - stopped (2 tools, 5.1s)', 'stopped by user'],
-    ['limit', '[explore] look - limit reached: 50 turns (2 tools, 5.1s)', 'limit reached: 50 turns'],
-    ['timeout', '[explore] look - timed out (2 tools, 5.1s)', '50 turns'],
-    ['unknown', '[explore] look - unknown (2 tools, 5.1s)', 'mini-cc ended before this run did'],
-  ] as const)('of the outcome %s has its header and its note', (outcome, header, note) => {
+    ['stopped', '[explore] look - stopped (2 tools, 5.1s)', []],
+    ['limit', '[explore] look - limit reached: 50 turns (2 tools, 5.1s)', []],
+    ['timeout', '[explore] look - timed out (2 tools, 5.1s)', ['50 turns']],
+    ['unknown', '[explore] look - unknown (2 tools, 5.1s)', ['mini-cc ended before this run did']],
+  ] as const)('of the outcome %s says in its line how it ended, and why', (outcome, header, cause) => {
     const body = runs.announcement('a', '', {outcome, reason: '50 turns'});
-    const shown = announced(body, ...run, ['a', runs.runEnd(2, outcome, '50 turns')]);
-    expect(shown).toMatchObject({header, text: '(not available)', notes: `- Error: ${note}`});
+    const shown = announced(body, ...run, [
+      'a',
+      runs.runEnd(2, outcome, '50 turns', 'Receipt: 2 tools · read 5 files · commands 0 · 5.1s · est n/a'),
+    ]);
+    expect(shown).toMatchObject({header, text: '', receipt: [...cause, 'read 5 files']});
   });
 
   test('is not confused by a result that looks like an announcement', () => {
     const result = 'a\nNotes: - mine\nStats: all good\nb';
-    expect(announced(runs.announcement('a', result), ...run)).toMatchObject({text: result, notes: ''});
+    expect(announced(runs.announcement('a', result), ...run)).toMatchObject({text: result});
   });
 
   test('of a run that ended before this program started shows what is known', () => {
@@ -156,10 +159,10 @@ describe('an announcement', () => {
   test('shows the beginning of a long result, counts the other lines, and closes a code block', () => {
     const lines = ['```', ...Array.from({length: 40}, (_, index) => `line ${index}`), '```'];
     const shown = announced(runs.announcement('a', lines.join('\n')), ...run);
-    expect(shown.more).toBe(22);
-    expect(shown.text.split('\n').slice(-2)).toEqual(['line 18', '```']);
+    expect(shown.more).toBe(38);
+    expect(shown.text.split('\n').slice(-2)).toEqual(['line 2', '```']);
     const paragraph = announced(runs.announcement('a', 'word '.repeat(1000)), ...run);
-    expect(paragraph.text.length).toBeLessThan(1700);
+    expect(paragraph.text.length).toBeLessThan(400);
     expect(paragraph.more).toBeGreaterThan(40);
   });
 

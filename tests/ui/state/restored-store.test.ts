@@ -23,7 +23,6 @@ test('a resumed session shows announcements as they were shown live', () => {
         agent: 'explore',
         header: '[explore] look around - done',
         text: 'sub result',
-        notes: '',
       },
     },
     {
@@ -33,7 +32,6 @@ test('a resumed session shows announcements as they were shown live', () => {
         header: '[explore] - stopped',
         state: 'stopped',
         text: 'half',
-        notes: '- Error: stopped by user',
       },
     },
     {kind: 'prompt', text: 'and now?'},
