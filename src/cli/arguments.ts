@@ -123,7 +123,9 @@ function toMeowArguments(args: readonly string[]): string[] {
   for (const [index, arg] of args.entries()) {
     if (arg === '--') return [...words, ...args.slice(index)];
     const [, flag, value] = FLAG.exec(arg) ?? [];
-    if (flag !== undefined) {
+    if (isBareResume(flag, value, args[index + 1])) {
+      words.push(`--resume=${MARK}`);
+    } else if (flag !== undefined) {
       const isOfRules = ['allowedTools', 'disallowedTools'].includes(camelCase(flag));
       rules = isOfRules ? {flag: `--${flag}`, isEmpty: value === undefined} : undefined;
       words.push(
@@ -137,6 +139,12 @@ function toMeowArguments(args: readonly string[]): string[] {
     }
   }
   return words;
+}
+
+/** Without an id: the person chooses one. */
+function isBareResume(flag: string | undefined, value: string | undefined, next: string | undefined): boolean {
+  if ((flag !== 'resume' && flag !== 'r') || value !== undefined) return false;
+  return next === undefined || next === '--' || FLAG.test(next);
 }
 
 function marked(text: string, wouldChange: RegExp): string {
@@ -172,7 +180,9 @@ function checkFlags(args: readonly string[]): void {
       if (![undefined, 'true', 'false'].includes(value)) throw new UsageError(`${written(name)} takes no value`);
     } else if (value === undefined) {
       const next = args[index + 1];
-      if (next === undefined || next === '--' || FLAG.test(next)) throw withoutValue(name as FlagName);
+      if (isBareResume(typed, value, next)) continue;
+      if (next === undefined || next === '--' || FLAG.test(next))
+        throw new UsageError(`${written(name)} needs a value`);
     }
   }
 }
@@ -182,11 +192,6 @@ function unknownFlag(name: string): UsageError {
   if (isPlanned('flags', name)) return new UsageError(formatNotYetAvailable(flag));
   const meant = written(findNearest(name, Object.keys(FLAGS))!);
   return new UsageError(`Unknown flag ${flag} (did you mean ${meant}?). --help lists them`);
-}
-
-function withoutValue(name: FlagName): UsageError {
-  if (name === 'resume') return new UsageError('--resume needs the id of a session; --continue takes the last one');
-  return new UsageError(`${written(name)} needs a value`);
 }
 
 function longName(short: string): string {
@@ -229,7 +234,7 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
 
 function getWhich(flags: Flags): SessionOptions['which'] {
   const resume = last(flags.resume);
-  if (resume === '') throw withoutValue('resume');
+  if (resume === '') return {type: 'choose'};
   if (resume !== undefined) return {type: 'resume', id: resume};
   if (flags.continue) return {type: 'continue'};
   const id = last(flags.sessionId);

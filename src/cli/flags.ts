@@ -52,7 +52,7 @@ export const FLAGS = {
   maxTurns: count('N', 'model calls at most'),
   timeout: count('S', 'seconds at most'),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
-  resume: text('ID', 'go on with a session', {shortFlag: 'r'}),
+  resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),
   takeOver: aSwitch('go on with it although another machine or container has locked it'),
   sessionId: text('UUID', 'the id of the new session'),
   appendSystemPrompt: text('TEXT', 'added to the system prompt'),

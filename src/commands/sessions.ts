@@ -38,69 +38,54 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
   const markdown = () => getRestoredMessages(transcript).flatMap(formatMessage).join('\n\n');
   if (verb === 'export') return json ? printJson([transcript.header, ...transcript.entries]) : printText(markdown());
   const session = store.list().find((candidate) => candidate.id === found.id)!;
-  const summary = summarize(session, store);
+  const summary = getRow(session, store);
   return json ? printJson(summary) : printText(formatSummary(summary, markdown()));
 }
 
-/** What is known of a session without opening it. */
-interface SessionSummary {
+/** A row of the list, and what `show` begins with. Times are ISO 8601. */
+interface SessionRow {
   readonly id: string;
-  readonly cwd: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
+  readonly cwd?: string;
+  readonly createdAt?: string;
   readonly updatedAt: string;
-  readonly messages: number;
-  readonly subagents: number;
+  readonly messages?: number;
+  readonly subagents?: number;
+  readonly branch?: string;
   /** The first prompt. */
-  readonly prompt: string;
+  readonly prompt?: string;
   readonly transcript: string;
+  /** It is damaged: nothing else is known of it. */
+  readonly error?: string;
 }
 
-/** One that cannot be read. */
-interface DamagedSession extends Pick<SessionSummary, 'id' | 'updatedAt' | 'transcript'> {
-  readonly error: string;
+function getRow(session: StoredSession, store: SessionStore): SessionRow {
+  const {id, transcript, mtimeMs, header} = session;
+  const updatedAt = new Date(mtimeMs).toISOString();
+  const {messages, prompt, branch, problem} = store.summarize(session);
+  if (!header) return {id, updatedAt, transcript, ...(problem !== undefined && {error: problem})};
+  const subagents = listRunFolders(store.sessionFolder(id)).length;
+  const begun = {cwd: header.cwd, createdAt: header.at, ...(branch !== undefined && {branch})};
+  return {id, ...begun, updatedAt, messages, subagents, prompt, transcript};
 }
 
-/** For the list, which has a row for each session, damaged or not. */
-function getRow(session: StoredSession, store: SessionStore): SessionSummary | DamagedSession {
-  if (session.header) return summarize(session, store);
-  const {id, transcript, mtimeMs, problem = 'it is empty'} = session;
-  return {id, updatedAt: new Date(mtimeMs).toISOString(), transcript, error: problem};
-}
-
-/** @throws UsageError when it is damaged. */
-function summarize({id, transcript, mtimeMs}: StoredSession, store: SessionStore): SessionSummary {
-  const read = readTranscript(transcript);
-  const messages = getRestoredMessages(read);
-  return {
-    id,
-    cwd: read.header.cwd,
-    createdAt: read.header.at,
-    updatedAt: new Date(mtimeMs).toISOString(),
-    messages: messages.length,
-    subagents: listRunFolders(store.sessionFolder(id)).length,
-    prompt: getText(messages[0]?.message.content ?? ''),
-    transcript,
-  };
-}
-
-function formatList(rows: readonly (SessionSummary | DamagedSession)[]): string {
+function formatList(rows: readonly SessionRow[]): string {
   return rows.length === 0 ? 'No sessions in this directory.' : rows.map(formatRow).join('\n');
 }
 
 const COUNT_CHARS = 12;
 const PROMPT_CHARS = 60;
 
-function formatRow(row: SessionSummary | DamagedSession): string {
+function formatRow(row: SessionRow): string {
   const start = `${row.id}  ${row.updatedAt.slice(0, 16).replace('T', ' ')}`;
-  if ('error' in row) return `${start}  ${'damaged'.padEnd(COUNT_CHARS)}  ${row.error}`;
-  const count = `${row.messages} message${row.messages === 1 ? '' : 's'}`;
-  const prompt = showControls(toOneLine(row.prompt));
+  if (row.error !== undefined) return `${start}  ${'damaged'.padEnd(COUNT_CHARS)}  ${row.error}`;
+  const {messages = 0, prompt: first = ''} = row;
+  const count = `${messages} message${messages === 1 ? '' : 's'}`;
+  const prompt = showControls(toOneLine(first));
   const shown = prompt.length <= PROMPT_CHARS ? prompt : `${prompt.slice(0, PROMPT_CHARS - 1)}…`;
   return `${start}  ${count.padEnd(COUNT_CHARS)}  ${shown}`;
 }
 
-function formatSummary(summary: SessionSummary, conversation: string): string {
+function formatSummary(summary: SessionRow, conversation: string): string {
   return [
     `session:    ${summary.id}`,
     `created:    ${summary.createdAt}`,

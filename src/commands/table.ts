@@ -9,6 +9,7 @@ import {KEYS} from './keys.ts';
 import {modelCommand} from './model.ts';
 import {createNoteCommand, type NoteDeps} from './note.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
+import {resumeCommand} from './resume.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {shellCommand} from './shell.ts';
 import {backgroundCommand, stopCommand} from './stop.ts';
@@ -27,6 +28,7 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, 
     subagentsCommand,
     tasksCommand,
     backgroundCommand,
+    resumeCommand,
     rewindCommand,
     stopCommand,
     createDoctorCommand(examine),

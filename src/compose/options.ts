@@ -21,7 +21,9 @@ export interface SessionOptions {
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
     | {readonly type: 'continue'}
-    | {readonly type: 'resume'; readonly id: string};
+    | {readonly type: 'resume'; readonly id: string}
+    /** The person chooses one. */
+    | {readonly type: 'choose'};
   readonly model?: string;
   readonly offline?: boolean;
   readonly permissionMode?: PermissionMode;

@@ -2,7 +2,6 @@
  * The only wiring: settings, models, tools and agents become a session. `composeParts` lists the steps; each adds its
  * parts to those of the steps before it, and none needs a part that is made later.
  */
-import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import {createCommandTable, isSlashCommand} from '../commands/table.ts';
@@ -44,7 +43,7 @@ import {
   getZoneFolders,
 } from './permissions.ts';
 import {SandboxControl} from './sandbox-control.ts';
-import {openConversation, openFirstConversation} from './sessions.ts';
+import {openAnother, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
 
@@ -248,7 +247,8 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
     },
     limits: {contextTokens: before.mainAgent?.contextTokens ?? before.loaded.settings.contextTokens, ...options.limits},
     findFiles: (query) => files.find(query),
-    openConversation: () => openConversation(store, randomUUID(), redactor, () => undefined),
+    openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
+    listSessions: () => store.summaries(),
     resolveModel: (name) => resolver.resolve(name),
   };
 }

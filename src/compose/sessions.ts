@@ -3,6 +3,7 @@
 import {randomUUID} from 'node:crypto';
 import {realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
+import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../commands/resume.ts';
 import {runSessionsCommandLine} from '../commands/sessions.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
@@ -51,13 +52,30 @@ export async function openFirstConversation(
     return {...openConversation(store, which.id ?? randomUUID(), redactor, () => undefined), warnings: []};
   }
   const {found, passedOver} =
-    which.type === 'resume' ? {found: store.find(which.id), passedOver: []} : findLatest(store, options.cwd);
+    which.type === 'continue'
+      ? findLatest(store, options.cwd)
+      : {
+          found: store.find(which.type === 'resume' ? which.id : await chooseSession(store, options, redactor)),
+          passedOver: [],
+        };
   const warnings = passedOver.map(({id, problem}) => `session ${id} is newer and was passed over: ${problem}`);
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to go on with.
   const read = () => (store.exists(found.id) ? readTranscript(found.transcript) : undefined);
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
   return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
+}
+
+/** Asks which one. @returns its id. @throws UsageError when there is none, MiniCcError `WITHDRAWN` when the person left */
+async function chooseSession(store: SessionStore, {ask, cwd}: SessionOptions, redactor: Redactor): Promise<string> {
+  const sessions = store.summaries();
+  if (sessions.length === 0) throw new UsageError(`There is no session to resume in ${cwd}`);
+  if (!ask) throw new UsageError('--resume needs the id of a session; --continue takes the last one');
+  const question = redactor.values(createSessionQuestion(sessions, Date.now()));
+  const answer = await ask({...question, id: randomUUID(), agent: 'mini-cc'});
+  const chosen = answer === 'withdrawn' ? undefined : sessions.find(({id}) => id === answer.choice);
+  if (!chosen) throw new MiniCcError('WITHDRAWN', 'left without a session');
+  return chosen.id;
 }
 
 /** @throws UsageError when there is none, which names the damaged ones */
@@ -72,21 +90,16 @@ function findLatest(store: SessionStore, cwd: string) {
 /** False where no person can be asked: then opening fails, and says so. */
 async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions): Promise<boolean> {
   if (lockedBy === undefined || !ask) return false;
-  const answer = await ask({
-    id: randomUUID(),
-    agent: 'mini-cc',
-    title: 'take over this session?',
-    detail: `${lockedBy}.\nWhether that one still works on it cannot be seen from here. If it does, it will be kept from writing.`,
-    detailType: 'text',
-    options: [
-      {digit: 1, choice: 'take over', label: 'yes, it has ended'},
-      {digit: 2, choice: 'leave', label: 'no, leave'},
-    ],
-    escape: 'leave',
-    enter: 'leave',
-  });
+  const answer = await ask({...createTakeOverQuestion(lockedBy), id: randomUUID(), agent: 'mini-cc'});
   if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left');
-  return answer.choice === 'take over';
+  return answer.choice === TAKE_OVER;
+}
+
+/** A new conversation, or a stored one in a session that is open. @throws UsageError when it cannot be opened */
+export function openAnother(store: SessionStore, redactor: Redactor, id?: string, takeOver = false): Conversation {
+  if (id === undefined) return openConversation(store, randomUUID(), redactor, () => undefined);
+  const {id: found, transcript} = store.find(id);
+  return openConversation(store, found, redactor, () => readTranscript(transcript), {takeOver});
 }
 
 /** More than front ends show of a conversation that goes on. */

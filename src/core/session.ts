@@ -37,7 +37,7 @@ class LocalSession implements Session {
     this.#commands = new CommandRunner(parts, this, this.#emit);
     this.#userCommands = new UserCommands(parts, this.#emit);
     const handlers = {turns: this.#turns, userCommands: this.#userCommands};
-    this.#requests = createRequests(parts, handlers, this.#emit, () => this.#emit({type: 'session', info: this.info}));
+    this.#requests = createRequests(parts, handlers, this.#emit, () => this.info);
     this.#pending = parts.pending;
   }
 

@@ -81,7 +81,9 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
     },
     (error: unknown) => {
       // After leaving, an error of the session is not shown.
-      if (!controller.local.get().isLeaving) fail(getErrorCode(error) === 'USAGE' ? 2 : 1, error);
+      if (controller.local.get().isLeaving) return;
+      if (getErrorCode(error) === 'WITHDRAWN') controller.leave(0);
+      else fail(getErrorCode(error) === 'USAGE' ? 2 : 1, error);
     },
   );
 

@@ -107,6 +107,8 @@ export type AgentEventBody =
       readonly postTokens: number;
     }
   | {readonly type: 'cleared'}
+  /** Another conversation was opened; `restored` has its end. */
+  | {readonly type: 'resumed'; readonly info: SessionInfo}
   /** The conversation was taken back to before an earlier prompt. */
   | {readonly type: 'rewound'}
   | {
@@ -146,12 +148,22 @@ export interface Question {
   readonly hint?: string;
   /** Empty: the person types a line of text, which is the answer's `note`. */
   readonly options: readonly QuestionOption[];
+  /** A list of any length in place of options: the person narrows it by typing, and takes a row by arrows and Enter. */
+  readonly list?: readonly ListItem[];
   /** What Esc does, for the person to read. */
   readonly escape: string;
   /** What Enter does while no option is marked, for the person to read. Absent: nothing. */
   readonly enter?: string;
   /** The front end opens `$EDITOR` on this file instead of asking, and answers `text` when the editor was closed. */
   readonly editor?: {readonly file: string};
+}
+
+export interface ListItem {
+  readonly choice: string;
+  /** Cut where the window is narrow. */
+  readonly label: string;
+  /** In a few words, beside the label. Typing finds it too. */
+  readonly info?: string;
 }
 
 export interface QuestionOption {

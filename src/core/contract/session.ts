@@ -55,6 +55,13 @@ export interface Requests {
   take_back(request: {readonly id: string}): PromptContent | undefined;
   /** Begins a new conversation. @returns the old one's id; its transcript stays. */
   clear(): Promise<{readonly previous: string}>;
+  /** The sessions of this directory, the one that was written last first. */
+  sessions(): readonly SessionSummary[];
+  /**
+   * Goes on with another session of this directory. @returns the id of the one that was left.
+   * @throws MiniCcError `SESSION_BUSY` while something is at work, UsageError when it cannot be opened: then this one stays
+   */
+  resume(request: {readonly session: string; readonly takeOver?: boolean}): Promise<{readonly previous: string}>;
   /** The prompts to which `rewind` can go back, newest first. @throws MiniCcError while something is at work. */
   rewind_points(): readonly RewindPoint[];
   /** Takes the conversation, the files or both back to before a prompt. @throws MiniCcError while something is at work. */
@@ -177,6 +184,23 @@ export interface Stopped {
   readonly wasBusy: boolean;
   /** Runs that were at work. */
   readonly runs: number;
+}
+
+/** What is known of a stored session without opening it. */
+export interface SessionSummary {
+  readonly id: string;
+  /** When it was written to last, in milliseconds since the epoch. */
+  readonly at: number;
+  /** All of its transcript, also those that were taken back. */
+  readonly messages: number;
+  /** The first one. */
+  readonly prompt: string;
+  /** That git had checked out when it began. */
+  readonly branch?: string;
+  /** It is damaged: what is wrong, and what can be done. */
+  readonly problem?: string;
+  /** Who has it locked, where that is a process of another machine or container: it opens only with `takeOver`. */
+  readonly lockedBy?: string;
 }
 
 /** A prompt in the transcript. */

@@ -62,6 +62,8 @@ export type TranscriptEntry =
       readonly agent: string;
       readonly cwd: string;
       readonly at: string;
+      /** Of a session: the branch that git had checked out. */
+      readonly branch?: string;
       /** From here on only of a subagent's run: the session that dispatched it, and its `RunHeader`. */
       readonly parent?: string;
       readonly description?: string;

@@ -5,7 +5,7 @@ import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/eve
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
-import type {Command, RestoredFiles, RewindPoint, RunDiff} from '../contract/session.ts';
+import type {Command, RestoredFiles, RewindPoint, RunDiff, SessionSummary} from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {Questions} from '../permissions/questions.ts';
@@ -55,8 +55,10 @@ export interface SessionParts {
   };
   /** From now on, also for what runs and what is asked just now. */
   setPermissionMode(mode: PermissionMode): void;
-  /** For /clear. */
-  openConversation(): Conversation;
+  /** A new conversation, or a stored one. @throws UsageError when it cannot be opened */
+  openConversation(id?: string, takeOver?: boolean): Conversation;
+  /** Of this directory, the one that was written last first. */
+  listSessions(): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used. */
   resolveModel(name: string): Model;
   /** Stops watching files, and waits for what goes on beside the turns. */

@@ -1,24 +1,26 @@
 /** What the session answers to each request: the one table behind slash commands and control requests. */
 import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
-import type {Emit} from '../contract/events.ts';
-import type {Requests, RestoredFiles} from '../contract/session.ts';
+import type {Emit, SessionInfo} from '../contract/events.ts';
+import type {Requests} from '../contract/session.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
-import {closeConversation, type SessionParts} from './parts.ts';
+import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
+import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 import type {UserCommands} from './user-commands.ts';
 
-/** @param emitInfo to be called when `info` has changed */
+/** @param getInfo what front ends see of the session now */
 export function createRequests(
   parts: SessionParts,
   {turns, userCommands}: {readonly turns: Turns; readonly userCommands: UserCommands},
   emit: Emit,
-  emitInfo: () => void,
+  getInfo: () => SessionInfo,
 ): Requests {
+  const emitInfo = () => emit({type: 'session', info: getInfo()});
   return {
     find_files: ({query}) => parts.findFiles(query),
     tell: ({text, label}) =>
@@ -27,7 +29,7 @@ export function createRequests(
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
     ...contextRequests(parts, turns),
-    ...conversationRequests(parts, turns, emit, emitInfo),
+    ...conversationRequests(parts, turns, emit, getInfo),
   };
 }
 
@@ -67,61 +69,6 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
 }
 
 type ContextRequest = 'compact' | 'context';
-type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'rewind_points' | 'rewind';
-
-function conversationRequests(
-  parts: SessionParts,
-  turns: Turns,
-  emit: Emit,
-  emitInfo: () => void,
-): Pick<Requests, ConversationRequest> {
-  const {state, inbox, manager, changes} = parts;
-  const getPoints = () => {
-    if (turns.isBusy) throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then go back.');
-    return state.conversation.rewindPoints();
-  };
-  return {
-    stop: () => turns.stop(),
-    take_back({id}) {
-      const content = inbox.takeBack(id)?.content;
-      if (content !== undefined) emit({type: 'queued_prompt_taken_back', id});
-      return content;
-    },
-    async clear() {
-      const previous = state.conversation.id;
-      // What is typed meanwhile belongs to the new conversation.
-      await turns.pause(async () => {
-        await turns.stop();
-        await manager.clear();
-        // Those that wait belong to the old conversation: they are announced when it goes on.
-        inbox.drop('announcement');
-        inbox.drop('companion');
-        // First the new one: if it cannot be opened, the old one stays.
-        const next = parts.openConversation();
-        closeConversation(state.conversation, emit);
-        state.conversation = next;
-        emit({type: 'cleared'});
-        emitInfo();
-      });
-      return {previous};
-    },
-    rewind_points: getPoints,
-    async rewind({to, what}) {
-      const point = getPoints().find(({uuid}) => uuid === to);
-      if (!point) throw new MiniCcError('PROMPT_NOT_FOUND', `There is no prompt ${to} to go back to`);
-      let files: RestoredFiles | undefined;
-      // What is typed meanwhile comes after what is left.
-      await turns.pause(async () => {
-        if (what !== 'conversation') files = await changes.rewind(point.at);
-        if (what === 'files') return;
-        const {history, messagesBefore} = state.conversation;
-        history.rewind(point.uuid, () => messagesBefore(point.uuid));
-        emit({type: 'rewound'});
-      });
-      return {point, ...(files && {files})};
-    },
-  };
-}
 
 function runRequests(
   parts: SessionParts,

@@ -26,7 +26,7 @@ export const PLANNED_FEATURES = {
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
-  commands: ['cost', 'resume', 'export', 'fanout', 'init', 'memory', 'mcp'],
+  commands: ['cost', 'export', 'fanout', 'init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
   settings: ['fallback', 'providers', 'pricing', 'hooks', 'mcpServers', 'verify', 'fanOut', 'thinking'],
   /** Environment variables. */

@@ -2,15 +2,18 @@
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/results.ts';
+import type {SessionSummary} from '../../core/contract/session.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
 import {RedactingStream, Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
+import {readBranch} from '../../core/util/files/git-folder.ts';
 import {createPrivateFolder, openPrivateFile} from '../../core/util/files/private-file.ts';
 import {TRANSCRIPT} from './archive.ts';
 import {RunFiles} from './run-files.ts';
 import {findForeignLock, isLocked, type LockOptions, SessionLock} from './session-lock.ts';
 import {assertContinuable, describeProblem, mendHeader, readHeader, type TranscriptHeader} from './transcript.ts';
+import {summarizeTranscript} from './transcript-summary.ts';
 import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
 interface OpenSession {
@@ -62,7 +65,8 @@ export class SessionStore {
    */
   openSession(id: string, options: LockOptions = {}): OpenSession {
     const folder = this.sessionFolder(id);
-    const header = {id, agent: 'main', cwd: this.cwd};
+    const branch = readBranch(this.cwd);
+    const header = {id, agent: 'main', cwd: this.cwd, ...(branch !== undefined && {branch})};
     const lock = new SessionLock(folder, id, options);
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor, {
       disk: this.#disk,
@@ -139,6 +143,21 @@ export class SessionStore {
     return this.#listFound()
       .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs, ...getProblem(session)}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
+  }
+
+  /** Of all sessions of `list`. */
+  summaries(): SessionSummary[] {
+    return this.list().map((session) => this.summarize(session));
+  }
+
+  summarize({id, transcript, mtimeMs, header, problem}: StoredSession): SessionSummary {
+    const lockedBy = this.findForeignLock(id);
+    return {
+      ...{id, at: mtimeMs, ...summarizeTranscript(transcript)},
+      ...(header?.branch !== undefined && {branch: header.branch}),
+      ...(!header && {problem: problem ?? 'it is empty'}),
+      ...(lockedBy !== undefined && {lockedBy}),
+    };
   }
 
   /**

@@ -51,7 +51,8 @@ export interface LiveLayout {
 export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout {
   const {question, count} = currentQuestion(ui, local);
   const isPromptEmpty = local.editor.text === '';
-  const questionPart = question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns});
+  const questionPart =
+    question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns, windowRows: rows});
   const offered = questionPart ? [] : getOffered(ui, local);
   const queued = [...ui.queued, ...local.unsent.map((text, index) => ({id: `unsent ${index}`, text}))];
   const run = openedRun(ui);

@@ -2,9 +2,10 @@ import {Box} from 'ink';
 import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
+import {findInList, listRows} from '../state/list-rows.ts';
 import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
 import {Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
-import {cutText, wrapText} from '../text/wrap.ts';
+import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {PatchLine, WrappedDiff} from './diff.tsx';
 
 /** A question as rows of the screen: its height must be known before it is drawn. */
@@ -30,11 +31,14 @@ interface QuestionState {
   readonly focus: QuestionFocus | undefined;
   readonly isPromptEmpty: boolean;
   readonly columns: number;
+  /** Of the window; default 30. */
+  readonly windowRows?: number;
 }
 
 const NOTE_LABELS = {why: '    why: ', line: '  ? '};
 
-export function questionRows({question, count, focus, isPromptEmpty, columns}: QuestionState): QuestionRows {
+export function questionRows(state: QuestionState): QuestionRows {
+  const {question, count, focus, isPromptEmpty, columns} = state;
   const rows: Row[] = [];
   const add = (style: RowStyle, lines: readonly string[], sign = '') => {
     for (const text of lines) rows.push({key: `${rows.length}`, text, style, sign});
@@ -51,6 +55,7 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: Q
     if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
     else for (const line of detail.split('\n')) add('diff', wrapText(line, columns - 2), line.slice(0, 2));
   }
+  if (question.list) return {rows: [...rows, ...listPart(state)], cursor: findCursor(state, rows.length)};
   question.options.forEach(({digit, label}, index) => {
     const isMarked = focus?.marked === index && !focus.note;
     // An option is never cut: the person must be able to read what a yes allows.
@@ -73,6 +78,25 @@ export function questionRows({question, count, focus, isPromptEmpty, columns}: Q
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
   add('hint', [cutText(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
+}
+
+const FILTER_LABEL = '  find: ';
+
+/** The line that narrows the list, and the list. */
+function listPart({question, focus, columns, windowRows = 30}: QuestionState): readonly Row[] {
+  const typed = focus?.note?.text ?? '';
+  const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
+  const hint = `  type to find · Up and Down · Enter takes it · Esc: ${question.escape}`;
+  return [
+    {key: 'find', text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
+    ...list.map((row, index): Row => ({...row, key: `item ${index}`})),
+    {key: 'keys', text: cutText(hint, columns), style: 'hint'},
+  ];
+}
+
+function findCursor({focus, columns}: QuestionState, row: number): QuestionRows['cursor'] {
+  const {text, cursor} = focus?.note ?? {text: '', cursor: 0};
+  return {row, column: Math.min(columns - 1, FILTER_LABEL.length + textWidth(text.slice(0, cursor)))};
 }
 
 function cutRows(rows: readonly string[], count: number): readonly string[] {

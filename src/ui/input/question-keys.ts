@@ -3,6 +3,7 @@
  * its first 0.3 s, and none while text is typed in the prompt, unless the person went to the question by Tab.
  */
 import type {Answer, Question, QuestionOption} from '../../core/contract/events.ts';
+import {findInList} from '../state/list-rows.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
 import {editorAction, type KeyPress} from './keys.ts';
 
@@ -17,7 +18,7 @@ export interface QuestionFocus {
   readonly isTaken: boolean;
   /** The option that the arrows marked; none at first. */
   readonly marked: number | undefined;
-  /** The note to the model that goes with the answer, while it is typed. */
+  /** The note to the model that goes with the answer, while it is typed; of a list, what it is narrowed by. */
   readonly note: EditorState | undefined;
   /** The answer that the note goes with. */
   readonly choice: string;
@@ -31,7 +32,8 @@ export interface QuestionStep {
 }
 
 export function focusOn(question: Question, now: number): QuestionFocus {
-  return {id: question.id, shownAt: now, isTaken: false, marked: undefined, note: undefined, choice: question.escape};
+  const list = question.list ? {marked: 0, note: createEditor()} : {marked: undefined, note: undefined};
+  return {id: question.id, shownAt: now, isTaken: false, choice: question.escape, ...list};
 }
 
 export function questionKey(
@@ -40,6 +42,7 @@ export function questionKey(
   press: KeyPress,
   {isPromptEmpty, now}: {readonly isPromptEmpty: boolean; readonly now: number},
 ): QuestionStep {
+  if (question.list) return listKey(focus, question, press, now);
   if (focus.note) return noteKey(focus, focus.note, press, question);
   const used = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
   const ignored: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
@@ -70,6 +73,30 @@ export function questionKey(
     }
     default:
       return ignored;
+  }
+}
+
+/** The arrows move the mark, Enter takes the marked row, all else narrows the list. */
+function listKey(focus: QuestionFocus, question: Question, press: KeyPress, now: number): QuestionStep {
+  const step = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
+  if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: press.name === 'return'};
+  const filter = focus.note ?? createEditor();
+  const found = findInList(question.list ?? [], filter.text);
+  const marked = Math.min(focus.marked ?? 0, found.length - 1);
+  switch (press.name) {
+    case 'escape':
+      return {...step(), answer: {choice: question.escape}};
+    case 'up':
+    case 'down':
+      return found.length === 0 ? step() : step({marked: nextMark(marked, found.length, press.name === 'up' ? -1 : 1)});
+    case 'return': {
+      const item = found[marked];
+      return item ? {...step(), answer: {choice: item.choice}} : step();
+    }
+    default: {
+      const action = editorAction(press, 1000);
+      return action ? step({note: edit(filter, action), marked: 0}) : step();
+    }
   }
 }
 

@@ -3,7 +3,7 @@
  * never change; the rest is live. Text is made safe for the screen here, except the tail of the stream, which is made
  * safe when it is drawn.
  */
-import type {AgentEvent, Question, SessionInfo} from '../../core/contract/events.ts';
+import type {AgentEvent, ListItem, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Announcement} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
@@ -48,6 +48,8 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return {...state, session: safeInfo(event.info)};
     case 'cleared':
       return {...forgetEndedRuns(finishText(state)), todos: [], context: NO_CONTEXT, hasRun: false};
+    case 'resumed':
+      return addRestored({...state, session: safeInfo(event.info), hasRun: true}, event.info);
     case 'rewound':
       return {...finishText(state), todos: [], context: NO_CONTEXT};
     case 'announcement':
@@ -265,7 +267,12 @@ function safeQuestion(question: Question): Question {
     title: screenLine(question.title),
     detail: screenText(question.detail).replace(/\n+$/, ''),
     options: question.options.map((option) => ({...option, label: screenLine(option.label)})),
+    ...(question.list && {list: question.list.map(safeListItem)}),
   };
+}
+
+function safeListItem(item: ListItem): ListItem {
+  return {...item, label: screenLine(item.label), ...(item.info !== undefined && {info: screenLine(item.info)})};
 }
 
 function safeDisplay<T extends NonNullable<FinishedTool['display']>>(display: T): T {

@@ -49,6 +49,7 @@ export function sessionOver(
     sandbox: {} as SessionParts['sandbox'],
     setPermissionMode: () => undefined,
     openConversation,
+    listSessions: () => [],
     resolveModel: () => model,
     onClose: async () => undefined,
     ...change,

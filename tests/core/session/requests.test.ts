@@ -115,7 +115,7 @@ describe('request', () => {
     await expect(session.request({type: 'rewind', to: 'x', what: 'both'})).rejects.toThrow('There is no prompt x');
     const turn = session.submit('go');
     await until(() => model.requests.length === 1);
-    expect(() => session.request({type: 'rewind_points'})).toThrow('Something is at work');
+    expect(() => session.request({type: 'rewind_points'})).toThrow('A turn or an agent is at work');
     await expect(session.request({type: 'rewind', to: 'x', what: 'both'})).rejects.toThrow('Something is at work');
     session.abort();
     await turn;

@@ -1,0 +1,100 @@
+/** `/resume`: goes on with another session of this directory. Its list serves `mini-cc --resume` without an id too. */
+import type {Question} from '../core/contract/events.ts';
+import type {Command, CommandContext, CommandResult, SessionSummary} from '../core/contract/session.ts';
+import {toShortLine} from '../core/util/text.ts';
+
+export const resumeCommand: Command = {
+  name: 'resume',
+  description: 'go on with an earlier session: /resume [ID]',
+  async run(context) {
+    const {args, request, info} = context;
+    const others = request({type: 'sessions'}).filter(({id}) => id !== info.sessionId);
+    if (others.length === 0) return failed('There is no other session in this directory.');
+    if (args !== '') return resumeNamed(args, others, context);
+    const answer = await context.ask(createSessionQuestion(others, Date.now()));
+    if (!answer)
+      return failed('No session was chosen. Without a question: /resume ID. mini-cc sessions list shows the ids.');
+    const chosen = others.find(({id}) => id === answer.choice);
+    return chosen ? resume(chosen, context) : {ok: true, text: 'This session stays open.'};
+  },
+};
+
+function resumeNamed(
+  name: string,
+  others: readonly SessionSummary[],
+  context: CommandContext,
+): Promise<CommandResult> | CommandResult {
+  const found = others.filter(({id}) => id.startsWith(name));
+  const whole = others.find(({id}) => id === name) ?? (found.length === 1 ? found[0] : undefined);
+  if (whole) return resume(whole, context);
+  if (found.length > 1) return failed(`${found.length} sessions begin with ${name}: give more of the id.`);
+  const isOpen = context.info.sessionId.startsWith(name);
+  return failed(isOpen ? 'This session is open already.' : `No session ${name} in this directory. /resume lists them.`);
+}
+
+async function resume({id, lockedBy}: SessionSummary, {request, ask, info}: CommandContext): Promise<CommandResult> {
+  if (lockedBy !== undefined) {
+    const answer = await ask(createTakeOverQuestion(lockedBy));
+    if (answer?.choice !== TAKE_OVER) return failed(`${lockedBy}. This session stays open.`);
+  }
+  const left = info.sessionId;
+  await request({type: 'resume', session: id, ...(lockedBy !== undefined && {takeOver: true})});
+  return {ok: true, text: `Session ${id.slice(0, 8)} is open. Back to the one before: /resume ${left.slice(0, 8)}`};
+}
+
+export const TAKE_OVER = 'take over';
+
+/** @param lockedBy says who has the session locked */
+export function createTakeOverQuestion(lockedBy: string): Omit<Question, 'id' | 'agent'> {
+  return {
+    title: 'take over this session?',
+    detail: `${lockedBy}.\nWhether that one still works on it cannot be seen from here. If it does, it will be kept from writing.`,
+    detailType: 'text',
+    options: [
+      {digit: 1, choice: TAKE_OVER, label: 'yes, it has ended'},
+      {digit: 2, choice: 'leave', label: 'no, leave'},
+    ],
+    escape: 'leave',
+    enter: 'leave',
+  };
+}
+
+const MAX_LABEL_CHARS = 200;
+
+/** @param now milliseconds since the epoch */
+export function createSessionQuestion(
+  sessions: readonly SessionSummary[],
+  now: number,
+): Omit<Question, 'id' | 'agent'> {
+  return {
+    title: 'go on with which session?',
+    detail: '',
+    detailType: 'text',
+    options: [],
+    list: sessions.map((session) => ({choice: session.id, label: getLabel(session), info: formatInfo(session, now)})),
+    escape: 'leave',
+  };
+}
+
+function getLabel({prompt, problem}: SessionSummary): string {
+  return problem === undefined ? toShortLine(prompt, MAX_LABEL_CHARS) || '(no prompt)' : `damaged: ${problem}`;
+}
+
+function formatInfo({id, at, messages, branch}: SessionSummary, now: number): string {
+  const count = `${messages} message${messages === 1 ? '' : 's'}`;
+  return [formatAge(now - at), branch, count, id.slice(0, 8)].filter((part) => part !== undefined).join(' · ');
+}
+
+/** `5 min ago`. @param ms since then */
+function formatAge(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ago`;
+  return `${Math.floor(hours / 24)} days ago`;
+}
+
+function failed(text: string): CommandResult {
+  return {ok: false, text};
+}

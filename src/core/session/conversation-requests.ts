@@ -1,0 +1,88 @@
+/** Requests about the conversation: stopping it, leaving it for another one, and going back in it. */
+import type {Emit, SessionInfo} from '../contract/events.ts';
+import type {Requests, RestoredFiles} from '../contract/session.ts';
+import {MiniCcError, UsageError} from '../util/errors.ts';
+import {type Conversation, closeConversation, type SessionParts} from './parts.ts';
+import type {Turns} from './turns.ts';
+
+export type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'sessions' | 'resume' | 'rewind_points' | 'rewind';
+
+export function conversationRequests(
+  parts: SessionParts,
+  turns: Turns,
+  emit: Emit,
+  getInfo: () => SessionInfo,
+): Pick<Requests, ConversationRequest> {
+  const {state, inbox, manager, changes} = parts;
+  const assertIdle = (what: string) => {
+    if (!turns.isBusy) return;
+    throw new MiniCcError(
+      'SESSION_BUSY',
+      `A turn or an agent is at work: wait for its end, or end it by /stop. Then ${what}.`,
+    );
+  };
+  const getPoints = () => {
+    assertIdle('go back');
+    return state.conversation.rewindPoints();
+  };
+  const leaveFor = async (next: Conversation, shown: () => void) => {
+    await manager.clear();
+    // Those that wait belong to the old conversation: they are announced when it goes on.
+    inbox.drop('announcement');
+    inbox.drop('companion');
+    closeConversation(state.conversation, emit);
+    state.conversation = next;
+    emit({type: 'cleared'});
+    shown();
+  };
+  return {
+    stop: () => turns.stop(),
+    take_back({id}) {
+      const content = inbox.takeBack(id)?.content;
+      if (content !== undefined) emit({type: 'queued_prompt_taken_back', id});
+      return content;
+    },
+    async clear() {
+      const previous = state.conversation.id;
+      // What is typed meanwhile belongs to the new conversation.
+      await turns.pause(async () => {
+        await turns.stop();
+        await leaveFor(parts.openConversation(), () => emit({type: 'session', info: getInfo()}));
+      });
+      return {previous};
+    },
+    sessions: () => parts.listSessions(),
+    async resume({session, takeOver}) {
+      const previous = state.conversation.id;
+      assertIdle('open another session');
+      if (session === previous) throw new UsageError('This session is open already');
+      await turns.pause(async () => {
+        // First: if it cannot be opened, this one stays.
+        const next = parts.openConversation(session, takeOver);
+        await leaveFor(next, () => undefined);
+        const pending = manager.restore(next.announced);
+        emit({type: 'resumed', info: getInfo()});
+        for (const {event, message} of pending) {
+          emit(event);
+          inbox.put(message);
+        }
+      });
+      return {previous};
+    },
+    rewind_points: getPoints,
+    async rewind({to, what}) {
+      const point = getPoints().find(({uuid}) => uuid === to);
+      if (!point) throw new MiniCcError('PROMPT_NOT_FOUND', `There is no prompt ${to} to go back to`);
+      let files: RestoredFiles | undefined;
+      // What is typed meanwhile comes after what is left.
+      await turns.pause(async () => {
+        if (what !== 'conversation') files = await changes.rewind(point.at);
+        if (what === 'files') return;
+        const {history, messagesBefore} = state.conversation;
+        history.rewind(point.uuid, () => messagesBefore(point.uuid));
+        emit({type: 'rewound'});
+      });
+      return {point, ...(files && {files})};
+    },
+  };
+}
