@@ -109,6 +109,8 @@ function parseByMeow(args: readonly string[]) {
 
 /** `--name`, `--name=value`, `-n`. Anything else is text: `-5 apples`, `- be brief`. */
 const FLAG = /^--?([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
+/** In place of a session's id: the person chooses one. No id can be this. */
+const CHOOSE = '?';
 /** No argument can contain it. */
 const MARK = '\0';
 
@@ -124,7 +126,7 @@ function toMeowArguments(args: readonly string[]): string[] {
     if (arg === '--') return [...words, ...args.slice(index)];
     const [, flag, value] = FLAG.exec(arg) ?? [];
     if (isBareResume(flag, value, args[index + 1])) {
-      words.push(`--resume=${MARK}`);
+      words.push(`--resume=${CHOOSE}`);
     } else if (flag !== undefined) {
       const isOfRules = ['allowedTools', 'disallowedTools'].includes(camelCase(flag));
       rules = isOfRules ? {flag: `--${flag}`, isEmpty: value === undefined} : undefined;
@@ -234,7 +236,8 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
 
 function getWhich(flags: Flags): SessionOptions['which'] {
   const resume = last(flags.resume);
-  if (resume === '') return {type: 'choose'};
+  if (resume === '') throw new UsageError('--resume needs the id of a session; --continue takes the last one');
+  if (resume === CHOOSE) return {type: 'choose'};
   if (resume !== undefined) return {type: 'resume', id: resume};
   if (flags.continue) return {type: 'continue'};
   const id = last(flags.sessionId);

@@ -122,7 +122,6 @@ describe('the command line', () => {
     [['--no-model'], /Unknown flag --no-model/],
     [['doctor', '--yes'], /--yes does not go with mini-cc doctor/],
     [['-r', ''], /--resume needs the id of a session/],
-    [['--resume'], /--resume needs the id of a session/],
   ])('%j is bad usage', (args, words) => {
     expect(() => parse(...args)).toThrow(words);
   });

@@ -13,18 +13,7 @@ export function conversationRequests(
   emit: Emit,
   getInfo: () => SessionInfo,
 ): Pick<Requests, ConversationRequest> {
-  const {state, inbox, manager, changes} = parts;
-  const assertIdle = (what: string) => {
-    if (!turns.isBusy) return;
-    throw new MiniCcError(
-      'SESSION_BUSY',
-      `A turn or an agent is at work: wait for its end, or end it by /stop. Then ${what}.`,
-    );
-  };
-  const getPoints = () => {
-    assertIdle('go back');
-    return state.conversation.rewindPoints();
-  };
+  const {state, inbox, manager} = parts;
   const leaveFor = async (next: Conversation, shown: () => void) => {
     await manager.clear();
     // Those that wait belong to the old conversation: they are announced when it goes on.
@@ -54,7 +43,7 @@ export function conversationRequests(
     sessions: () => parts.listSessions(),
     async resume({session, takeOver}) {
       const previous = state.conversation.id;
-      assertIdle('open another session');
+      assertIdle(turns, 'open another session');
       if (session === previous) throw new UsageError('This session is open already');
       await turns.pause(async () => {
         // First: if it cannot be opened, this one stays.
@@ -69,6 +58,20 @@ export function conversationRequests(
       });
       return {previous};
     },
+    ...rewindRequests(parts, turns, emit),
+  };
+}
+
+function rewindRequests(
+  {state, changes}: SessionParts,
+  turns: Turns,
+  emit: Emit,
+): Pick<Requests, 'rewind_points' | 'rewind'> {
+  const getPoints = () => {
+    assertIdle(turns, 'go back');
+    return state.conversation.rewindPoints();
+  };
+  return {
     rewind_points: getPoints,
     async rewind({to, what}) {
       const point = getPoints().find(({uuid}) => uuid === to);
@@ -85,4 +88,12 @@ export function conversationRequests(
       return {point, ...(files && {files})};
     },
   };
+}
+
+function assertIdle({isBusy}: Turns, what: string): void {
+  if (!isBusy) return;
+  throw new MiniCcError(
+    'SESSION_BUSY',
+    `A turn or an agent is at work: wait for its end, or end it by /stop. Then ${what}.`,
+  );
 }

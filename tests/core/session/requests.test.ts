@@ -116,7 +116,9 @@ describe('request', () => {
     const turn = session.submit('go');
     await until(() => model.requests.length === 1);
     expect(() => session.request({type: 'rewind_points'})).toThrow('A turn or an agent is at work');
-    await expect(session.request({type: 'rewind', to: 'x', what: 'both'})).rejects.toThrow('Something is at work');
+    await expect(session.request({type: 'rewind', to: 'x', what: 'both'})).rejects.toThrow(
+      'A turn or an agent is at work',
+    );
     session.abort();
     await turn;
   });
