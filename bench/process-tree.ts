@@ -17,6 +17,11 @@ export function readUsage(pid: number): ProcessUsage {
   };
 }
 
+/** CPU time of the process alone so far, in clock ticks (10 ms). */
+export function readOwnTicks(pid: number): number {
+  return sum(readStat(pid).slice(11, 13).map(Number));
+}
+
 function findDescendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {

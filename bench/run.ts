@@ -13,6 +13,7 @@ import {type MemoryOverTime, measurePromptMemory, measureTurnMemory} from './mem
 import {measureSearch, SEARCHED_FILES} from './repositories.ts';
 import {measureNode, measureTimeToPrompt, measureTimeToTypedKey, measureVersion} from './start-up.ts';
 import {measureInRounds} from './statistics.ts';
+import {measureStreaming, type StreamingUse} from './streaming.ts';
 import {measureFirstRequest, measureTurn} from './turns.ts';
 
 interface Row {
@@ -57,6 +58,7 @@ async function measure(): Promise<Row[]> {
   const [turns, prompts] = short ? [300, 80] : [2000, 500];
   const turnMemory = await measureTurnMemory(home, turns);
   const promptMemory = await measurePromptMemory(home, prompts);
+  const streaming = await measureStreaming(home);
   const compareWithNode = (what: string, ms: number, target?: number): Row => ({
     what,
     measured: `${ms.toFixed(0)} ms`,
@@ -73,6 +75,7 @@ async function measure(): Promise<Row[]> {
     createRow('CPU at rest, ticks of 10 ms in 3 s', atRest.ticks, 'ticks', 1),
     createMemoryRow(`one run of ${turns} turns`, turnMemory),
     createMemoryRow(`${prompts} prompts in the REPL`, promptMemory),
+    ...createStreamingRows(streaming),
     createRow('time of mini-cc in a turn with one `bash true`', turn, 'ms', 12),
     createRow('first request with all tools', bytes / 1024, 'KB', 12),
     createCheckpointRow('the first command of a session', checkpoints.firstMs),
@@ -113,6 +116,16 @@ function compareWithBare({plainMs, bareMs, readOnlyMs}: ConfinedTimes): Row {
 
 function createCheckpointRow(what: string, ms: number): Row {
   return {what: `checkpoint of ${CHECKPOINT_FILES} files around ${what}`, measured: `${ms.toFixed(0)} ms`};
+}
+
+function createStreamingRows({cpuSeconds, megabytes, keyP95, faults}: StreamingUse): Row[] {
+  const what = 'an answer of 100,000 characters beside eight subagents';
+  const wrong = faults.length === 0 ? '' : ` (${faults.join('; ')})`;
+  return [
+    createRow(`CPU time of ${what}${wrong}`, cpuSeconds, 's', 1.5),
+    createRow(`written to the terminal for ${what}`, megabytes, 'MB', 0.3),
+    createRow('a typed key is on the screen meanwhile, 95 of 100', keyP95, 'ms', 16),
+  ];
 }
 
 function createMemoryRow(what: string, {earlyMb, mostMb}: MemoryOverTime): Row {

@@ -45,7 +45,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   agents: ['zod', 'jsonc-parser', 'yaml'],
   config: ['zod'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', '@vscode/ripgrep', 'node-html-markdown', 'node-html-parser'],
-  ui: ['ink', 'react', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
+  ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
   print: ['string-width'],
   compose: ['@vscode/ripgrep'],
   cli: ['meow'],

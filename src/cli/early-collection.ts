@@ -11,7 +11,7 @@ const SMALL_BYTES = 120 * MB;
 const MAX_GROWTH = 1.15;
 const MIN_INTERVAL_MS = 1_000;
 /** A process that really uses much spends at most this share of its time on these collections. */
-const MAX_TIME_SHARE = 0.1;
+const MAX_TIME_SHARE = 0.04;
 
 /** Looks at the memory after each collection that V8 makes by itself: where nothing is allocated, nothing happens. */
 export function collectGarbageEarly(): void {

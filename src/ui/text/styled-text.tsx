@@ -1,6 +1,7 @@
-import {Text, type TextProps} from 'ink';
-import {createContext, Fragment, type ReactNode, useContext} from 'react';
+import {Text, type TextProps, useIsScreenReaderEnabled} from 'ink';
+import {createContext, type ReactNode, useContext} from 'react';
 import {getTheme, type Theme, type Tone} from '../theme.ts';
+import {paintRows} from './paint.ts';
 import {wrapRows} from './wrap.ts';
 
 /** A piece of text in one style. */
@@ -31,46 +32,30 @@ export function Styled({tone, children, ...style}: StyledProps) {
   );
 }
 
+/** The theme for text with codes; undefined for a screen reader, which gets it plain. */
+function usePaint(): Theme | undefined {
+  const theme = useContext(ThemeContext);
+  return useIsScreenReaderEnabled() ? undefined : theme;
+}
+
 /** One row of the screen. */
 export type Row = readonly Span[];
 
 /** Rows that fit the window: nothing breaks them again. */
 export function Rows({rows}: {readonly rows: readonly Row[]}) {
+  const theme = usePaint();
   if (rows.length === 0) return null;
-  return (
-    <Text>
-      {keyed(rows).map(({key, value: row}, index) => (
-        <Fragment key={key}>
-          {index > 0 && '\n'}
-          {row.length === 0 && rows.length === 1 && ' '}
-          {keyed(row).map((part) => (
-            <Styled key={part.key} {...part.value.style}>
-              {part.value.text}
-            </Styled>
-          ))}
-        </Fragment>
-      ))}
-    </Text>
-  );
+  return <Text>{paintRows(rows, theme) || ' '}</Text>;
 }
 
 /** Styled text with line breaks of its own: Ink would begin a row with the space where it broke the line. */
 export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
-  const rows = wrapRows(spans.map(({text}) => text).join(''), columns);
-  return (
-    <Text>
-      {keyed(rows).map(({key, value: {start, end, indent}}, index) => (
-        <Fragment key={key}>
-          {index > 0 && `\n${' '.repeat(indent)}`}
-          {keyed(cutSpans(spans, start, end)).map((part) => (
-            <Styled key={part.key} {...part.value.style}>
-              {part.value.text}
-            </Styled>
-          ))}
-        </Fragment>
-      ))}
-    </Text>
-  );
+  const theme = usePaint();
+  const rows = wrapRows(spans.map(({text}) => text).join(''), columns).map(({start, end, indent}) => [
+    ...(indent > 0 ? [{text: ' '.repeat(indent), style: {}}] : []),
+    ...cutSpans(spans, start, end),
+  ]);
+  return <Text>{paintRows(rows, theme)}</Text>;
 }
 
 /** Wrapped text in one style. */
