@@ -31,6 +31,7 @@ const CORE_LAYERS = [
   ['turn'],
   ['agent-loop.ts', 'attached-files.ts', 'tool-calls.ts'],
   ['runs', 'subagent.ts', 'subagent-manager.ts'],
+  ['fan-out'],
   ['session', 'session.ts'],
 ];
 
