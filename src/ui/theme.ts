@@ -2,6 +2,7 @@
  * The colours of the screen, and nothing else has any. Components and formatted text name a tone, e.g. `muted`; the theme
  * says how it looks when it is drawn. No state is told by colour alone: a word or a sign says the same.
  */
+import chalk, {type ChalkInstance, type ForegroundColorName} from 'chalk';
 import type {TextProps} from 'ink';
 import type {ThemeName} from '../core/contract/events.ts';
 
@@ -189,4 +190,28 @@ function colorBlindTerminal(): Partial<Theme> {
 /** @param colorBits of the terminal, as `stdout.getColorDepth` says: 1, 4, 8 or 24 */
 export function getTheme(name: ThemeName = 'terminal', colorBits = 24): Theme {
   return colorBits >= 8 ? THEMES[name] : {...TERMINAL, ...FEW_COLORS[name]};
+}
+
+/** The text with the codes of the terminal: React and Ink draw many pieces as one text, which takes them far less time. */
+export function paint(text: string, look: Look & Pick<TextProps, 'italic' | 'strikethrough'>): string {
+  const {dimColor, color, backgroundColor, bold, italic, underline, strikethrough, inverse} = look;
+  let painter: ChalkInstance = chalk;
+  if (dimColor) painter = painter.dim;
+  if (color) painter = withColor(painter, color);
+  if (backgroundColor) painter = withBackground(painter, backgroundColor);
+  if (bold) painter = painter.bold;
+  if (italic) painter = painter.italic;
+  if (underline) painter = painter.underline;
+  if (strikethrough) painter = painter.strikethrough;
+  if (inverse) painter = painter.inverse;
+  return painter === chalk ? text : painter(text);
+}
+
+function withColor(painter: ChalkInstance, color: string): ChalkInstance {
+  return color.startsWith('#') ? painter.hex(color) : painter[color as ForegroundColorName];
+}
+
+function withBackground(painter: ChalkInstance, color: string): ChalkInstance {
+  if (color.startsWith('#')) return painter.bgHex(color);
+  return painter[`bg${color[0]!.toUpperCase()}${color.slice(1)}` as 'bgRed'];
 }

@@ -1,7 +1,6 @@
 import {Text, type TextProps, useIsScreenReaderEnabled} from 'ink';
 import {createContext, type ReactNode, useContext} from 'react';
-import {getTheme, type Theme, type Tone} from '../theme.ts';
-import {paintRows} from './paint.ts';
+import {getTheme, paint, type Theme, type Tone} from '../theme.ts';
 import {wrapRows} from './wrap.ts';
 
 /** A piece of text in one style. */
@@ -40,6 +39,12 @@ function usePaint(): Theme | undefined {
 
 /** One row of the screen. */
 export type Row = readonly Span[];
+
+function paintRows(rows: readonly Row[], theme: Theme | undefined): string {
+  const paintSpan = ({text, style: {tone, ...style}}: Span) =>
+    theme ? paint(text, {...(tone && theme[tone]), ...style}) : text;
+  return rows.map((row) => row.map(paintSpan).join('')).join('\n');
+}
 
 /** Rows that fit the window: nothing breaks them again. */
 export function Rows({rows}: {readonly rows: readonly Row[]}) {
