@@ -1,4 +1,4 @@
-/** How commands say what was put back, and what is not known of changes. */
+/** How commands say what was restored, and what is not known of changes. */
 import path from 'node:path';
 import type {CheckpointGaps, RestoredFiles} from '../core/contract/session.ts';
 
@@ -6,21 +6,33 @@ import type {CheckpointGaps, RestoredFiles} from '../core/contract/session.ts';
 const MAX_NAMES = 30;
 
 /**
- * What was put back and what was left, a line each; empty when there was nothing to do.
+ * What was done to which files, and what was left; empty when there was nothing to do.
  * @param root the workspace; paths inside it are shown relative to it
  */
 export function formatRestored({restored, left}: RestoredFiles, root: string): string {
-  const shown = (file: string) => (file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file);
-  const done = restored.map(({path: file, how}) => `${shown(file)}${how === 'put back' ? '' : ` (${how})`}`);
-  const unchanged = left.map(({path: file, why}) => `${shown(file)}: ${why}`);
-  return [...formatList(done, 'put back'), ...formatList(unchanged, 'left as it is')].join('\n');
+  const listOf = (how: RestoredFiles['restored'][number]['how']) =>
+    restored.filter((file) => file.how === how).map((file) => formatPath(file.path, root));
+  const unchanged = left.map(({path: file, why}) => `${formatPath(file, root)}: ${why}`);
+  return [
+    ...formatList(listOf('put back'), 'file', 'restored'),
+    ...formatList(listOf('removed'), 'new file', 'deleted'),
+    ...formatList(listOf('brought back'), 'deleted file', 'brought back'),
+    ...formatList(unchanged, 'file', 'left as it is'),
+  ].join('\n');
 }
 
-function formatList(lines: readonly string[], what: string): string[] {
+/** Relative where it is inside the workspace. */
+export function formatPath(file: string, root: string): string {
+  return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
+}
+
+/** A head and a line each; nothing for an empty list. */
+export function formatList(lines: readonly string[], what: string, done: string): string[] {
   if (lines.length === 0) return [];
   const more = lines.length - MAX_NAMES;
   const shown = lines.slice(0, MAX_NAMES).map((line) => `  ${line}`);
-  return [`${formatFiles(lines.length)} ${what}:`, ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
+  const head = `${lines.length} ${what}${lines.length === 1 ? '' : 's'} ${done}:`;
+  return [head, ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
 export function formatFiles(count: number): string {

@@ -123,7 +123,7 @@ describe('/subagents undo', () => {
     put('b.txt', 'mine');
     expect(await undo(ended)).toEqual({
       ok: true,
-      text: '[code] refactor auth: 2 files put back:\n  n.txt (removed)\n  a.txt\n1 file left as it is:\n  b.txt: changed since outside mini-cc',
+      text: '[code] refactor auth: 1 file restored:\n  a.txt\n1 new file deleted:\n  n.txt\n1 file left as it is:\n  b.txt: changed since outside mini-cc',
     });
     expect(notified).toEqual([`/subagents undo ${at('n.txt')}`, `/subagents undo ${at('a.txt')}`]);
     put('b.txt', '1');

@@ -61,7 +61,7 @@ describe('/subagents diff and undo', () => {
     await where.write('README.md', '# Mine\n');
     const undone = await runCli(['-p', '--continue', '/subagents undo 1'], given);
     expect(undone).toMatchObject({code: 0});
-    expect(undone.stdout).toContain('src/auth/key.ts (removed)');
+    expect(undone.stdout).toContain('1 new file deleted:\n  src/auth/key.ts');
     expect(undone.stdout).toContain('1 file left as it is:\n  README.md: changed since outside mini-cc');
     expect(await where.read('README.md')).toBe('# Mine\n');
     expect(await where.read('src/main.ts')).toBe(before);
@@ -87,7 +87,7 @@ describe('/subagents diff and undo', () => {
     process.kill(terminal.pid, 'SIGKILL');
     await terminal.close();
     const undone = await runCli(['-p', '--continue', '/subagents undo 1'], given);
-    expect(undone.stdout).toContain('src/main.ts (brought back)');
+    expect(undone.stdout).toMatch(/deleted files brought back:[^]*src\/main.ts/);
     expect(await where.read('README.md')).toBe(before);
     expect(await where.git('status', '--porcelain')).toBe('');
   });
@@ -152,7 +152,7 @@ describe('/rewind', () => {
     await runCli([...flags, '--continue', 'write two'], given);
     const back = await runCli(['-p', '--continue', '/rewind 1'], given);
     expect(back.stdout).toContain('The conversation is as it was before: write two (4 messages taken back)');
-    expect(back.stdout).toContain('2 files put back:');
+    expect(back.stdout).toContain('1 file restored:\n  log.txt\n1 new file deleted:\n  two.txt');
     expect(await where.read('log.txt')).toBe('one\n');
     await expect(where.read('two.txt')).rejects.toThrow('ENOENT');
     const next = await runCli(['-p', '--continue', 'how many?'], given);
@@ -172,11 +172,17 @@ describe('/rewind', () => {
     await terminal.waitFor('press Esc again');
     terminal.press('escape');
     await terminal.waitFor('go back to before which prompt?');
-    await terminal.waitFor('1 write two');
-    await terminal.waitFor('2 write one');
+    await terminal.waitFor(/> write two +\d\d:\d\d/);
     await moment();
-    terminal.type('2');
+    terminal.type('one');
+    await terminal.waitFor(/> write one +\d\d:\d\d/);
+    await moment();
+    terminal.press('enter');
     await terminal.waitFor('what should be as before: write one');
+    await terminal.waitFor('8 messages would be taken back.');
+    await moment();
+    terminal.type('1');
+    await terminal.waitFor('delete 3 files made since then?');
     await moment();
     terminal.type('1');
     await terminal.waitFor('The conversation is as it was before: write one (8 messages taken back)');

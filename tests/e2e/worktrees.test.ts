@@ -74,7 +74,7 @@ test('changes from a worktree are shown and undone like other changes of a run',
   expect(diff.stdout).toContain('[code] one changed 4 files.');
   expect(diff.stdout).toContain('+more');
   const undone = await runCli(['-c', '-p', '/subagents undo 1'], {server, cwd: workspace.path, home: mine});
-  expect(undone.stdout).toContain('[code] one: 4 files put back:');
+  expect(undone.stdout).toContain('[code] one: 2 files restored:');
   expect(await workspace.git('status', '--short')).toBe('');
 });
 

@@ -64,8 +64,13 @@ export interface Requests {
   resume(request: {readonly session: string; readonly takeOver?: boolean}): Promise<{readonly previous: string}>;
   /** The prompts to which `rewind` can go back, newest first. @throws MiniCcError while something is at work. */
   rewind_points(): readonly RewindPoint[];
-  /** Takes the conversation, the files or both back to before a prompt. @throws MiniCcError while something is at work. */
-  rewind(request: {readonly to: string; readonly what: RewindScope}): Promise<Rewound>;
+  /** What `rewind` would do to files now; nothing is changed. @throws MiniCcError while something is at work. */
+  rewind_files(request: {readonly to: string}): Promise<FilesToRestore>;
+  /**
+   * Takes the conversation, the files or both back to before a prompt. @param keepNew files that were made since stay.
+   * @throws MiniCcError while something is at work
+   */
+  rewind(request: {readonly to: string; readonly what: RewindScope; readonly keepNew?: boolean}): Promise<Rewound>;
 
   /**
    * Puts a summary in the place of the older part of the conversation. @param focus what it should keep above all.
@@ -173,6 +178,13 @@ export interface RestoredFiles {
   /** Nothing was done to these. */
   readonly left: readonly {readonly path: string; readonly why: string}[];
   readonly gaps: CheckpointGaps;
+}
+
+/** Absolute paths. */
+export interface FilesToRestore {
+  readonly restored: readonly string[];
+  /** They were made since. */
+  readonly deleted: readonly string[];
 }
 
 export interface RunUndone extends RestoredFiles {

@@ -5,7 +5,7 @@ import {MiniCcError, UsageError} from '../util/errors.ts';
 import {type Conversation, closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
-export type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'sessions' | 'resume' | 'rewind_points' | 'rewind';
+export type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'sessions' | 'resume' | 'rewind_points' | 'rewind_files' | 'rewind';
 
 export function conversationRequests(
   parts: SessionParts,
@@ -66,20 +66,25 @@ function rewindRequests(
   {state, changes}: SessionParts,
   turns: Turns,
   emit: Emit,
-): Pick<Requests, 'rewind_points' | 'rewind'> {
+): Pick<Requests, 'rewind_points' | 'rewind_files' | 'rewind'> {
   const getPoints = () => {
     assertIdle(turns, 'go back');
     return state.conversation.rewindPoints();
   };
+  const getPoint = (to: string) => {
+    const point = getPoints().find(({uuid}) => uuid === to);
+    if (!point) throw new MiniCcError('PROMPT_NOT_FOUND', `There is no prompt ${to} to go back to`);
+    return point;
+  };
   return {
     rewind_points: getPoints,
-    async rewind({to, what}) {
-      const point = getPoints().find(({uuid}) => uuid === to);
-      if (!point) throw new MiniCcError('PROMPT_NOT_FOUND', `There is no prompt ${to} to go back to`);
+    rewind_files: async ({to}) => changes.planRewind(getPoint(to).at),
+    async rewind({to, what, keepNew}) {
+      const point = getPoint(to);
       let files: RestoredFiles | undefined;
       // What is typed meanwhile comes after what is left.
       await turns.pause(async () => {
-        if (what !== 'conversation') files = await changes.rewind(point.at);
+        if (what !== 'conversation') files = await changes.rewind(point.at, keepNew);
         if (what === 'files') return;
         const {history, messagesBefore} = state.conversation;
         history.rewind(point.uuid, () => messagesBefore(point.uuid));

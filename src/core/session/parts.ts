@@ -5,7 +5,14 @@ import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/eve
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
-import type {Command, RestoredFiles, RewindPoint, RunDiff, SessionSummary} from '../contract/session.ts';
+import type {
+  Command,
+  FilesToRestore,
+  RestoredFiles,
+  RewindPoint,
+  RunDiff,
+  SessionSummary,
+} from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {Questions} from '../permissions/questions.ts';
@@ -106,6 +113,8 @@ export function closeConversation(conversation: Conversation, emit: Emit): void 
 export interface ChangedFiles {
   diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
   undo(agentId: string): Promise<RestoredFiles>;
-  /** All that changed from then on. @param at milliseconds since the epoch */
-  rewind(at: number): Promise<RestoredFiles>;
+  /** All that changed from then on. @param at milliseconds since the epoch. @param keepNew files that were made since stay */
+  rewind(at: number, keepNew?: boolean): Promise<RestoredFiles>;
+  /** What `rewind` would do. */
+  planRewind(at: number): Promise<FilesToRestore>;
 }

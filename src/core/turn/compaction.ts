@@ -152,7 +152,11 @@ export async function compact(
   const why = failure === undefined ? '' : ` No summary could be made (${failure}): what mini-cc knows took its place.`;
   const level = failure === undefined ? 'info' : 'warning';
   const sizes = `${formatTokens(preTokens)} → ${formatTokens(postTokens)} tokens`;
-  emit({type: 'notice', level, text: `Compacted the conversation: ${sizes}. /rewind goes back to before it.${why}`});
+  emit({
+    type: 'notice',
+    level,
+    text: `Compacted the conversation: ${sizes}. /rewind, also after --resume, goes back to before it.${why}`,
+  });
   return true;
 }
 

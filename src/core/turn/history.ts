@@ -192,7 +192,7 @@ export class History {
     if (start < 0) return undefined;
     const hasWork = this.#lines.slice(start).some(({message}) => hasResults(message));
     this.replace(start, this.#lines.length, hasWork ? [{message: {role: 'user', content: SET_ASIDE}}] : [], because);
-    return 'The last prompt and its turn were left out of the conversation. The transcript still has them; /rewind goes back to an earlier prompt.';
+    return 'The last prompt and its turn were left out of the conversation. The transcript still has them; /rewind, also after --resume, goes back to an earlier prompt.';
   }
 
   /** Leaves out all thinking blocks so far: another server may have signed them. */

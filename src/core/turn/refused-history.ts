@@ -74,7 +74,7 @@ export class RefusedHistory {
     }
     if (this.#withoutThoughts) this.history.dropThoughts();
     const what = left > 0 ? `${left} message${left === 1 ? '' : 's'}` : 'the thinking of earlier replies';
-    return `The model's server refused the conversation (${this.#words}). Left out: ${what}. The transcript still has it; /rewind goes back to an earlier prompt.`;
+    return `The model's server refused the conversation (${this.#words}). Left out: ${what}. The transcript still has it; /rewind, also after --resume, goes back to an earlier prompt.`;
   }
 
   #dropThoughts(): boolean {

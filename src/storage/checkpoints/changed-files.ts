@@ -6,7 +6,7 @@ import {byAgent, getNetChanges, type NetChange, type Selection, since} from './c
 import {type ContentSource, readInBatches} from './contents.ts';
 import {type FileState, getContentId} from './file-state.ts';
 import type {LedgerLine} from './ledger.ts';
-import {restoreFiles} from './restore.ts';
+import {planRestoredFiles, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 interface ChangedFilesDeps {
@@ -26,9 +26,10 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     isMeant: (line: CommandLedgerLine) => boolean,
     agentId: string,
     label: string,
+    keepNew = false,
   ): Promise<RestoredFiles> => {
     const checkpoints = deps.checkpoints();
-    const {restored, left} = await restoreFiles(checkpoints, selection, {agentId, label});
+    const {restored, left} = await restoreFiles(checkpoints, selection, {agentId, label}, keepNew);
     await deps.onRestored(
       restored.map((file) => file.path),
       label,
@@ -45,7 +46,8 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
       return {files, patches: await unifiedDiff(changes, checkpoints.contents, deps), gaps};
     },
     undo: (agentId) => restore(byAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
-    rewind: (from) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind'),
+    rewind: (from, keepNew) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind', keepNew),
+    planRewind: (from) => planRestoredFiles(deps.checkpoints(), since(from)),
   };
 }
 

@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {lstat, realpath, rename, rmdir, symlink, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
-import type {RestoredFiles} from '../../core/contract/session.ts';
+import type {FilesToRestore, RestoredFiles} from '../../core/contract/session.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {OpenFolder} from '../../core/util/files/open-folder.ts';
 import {writeWholeIn} from '../../core/util/files/whole-file.ts';
@@ -17,14 +17,28 @@ type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
 
 type Restore = Extract<RestorePlan, {type: 'restore'}>;
 
-/** @param by the agent under whose name the ledger notes the restore, which is a change too */
+/** What `restoreFiles` would do now. */
+export function planRestoredFiles(checkpoints: SessionCheckpoints, selection: Selection): Promise<FilesToRestore> {
+  return checkpoints.runExclusive(async () => {
+    const plans = (await planAll(checkpoints, selection)).filter((plan) => plan.type === 'restore');
+    const [deleted, restored] = [plans.filter(({to}) => to === null), plans.filter(({to}) => to !== null)];
+    return {restored: restored.map((plan) => plan.path), deleted: deleted.map((plan) => plan.path)};
+  });
+}
+
+/**
+ * @param by the agent under whose name the ledger notes the restore, which is a change too
+ * @param keepNew files that the selection made stay
+ */
 export async function restoreFiles(
   checkpoints: SessionCheckpoints,
   selection: Selection,
   by: Writer,
+  keepNew = false,
 ): Promise<RestoreResult> {
   return checkpoints.runExclusive(async () => {
-    const plans = await planAll(checkpoints, selection);
+    const all = await planAll(checkpoints, selection);
+    const plans = keepNew ? all.filter((plan) => plan.type === 'leave' || plan.to !== null) : all;
     const restored: RestoreResult['restored'][number][] = [];
     const left: RestoreResult['left'][number][] = [];
     // Files are removed first, deepest first: one of them may be in the place of a folder that is needed.
