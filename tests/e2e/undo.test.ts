@@ -87,7 +87,7 @@ describe('/subagents diff and undo', () => {
     process.kill(terminal.pid, 'SIGKILL');
     await terminal.close();
     const undone = await runCli(['-p', '--continue', '/subagents undo 1'], given);
-    expect(undone.stdout).toMatch(/deleted files brought back:[^]*src\/main.ts/);
+    expect(undone.stdout).toMatch(/deleted files brought back:[\s\S]*src\/main.ts/);
     expect(await where.read('README.md')).toBe(before);
     expect(await where.git('status', '--porcelain')).toBe('');
   });

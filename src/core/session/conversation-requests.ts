@@ -5,7 +5,15 @@ import {MiniCcError, UsageError} from '../util/errors.ts';
 import {type Conversation, closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
-export type ConversationRequest = 'stop' | 'take_back' | 'clear' | 'sessions' | 'resume' | 'rewind_points' | 'rewind_files' | 'rewind';
+export type ConversationRequest =
+  | 'stop'
+  | 'take_back'
+  | 'clear'
+  | 'sessions'
+  | 'resume'
+  | 'rewind_points'
+  | 'rewind_files'
+  | 'rewind';
 
 export function conversationRequests(
   parts: SessionParts,
