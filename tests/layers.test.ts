@@ -16,7 +16,7 @@ const LAYERS = [
   ['models', 'agents'],
   ['offline-model'],
   ['tools', 'commands'],
-  ['ui', 'print'],
+  ['ui', 'drivers'],
   ['compose'],
   ['cli', 'library'],
 ];
@@ -47,7 +47,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   config: ['zod'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', '@vscode/ripgrep', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
-  print: ['string-width'],
+  drivers: ['string-width'],
   compose: ['@vscode/ripgrep'],
   cli: ['meow'],
   library: ['zod'],

@@ -13,7 +13,7 @@ import {parseRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findNearest} from '../core/util/names.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
-import type {OutputFormat} from '../print/print.ts';
+import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
 import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
 import {getCurrentFolder, isDebugSet} from './process.ts';

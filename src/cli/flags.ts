@@ -1,6 +1,6 @@
 /** The one table of flags: meow parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
-import type {OutputFormat} from '../print/print.ts';
+import type {OutputFormat} from '../drivers/print.ts';
 
 export const SUBCOMMANDS = ['agents', 'sessions', 'doctor', 'config'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];

@@ -24,7 +24,7 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   // Once the work is done, this changes nothing: the exit code is that of the work.
   pipes.onClosed = () => void leave('stopped: standard output was closed before the work was done');
   // Loaded when there is something to answer: everything else is in these two.
-  const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../print/print.ts')]);
+  const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../drivers/print.ts')]);
   session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
   try {
     return await print(session, {

@@ -3,7 +3,7 @@ import {onTestFinished} from 'vitest';
 import {compose} from '../../../src/compose/session.ts';
 import type {Session} from '../../../src/core/contract/session.ts';
 import {formatRetry} from '../../../src/core/util/text.ts';
-import {print} from '../../../src/print/print.ts';
+import {print} from '../../../src/drivers/print.ts';
 import {reduce} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
 import {createHome} from '../../support/environment.ts';
