@@ -40,15 +40,16 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // p-queue is the pool; jsonc-parser and leven say where a file is wrong and what was meant; unbash reads commands
   // for permissions; execa starts programs; zod checks the input of tools; image-size
   // measures images, which servers refuse beyond a size.
-  core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'execa', 'image-size'],
+  core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'execa', 'image-size', '@vscode/ripgrep'],
   models: ['@anthropic-ai/sdk'],
   storage: ['zod'],
   agents: ['zod', 'jsonc-parser', 'yaml'],
   config: ['zod'],
-  tools: ['zod', 'diff', 'leven', 'fuzzysort', '@vscode/ripgrep', 'node-html-markdown', 'node-html-parser'],
+  tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
   drivers: ['string-width'],
   compose: ['@vscode/ripgrep'],
+  'code-index': ['web-tree-sitter'],
   cli: ['meow'],
   library: ['zod'],
 };

@@ -4,7 +4,7 @@
  */
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Prepared as Entry} from 'fuzzysort';
-import {runRipgrep} from './ripgrep.ts';
+import {runRipgrep} from '../../core/util/ripgrep.ts';
 
 /** Files that are searched before other work gets its turn: about a millisecond. */
 const SLICE = 500;

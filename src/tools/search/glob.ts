@@ -4,11 +4,12 @@ import {join} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import {runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
 import {createPathGlob, splitGlob} from './glob-pattern.ts';
-import {formatSearchNotes, getSearchPath, isCut, runRipgrep} from './ripgrep.ts';
+import {formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
 
 const DEFAULT_LIMIT = 100;
 

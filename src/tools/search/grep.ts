@@ -4,13 +4,14 @@ import {join, relative} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import {findBinaryFiles, formatBinaryFiles} from './binary-files.ts';
 import {createPathGlob} from './glob-pattern.ts';
 import description from './grep.md';
 import {FoundLines, plural} from './grep-lines.ts';
-import {formatSearchNotes, getSearchPath, isCut, type RipgrepEnd, runRipgrep} from './ripgrep.ts';
+import {formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
 
 const DEFAULT_LIMIT = 250;
 /** Up to so many files are sorted by modification time; more than that by path. */

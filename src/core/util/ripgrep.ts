@@ -1,11 +1,7 @@
 /** Runs ripgrep and passes on its records as they arrive. */
-import {realpath, stat} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
-import type {ToolContext} from '../../core/contract/tool.ts';
-import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {isInside} from '../../core/util/paths.ts';
-import {type ProcessEnd, startProcess} from '../../core/util/processes.ts';
-import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/paths.ts';
+import {getErrorMessage, MiniCcError} from './errors.ts';
+import {type ProcessEnd, startProcess} from './processes.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
@@ -48,7 +44,10 @@ export interface RipgrepEnd extends Pick<ProcessEnd, 'ended'> {
 /** @throws MiniCcError `RIPGREP` when it cannot be started. */
 export async function runRipgrep(
   run: RipgrepRun,
-  {workspace, signal}: {readonly workspace: Pick<ToolContext['workspace'], 'env'>; readonly signal: AbortSignal},
+  {
+    workspace,
+    signal,
+  }: {readonly workspace: {readonly env: Readonly<Record<string, string>>}; readonly signal: AbortSignal},
 ): Promise<RipgrepEnd> {
   const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
   const {child, end} = await startProcess(await ripgrepPath(), args, {
@@ -73,11 +72,6 @@ export async function runRipgrep(
   return {ended, exitCode, errors};
 }
 
-/** True when the search was ended before it had looked at everything. */
-export function isCut({ended}: RipgrepEnd): boolean {
-  return ended === 'limit' || ended === 'abort';
-}
-
 /** The package throws when it has no binary for this platform. */
 async function ripgrepPath(): Promise<string> {
   try {
@@ -86,38 +80,4 @@ async function ripgrepPath(): Promise<string> {
   } catch (error) {
     throw new MiniCcError('RIPGREP', `ripgrep is missing; run npm install: ${getErrorMessage(error)}`, {cause: error});
   }
-}
-
-/**
- * The absolute path to search.
- * @throws MiniCcError `NOT_FOUND` with the paths that were probably meant; `NOT_A_FILE`; `NOT_PERMITTED` when a link leads
- *   elsewhere than when the call was permitted
- */
-export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<string> {
-  const named = absolutePath(path ?? '.', context.workspace);
-  const archived = await archivedTranscript(named);
-  const absolute = archived ?? named;
-  try {
-    const real = await realpath(absolute);
-    if (archived === undefined && !isInside(real, context.places)) assertPermitted(real, context);
-    const stats = await stat(absolute);
-    if (stats.isFile() || stats.isDirectory()) return absolute;
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR')
-      throw await createNotFoundError(absolute, context.workspace);
-    throw error;
-  }
-  // Reading a pipe or a device may never end.
-  throw new MiniCcError('NOT_A_FILE', `${path} is neither a regular file nor a directory: it is not searched.`);
-}
-
-/** Lines for the end of a result: why the search ended early, or which part of it failed. */
-export function formatSearchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
-  if (ended === 'limit') {
-    return [`(timed out after ${SEARCH_LIMIT_MS / 1000} s: there may be more; search a smaller part)`];
-  }
-  if (ended === 'abort') return ['interrupted'];
-  if (exitCode !== 2) return [];
-  const [first = '', ...more] = errors.trim().split('\n');
-  return [`(not all could be searched: ${first}${more.length > 0 ? `, and ${more.length} more` : ''})`];
 }

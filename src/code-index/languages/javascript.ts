@@ -1,0 +1,372 @@
+/** TypeScript, TSX and JavaScript. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+const FUNCTIONS = new Set([
+  ...['function_declaration', 'function_expression', 'arrow_function', 'method_definition'],
+  ...['generator_function_declaration', 'generator_function'],
+]);
+const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'generator_function']);
+
+/** `export` before it, also before `declare`. */
+function isExported(node: number, {tree}: FactsReader): boolean {
+  const parent = tree.parent(node);
+  const above = tree.type(parent) === 'ambient_declaration' ? tree.parent(parent) : parent;
+  return tree.type(above) === 'export_statement';
+}
+
+/** `export default function f` is known to other files as `default`. */
+function exportDefault(node: number, name: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const parent = tree.parent(node);
+  if (tree.type(parent) !== 'export_statement' || !tree.has(parent, 'default') || name === NONE) return;
+  reader.export('default', tree.textOf(name));
+}
+
+function defineFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  const declaration = tree.type(node) === 'function_signature';
+  reader.define(name, 'function', node, {exported: isExported(node, reader), declaration, seen: 'function'});
+  exportDefault(node, name, reader);
+  openFunction(node, reader);
+}
+
+function openExpression(node: number, reader: FactsReader): void {
+  openFunction(node, reader);
+  reader.local(reader.tree.field(node, 'name'));
+}
+
+function openFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'function');
+  reader.local(tree.field(node, 'parameter'));
+  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
+    const pattern = tree.field(parameter, 'pattern');
+    bindPattern(pattern === NONE ? parameter : pattern, (leaf) => reader.local(leaf), reader);
+  }
+}
+
+/** Calls `bind` with each leaf that a destructuring pattern binds. */
+function bindPattern(node: number, bind: (leaf: number) => void, reader: FactsReader): void {
+  const {tree} = reader;
+  const type = tree.type(node);
+  if (type === 'identifier' || type === 'shorthand_property_identifier_pattern') bind(node);
+  else if (type === 'pair_pattern') bindPattern(tree.field(node, 'value'), bind, reader);
+  else if (/assignment_pattern$/.test(type)) bindPattern(tree.field(node, 'left'), bind, reader);
+  else if (/^(?:object|array|rest)_pattern$/.test(type)) {
+    for (const child of tree.named(node)) bindPattern(child, bind, reader);
+  }
+}
+
+function defineClass(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const name = tree.field(node, 'name');
+    if (name === NONE) reader.openContainer(node, reader.container);
+    else reader.define(name, kind, node, {exported: isExported(node, reader)});
+    exportDefault(node, name, reader);
+    for (const clause of tree.named(node)) {
+      if (!/^(?:class_heritage|extends_type_clause)$/.test(tree.type(clause))) continue;
+      for (const base of tree.below(clause)) {
+        const isBase = /^(?:class_heritage|extends_clause|implements_clause|extends_type_clause)$/.test(
+          tree.type(tree.parent(base)),
+        );
+        if (isBase && tree.isNamed(base)) reader.inherit(tree.textOf(name), base);
+      }
+    }
+    reader.openScope(node, 'class');
+  };
+}
+
+function defineMember(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const type = tree.type(node);
+  const name = tree.field(node, 'name') === NONE ? tree.field(node, 'property') : tree.field(node, 'name');
+  const isFunction = /method/.test(type);
+  const isConstructor = isFunction && tree.textOf(name) === 'constructor';
+  const value = tree.type(tree.field(node, 'value'));
+  const kind = isConstructor ? 'constructor' : isFunction || FUNCTION_VALUES.has(value) ? 'method' : 'field';
+  // Object literals have methods, too: they are members of something without a name.
+  const isOfClass = /^(?:class_body|interface_body|object_type)$/.test(tree.type(tree.parent(node)));
+  if (isOfClass && /identifier$/.test(tree.type(name))) {
+    const declaration = /signature/.test(type) && kind === 'method';
+    reader.define(name, kind, node, {declaration, seen: 'member'});
+  }
+  if (type !== 'method_definition') return;
+  if (isConstructor) defineParameterProperties(node, reader);
+  openFunction(node, reader);
+}
+
+/** `constructor(private readonly x)` declares a field; the parameter is the same name. */
+function defineParameterProperties(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
+    const name = tree.field(parameter, 'pattern');
+    if (!tree.has(parameter, 'accessibility_modifier', 'readonly') || tree.type(name) !== 'identifier') continue;
+    reader.define(name, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member'});
+  }
+}
+
+function defineVariable(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const statement = tree.parent(node);
+  const hoists = tree.type(statement) === 'variable_declaration';
+  const name = tree.field(node, 'name');
+  const value = tree.field(node, 'value');
+  const isConstant = tree.type(tree.field(statement, 'kind')) === 'const';
+  const isFunction = FUNCTION_VALUES.has(tree.type(value));
+  const exported = isExported(statement, reader);
+  if (isFunction && tree.type(name) === 'identifier') {
+    reader.define(name, 'function', node, {exported, seen: hoists ? 'function' : 'here'});
+    return;
+  }
+  const kind = isConstant ? 'constant' : 'variable';
+  bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists}), reader);
+  readRequire(node, name, value, reader);
+}
+
+/** `const {a: b} = require('x')` */
+function readRequire(node: number, name: number, value: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const call = tree.type(value) === 'await_expression' ? value + 2 : value;
+  const specifier = getCallSpecifier(call, reader);
+  if (specifier === undefined) return;
+  if (tree.type(name) === 'identifier') {
+    reader.import(node, specifier, [{imported: '*', local: tree.textOf(name)}]);
+    return;
+  }
+  const names: {imported: string; local: string}[] = [];
+  for (const part of tree.named(name)) {
+    const own = tree.textOf(part);
+    if (tree.type(part) === 'shorthand_property_identifier_pattern') names.push({imported: own, local: own});
+    if (tree.type(part) !== 'pair_pattern') continue;
+    names.push({imported: tree.textOf(tree.field(part, 'key')), local: tree.textOf(tree.field(part, 'value'))});
+  }
+  reader.import(node, specifier, names);
+}
+
+/** Of `require('x')` and `import('x')`. */
+function getCallSpecifier(call: number, {tree}: FactsReader): string | undefined {
+  if (tree.type(call) !== 'call_expression') return undefined;
+  if (!/^(?:require|import)$/.test(tree.textOf(tree.field(call, 'function')))) return undefined;
+  const [first = NONE] = tree.named(tree.field(call, 'arguments'));
+  return tree.type(first) === 'string' ? tree.textOf(first).slice(1, -1) : undefined;
+}
+
+function readCall(node: number, reader: FactsReader): void {
+  const specifier = getCallSpecifier(node, reader);
+  const {tree} = reader;
+  const parent = tree.parent(node);
+  const isBound = tree.role(tree.type(parent) === 'await_expression' ? parent : node) === 'value';
+  if (specifier !== undefined && !isBound) reader.import(node, specifier, []);
+}
+
+function readImport(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const names: {imported: string; local: string}[] = [];
+  const required = tree.child(node, 'import_require_clause');
+  const source = tree.field(required === NONE ? node : required, 'source');
+  if (required !== NONE) names.push({imported: '*', local: tree.textOf(required + 1)});
+  for (const part of tree.named(tree.child(node, 'import_clause'))) {
+    if (tree.type(part) === 'identifier') names.push({imported: 'default', local: tree.textOf(part)});
+    if (tree.type(part) === 'namespace_import') {
+      names.push({imported: '*', local: tree.textOf(tree.child(part, 'identifier'))});
+    }
+    if (tree.type(part) === 'named_imports') names.push(...readSpecifiers(part, reader));
+  }
+  reader.import(node, tree.textOf(source).slice(1, -1), names);
+}
+
+function readSpecifiers(clause: number, {tree}: FactsReader): {imported: string; local: string}[] {
+  return [...tree.named(clause)].map((part) => {
+    const imported = tree.textOf(tree.field(part, 'name'));
+    return {imported, local: tree.textOf(tree.field(part, 'alias')) || imported};
+  });
+}
+
+function readExport(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const source = tree.field(node, 'source');
+  const clause = tree.child(node, 'export_clause');
+  if (source !== NONE) {
+    const whole = tree.child(node, 'namespace_export');
+    const names =
+      clause !== NONE
+        ? readSpecifiers(clause, reader)
+        : [{imported: '*', local: whole === NONE ? '*' : tree.textOf(whole + 2)}];
+    reader.import(node, tree.textOf(source).slice(1, -1), names, true);
+  } else if (clause !== NONE) {
+    for (const {imported, local} of readSpecifiers(clause, reader)) reader.export(local, imported);
+  } else {
+    const value = tree.child(node, 'identifier');
+    if (value !== NONE) reader.export('default', tree.textOf(value));
+  }
+}
+
+/** `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b` */
+function readAssignment(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const target = tree.textOf(tree.field(node, 'left'));
+  const value = tree.field(node, 'right');
+  const [, name] = /^(?:module\.)?exports(?:\.([\w$]+))?$/.exec(target) ?? [undefined, null];
+  if (name === null || (name === undefined && !target.startsWith('module'))) return;
+  if (tree.type(value) === 'identifier') reader.export(name ?? 'default', tree.textOf(value));
+  if (name !== undefined || tree.type(value) !== 'object') return;
+  for (const part of tree.named(value)) {
+    const own = tree.textOf(part);
+    if (tree.type(part) === 'shorthand_property_identifier') reader.export(own, own);
+    const named = tree.type(part) === 'pair' ? tree.field(part, 'value') : NONE;
+    if (tree.type(named) === 'identifier') {
+      reader.export(tree.textOf(tree.field(part, 'key')), tree.textOf(named));
+    }
+  }
+}
+
+function readCatch(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reader.openScope(node, 'block');
+  bindPattern(tree.field(node, 'parameter'), (leaf) => reader.local(leaf), reader);
+}
+
+function readFor(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'block');
+  const kind = tree.type(tree.field(node, 'kind'));
+  if (kind !== '') bindPattern(tree.field(node, 'left'), (leaf) => reader.local(leaf, kind === 'var'), reader);
+}
+
+function openBlock(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  // The body of a function, or of a namespace, is no scope of its own.
+  if (!FUNCTIONS.has(tree.type(tree.parent(node)))) reader.openScope(node, 'block');
+}
+
+function defineNamespace(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  if (tree.type(name) === 'identifier') reader.define(name, 'module', node, {exported: isExported(node, reader)});
+  else reader.openContainer(node, [...reader.container, tree.textOf(name).replace(/^['"]|['"]$/g, '')]);
+  reader.openScope(node, 'module');
+}
+
+function typeParameter(node: number, reader: FactsReader): void {
+  reader.local(reader.tree.field(node, 'name'));
+}
+
+function defineEnum(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.define(tree.field(node, 'name'), 'enum', node, {exported: isExported(node, reader)});
+  reader.openScope(node, 'class');
+  for (const member of tree.named(tree.field(node, 'body'))) {
+    const name = tree.type(member) === 'enum_assignment' ? tree.field(member, 'name') : member;
+    if (tree.type(name) !== 'property_identifier') continue;
+    reader.define(name, 'enum member', member, {seen: 'member', container: [...reader.container]});
+  }
+}
+
+function defineType(node: number, reader: FactsReader): void {
+  reader.define(reader.tree.field(node, 'name'), 'type', node, {exported: isExported(node, reader)});
+  reader.openScope(node, 'block');
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  switch (tree.type(leaf)) {
+    case 'statement_identifier':
+      return 'skip';
+    case 'shorthand_property_identifier':
+      return {kind: 'read', shorthand: true};
+    case 'shorthand_property_identifier_pattern':
+      return {kind: 'write', shorthand: true};
+    case 'property_identifier':
+    case 'private_property_identifier':
+      return {kind: getAccessKind(parent, tree), object: tree.field(parent, 'object')};
+    case 'type_identifier':
+      if (type === 'nested_type_identifier') return {kind: 'type', object: tree.field(parent, 'module')};
+      return {kind: /heritage|extends_|implements_/.test(getClause(leaf, tree)) ? 'inherit' : 'type'};
+  }
+  if (/^(?:import|export|namespace)_(?:specifier|clause|export|import)|import_require/.test(type)) {
+    // `import {a as b}`: `a` is a name of the other file.
+    if (type === 'import_specifier' && role === 'name' && tree.field(parent, 'alias') !== NONE) {
+      return {kind: 'import', object: NONE};
+    }
+    const isForeign = type === 'export_specifier' && tree.field(tree.parent(tree.parent(parent)), 'source') !== NONE;
+    if (type === 'export_specifier' && (isForeign || role === 'alias')) return {kind: 'import', object: NONE};
+    return {kind: 'import', shorthand: type === 'export_specifier' && tree.field(parent, 'alias') === NONE};
+  }
+  return {kind: getKind(leaf, parent, tree)};
+}
+
+function getClause(leaf: number, tree: FactsReader['tree']): string {
+  const parent = tree.parent(leaf);
+  return tree.type(/generic_type|nested/.test(tree.type(parent)) ? tree.parent(parent) : parent);
+}
+
+function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const role = tree.role(node);
+  const type = tree.type(parent);
+  if (role === 'function' || role === 'constructor') return 'call';
+  if (/^jsx_(?:opening|self_closing)_element$/.test(type) && role === 'name') return 'call';
+  if (type === 'extends_clause' || type === 'class_heritage') return 'inherit';
+  if (role === 'left' && /assignment/.test(type)) return 'write';
+  if (type === 'update_expression') return 'write';
+  if (type === 'type_query') return 'type';
+  return 'read';
+}
+
+function getAccessKind(parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  if (!/member_expression/.test(tree.type(parent))) return tree.type(parent) === 'pair' ? 'write' : 'read';
+  return getKind(parent, tree.parent(parent), tree);
+}
+
+export const javascript: LanguageRules = {
+  names: new Set([
+    ...['identifier', 'type_identifier', 'property_identifier', 'private_property_identifier'],
+    ...['shorthand_property_identifier', 'shorthand_property_identifier_pattern', 'statement_identifier'],
+  ]),
+  functions: FUNCTIONS,
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'for_in_statement', 'while_statement', 'do_statement'],
+    ...['switch_statement', 'try_statement', 'ternary_expression'],
+  ]),
+  use: getUse,
+  rules: {
+    import_statement: readImport,
+    export_statement: readExport,
+    call_expression: readCall,
+    assignment_expression: readAssignment,
+    function_declaration: defineFunction,
+    generator_function_declaration: defineFunction,
+    function_signature: defineFunction,
+    function_expression: openExpression,
+    generator_function: openExpression,
+    arrow_function: openFunction,
+    function_type: openFunction,
+    class_declaration: defineClass('class'),
+    abstract_class_declaration: defineClass('class'),
+    class: defineClass('class'),
+    interface_declaration: defineClass('interface'),
+    method_definition: defineMember,
+    method_signature: defineMember,
+    abstract_method_signature: defineMember,
+    public_field_definition: defineMember,
+    field_definition: defineMember,
+    property_signature: defineMember,
+    variable_declarator: defineVariable,
+    enum_declaration: defineEnum,
+    type_alias_declaration: defineType,
+    type_parameter: typeParameter,
+    mapped_type_clause: typeParameter,
+    internal_module: defineNamespace,
+    module: defineNamespace,
+    statement_block: openBlock,
+    catch_clause: readCatch,
+    for_statement: (node, reader) => reader.openScope(node, 'block'),
+    for_in_statement: readFor,
+  },
+};

@@ -1,0 +1,305 @@
+/** Answers questions about the files that are indexed. */
+import {posix} from 'node:path';
+import type {
+  Answer,
+  Coverage,
+  Definition,
+  Import,
+  IndexedFile,
+  Inheritance,
+  NameQuery,
+  Place,
+  Reference,
+  SyntaxFacts,
+} from '../contract.ts';
+import {isTestPath} from '../languages/index.ts';
+import {type Use, unpackUses} from '../syntax/file-facts.ts';
+import {type Meaning, Meanings} from './meanings.ts';
+import type {IndexedEntry, ProjectFiles} from './project-files.ts';
+import {rankFiles} from './ranks.ts';
+
+/** Members of classes and constants come after what contains them. */
+const KIND_ORDER = [
+  ...['class', 'interface', 'struct', 'trait', 'enum', 'type', 'module', 'function', 'method', 'constructor', 'macro'],
+  ...['constant', 'variable', 'field', 'enum member'],
+];
+
+export class Queries {
+  readonly files: ProjectFiles;
+  #meanings: Meanings | undefined;
+  #ranks: ReadonlyMap<string, number> | undefined;
+  #importers: ReadonlyMap<string, number> | undefined;
+  #madeFor = -1;
+
+  constructor(files: ProjectFiles) {
+    this.files = files;
+  }
+
+  get meanings(): Meanings {
+    if (this.#madeFor !== this.files.changes || !this.#meanings) {
+      this.#meanings = new Meanings(this.files);
+      this.#ranks = undefined;
+      this.#madeFor = this.files.changes;
+    }
+    return this.#meanings;
+  }
+
+  coverage(path = ''): Coverage {
+    const entries = this.entries(path).filter(({facts}) => facts);
+    return {
+      files: entries.length,
+      skipped: this.files.skipped.filter((skipped) => isBelow(skipped.path, path)),
+      unparsed: this.files.unparsed,
+      withErrors: entries.filter(({facts}) => facts!.errors.length > 0).map((entry) => entry.path),
+    };
+  }
+
+  /** Sorted by path. */
+  entries(path = ''): IndexedEntry[] {
+    const wanted = normalize(path);
+    return [...this.files.entries.values()]
+      .filter((entry) => isBelow(entry.path, wanted))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  definitions({name, path}: NameQuery): Answer<Definition> {
+    const {meanings} = this;
+    const parts = name?.split(/\.|::|#/);
+    const wanted = parts?.at(-1);
+    const around = parts?.slice(0, -1) ?? [];
+    const candidates =
+      wanted === undefined
+        ? this.#allDefinitions(path)
+        : meanings.named(wanted).map((each) => meanings.toDefinition(each));
+    const found = candidates.filter(
+      (each) =>
+        isBelow(each.path, normalize(path)) &&
+        around.every((part, at) => each.container.at(at - around.length) === part),
+    );
+    const ranks = this.#getRanks();
+    return {
+      found: found.sort(
+        (a, b) =>
+          KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) ||
+          Number(a.declaration) - Number(b.declaration) ||
+          (ranks.get(b.path) ?? 0) - (ranks.get(a.path) ?? 0) ||
+          (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line),
+      ),
+      coverage: this.coverage(path),
+    };
+  }
+
+  #allDefinitions(path: string | undefined): Definition[] {
+    return this.entries(path).flatMap(({path: file, facts}) =>
+      (facts?.definitions ?? []).map((_, index) => this.meanings.toDefinition({path: file, index})),
+    );
+  }
+
+  /** The uses of a name, the names of its definitions included. */
+  uses(name: string, path = ''): {readonly entry: IndexedEntry; readonly uses: readonly Use[]}[] {
+    const token = `\n${name}\n`;
+    return this.entries(path)
+      .filter(({facts}) => facts?.names.includes(token))
+      .map((entry) => ({entry, uses: unpackUses(entry.facts!, name)}));
+  }
+
+  references({name, path}: NameQuery & {readonly name: string}): Answer<Reference> {
+    const {meanings} = this;
+    const last = name.split(/\.|::|#/).at(-1)!;
+    const wanted = last === name ? undefined : new Set(this.definitions({name}).found.map(formatPlace));
+    const found: Reference[] = [];
+    for (const {entry, uses} of this.uses(last, path)) {
+      const lines = this.#readLines(entry.path);
+      for (const use of uses) {
+        if (use.binding === 'name') continue;
+        const meaning = meanings.meaningOf(use, entry);
+        const isOther = wanted && typeof meaning !== 'string' && meaning.index >= 0;
+        if (isOther && !wanted.has(formatPlace(meanings.toDefinition(meaning)))) continue;
+        found.push(toReference(use, entry, meaning, lines));
+      }
+    }
+    return {found, coverage: this.coverage(path)};
+  }
+
+  /** None for a file that is gone. */
+  #readLines(path: string): readonly string[] {
+    try {
+      return this.files.readText(path).split('\n');
+    } catch {
+      return [];
+    }
+  }
+
+  async outline(path: string): Promise<Answer<Definition>> {
+    const file = normalize(path);
+    const entry = await this.files.update(file);
+    const skipped = entry?.why === undefined ? [] : [{path: file, why: entry.why}];
+    const withErrors = entry?.facts && entry.facts.errors.length > 0 ? [file] : [];
+    const found = (entry?.facts?.definitions ?? []).map(({top: _, ...each}) => ({
+      ...each,
+      path: file,
+      language: entry!.language,
+    }));
+    return {
+      found: found.sort((a, b) => a.line - b.line || a.column - b.column),
+      coverage: {files: entry?.facts ? 1 : 0, skipped, unparsed: {}, withErrors},
+    };
+  }
+
+  importers(path: string): Answer<Import> {
+    const wanted = normalize(path);
+    return {
+      found: this.#allImports('').filter(
+        ({path: from, files}) =>
+          files.some((file) => isBelow(file, wanted)) && (from === wanted || !isBelow(from, wanted)),
+      ),
+      coverage: this.coverage(),
+    };
+  }
+
+  imports(path: string): Answer<Import> {
+    return {found: this.#allImports(path), coverage: this.coverage(path)};
+  }
+
+  #allImports(path: string): Import[] {
+    const {importedFiles} = this.meanings;
+    return this.entries(path).flatMap(({path: from, facts}) =>
+      (facts?.imports ?? []).map(({line, specifier, names}, at) => ({
+        ...{path: from, line, specifier, names},
+        files: importedFiles.get(from)?.[at] ?? [],
+      })),
+    );
+  }
+
+  inheritance(query: {
+    readonly name?: string;
+    readonly path?: string;
+    readonly of?: 'base' | 'class';
+  }): Answer<Inheritance> {
+    const {name, path = '', of = 'base'} = query;
+    const found = this.entries(path).flatMap(({path: file, facts}) =>
+      (facts?.bases ?? []).map((each) => ({...each, path: file})),
+    );
+    const lastPart = (text: string) => text.split(/\.|::|\\/).at(-1)!;
+    return {
+      found: found
+        .filter((each) => name === undefined || (of === 'base' ? lastPart(each.base) : each.name) === lastPart(name))
+        .map((each) => ({...each, baseDefinitions: this.#findBase(lastPart(each.base), each.path)})),
+      coverage: this.coverage(path),
+    };
+  }
+
+  #findBase(base: string, from: string): Place[] {
+    const {meanings} = this;
+    const entry = this.files.entries.get(from)!;
+    const use = unpackUses(entry.facts!, base).find(({kind}) => kind === 'inherit');
+    const meaning = use && meanings.meaningOf(use, entry);
+    const known = typeof meaning === 'object' && meaning.index >= 0 ? [meaning] : [];
+    const classes = meanings
+      .named(base)
+      .filter((each) => /^(?:class|interface|struct|trait|type|module|enum)$/.test(meanings.get(each)!.kind));
+    return (known.length > 0 ? known : classes).map((each) => {
+      const {path, line, column} = meanings.toDefinition(each);
+      return {path, line, column};
+    });
+  }
+
+  listFiles({path = ''}: {readonly path?: string}): Answer<IndexedFile> {
+    const ranks = this.#getRanks();
+    const found = this.entries(path).flatMap(({path: file, language, facts}): IndexedFile[] =>
+      facts
+        ? [
+            {
+              ...{path: file, language, lines: facts.lines, rank: ranks.get(file) ?? 0},
+              ...{importers: this.#importers?.get(file) ?? 0, definitions: facts.definitions.length},
+              isTest: isTestPath(file),
+            },
+          ]
+        : [],
+    );
+    return {
+      found: found.sort((a, b) => b.rank - a.rank || (a.path < b.path ? -1 : 1)),
+      coverage: this.coverage(path),
+    };
+  }
+
+  #getRanks(): ReadonlyMap<string, number> {
+    const {importedFiles} = this.meanings;
+    if (this.#ranks) return this.#ranks;
+    const links = new Map([...importedFiles].map(([file, imports]) => [file, new Set(imports.flat())]));
+    const importers = new Map<string, number>();
+    for (const targets of links.values()) {
+      for (const target of targets) importers.set(target, (importers.get(target) ?? 0) + 1);
+    }
+    this.#importers = importers;
+    this.#ranks = rankFiles(links);
+    return this.#ranks;
+  }
+
+  syntax(path: string): SyntaxFacts & {readonly coverage: Coverage} {
+    const entries = this.entries(path).flatMap(({path: file, facts}) => (facts ? [{path: file, facts}] : []));
+    const toPlaces = (file: string, places: readonly (readonly [number, number])[]) =>
+      places.map(([line, column]) => ({path: file, line, column}));
+    return {
+      functions: entries.flatMap(({path: file, facts}) => facts.functions.map((each) => ({path: file, ...each}))),
+      emptyCatches: entries.flatMap(({path: file, facts}) => toPlaces(file, facts.emptyCatches)),
+      syntaxErrors: entries.flatMap(({path: file, facts}) => toPlaces(file, facts.errors)),
+      coverage: this.coverage(path),
+    };
+  }
+
+  unusedExports({path = ''}: {readonly path?: string}): Answer<Definition> {
+    const {meanings} = this;
+    const named = new Map<string, Set<string>>();
+    for (const {path: file, facts} of this.files.entries.values()) {
+      for (const name of facts?.names.split('\n') ?? []) {
+        const list = named.get(name) ?? new Set();
+        if (list.size < 2) named.set(name, list.add(file));
+      }
+    }
+    const found = this.entries(path).flatMap(({path: file, facts}) =>
+      (facts?.definitions ?? []).flatMap((definition, index) => {
+        const isCandidate = definition.exported && definition.top && !isTestPath(file) && !isEntry(file);
+        const others = [...(named.get(definition.name) ?? [])].filter((each) => each !== file);
+        return isCandidate && others.length === 0 ? [meanings.toDefinition({path: file, index})] : [];
+      }),
+    );
+    return {found, coverage: this.coverage(path)};
+  }
+}
+
+/** Files that other programs start or import. */
+function isEntry(file: string): boolean {
+  return /(?:^|\/)(?:index|main|mod|lib|__init__|__main__|cli|app|server|setup|conftest|manage|.*\.config|.*\.d)\.\w+$/.test(
+    file,
+  );
+}
+
+function toReference(
+  use: Use,
+  entry: IndexedEntry,
+  meaning: Meaning | 'local' | 'unknown',
+  lines: readonly string[],
+): Reference {
+  const {name, kind, line, column, member} = use;
+  const around = entry.facts!.definitions[use.inside];
+  const target = typeof meaning === 'string' ? meaning : meaning.path === entry.path ? 'this file' : meaning.path;
+  return {
+    ...{path: entry.path, line, column, name, kind, member, target},
+    ...(around && {inside: [...around.container, around.name].join('.')}),
+    text: (lines[line - 1] ?? '').trim().slice(0, 200).toWellFormed(),
+  };
+}
+
+function formatPlace({path, line, column}: Place): string {
+  return `${path}:${line}:${column}`;
+}
+
+export function normalize(path = ''): string {
+  const plain = posix.normalize(path === '' ? '.' : path).replace(/\/$/, '');
+  return plain === '.' ? '' : plain;
+}
+
+export function isBelow(file: string, folder: string): boolean {
+  return folder === '' || file === folder || file.startsWith(`${folder}/`);
+}

@@ -1,0 +1,365 @@
+/**
+ * Reads the facts of one file from its tree. The rules of a language say what declares a name, opens a scope or imports;
+ * which declaration a name means follows from the scopes, once the whole tree was seen.
+ */
+import type {DefinitionKind, Language, ReferenceKind} from '../contract.ts';
+import {
+  type FileFacts,
+  packUses,
+  type RawDefinition,
+  type RawFunction,
+  type RawImport,
+  type Use,
+} from './file-facts.ts';
+import {NONE, type SyntaxTree} from './syntax-tree.ts';
+
+/** Variables of the language's function scope land in `function`; the names of a `class` are members. */
+export type ScopeKind = 'function' | 'block' | 'class' | 'module';
+
+/** What a node of one type means. Called before those of the nodes below it. */
+export type Rule = (node: number, reader: FactsReader) => void;
+
+/** The rules of one language. */
+export interface LanguageRules {
+  /** Types of leaves that are names. */
+  readonly names: ReadonlySet<string>;
+  readonly rules: Readonly<Record<string, Rule>>;
+  /** How a name is used, by what is around it. `skip`: it is no use at all, e.g. a label. */
+  readonly use: (leaf: number, reader: FactsReader) => NameUse | 'skip';
+  /** A bare name inside of a class may mean one of its members: Java, C#, C++. */
+  readonly seesMembersBare?: boolean;
+  /** Types of nodes that nest: `if`, loops, `switch`, `try`. */
+  readonly nesting: ReadonlySet<string>;
+  /** Types of nodes that are functions. */
+  readonly functions: ReadonlySet<string>;
+  /** Which definitions are exported although no word says so. */
+  readonly isExported?: (definition: RawDefinition, path: string) => boolean;
+}
+
+export interface NameUse {
+  readonly kind: ReferenceKind;
+  readonly shorthand?: boolean;
+  /** The node before the dot: the name is a member of it. NONE where it is a member without one, e.g. a key. */
+  readonly object?: number;
+}
+
+interface Scope {
+  readonly node: number;
+  readonly kind: ScopeKind;
+  readonly parent: Scope | undefined;
+  readonly names: Map<string, Bound>;
+  readonly container: readonly string[];
+}
+
+interface Bound {
+  readonly binding: 'definition' | 'local' | 'import';
+  readonly to: number;
+}
+
+export interface DefineOptions {
+  readonly exported?: boolean;
+  readonly declaration?: boolean;
+  /** The names around it, where they are not those of the definitions that it stands in: `void A::f()`. */
+  readonly container?: readonly string[];
+  /** Where the name is seen. Default: in the scope that it stands in, and of a class as its member. */
+  readonly seen?: 'here' | 'function' | 'member' | 'nowhere';
+}
+
+const FUNCTION_KINDS: ReadonlySet<DefinitionKind> = new Set(['function', 'method', 'constructor']);
+
+export class FactsReader {
+  readonly tree: SyntaxTree;
+  readonly path: string;
+  space = '';
+  readonly #rules: LanguageRules;
+  readonly #definitions: RawDefinition[] = [];
+  readonly #imports: RawImport[] = [];
+  readonly #exports: [string, string][] = [];
+  readonly #bases: FileFacts['bases'][number][] = [];
+  readonly #functions: RawFunction[] = [];
+  readonly #emptyCatches: [number, number][] = [];
+  /** Leaves that name a definition, declare a local variable, or are no use. */
+  readonly #nameOf = new Map<number, number>();
+  readonly #noUse = new Set<number>();
+  /** By container and name: the definition. */
+  readonly #members = new Map<string, number>();
+  #scope: Scope;
+  /** The definitions and other containers around the node that is read. */
+  readonly #around: {readonly node: number; readonly definition: number; readonly container: readonly string[]}[] = [];
+
+  constructor(tree: SyntaxTree, rules: LanguageRules, path: string) {
+    this.tree = tree;
+    this.path = path;
+    this.#rules = rules;
+    this.#scope = {node: 0, kind: 'module', parent: undefined, names: new Map(), container: []};
+  }
+
+  read(language: Language): FileFacts {
+    const {tree} = this;
+    const leaves: {leaf: number; scope: Scope; inside: number}[] = [];
+    for (let node = 0; node < tree.size; node += 1) {
+      while (this.#scope.parent && node >= tree.after(this.#scope.node)) this.#scope = this.#scope.parent;
+      while (this.#around.length > 0 && node >= tree.after(this.#around.at(-1)!.node)) this.#around.pop();
+      const type = tree.type(node);
+      if (tree.isNamed(node) && Object.hasOwn(this.#rules.rules, type)) this.#rules.rules[type]!(node, this);
+      if (!this.#rules.names.has(type) || !tree.isLeaf(node) || tree.start(node) === tree.end(node)) continue;
+      const inside = this.#around.findLast(({definition}) => definition !== NONE)?.definition ?? NONE;
+      leaves.push({leaf: node, scope: this.#scope, inside});
+    }
+    const listed = new Set(this.#exports.map(([, own]) => own));
+    for (const definition of this.#definitions) {
+      const isListed = definition.top && listed.has(definition.name);
+      if (isListed || this.#rules.isExported?.(definition, this.path)) definition.exported = true;
+    }
+    return {
+      ...{language, lines: tree.lines, space: this.space, definitions: this.#definitions, imports: this.#imports},
+      ...{exports: this.#exports, bases: this.#bases, functions: this.#functions, emptyCatches: this.#emptyCatches},
+      errors: tree.errors.map((node) => this.#at(node)),
+      ...packUses(leaves.flatMap(({leaf, scope, inside}) => this.#readUse(leaf, scope, inside) ?? [])),
+    };
+  }
+
+  /** The names around the node that is read. */
+  get container(): readonly string[] {
+    return this.#around.at(-1)?.container ?? [];
+  }
+
+  get scopeKind(): ScopeKind {
+    return this.#scope.kind;
+  }
+
+  /** Not inside of a function: a variable here is a definition. */
+  get isOutside(): boolean {
+    let scope: Scope | undefined = this.#scope;
+    while (scope && (scope.kind === 'block' || scope.kind === 'module')) scope = scope.parent;
+    return scope === undefined || scope.kind === 'class';
+  }
+
+  /** The nodes below `node` see the names that are declared there. */
+  openScope(node: number, kind: ScopeKind): void {
+    this.#scope = {node, kind, parent: this.#scope, names: new Map(), container: this.container};
+  }
+
+  /** The definitions below `node` have these names around them. */
+  openContainer(node: number, container: readonly string[]): void {
+    this.#around.push({node, definition: NONE, container});
+  }
+
+  /**
+   * A definition that spans `node`.
+   * @param name its leaf. @returns its number; NONE for an empty name
+   */
+  define(name: number, kind: DefinitionKind, node: number, options: DefineOptions = {}): number {
+    const {tree} = this;
+    const text = tree.textOf(name);
+    if (text === '' || text.includes('\n')) return NONE;
+    const {exported = false, declaration = false, container = this.container} = options;
+    const seen = options.seen ?? (this.#scope.kind === 'class' ? 'member' : 'here');
+    const [line, column] = this.#at(name);
+    const index = this.#definitions.length;
+    const top = seen !== 'member' && seen !== 'nowhere' && this.#isTop(seen);
+    const endLine = tree.line(Math.max(tree.end(node) - 1, tree.start(node)));
+    this.#definitions.push({
+      ...{name: text, kind, line, column, endLine, container, exported, declaration, top},
+      text: tree.lineText(line),
+    });
+    this.#nameOf.set(name, index);
+    if (seen === 'member' || this.#rules.seesMembersBare) this.#addMember(container, text, index);
+    if (seen !== 'nowhere' && (seen !== 'member' || this.#rules.seesMembersBare)) {
+      this.#bind(text, {binding: 'definition', to: index}, seen === 'function');
+    }
+    if (FUNCTION_KINDS.has(kind) && !declaration) this.#measure(node, text, container, line, column);
+    this.#around.push({node, definition: index, container: [...container, text]});
+    return index;
+  }
+
+  /** A variable: a definition outside of functions, else local. @param hoists to the function's scope */
+  variable(name: number, kind: DefinitionKind, node: number, options: DefineOptions & {hoists?: boolean} = {}): void {
+    if (this.#isBelow('function')) this.local(name, options.hoists ?? false);
+    else if (this.#scope.kind !== 'block' || options.hoists) this.define(name, kind, node, options);
+    else this.local(name);
+  }
+
+  /** A parameter or variable of a function. @param hoists it is seen in the whole function */
+  local(name: number, hoists = false): void {
+    if (name === NONE) return;
+    this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE}, hoists);
+  }
+
+  /** The name is seen here and means this definition or import. */
+  alias(name: string, bound: Bound): void {
+    this.#bind(name, bound, false);
+  }
+
+  /** @param names what it binds here; leaves or texts of a re-export are exported instead */
+  import(node: number, specifier: string, names: RawImport['names'], reexport = false): void {
+    const index = this.#imports.length;
+    this.#imports.push({line: this.#at(node)[0], specifier, names, reexport});
+    if (reexport) return;
+    for (const {local} of names) if (local !== '*') this.#bind(local, {binding: 'import', to: index}, false);
+  }
+
+  /** A name of this file is exported, under its own or another name. */
+  export(exported: string, own: string): void {
+    this.#exports.push([exported, own]);
+  }
+
+  /** The class `name` inherits from what the node says. */
+  inherit(name: string, base: number): void {
+    const text = this.tree
+      .textOf(base)
+      .replace(/[<([].*$/s, '')
+      .trim();
+    if (name === '' || !/^[\w$.:\\]+$/.test(text)) return;
+    const [line, column] = this.#at(base);
+    this.#bases.push({name, base: text, line, column});
+  }
+
+  emptyCatch(node: number): void {
+    this.#emptyCatches.push(this.#at(node));
+  }
+
+  /** This leaf is no use of its name. */
+  skip(leaf: number): void {
+    this.#noUse.add(leaf);
+  }
+
+  #isTop(seen: 'here' | 'function'): boolean {
+    let scope: Scope | undefined = this.#scope;
+    while (scope && scope.kind === 'block') scope = scope.parent;
+    if (scope === undefined) return true;
+    return scope.kind === 'module' && (scope.parent === undefined || seen === 'here');
+  }
+
+  #isBelow(kind: ScopeKind): boolean {
+    let scope: Scope | undefined = this.#scope;
+    while (scope && scope.kind === 'block') scope = scope.parent;
+    return scope?.kind === kind;
+  }
+
+  #bind(name: string, bound: Bound, hoists: boolean): void {
+    let scope = this.#scope;
+    if (hoists) while (scope.parent && (scope.kind === 'block' || scope.kind === 'class')) scope = scope.parent;
+    const before = scope.names.get(name);
+    // A declaration gives way to what it declares; an assignment does not replace a definition.
+    if (before?.binding === 'definition' && bound.binding === 'local') return;
+    if (before?.binding === 'definition' && bound.binding === 'definition') {
+      if (!this.#definitions[before.to]!.declaration) return;
+    }
+    scope.names.set(name, bound);
+  }
+
+  #addMember(container: readonly string[], name: string, index: number): void {
+    const key = [...container, name].join('.');
+    const before = this.#members.get(key);
+    if (before === undefined || this.#definitions[before]!.declaration) this.#members.set(key, index);
+  }
+
+  #at(node: number): [number, number] {
+    const offset = this.tree.start(node);
+    return [this.tree.line(offset), this.tree.column(offset)];
+  }
+
+  #measure(node: number, name: string, container: readonly string[], line: number, column: number): void {
+    const {tree} = this;
+    const [first, endLine] = [tree.line(tree.start(node)), tree.line(tree.end(node) - 1)];
+    let parameters = 0;
+    for (const below of tree.below(node)) {
+      if (tree.role(below) !== 'parameters') continue;
+      for (const each of tree.named(below)) if (!/comment|^self$/.test(tree.type(each))) parameters += 1;
+      break;
+    }
+    const sizes = {lines: endLine - first + 1, nesting: this.#measureNesting(node), parameters};
+    this.#functions.push({name, container, line, column, endLine, ...sizes});
+  }
+
+  #measureNesting(node: number): number {
+    const {tree} = this;
+    let deepest = 0;
+    const open: number[] = [];
+    let inner = false;
+    for (let at = node + 1; at < tree.after(node); at += 1) {
+      while (open.length > 0 && at >= tree.after(open.at(-1)!)) open.pop();
+      const type = tree.type(at);
+      // The function itself may be the value of `const f = () => …`.
+      if (this.#rules.functions.has(type) && tree.isNamed(at)) {
+        if (inner || this.#rules.functions.has(tree.type(node))) at = tree.after(at) - 1;
+        inner = true;
+        continue;
+      }
+      if (!tree.isNamed(at) || !this.#rules.nesting.has(type) || this.#isElseIf(at)) continue;
+      open.push(at);
+      deepest = Math.max(deepest, open.length);
+    }
+    return deepest;
+  }
+
+  /** `else if` goes on with the same choice. */
+  #isElseIf(node: number): boolean {
+    const {tree} = this;
+    const parent = tree.parent(node);
+    if (!/^if/.test(tree.type(node))) return false;
+    return tree.type(parent) === 'else_clause' || tree.role(node) === 'alternative';
+  }
+
+  #readUse(leaf: number, scope: Scope, inside: number): Use | undefined {
+    if (this.#noUse.has(leaf)) return undefined;
+    const {tree} = this;
+    const name = tree.textOf(leaf);
+    const [line, column] = this.#at(leaf);
+    const place = {name, line, column, inside};
+    const own = this.#nameOf.get(leaf);
+    const found = this.#rules.use(leaf, this);
+    const {kind, shorthand = false, object} = found === 'skip' ? {kind: 'read' as const} : found;
+    if (own !== undefined) {
+      return {...place, kind: 'write', member: false, shorthand, binding: 'name', to: own, receiver: ''};
+    }
+    if (found === 'skip') return undefined;
+    if (object !== undefined) {
+      return {...place, kind, member: true, shorthand, ...this.#findMember(name, object, scope)};
+    }
+    const bound = this.#find(name, scope);
+    const {binding, to} = bound ?? {binding: 'free' as const, to: NONE};
+    return {...place, kind, member: false, shorthand, binding, to, receiver: ''};
+  }
+
+  /** What a member is, when its object is `this`, a class of this file, or imported. */
+  #findMember(name: string, object: number, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
+    const text = this.tree.textOf(object);
+    const receiver = /^[\w$]{1,60}$/.test(text) ? text : '';
+    if (SELF.has(receiver)) {
+      const to = this.#findOwnMember(name, scope);
+      return {binding: to === NONE ? 'member' : 'definition', to, receiver};
+    }
+    const bound = receiver === '' ? undefined : this.#find(receiver, scope);
+    if (bound?.binding === 'import') return {binding: 'import', to: bound.to, receiver};
+    if (bound?.binding === 'definition') {
+      const owner = this.#definitions[bound.to]!;
+      const to = this.#members.get([...owner.container, owner.name, name].join('.'));
+      if (to !== undefined) return {binding: 'definition', to, receiver};
+    }
+    return {binding: 'member', to: NONE, receiver};
+  }
+
+  #find(name: string, from: Scope): Bound | undefined {
+    let direct = true;
+    for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
+      // Methods do not see the names of their class bare, only its own body does.
+      const isSeen = scope.kind !== 'class' || direct || this.#rules.seesMembersBare;
+      const bound = isSeen ? scope.names.get(name) : undefined;
+      if (bound) return bound;
+      if (scope.kind === 'function') direct = false;
+    }
+    return undefined;
+  }
+
+  /** A member of the innermost class around. */
+  #findOwnMember(name: string, from: Scope): number {
+    for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
+      if (scope.kind === 'class') return this.#members.get([...scope.container, name].join('.')) ?? NONE;
+    }
+    return NONE;
+  }
+}
+
+const SELF: ReadonlySet<string> = new Set(['this', 'self', 'Self', 'cls', '$this', 'static']);

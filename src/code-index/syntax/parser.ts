@@ -1,0 +1,64 @@
+/** Parses files by tree-sitter. Grammars are loaded when the first file of their language is parsed. */
+import {existsSync, readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {brotliDecompressSync} from 'node:zlib';
+import type * as TreeSitter from 'web-tree-sitter';
+import type {Language} from '../contract.ts';
+import {GRAMMARS, RULES} from '../languages/index.ts';
+import {FactsReader} from './facts-reader.ts';
+import type {FileFacts} from './file-facts.ts';
+import {SyntaxTree} from './syntax-tree.ts';
+
+/** A file that takes longer is skipped. Milliseconds. */
+const MAX_PARSE_MS = 5_000;
+
+export class SourceParser {
+  readonly #loaded = new Map<string, Promise<TreeSitter.Language>>();
+  #library: Promise<{library: typeof TreeSitter; parser: TreeSitter.Parser}> | undefined;
+
+  /** @returns undefined when it took too long */
+  async parse(text: string, language: Language, path: string): Promise<FileFacts | undefined> {
+    const tree = await this.parseTree(text, language);
+    const rules = RULES[language];
+    return tree && rules && new FactsReader(tree, rules, path).read(language);
+  }
+
+  async parseTree(text: string, language: Language): Promise<SyntaxTree | undefined> {
+    this.#library ??= loadLibrary();
+    const {library, parser} = await this.#library;
+    const grammar = GRAMMARS[language];
+    let loading = this.#loaded.get(grammar);
+    if (loading === undefined) {
+      loading = library.Language.load(readPart(`tree-sitter-${grammar}.wasm`, '@vscode/tree-sitter-wasm/wasm/'));
+      this.#loaded.set(grammar, loading);
+    }
+    const loaded = await loading;
+    parser.setLanguage(loaded);
+    const end = performance.now() + MAX_PARSE_MS;
+    const tree = parser.parse(text, null, {progressCallback: () => performance.now() > end});
+    if (tree === null) {
+      parser.reset();
+      return undefined;
+    }
+    try {
+      return new SyntaxTree(tree, loaded, text);
+    } finally {
+      tree.delete();
+    }
+  }
+}
+
+async function loadLibrary() {
+  const library = await import('web-tree-sitter');
+  await library.Parser.init({wasmBinary: readPart('web-tree-sitter.wasm', 'web-tree-sitter/')});
+  return {library, parser: new library.Parser()};
+}
+
+/** A packed file of the program; in a checkout the file of the package. */
+function readPart(name: string, folder: string): Uint8Array {
+  for (const place of ['./grammars/', '../grammars/']) {
+    const packed = new URL(`${place}${name}.br`, import.meta.url);
+    if (existsSync(packed)) return brotliDecompressSync(readFileSync(packed));
+  }
+  return readFileSync(fileURLToPath(import.meta.resolve(`${folder}${name}`)));
+}

@@ -1,0 +1,178 @@
+/**
+ * A parsed file as plain arrays. Each step through a tree of web-tree-sitter is a call into WebAssembly, so the tree is
+ * walked once and copied. A node is a number: its place in the order in which a depth-first walk meets the nodes.
+ */
+import type {Language, Tree} from 'web-tree-sitter';
+
+export const NONE = -1;
+
+export class SyntaxTree {
+  readonly #language: Language;
+  readonly text: string;
+  readonly #types: number[] = [];
+  readonly #fields: number[] = [];
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  readonly #parents: number[] = [];
+  /** The first node after the node and all below it. */
+  readonly #afters: number[] = [];
+  readonly #lineStarts: number[] = [0];
+  /** Nodes that the parser could not understand or made up. */
+  readonly errors: readonly number[];
+
+  constructor(tree: Tree, language: Language, text: string) {
+    this.#language = language;
+    this.text = text;
+    this.#copy(tree);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1);
+    this.errors = tree.rootNode.hasError ? this.#findErrors() : [];
+  }
+
+  #copy(tree: Tree): void {
+    const cursor = tree.walk();
+    const path: number[] = [];
+    walk: for (;;) {
+      const node = this.#types.length;
+      this.#types.push(cursor.nodeTypeId);
+      this.#fields.push(cursor.currentFieldId);
+      this.#starts.push(cursor.startIndex);
+      this.#ends.push(cursor.endIndex);
+      this.#parents.push(path.at(-1) ?? NONE);
+      this.#afters.push(node + 1);
+      if (cursor.gotoFirstChild()) {
+        path.push(node);
+        continue;
+      }
+      while (!cursor.gotoNextSibling()) {
+        if (!cursor.gotoParent()) break walk;
+        this.#afters[path.pop()!] = this.#types.length;
+      }
+    }
+    cursor.delete();
+  }
+
+  /** The outermost ones. */
+  #findErrors(): number[] {
+    const found: number[] = [];
+    for (let node = 0; node < this.size; node += 1) {
+      const isMissing = this.#starts[node] === this.#ends[node] && this.#afters[node] === node + 1 && node > 0;
+      if (this.type(node) !== 'ERROR' && !(isMissing && this.isNamed(node) && !this.#mayBeEmpty(node))) continue;
+      found.push(node);
+      node = this.#afters[node]! - 1;
+    }
+    return found;
+  }
+
+  /** Some grammars have nodes without text that are no fault, such as Python's indentation. */
+  #mayBeEmpty(node: number): boolean {
+    return !/identifier/.test(this.type(node));
+  }
+
+  /** How many nodes there are. */
+  get size(): number {
+    return this.#types.length;
+  }
+
+  get lines(): number {
+    return this.#lineStarts.length - (this.text.endsWith('\n') ? 1 : 0);
+  }
+
+  type(node: number): string {
+    return node === NONE ? '' : (this.#language.types[this.#types[node]!] ?? 'ERROR');
+  }
+
+  isNamed(node: number): boolean {
+    return this.#language.nodeTypeIsNamed(this.#types[node]!);
+  }
+
+  /** Its role in its parent; empty when it has none. */
+  role(node: number): string {
+    return (node !== NONE && this.#language.fields[this.#fields[node]!]) || '';
+  }
+
+  parent(node: number): number {
+    return node === NONE ? NONE : this.#parents[node]!;
+  }
+
+  after(node: number): number {
+    return this.#afters[node]!;
+  }
+
+  isLeaf(node: number): boolean {
+    return this.#afters[node] === node + 1;
+  }
+
+  start(node: number): number {
+    return this.#starts[node]!;
+  }
+
+  end(node: number): number {
+    return this.#ends[node]!;
+  }
+
+  textOf(node: number): string {
+    return node === NONE ? '' : this.text.slice(this.#starts[node], this.#ends[node]);
+  }
+
+  /** Counts from 1, as do columns. */
+  line(offset: number): number {
+    let [low, high] = [0, this.#lineStarts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#lineStarts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  }
+
+  column(offset: number): number {
+    return offset - this.#lineStarts[this.line(offset) - 1]! + 1;
+  }
+
+  /** The line without the white space around it, at most 200 characters. */
+  lineText(line: number): string {
+    return this.text
+      .slice(this.#lineStarts[line - 1], this.#lineStarts[line])
+      .trim()
+      .slice(0, 200)
+      .toWellFormed();
+  }
+
+  /** All children, keywords and signs included. */
+  *children(node: number): Generator<number> {
+    if (node === NONE) return;
+    for (let child = node + 1; child < this.#afters[node]!; child = this.#afters[child]!) yield child;
+  }
+
+  *named(node: number): Generator<number> {
+    for (const child of this.children(node)) if (this.isNamed(child)) yield child;
+  }
+
+  /** The first child with this role. */
+  field(node: number, role: string): number {
+    for (const child of this.children(node)) if (this.role(child) === role) return child;
+    return NONE;
+  }
+
+  /** The first child of one of these types. */
+  child(node: number, ...types: readonly string[]): number {
+    for (const child of this.children(node)) if (types.includes(this.type(child))) return child;
+    return NONE;
+  }
+
+  has(node: number, ...types: readonly string[]): boolean {
+    return this.child(node, ...types) !== NONE;
+  }
+
+  /** The nearest node above of one of these types. */
+  above(node: number, ...types: readonly string[]): number {
+    let at = this.parent(node);
+    while (at !== NONE && !types.includes(this.type(at))) at = this.parent(at);
+    return at;
+  }
+
+  /** The node and all below it. */
+  *below(node: number): Generator<number> {
+    for (let at = node; at < this.#afters[node]!; at += 1) yield at;
+  }
+}
