@@ -13,7 +13,7 @@ import type {
   RenamePlan,
   SyntaxFacts,
 } from './contract.ts';
-import type {Message, Question, Reply} from './thread/thread.ts';
+import type {Message, Question, Reply} from './thread/messages.ts';
 
 export type * from './contract.ts';
 

@@ -3,7 +3,7 @@ import {ProjectFiles} from '../project/project-files.ts';
 import {Queries} from '../project/queries.ts';
 import {planRename} from '../project/rename.ts';
 import {SourceParser} from '../syntax/parser.ts';
-import type {Message, Question, ThreadOptions} from './thread.ts';
+import type {Message, Question, ThreadOptions} from './messages.ts';
 
 export async function openAnswerer({root}: ThreadOptions): Promise<{answer(message: Message): Promise<unknown>}> {
   const parser = new SourceParser();

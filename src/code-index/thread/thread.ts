@@ -1,32 +1,9 @@
 /** The thread that reads, parses and answers. It runs this same file; the program's own thread only sends it questions. */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
-import type {NameQuery, RenameRequest} from '../contract.ts';
+import type {Message, Reply, ThreadOptions} from './messages.ts';
 
 /** The thread ends with an error when it needs more. Megabytes, without the text of trees. */
 const MAX_MEMORY_MB = 1500;
-
-export interface ThreadOptions {
-  readonly root: string;
-  readonly cacheFolder?: string;
-}
-
-/** What the thread can be asked, and what it needs for it. */
-export type Question =
-  | {readonly ask: 'definitions' | 'references'; readonly query: NameQuery}
-  | {readonly ask: 'outline' | 'importers' | 'imports' | 'syntax' | 'coverage'; readonly path: string}
-  | {readonly ask: 'inheritance'; readonly query: {name?: string; path?: string; of?: 'base' | 'class'}}
-  | {readonly ask: 'files' | 'unusedExports'; readonly query: {path?: string}}
-  | {readonly ask: 'rename'; readonly request: RenameRequest};
-
-/** Sent to the thread. `listed`: all files as they are now; absent where the last list still counts. */
-export interface Message {
-  readonly id: number;
-  readonly listed?: readonly string[];
-  readonly question: Question;
-}
-
-/** Sent back. */
-export type Reply = {readonly id: number; readonly value: unknown} | {readonly id: number; readonly error: string};
 
 interface ThreadData {
   readonly codeIndex: ThreadOptions;
