@@ -1,7 +1,7 @@
 /** Stored sessions: the conversations that a session opens, and `mini-cc sessions …`. */
 
 import {randomUUID} from 'node:crypto';
-import {realpathSync} from 'node:fs';
+import {existsSync, realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../commands/resume.ts';
 import {runSessionsCommandLine} from '../commands/sessions.ts';
@@ -14,6 +14,7 @@ import {SessionStore} from '../storage/sessions/session-store.ts';
 import {
   getAnnouncedIds,
   getRestoredMessages,
+  getWholeConversation,
   readMessagesBefore,
   readRewindPoints,
   readTranscript,
@@ -122,6 +123,7 @@ export function openConversation(
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
     const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);
+    const wholeConversation = () => (existsSync(transcript) ? getWholeConversation(readTranscript(transcript)) : []);
     // The transcript may be older than the key that the redactor removes. Looking for keys in all of a long conversation
     // would take most of the time in which it opens.
     const shown = restored.slice(-MAX_SHOWN);
@@ -135,7 +137,7 @@ export function openConversation(
         earlierMessages: restored.length - shown.length,
         announced,
       },
-      ...{rewindPoints, messagesBefore, close},
+      ...{rewindPoints, messagesBefore, wholeConversation, close},
     };
   } catch (error) {
     close();

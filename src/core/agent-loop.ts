@@ -18,7 +18,7 @@ import type {AgentEventBody} from './contract/events.ts';
 import type {Message, Model, ModelProgress, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
-import {type Caller, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
@@ -31,7 +31,7 @@ import {StreamedText} from './turn/streamed-text.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError, ModelError} from './util/errors.ts';
-import {getText, toUserMessage} from './util/messages.ts';
+import {getText, INTERRUPTED, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 
 /** The arguments of one run: made once, never changed. */
@@ -352,7 +352,7 @@ async function answerCalls(
     : await runToolCalls(calls, run, run.signal, reply.badInputs);
   tally.addToolRecords(outcomes.map(({record}) => record));
   const content = outcomes.map(({block}) => block);
-  run.history.append({role: 'user', content});
+  run.history.append({role: 'user', content}, getCallsShown(outcomes));
   await waitUntilWritten(run);
   run.emit({type: 'message', role: 'user', content});
 }
@@ -400,5 +400,5 @@ function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
 function recordCutOff(history: History, partial: string, byUser: boolean): void {
   history.answerOpenCalls('Cut off before it ended.');
   if (partial.trim() !== '') history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
-  if (byUser) history.append({role: 'user', content: '[Interrupted by the user]'});
+  if (byUser) history.append({role: 'user', content: INTERRUPTED});
 }

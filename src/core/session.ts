@@ -4,7 +4,7 @@
  */
 import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
 import type {Prompt, Request, RequestAnswer, RequestName, Requests, Session, SubmitResult} from './contract/session.ts';
-import {getDescriptions} from './runs/run-record.ts';
+import {toRestoredRun} from './runs/run-record.ts';
 import {CommandRunner} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
@@ -50,7 +50,7 @@ class LocalSession implements Session {
         sessionId: id,
         transcript,
         // Collected at each look, and only a session that goes on has them.
-        runDescriptions: restored.length === 0 ? {} : getDescriptions(manager.list()),
+        restoredRuns: restored.length === 0 ? [] : manager.list().flatMap(toRestoredRun),
         model: state.model.name,
         offline: state.model.offline,
         permissionMode: this.#parts.permissions().mode,

@@ -14,6 +14,7 @@ import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
 import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
 import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
+import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {askModel} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
@@ -62,6 +63,8 @@ export interface BackgroundCalls {
 
 export interface CallOutcome {
   readonly block: ToolResultBlock;
+  /** Absent for a call that nobody saw. */
+  readonly shown?: CallShown;
   readonly record: ToolRecord;
 }
 
@@ -75,6 +78,11 @@ interface PreparedCall {
   readonly isBackground: boolean;
   /** Lines before the result. */
   readonly notes: readonly string[];
+}
+
+/** How calls were shown, by their ids: for the line of their results in the transcript. */
+export function getCallsShown(outcomes: readonly CallOutcome[]): CallsShown {
+  return Object.fromEntries(outcomes.flatMap(({block, shown}) => (shown ? [[block.tool_use_id, shown]] : [])));
 }
 
 /**
@@ -166,8 +174,8 @@ async function runCall(
   caller.emit({type: 'tool_start', callId: call.id, tool: call.name, title: isResult(prepared) ? '' : prepared.title});
   const used: NonNullable<ToolRecord['used']>[number][] = [];
   const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, used);
-  const maxChars = isResult(prepared) ? undefined : prepared.tool.maxChars;
-  return finishCall(call, result, caller, {maxChars, used, startedAt});
+  const {tool, title} = isResult(prepared) ? {tool: undefined, title: ''} : prepared;
+  return finishCall(call, result, caller, {maxChars: tool?.maxChars, title, used, startedAt});
 }
 
 /** Never rejects. */
@@ -283,25 +291,35 @@ async function executeCall(
   return result;
 }
 
+/** What is known of a call when it ends, besides its result. */
+interface CallCourse {
+  readonly maxChars: number | undefined;
+  readonly title: string;
+  readonly used: NonNullable<ToolRecord['used']>;
+  readonly startedAt: number;
+}
+
 function finishCall(
   call: ToolUse,
   result: ToolResult,
   caller: Caller,
-  {maxChars, used, startedAt}: {maxChars: number | undefined; used: NonNullable<ToolRecord['used']>; startedAt: number},
+  {maxChars, title, used, startedAt}: CallCourse,
 ): CallOutcome {
   const content = cut(result.content, maxChars, caller.output, call.id) ?? '';
   const isError = result.isError ?? false;
+  const display = result.display && {display: result.display};
   caller.emit({
     type: 'tool_end',
     callId: call.id,
     tool: call.name,
     isError,
     preview: getText(content).slice(0, PREVIEW_CHARS),
-    ...(result.display ? {display: result.display} : {}),
+    ...display,
     durationMs: performance.now() - startedAt,
   });
   return {
     block: {type: 'tool_result', tool_use_id: call.id, content, ...(isError ? {is_error: true} : {})},
+    shown: {title, ...display},
     record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
   };
 }

@@ -20,7 +20,7 @@ export const INFO: SessionInfo = {
   transcript: '/tmp/session.jsonl',
   warnings: [],
   restored: [],
-  runDescriptions: {},
+  restoredRuns: [],
 };
 
 export interface FakeSession extends Session {

@@ -184,6 +184,21 @@ export interface Answer {
   readonly rule?: string;
 }
 
+/** A run as its line at its end shows it. */
+export interface RestoredRun {
+  readonly runId: string;
+  /** The call that dispatched it. */
+  readonly callId?: string;
+  readonly agent: string;
+  readonly description: string;
+  readonly background: boolean;
+  readonly outcome: Outcome;
+  readonly reason?: string;
+  readonly receipt?: string;
+  readonly tools: number;
+  readonly durationMs: number;
+}
+
 /** What front ends show of a session. Print mode's `init` object is made from it. */
 export interface SessionInfo {
   readonly sessionId: string;
@@ -203,8 +218,8 @@ export interface SessionInfo {
   readonly restored: readonly RestoredMessage[];
   /** How many messages came before these. Absent: none. */
   readonly earlierMessages?: number;
-  /** Descriptions of the restored session's runs by run id, since announcements of earlier versions have none. */
-  readonly runDescriptions: Readonly<Record<string, string>>;
+  /** The runs of a restored session, oldest first. */
+  readonly restoredRuns: readonly RestoredRun[];
 }
 
 /** The colours of the screen; `terminal` uses the palette of the terminal. */

@@ -10,7 +10,7 @@ import type {PromptContent} from './model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
-import type {TranscriptEntry} from './transcript.ts';
+import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 
 /** `run` names a subagent run: its id or the beginning of it, its transcript, or its number in the list, 1 is the newest. */
 export interface Requests {
@@ -62,6 +62,11 @@ export interface Requests {
    * @throws MiniCcError `SESSION_BUSY` while something is at work, UsageError when it cannot be opened: then this one stays
    */
   resume(request: {readonly session: string; readonly takeOver?: boolean}): Promise<{readonly previous: string}>;
+  /**
+   * A part of all that was said, as messages: also what was summarized, and results in full. @param from the number of the
+   * first one, from 0; a negative one counts from the end. @param to the number after the last one; default: all. @returns also how many there are in all
+   */
+  transcript(request: {readonly from: number; readonly to?: number}): TranscriptPart;
   /** The prompts to which `rewind` can go back, newest first. @throws MiniCcError while something is at work. */
   rewind_points(): readonly RewindPoint[];
   /** What `rewind` would do to files now; nothing is changed. @throws MiniCcError while something is at work. */
@@ -213,6 +218,11 @@ export interface SessionSummary {
   readonly problem?: string;
   /** Who has it locked, where that is a process of another machine or container: it opens only with `takeOver`. */
   readonly lockedBy?: string;
+}
+
+export interface TranscriptPart {
+  readonly messages: readonly RestoredMessage[];
+  readonly count: number;
 }
 
 /** A prompt in the transcript. */

@@ -1,7 +1,7 @@
 /** The lines of a transcript, and the journal that writes them. */
 
 import type {Message, Usage} from './model.ts';
-import type {NamedLimits, Outcome, Todo} from './results.ts';
+import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
 import type {Isolation} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */
@@ -39,6 +39,16 @@ export interface Replacement {
   readonly repeated?: true;
 }
 
+/** How a tool call was shown besides its name and its result. */
+export interface CallShown {
+  /** Names the call for a person, e.g. by its path or command. */
+  readonly title: string;
+  readonly display?: ToolDisplay;
+}
+
+/** By the id of the call. */
+export type CallsShown = Readonly<Record<string, CallShown>>;
+
 /** A message of a conversation that is continued. */
 export interface RestoredMessage extends Replacement {
   /** Of its line. Absent where it is only shown. */
@@ -51,6 +61,8 @@ export interface RestoredMessage extends Replacement {
   readonly announcement?: Announcement;
   /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
   readonly companion?: string;
+  /** Present when the message has results of calls, but for transcripts of earlier versions. */
+  readonly calls?: CallsShown;
 }
 
 /** One line of a transcript. The first is always `session`. */
@@ -88,6 +100,8 @@ export type TranscriptEntry =
       readonly announcement?: Announcement;
       /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
       readonly companion?: string;
+      /** Present when the message has results of calls. */
+      readonly calls?: CallsShown;
       /** From here on only of a reply: see `ReplyFacts`. */
       readonly model?: string;
       readonly asked?: string;

@@ -1,5 +1,6 @@
 /** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
 import {randomUUID} from 'node:crypto';
+import type {RestoredRun} from '../contract/events.ts';
 import type {Outcome} from '../contract/results.ts';
 import type {OpenRun, RunHeader, RunRecord, RunState, RunStore} from '../contract/runs.ts';
 import {History} from '../turn/history.ts';
@@ -78,7 +79,17 @@ export function getEndState(outcome: Outcome): RunState {
   return outcome === 'stopped' ? 'stopped' : 'error';
 }
 
-/** The runs' descriptions, by their ids. */
-export function getDescriptions(records: readonly RunRecord[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(records.map(({runId, description}) => [runId, description]));
+/** The run as a restored conversation shows its end; none for one that is at work, or is no agent's. */
+export function toRestoredRun(record: RunRecord): RestoredRun[] {
+  const {runId, callId, agent, description, label, background, outcome, reason, receipt, tools, tool, result} = record;
+  if (outcome === undefined || tool !== undefined) return [];
+  return [
+    {
+      ...{runId, agent, description: label ?? description, background, outcome, tools},
+      ...(callId !== undefined && {callId}),
+      ...(reason !== undefined && {reason}),
+      ...(receipt !== undefined && {receipt}),
+      durationMs: result?.durationMs ?? 0,
+    },
+  ];
 }

@@ -6,6 +6,7 @@ import {type Conversation, closeConversation, type SessionParts} from './parts.t
 import type {Turns} from './turns.ts';
 
 export type ConversationRequest =
+  | 'transcript'
   | 'stop'
   | 'take_back'
   | 'clear'
@@ -47,6 +48,11 @@ export function conversationRequests(
         await leaveFor(parts.openConversation(), () => emit({type: 'session', info: getInfo()}));
       });
       return {previous};
+    },
+    transcript({from, to}) {
+      const messages = state.conversation.wholeConversation();
+      // A negative number counts from the end.
+      return {messages: messages.slice(from, to), count: messages.length};
     },
     sessions: () => parts.listSessions(),
     async resume({session, takeOver}) {

@@ -11,6 +11,7 @@ import {randomUUID} from 'node:crypto';
 import type {AssistantBlock, Message, PromptContent} from '../contract/model.ts';
 import type {
   Announcement,
+  CallsShown,
   Journal,
   JournalFault,
   Replacement,
@@ -95,9 +96,12 @@ export class History {
     return this.#sent.messages;
   }
 
-  /** Appends a message. @returns the uuid of its line; undefined when nothing was left of it. */
-  append(message: Message): string | undefined {
-    return this.#append(message).uuid;
+  /**
+   * Appends a message. @param calls of a message with results: how their calls were shown.
+   * @returns the uuid of its line; undefined when nothing was left of it.
+   */
+  append(message: Message, calls: CallsShown = {}): string | undefined {
+    return this.#append(message, Object.keys(calls).length > 0 ? {calls} : {}).uuid;
   }
 
   /**

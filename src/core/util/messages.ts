@@ -17,6 +17,10 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** Messages by which a transcript says that a reply was cut short. The model reads them too. */
+export const INTERRUPTED = '[Interrupted by the user]';
+export const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
+
 /** The text blocks of a message, joined by blank lines; other blocks are left out. */
 export function getText(content: string | readonly {type: string}[]): string {
   if (typeof content === 'string') return content;

@@ -1,5 +1,6 @@
 /** Results of tools, and the cutting of long output: the model reads head and tail, a file has the whole. */
 import type {ToolResult} from '../contract/results.ts';
+import {toOneLine} from './text.ts';
 
 export function textResult(text: string, more: Omit<ToolResult, 'content'> = {}): ToolResult {
   return {content: text, ...more};
@@ -25,4 +26,14 @@ export function cutMiddle(text: string, maxChars: number, savedAt: string): stri
 /** Joins head and tail of a text by a line that says how much is missing and where the whole text is. */
 export function joinCut(head: string, tail: string, missing: number, savedAt: string): string {
   return `${head}\n\n[... ${missing.toLocaleString('en-US')} characters cut; the whole output: ${savedAt} ...]\n\n${tail}`;
+}
+
+const NAMING_KEYS = ['command', 'path', 'pattern', 'url', 'query', 'description'];
+
+/** Names a call by its input alone, where it is not known how the tool named it. */
+export function describeInput(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return '';
+  const values = Object.entries(input);
+  const [, value] = values.find(([key]) => NAMING_KEYS.includes(key)) ?? values[0] ?? [];
+  return typeof value === 'string' ? toOneLine(value) : '';
 }

@@ -13,7 +13,7 @@ import {
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
-import {getText, withResultTexts} from '../../core/util/messages.ts';
+import {CUT_OFF, getText, withResultTexts} from '../../core/util/messages.ts';
 import {parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 /** The name of a transcript that gets a new first line, until it is complete. */
@@ -279,8 +279,6 @@ function createCutOff(text: string): Message[] {
   ];
 }
 
-const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
-
 /** In their order. */
 function toLines(last: Link | undefined): MessageLine[] {
   const lines: MessageLine[] = [];
@@ -289,15 +287,41 @@ function toLines(last: Link | undefined): MessageLine[] {
 }
 
 function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(({uuid, message, prompt, model, asked, announcement, companion, summary, repeated}) => ({
+  return toLines(last).map(toRestoredMessage);
+}
+
+function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
+  const {prompt, announcement, companion, calls, summary, repeated} = line;
+  return {
     ...{uuid, message},
     ...((asked ?? model) && {model: asked ?? model}),
     ...(prompt && {prompt}),
     ...(announcement && {announcement}),
     ...(companion && {companion}),
+    ...(calls && {calls}),
     ...(summary && {summary}),
     ...(repeated && {repeated}),
-  }));
+  };
+}
+
+/**
+ * All that was said, for people: also what a summary took the place of, and results in their full length. Without what was
+ * rewound.
+ */
+export function getWholeConversation({entries}: Transcript): RestoredMessage[] {
+  let lines: MessageLine[] = [];
+  for (const entry of listSaid(entries)) {
+    if (entry.type === 'message') lines.push(withAnnouncement(entry));
+    if (entry.type === 'rewind') {
+      const at = lines.findLastIndex(({uuid}) => uuid === entry.to);
+      if (at >= 0) lines = lines.slice(0, at);
+    }
+    if (entry.type === 'replace') {
+      const summaries = entry.by.filter(({summary}) => summary);
+      lines.push(...summaries.map((each) => ({...each, type: 'message' as const, at: entry.at})));
+    }
+  }
+  return lines.map(toRestoredMessage);
 }
 
 /** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */

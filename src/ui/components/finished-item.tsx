@@ -5,6 +5,7 @@ import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-stat
 import type {Formatter} from '../text/format.ts';
 import {type LinePlace, layoutLines, linesFrom, START} from '../text/lines.ts';
 import {Rows, Styled, Wrapped} from '../text/styled-text.tsx';
+import {finishedThought} from '../text/thinking.ts';
 import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
 import {EndedLine, FinishedSubagents} from './subagent-lines.tsx';
@@ -34,6 +35,8 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
       return <Markdown text={item.text} from={item.from} columns={columns} formatter={formatter} />;
     case 'lines':
       return <Rows rows={layoutLines(item.lines, columns)} />;
+    case 'thinking':
+      return <Rows rows={[finishedThought(item.text, columns)]} />;
     case 'tool':
       return <ToolLine tool={item.tool} columns={columns} />;
     case 'subagents':

@@ -10,6 +10,7 @@ import type {SubagentRun, UiState} from '../state/ui-state.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {type Row, Rows} from '../text/styled-text.tsx';
+import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
@@ -58,7 +59,8 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
   const panel = layoutPanel(ui, local, view !== undefined || offered.length > 0);
-  const tail = view ? [] : layoutLines(ui.stream.live, columns);
+  const thought = ui.thought === '' ? [] : [liveThought(ui.thought, columns)];
+  const tail = view ? [] : [...thought, ...layoutLines(ui.stream.live, columns)];
   const awaited = awaitedRuns(ui).length;
   const given = shareRows(rows, {
     prompt: promptRows(local.editor, columns, rows).rows.length,

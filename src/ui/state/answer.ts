@@ -9,15 +9,34 @@ import {
   restOf,
 } from '../text/answer-stream.ts';
 import type {Formatter} from '../text/format.ts';
+import {screenLine} from '../text/screen-text.ts';
 import {addItems} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
 /** How long something waits for the end of a block whose beginning is printed. Milliseconds. */
 export const MAX_WAIT_MS = 1000;
 
+/** More of a thought than a line can show. Characters. */
+const MAX_THOUGHT = 500;
+
 /** Adds text of the main agent. `settleAnswer` formats it. */
 export function addDelta(state: UiState, text: string): UiState {
-  return {...state, stream: addAnswer(state.stream, text)};
+  return text === '' ? state : {...endThought(state), stream: addAnswer(state.stream, text)};
+}
+
+/** Adds thinking of the main agent. */
+export function addThought(state: UiState, text: string): UiState {
+  const next = isEmpty(state.stream) ? state : finishText(state);
+  return {...next, thought: next.thought + text};
+}
+
+/** The model goes on to something else: its thought is printed as one line. */
+function endThought(state: UiState): UiState {
+  const {thought} = state;
+  if (thought === '') return state;
+  const next = {...state, thought: ''};
+  const text = screenLine(thought.slice(0, MAX_THOUGHT)).trim();
+  return text === '' ? next : addItems(next, [{kind: 'thinking', text}]);
 }
 
 /** Prints a whole text. */
@@ -26,7 +45,8 @@ export function addText(state: UiState, text: string): UiState {
 }
 
 /** The text of the model has ended: prints the rest of it, and what waited for its end. */
-export function finishText(state: UiState): UiState {
+export function finishText(before: UiState): UiState {
+  const state = endThought(before);
   const {stream, waiting} = state;
   if (isEmpty(stream)) return state;
   const {printed: from, continued} = stream;
@@ -38,7 +58,7 @@ export function finishText(state: UiState): UiState {
 
 /** The model writes its text again: the part that is not printed is dropped. */
 export function dropText(state: UiState): UiState {
-  return addItems({...state, stream: EMPTY_STREAM, waiting: [], waitingSince: undefined}, state.waiting);
+  return addItems({...state, thought: '', stream: EMPTY_STREAM, waiting: [], waitingSince: undefined}, state.waiting);
 }
 
 /**

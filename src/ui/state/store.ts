@@ -4,16 +4,17 @@
  * safe when it is drawn.
  */
 import type {AgentEvent, ListItem, Question, SessionInfo} from '../../core/contract/events.ts';
-import type {Announcement} from '../../core/contract/transcript.ts';
+import type {AssistantBlock} from '../../core/contract/model.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
-import {addDelta, addText, dropText, finishText} from './answer.ts';
-import {addItem, addItems, announcementItem} from './finished-items.ts';
+import {addDelta, addThought, dropText, finishText} from './answer.ts';
+import {addItem, addItems} from './finished-items.ts';
+import {addRestored} from './restored.ts';
 import {announceRun, forgetEndedRuns, reduceSubagent, settleSubagents} from './subagent-store.ts';
-import {type FinishedTool, NO_CONTEXT, type RunningTool, type UiState} from './ui-state.ts';
+import {type FinishedTool, NO_CONTEXT, NO_REPLY, type RunningTool, type UiState} from './ui-state.ts';
 
 /** A question whose detail has more rows at 40 columns is printed in full above the live part. */
 const MAX_DETAIL_ROWS = 6;
@@ -21,8 +22,6 @@ const MAX_DETAIL_ROWS = 6;
 export const MAX_HEAD_ROWS = 3;
 /** A model chooses how its agents are called: a long name must not push the question off the screen. */
 const MAX_AGENT_COLUMNS = 50;
-/** How many messages of a resumed conversation are shown again. */
-const MAX_RESTORED = 12;
 
 export function reduce(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
@@ -49,7 +48,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'cleared':
       return {...forgetEndedRuns(finishText(state)), todos: [], context: NO_CONTEXT, hasRun: false};
     case 'resumed':
-      return addRestored({...state, session: safeInfo(event.info), hasRun: true}, event.info);
+      return addRestored({...state, session: safeInfo(event.info), hasRun: true}, event.info, reduce);
     case 'rewound':
       return {...finishText(state), todos: [], context: NO_CONTEXT};
     case 'announcement':
@@ -79,17 +78,20 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
 function reduceMain(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'run_start':
-      return {...state, busy: true, busySince: event.at, hasRun: true, hasStreamed: false};
-    case 'text_delta':
-      return {...addDelta(state, event.text), hasStreamed: true};
-    case 'message': {
-      if (event.role === 'user') return state;
-      const text = state.hasStreamed ? '' : getText(event.content);
-      return {...finishText(addDelta(state, text)), hasStreamed: false};
+      return {...state, busy: true, busySince: event.at, hasRun: true, reply: NO_REPLY};
+    case 'text_delta': {
+      const {reply} = state;
+      return {...addDelta(state, event.text), reply: {...reply, text: reply.text + event.text}};
     }
+    case 'thinking_delta': {
+      const {reply} = state;
+      return {...addThought(state, event.text), reply: {...reply, thinking: reply.thinking + event.text}};
+    }
+    case 'message':
+      return event.role === 'user' ? state : {...finishText(addUnstreamed(state, event)), reply: NO_REPLY};
     case 'retry': {
-      const stopped = {...dropText(state), hasStreamed: false};
-      const text = screenLine(formatRetry(event, state.hasStreamed));
+      const stopped = {...dropText(state), reply: NO_REPLY};
+      const text = screenLine(formatRetry(event, state.reply.text !== ''));
       return addItem(stopped, {kind: 'notice', level: 'warning', text});
     }
     case 'tool_start':
@@ -110,6 +112,14 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
   }
 }
 
+/** What a whole message brings that did not come by deltas. */
+function addUnstreamed(state: UiState, {content}: {readonly content: readonly AssistantBlock[]}): UiState {
+  const {reply} = state;
+  const thinking = content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('');
+  const thought = reply.thinking === '' && reply.text === '' && thinking !== '' ? addThought(state, thinking) : state;
+  return addDelta(thought, reply.text === '' ? getText(content) : '');
+}
+
 /** Prints a prompt of the person. */
 export function addPrompt(state: UiState, text: string): UiState {
   return addItem(state, {kind: 'prompt', text: screenText(text)});
@@ -118,43 +128,7 @@ export function addPrompt(state: UiState, text: string): UiState {
 /** The session is open: prints its warnings and the end of a resumed conversation. */
 export function openSession(state: UiState, info: SessionInfo): UiState {
   const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
-  return addRestored(addItems({...state, session: safeInfo(info)}, warned), info);
-}
-
-/** Prints the end of a resumed conversation: prompts, announcements and answers. */
-function addRestored(state: UiState, {restored, runDescriptions, earlierMessages = 0}: SessionInfo): UiState {
-  const messages = restored
-    // A prompt that was repeated after a summary is shown where it was typed, or not at all.
-    .filter(({message, repeated}) => getText(message.content) !== '' && !repeated)
-    // The prompt names the files that went along with it.
-    .filter(({companion}) => !companion?.startsWith('@'))
-    .map(({message, announcement, companion, summary}) => ({
-      ...{role: message.role, text: companion ?? getText(message.content), announcement},
-      isSummary: summary !== undefined,
-    }));
-  const shown = messages.slice(-MAX_RESTORED);
-  const hidden = messages.length - shown.length + earlierMessages;
-  const start =
-    hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text: `… ${hidden} earlier messages`}) : state;
-  return shown.reduce((next, {role, text, announcement, isSummary}) => {
-    if (isSummary) return addItem(next, {kind: 'notice', level: 'info', text: COMPACTED_HERE});
-    if (announcement) return addAnnouncement(next, announcement, runDescriptions);
-    return role === 'user' ? addPrompt(next, text) : addText(next, text);
-  }, start);
-}
-
-const COMPACTED_HERE = '… the conversation was compacted here: a summary stands for what was before';
-
-/** Prints the end of a background run. @param descriptions for announcements of earlier versions, which have none */
-function addAnnouncement(
-  state: UiState,
-  announcement: Announcement,
-  descriptions: SessionInfo['runDescriptions'],
-): UiState {
-  const {runId} = announcement;
-  const described = Object.hasOwn(descriptions, runId) ? {description: descriptions[runId]!} : {};
-  const item = announcementItem({...described, ...announcement}, undefined);
-  return addItem(state, {kind: 'announcement', announcement: item});
+  return addRestored(addItems({...state, session: safeInfo(info)}, warned), info, reduce);
 }
 
 type ToolStart = AgentEvent & {type: 'tool_start'};
@@ -194,7 +168,7 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
     busy: false,
     tools: state.tools.filter(({byUser}) => byUser),
     dispatched: [],
-    hasStreamed: false,
+    reply: NO_REPLY,
   };
   next = settleSubagents(next);
   const reason = screenText(event.reason ?? '');

@@ -15,6 +15,8 @@ export type FinishedBody =
   | {readonly kind: 'markdown'; readonly text: string; readonly from: LinePlace}
   /** A part of an answer, formatted while it grew. */
   | {readonly kind: 'lines'; readonly lines: readonly Line[]}
+  /** The beginning of what the model thought. */
+  | {readonly kind: 'thinking'; readonly text: string}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
   | {readonly kind: 'subagents'; readonly runs: readonly EndedRun[]}
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
@@ -116,8 +118,10 @@ export interface UiState {
   readonly waiting: readonly FinishedBody[];
   /** Since when something waits. Monotonic, in milliseconds. */
   readonly waitingSince: number | undefined;
-  /** Text of the current message came by deltas: the whole message brings nothing new. */
-  readonly hasStreamed: boolean;
+  /** What came by deltas of the message that the model is writing: the whole message brings nothing new of it. */
+  readonly reply: {readonly thinking: string; readonly text: string};
+  /** The end of `reply.thinking` that has no printed line yet; empty when the model does not think. */
+  readonly thought: string;
   readonly tools: readonly RunningTool[];
   /** In order of dispatch. */
   readonly subagents: readonly SubagentRun[];
@@ -147,6 +151,8 @@ export interface ContextState {
 
 export const NO_CONTEXT: ContextState = {tokens: 0};
 
+export const NO_REPLY: UiState['reply'] = {thinking: '', text: ''};
+
 export const INITIAL_STATE: UiState = {
   finished: [],
   session: undefined,
@@ -155,7 +161,8 @@ export const INITIAL_STATE: UiState = {
   stream: EMPTY_STREAM,
   waiting: [],
   waitingSince: undefined,
-  hasStreamed: false,
+  reply: NO_REPLY,
+  thought: '',
   tools: [],
   subagents: [],
   runCount: 0,

@@ -23,6 +23,7 @@ export function sessionOver(
     output: run.output,
     rewindPoints: () => [],
     messagesBefore: () => [],
+    wholeConversation: () => [],
     close: () => undefined,
   });
   const conversation = openConversation();

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import type {RestoredRun} from '../../../src/core/contract/events.ts';
 import type {Announcement} from '../../../src/core/contract/transcript.ts';
 import {openSession} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
@@ -10,18 +11,34 @@ const ended = (change: Partial<Announcement> = {}) => ({
     ...{runId: 'r1', round: 1, agent: 'explore', outcome: 'success', reason: '', text: 'sub result', ...change},
   } as const,
 });
+const run = (change: Partial<RestoredRun>): RestoredRun => ({
+  ...{
+    runId: 'r',
+    agent: 'explore',
+    description: 'look around',
+    background: true,
+    outcome: 'success',
+    tools: 2,
+    durationMs: 1200,
+  },
+  ...change,
+});
 const prompt = (content: string) => ({message: {role: 'user' as const, content}});
 
 test('a resumed session shows announcements as they were shown live', () => {
   const restored = [ended(), ended({runId: 'r2', round: 2, outcome: 'stopped', text: 'half'}), prompt('and now?')];
-  const state = openSession(INITIAL_STATE, {...INFO, restored, runDescriptions: {r1: 'look around', other: 'else'}});
+  const state = openSession(INITIAL_STATE, {
+    ...INFO,
+    restored,
+    restoredRuns: [run({runId: 'r1'}), run({runId: 'r2', description: 'read', outcome: 'stopped'})],
+  });
   expect(state.finished).toMatchObject([
     {
       kind: 'announcement',
       announcement: {
         runId: 'r1',
         agent: 'explore',
-        header: '[explore] look around - done',
+        header: '[explore] look around - done (2 tools, 1.2s)',
         text: 'sub result',
       },
     },
@@ -29,7 +46,7 @@ test('a resumed session shows announcements as they were shown live', () => {
       kind: 'announcement',
       announcement: {
         runId: 'r2',
-        header: '[explore] - stopped',
+        header: '[explore] read - stopped (2 tools, 1.2s)',
         state: 'stopped',
         text: 'half',
       },

@@ -266,12 +266,12 @@ describe('the conversation', () => {
   });
 
   test('a resumed session prints the end of the conversation', () => {
-    const restored = Array.from({length: 20}, (_, index) => ({
+    const restored = Array.from({length: 120}, (_, index) => ({
       message: {role: index % 2 === 0 ? ('user' as const) : ('assistant' as const), content: `words ${index}`},
     }));
     const state = openSession(INITIAL_STATE, {...INFO, restored, warnings: ['unknown key']});
     expect(kinds(state).slice(0, 5)).toEqual(['notice', 'notice', 'prompt', 'markdown', 'prompt']);
-    expect(state.finished.at(-1)).toMatchObject({kind: 'markdown', text: 'words 19'});
+    expect(state.finished.at(-1)).toMatchObject({kind: 'markdown', text: 'words 119'});
   });
 
   test('printed items lose their text and keep their place', () => {

@@ -1,0 +1,34 @@
+/** What the model thinks, as one line. Ctrl+O shows all of it. */
+import {screenLine} from './screen-text.ts';
+import type {Row} from './styled-text.tsx';
+import {cutText, splitGraphemes, textWidth} from './wrap.ts';
+
+const LABEL = 'Thinking: ';
+/** No line shows more. Characters. */
+const MAX_SHOWN = 1_000;
+
+/** While it grows: its end, where it is longer than the line. @param thought as it came */
+export function liveThought(thought: string, columns: number): Row {
+  const text = screenLine(thought.slice(-MAX_SHOWN)).trim();
+  const isWhole = thought.length <= MAX_SHOWN && textWidth(LABEL + text) <= columns;
+  return [{text: LABEL + (isWhole ? text : lastColumns(text, columns - LABEL.length)), style: {tone: 'muted'}}];
+}
+
+/** When it has ended: its beginning. @param text safe for the screen */
+export function finishedThought(text: string, columns: number): Row {
+  const line = LABEL + text;
+  const isWhole = textWidth(line) <= columns;
+  const hint = columns > 40 ? ' (Ctrl+O)' : '';
+  return [{text: isWhole ? line : cutText(line, columns - hint.length) + hint, style: {tone: 'muted'}}];
+}
+
+function lastColumns(text: string, columns: number): string {
+  const graphemes = [...splitGraphemes(text)];
+  let used = 1;
+  let first = graphemes.length;
+  while (first > 0 && used + textWidth(graphemes[first - 1]!) <= columns) {
+    first -= 1;
+    used += textWidth(graphemes[first]!);
+  }
+  return `…${graphemes.slice(first).join('')}`;
+}
