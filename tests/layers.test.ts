@@ -41,7 +41,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // for permissions; execa starts programs; zod checks the input of tools; image-size
   // measures images, which servers refuse beyond a size.
   core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'execa', 'image-size', '@vscode/ripgrep'],
-  models: ['@anthropic-ai/sdk'],
+  // openai, and the SDK's packages for the clouds, are loaded where the settings name such a provider.
+  models: ['@anthropic-ai/sdk', '@anthropic-ai/bedrock-sdk', '@anthropic-ai/vertex-sdk', 'openai'],
   storage: ['zod'],
   agents: ['zod', 'jsonc-parser', 'yaml'],
   config: ['zod'],

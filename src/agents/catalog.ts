@@ -1,5 +1,6 @@
 /** All agents: built in, from `--agents`, from the project and from the user; which of them hides which. */
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
+import type {Thinking} from '../core/contract/model.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {FieldPositions, ParsedAgent} from './define.ts';
@@ -21,6 +22,8 @@ export type AgentSource = 'built-in' | 'inline' | FileSource;
 /** What the settings say about one agent (`agents.NAME`). */
 interface AgentOverride {
   readonly model?: string | undefined;
+  readonly thinking?: Thinking | undefined;
+  readonly apiKeyEnv?: string | undefined;
   readonly maxTurns?: number | undefined;
   readonly timeoutSeconds?: number | undefined;
 }
@@ -156,6 +159,15 @@ function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, 
   const message = `another file has an agent ${name}: ${first} is used, this one is not`;
   list.warn('double-name', agent.positions.get('name') ?? START, message);
   return list.all[0]!;
+}
+
+/** The variables that hold keys of the agents' own, by their files and `--agents`. */
+export function listAgentKeyNames(locations: AgentLocations, trusts: Trusts, extra?: string): string[] {
+  const options = {toolNames: STANDARD_TOOLS, trusts};
+  const entries = listAgentFolders(locations).flatMap((folder) =>
+    listAgentFiles(folder).files.map(({file}) => readEntry(folder.source, file, options)),
+  );
+  return [...entries, ...readInlineEntries(extra, options)].flatMap(({agent}) => agent?.definition.apiKeyEnv ?? []);
 }
 
 /** What the project's agents ask for beyond what the user has allowed, by the parsed values, however they are spelled. */

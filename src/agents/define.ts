@@ -66,6 +66,8 @@ export function defineAgent(
       prompt: fields.prompt,
       readOnly,
       ...(fields.model === undefined ? {} : {model: fields.model.trim()}),
+      ...(fields.thinking === undefined ? {} : {thinking: fields.thinking}),
+      ...(fields.apiKeyEnv === undefined || isIgnored('apiKeyEnv', widening) ? {} : {apiKeyEnv: fields.apiKeyEnv}),
       ...(fields.maxTurns === undefined ? {} : {maxTurns: fields.maxTurns}),
       ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
       ...(fields.maxTokens === undefined ? {} : {maxTokens: fields.maxTokens}),

@@ -9,6 +9,7 @@ import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
+import type {Thinking} from '../core/contract/model.ts';
 import {parseRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findNearest} from '../core/util/names.ts';
@@ -75,6 +76,10 @@ export function parseArguments(
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
       ...optional('model', last(flags.model)),
+      ...optional('fallback', splitNames(last(flags.fallbackModel))),
+      // meow has checked it against the choices of the table.
+      ...optional('thinking', last(flags.effort) as Thinking | undefined),
+      ...optional('thinkingTokens', wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0)),
       ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
       ...optional('settingsFile', last(flags.settings)),
       ...optional('agentsJson', last(flags.agents)),
@@ -249,9 +254,14 @@ function getWhich(flags: Flags): SessionOptions['which'] {
 }
 
 /** meow makes the number; NaN is what was none. */
-function wholeNumber(flag: FlagName, value: number | undefined): number | undefined {
-  if (value === undefined || (Number.isInteger(value) && value >= 1)) return value;
-  throw new UsageError(`${written(flag)} takes a whole number from 1 on`);
+function wholeNumber(flag: FlagName, value: number | undefined, least = 1): number | undefined {
+  if (value === undefined || (Number.isInteger(value) && value >= least)) return value;
+  throw new UsageError(`${written(flag)} takes a whole number from ${least} on`);
+}
+
+/** `A,B` */
+function splitNames(value: string | undefined): readonly string[] | undefined {
+  return value?.split(',').map((name) => name.trim());
 }
 
 /** @param base what a relative path begins at, and the folder when none is given */

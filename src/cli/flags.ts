@@ -1,5 +1,6 @@
 /** The one table of flags: meow parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
+import type {Thinking} from '../core/contract/model.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 
 export const SUBCOMMANDS = ['agents', 'sessions', 'doctor', 'config'] as const;
@@ -43,7 +44,10 @@ export const FLAGS = {
   outputFormat: oneOf<OutputFormat>('FORMAT', OUTPUT_FORMATS),
   includePartialMessages: aSwitch('raw stream events too (stream-json)'),
   verbose: aSwitch('tool calls on standard error'),
-  model: text('NAME', 'opus, sonnet, haiku, or any name that the server knows', {goesWith: WITH_MODEL}),
+  model: text('NAME', 'opus, sonnet, haiku, provider/model, or any name that the server knows', {goesWith: WITH_MODEL}),
+  fallbackModel: text('A,B', 'models that answer, in this order, where the first one cannot'),
+  effort: oneOf<Thinking>('LEVEL', ['off', 'low', 'medium', 'high']),
+  maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none'),
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
   permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES),
   dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions'),

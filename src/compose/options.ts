@@ -2,12 +2,15 @@
 import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
+import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
+import type {Thinking} from '../core/contract/model.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
+import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
 
@@ -25,6 +28,12 @@ export interface SessionOptions {
     /** The person chooses one. */
     | {readonly type: 'choose'};
   readonly model?: string;
+  /** `--fallback-model`: instead of what the settings say. */
+  readonly fallback?: readonly string[];
+  /** `--effort`. */
+  readonly thinking?: Thinking;
+  /** `--max-thinking-tokens`. */
+  readonly thinkingTokens?: number;
   readonly offline?: boolean;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
@@ -63,6 +72,23 @@ export function readSettings(options: SessionOptions, root: string, trusts: Trus
   });
 }
 
+/**
+ * The model of the session: of the command line, else of the agent that it runs as, else of environment and settings.
+ * @throws UsageError when the name cannot be used; what only the agent names is passed over, with a warning
+ */
+export function getMainModel(
+  resolver: ModelResolver,
+  options: SessionOptions,
+  settings: Settings,
+  agent: Pick<AgentDefinition, 'name' | 'model' | 'thinking' | 'apiKeyEnv'> | undefined,
+): ChosenModel {
+  const thinking = options.thinking ?? agent?.thinking;
+  const session = resolver.resolve(options.model ?? getModelName(options, settings), {thinking});
+  if (!agent || options.model !== undefined) return {model: session, warnings: []};
+  const {name, model, apiKeyEnv} = agent;
+  return new ModelChooser(resolver, {}, () => session, options.env).choose({name, model, thinking, apiKeyEnv});
+}
+
 /** Command line > environment > settings. Undefined: the default. */
 export function getModelName(options: SessionOptions, settings: Settings): string | undefined {
   return options.model ?? (options.env.ANTHROPIC_MODEL || settings.model);
@@ -72,7 +98,12 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
   return new ModelResolver({
     redactor,
     env: options.env,
-    offline: options.offline || !isModelConfigured(options.env),
+    providers: settings.providers,
+    fallback: options.fallback ?? settings.fallback,
+    thinking: options.thinking ?? settings.thinking,
+    thinkingTokens: options.thinkingTokens,
+    offline: options.offline ?? false,
+    offlineByDefault: !isModelConfigured(options.env, settings),
     offlineFetch: createOfflineFetch(),
     clock: options.clock ?? systemClock,
     retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},

@@ -3,7 +3,9 @@
  * parts to those of the steps before it, and none needs a part that is made later.
  */
 import {realpathSync} from 'node:fs';
+import {homedir} from 'node:os';
 import path from 'node:path';
+import {listAgentKeyNames} from '../agents/catalog.ts';
 import {createCommandTable, isSlashCommand} from '../commands/table.ts';
 import {addNote, listMemoryFiles, toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
@@ -26,6 +28,7 @@ import {Inbox} from '../core/turn/inbox.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
@@ -34,7 +37,7 @@ import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.
 import {FileIndex} from '../tools/search/file-index.ts';
 import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
 import {createFileChanges} from './file-changes.ts';
-import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
+import {createModelResolver, createSecrets, getMainModel, type SessionOptions} from './options.ts';
 import {
   createPermissionSandbox,
   createRules,
@@ -71,7 +74,9 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
 async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
-  const {redactor, env} = createSecrets(options, loaded.keyNames, root);
+  const folders = {cwd: root, home: homedir(), miniCcHome: options.home};
+  const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
+  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root);
   const store = new SessionStore(options.home, root, redactor);
   const firstConversation = await openFirstConversation(store, options, redactor);
   const bus = createBus(options, redactor);
@@ -106,11 +111,13 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
     emit({type: 'notice', level: 'info', text}),
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
-  const model = resolver.resolve(options.model ?? mainAgent?.model ?? getModelName(options, settings));
+  const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
   const state: SessionState = {conversation: firstConversation, model, ...(settings.theme && {theme: settings.theme})};
   return {
     ...before,
     ...{catalog, mainAgent, state},
+    warnings: [...before.warnings, ...warnings],
+    chooser: new ModelChooser(resolver, settings, () => state.model, options.env),
     agents: restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']),
     sessionFolder: () => before.store.sessionFolder(state.conversation.id),
   };
@@ -154,7 +161,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
 
 /** The manager of subagents. */
 function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeof createFileChanges>) {
-  const {options, root, loaded, rules, env, resolver, store, bus, baseTools, agents, state} = before;
+  const {options, root, loaded, rules, env, resolver, chooser, store, bus, baseTools, agents, state} = before;
   const {settings, trust} = loaded;
   const inbox = new Inbox();
   const fingerprint = new WorkspaceFingerprint(root);
@@ -178,7 +185,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} was deleted: its run cannot go on`);
       const names = baseTools.map(({name}) => name);
       const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
-      return {agent: narrowed, model: resolver.resolve(record.model || undefined)};
+      return {agent: narrowed, ...chooser.choose(narrowed, {model: record.model || undefined})};
     },
     runs: {
       get confinement() {
@@ -250,6 +257,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
     resolveModel: (name) => resolver.resolve(name),
+    chooseModel: (agent) => before.chooser.choose(agent),
   };
 }
 
@@ -271,15 +279,13 @@ function createSandboxParts({
 }
 
 function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
-  const {loaded, rules, baseTools, emit, resolver, catalog, agents, mainAgent, state, manager, rawStream} = before;
+  const {rules, baseTools, emit, chooser, agents, mainAgent, manager, rawStream} = before;
   const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel} = before;
   const {clock = systemClock} = before.options;
-  const modelFor = (agent: string, asked: string | undefined) => {
-    // A model that the settings name for an agent is in its definition already.
-    const name = asked ?? catalog.get(agent)?.model ?? loaded.settings.subagentModel ?? 'inherit';
-    return {model: name === 'inherit' ? state.model : resolver.resolve(name)};
-  };
-  const taskTools = createTaskTools({agents, manager: () => manager, modelFor});
+  const taskTools = createTaskTools({
+    ...{agents, manager: () => manager},
+    modelFor: (agent, asked) => chooser.choose(agent, asked),
+  });
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   return {
     ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel},

@@ -33,7 +33,7 @@ export interface EffectiveSettings {
 
 /** @throws UsageError for settings that are wrong. */
 export function getEffectiveSettings(places: SettingsOptions, env: Variables): EffectiveSettings {
-  const {origins, files, warnings, keyNames, claims} = loadSettings(places);
+  const {settings: loaded, origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
   const settings = allSettings()
@@ -48,7 +48,7 @@ export function getEffectiveSettings(places: SettingsOptions, env: Variables): E
     files,
     claims,
     warnings: clean([...warnings, ...unused]),
-    offline: !isModelConfigured(env),
+    offline: !isModelConfigured(env, loaded),
   };
 }
 

@@ -21,9 +21,13 @@ const SHOWN_VARIABLES = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ];
 
-/** A key or a server is set. Without either the built-in model answers. */
-export function isModelConfigured(env: Variables): boolean {
-  return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL);
+/** A key, a server or a provider is set. Without any of them the built-in model answers. */
+export function isModelConfigured(
+  env: Variables,
+  {providers = {}}: {readonly providers?: object | undefined} = {},
+): boolean {
+  const isServerSet = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL;
+  return Boolean(isServerSet) || Object.keys(providers).length > 0;
 }
 
 /** Each variable with what may be shown of it: of keys only whether they are set. */

@@ -59,8 +59,14 @@ const commands = (what: string) =>
     .meta({description: what, defaultText: 'found in package.json and the like'});
 const dollars = (what: string) => atLeastZero('US dollars for a million tokens').meta({description: what});
 
+const thinking = () => oneOf(['off', 'low', 'medium', 'high']).optional();
+
 const agent = section({
   model: modelName().optional().meta({description: 'Its model: an alias, provider/model, or a model’s name.'}),
+  thinking: thinking().meta({description: 'How much its model thinks before it answers.'}),
+  apiKeyEnv: text('the name of an environment variable')
+    .optional()
+    .meta({description: 'The environment variable that holds its own key.'}),
   maxTurns: whole(1, 400).optional().meta({description: 'Model calls of a run, 1 to 400.'}),
   timeoutSeconds: atLeastZero('a number of seconds, 0 for no limit')
     .optional()
@@ -124,13 +130,35 @@ const retry = section({
 });
 
 const provider = section({
+  api: oneOf(['anthropic', 'openai', 'bedrock', 'vertex'])
+    .optional()
+    .meta({
+      description: 'What the server speaks: the Messages API, chat completions, or a cloud’s own.',
+      default: 'anthropic',
+    }),
   baseURL: z
     .url({protocol: /^https?$/, ...mustBe('the address of a server, http://… or https://…')})
-    .meta({description: 'The server, which speaks the Anthropic Messages API.'}),
+    .optional()
+    .meta({description: 'The server. bedrock and vertex need none.'}),
   apiKeyEnv: text('the name of an environment variable')
     .optional()
     .meta({description: 'The environment variable that holds its key.'}),
-  local: flag().optional().meta({description: 'It runs on this machine.', default: false}),
+  auth: oneOf(['x-api-key', 'bearer'])
+    .optional()
+    .meta({description: 'The header for the key of a server that speaks the Messages API.', default: 'x-api-key'}),
+  local: flag()
+    .optional()
+    .meta({description: 'It runs on this machine.', defaultText: 'whether its address is of this machine'}),
+  webSearch: flag().optional().meta({description: 'It has the Messages API’s own web search.', default: false}),
+  region: text('a region of the cloud').optional().meta({description: 'Of bedrock and vertex.'}),
+  project: text('a project of the cloud').optional().meta({description: 'Of vertex.'}),
+}).refine(({api, baseURL}) => baseURL !== undefined || api === 'bedrock' || api === 'vertex', {
+  error: 'must have a baseURL: the address of its server, http://… or https://…',
+});
+
+const role = section({
+  model: modelName().optional().meta({description: 'Its model: an alias, provider/model, or a model’s name.'}),
+  thinking: thinking().meta({description: 'How much it thinks before it answers.'}),
 });
 
 const price = section({
@@ -210,9 +238,13 @@ export const settingsSchema = section({
   fallback: list('the name of a model', 'a list of models')
     .optional()
     .meta({description: 'Models that answer when the chosen one cannot, in this order.', default: []}),
-  thinking: oneOf(['off', 'low', 'medium', 'high'])
+  roles: named(role)
     .optional()
-    .meta({description: 'How much the model thinks before it answers.', defaultText: 'the model’s own'}),
+    .meta({description: 'Models by the name or the group of an agent: explore, plan, code-review, code, default.'}),
+  thinking: thinking().meta({
+    description: 'How much the model thinks before it answers.',
+    defaultText: 'the model’s own',
+  }),
   contextWindow: named(whole(1024)).optional().meta({
     description: 'Tokens that a model can read and write at once, by its name.',
     defaultText: 'as the server says',

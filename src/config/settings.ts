@@ -68,8 +68,8 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     }
     if (isProjects) dropUsersOwn(read, file, warnings);
     if (isProjects) claims.push(...dropUntrusted(read, file, options.trusts));
-    // Also while providers are not yet available: the environment has their keys.
-    keyNames.push(...Object.values(read.values.providers ?? {}).flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
+    const {providers = {}, agents = {}} = read.values;
+    keyNames.push(...[...Object.values(providers), ...Object.values(agents)].flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
     dropNotYet(read, file, warnings);
     return {file, layer, isProjects, found: read.found, values: read.values};
   });

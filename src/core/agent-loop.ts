@@ -243,16 +243,17 @@ async function callModel(
         thinkerOf: run.history.thinkerOf,
       },
       (progress) => {
+        let isKnown = false;
         if (progress.type === 'retry') {
+          isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
           tokens.spend(tally.abandonAttempt());
-          if (progress.fallback) tally.addWarning(formatRetry(progress));
           streamed.restart();
         } else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
         else if (progress.type === 'text') {
           tally.addStreamedText(progress.text);
           streamed.add(progress.text);
         }
-        const event = toEvent(progress, run.rawStream);
+        const event = isKnown ? undefined : toEvent(progress, run.rawStream);
         if (event) run.emit(event);
       },
     );

@@ -1,5 +1,6 @@
 /** What an agent definition is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
+import type {Thinking} from './contract/model.ts';
 import type {Isolation} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
@@ -17,6 +18,10 @@ export interface AgentDefinition {
   /** The sandbox confines its bash, and nothing it calls may write. */
   readonly readOnly: boolean;
   readonly model?: string;
+  /** How much its model thinks before it answers. */
+  readonly thinking?: Thinking;
+  /** The variable of the environment that has its own key for its model's server. */
+  readonly apiKeyEnv?: string;
   /** Model calls of a run, 1 to 400. */
   readonly maxTurns?: number;
   /** Seconds of wall time; 0 = none. */

@@ -1,11 +1,10 @@
 /** How large a model's context window is: as the settings say, else its server, else a table, else what most have. */
-import type Anthropic from '@anthropic-ai/sdk';
 
 const DEFAULT_WINDOW = 200_000;
 /** The offline model reads rules, not tokens. */
 export const OFFLINE_WINDOW = 1_000_000;
-/** Servers that do not answer for long have no such endpoint. */
-const ASK_MS = 2_000;
+/** Servers that do not answer for long have no such endpoint. Milliseconds. */
+export const ASK_MS = 2_000;
 
 /** Windows of well-known models by their names, from their makers' pages (November 2026). The first match counts. */
 const KNOWN: readonly (readonly [RegExp, number])[] = [
@@ -17,7 +16,7 @@ const KNOWN: readonly (readonly [RegExp, number])[] = [
   [/glm|deepseek|kimi|moonshot|mistral-large|llama-?(?:3\.[123]|4)|qwen-?(?:2\.5|3)/i, 128_000],
 ];
 
-/** The fields in which servers of this API and of those like it name the size. */
+/** The fields in which servers name the size. */
 const FIELDS = [
   'max_input_tokens',
   'context_window',
@@ -30,34 +29,25 @@ const FIELDS = [
 export class ContextSize {
   #asked: Promise<number | undefined> | undefined;
 
-  /** @param set what the settings say. @param client undefined: no server is asked */
+  /** @param set what the settings say. @param ask asks the server, and never rejects; undefined: the offline model */
   constructor(
     private readonly model: string,
     private readonly set: number | undefined,
-    private readonly client: Anthropic | undefined,
+    private readonly ask: (() => Promise<number | undefined>) | undefined,
   ) {}
 
   /** @param mayAsk the server may be asked, once. @returns tokens; undefined when only the server could say it */
   async get(mayAsk: boolean): Promise<number | undefined> {
     if (this.set !== undefined) return this.set;
-    if (!this.client) return OFFLINE_WINDOW;
+    if (!this.ask) return OFFLINE_WINDOW;
     if (!mayAsk && this.#asked === undefined) return undefined;
-    this.#asked ??= askServer(this.client, this.model);
+    this.#asked ??= this.ask();
     return (await this.#asked) ?? KNOWN.find(([name]) => name.test(this.model))?.[1] ?? DEFAULT_WINDOW;
   }
 }
 
-/** Undefined where the server does not say it. Never rejects: many servers have no such endpoint. */
-async function askServer(client: Anthropic, model: string): Promise<number | undefined> {
-  try {
-    const found: unknown = await client.models.retrieve(model, {}, {timeout: ASK_MS, maxRetries: 0});
-    return readSize(found);
-  } catch {
-    return undefined;
-  }
-}
-
-function readSize(found: unknown): number | undefined {
+/** @param found what a server says of a model */
+export function readContextSize(found: unknown): number | undefined {
   if (typeof found !== 'object' || found === null) return undefined;
   const fields: Record<string, unknown> = {...('meta' in found ? (found.meta as object) : {}), ...found};
   const sizes = FIELDS.map((field) => fields[field]);

@@ -1,43 +1,54 @@
-/** Turns what the SDK throws into an error with one line that says what to do. */
+/** Turns what the clients throw into an error with one line that says what to do. The clients are not loaded here. */
 
-import Anthropic from '@anthropic-ai/sdk';
-import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorMessage, ModelError, type ModelErrorKind} from '../core/util/errors.ts';
+import type {ServerWords} from './protocol.ts';
 
-/** @param server host of the server, named in connection errors. @param redactor removes keys from the text. */
-export function toModelError(error: unknown, server: string, redactor: Redactor): ModelError {
-  if (error instanceof ModelError) return error;
-  const {kind, message, details} = parseSdkError(error, server);
-  return new ModelError(kind, redactor.text(message), details, {cause: error});
+/** What the clients' errors for an answer of the server have in common. */
+export interface ServerError {
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  readonly message: string;
+  /** The JSON that the server sent, as far as it did: `{error: {type, code, message}}`. */
+  readonly error: unknown;
 }
 
-function parseSdkError(error: unknown, server: string): ModelError {
-  if (error instanceof Anthropic.APIConnectionTimeoutError) {
-    return new ModelError('connection', `${server} did not answer in time`, {retryable: true});
-  }
-  if (error instanceof Anthropic.APIConnectionError) {
-    return new ModelError('connection', `cannot reach ${server}${formatCause(error)}`, {retryable: true});
-  }
-  if (error instanceof Anthropic.APIError) return parseApiError(error);
-  // A connection that breaks in the middle of a stream throws a plain error, `terminated`. Invalid JSON throws a SyntaxError.
-  const message =
+/** @param server names the server and its key in the text */
+export function toConnectionError(error: Error, isTimeout: boolean, {host, redactor}: ServerWords): ModelError {
+  const text = isTimeout ? `${host} did not answer in time` : `cannot reach ${host}${formatCause(error)}`;
+  return new ModelError('connection', redactor.text(text), {retryable: true}, {cause: error});
+}
+
+/** A connection that breaks in the middle of a stream throws a plain error, `terminated`; invalid JSON a SyntaxError. */
+export function toStreamError(error: unknown, {redactor}: ServerWords): ModelError {
+  const text =
     error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${getErrorMessage(error)})`;
-  return new ModelError('stream', message, {retryable: true});
+  return new ModelError('stream', redactor.text(text), {retryable: true}, {cause: error});
 }
 
-function parseApiError(error: InstanceType<typeof Anthropic.APIError>): ModelError {
-  const body = error.error as {error?: {type?: unknown; code?: unknown}} | undefined;
+export function toAnsweredError(error: ServerError, server: ServerWords): ModelError {
+  const {type, code} = getFields(error);
   const details = getServerMessage(error);
-  const kind = isBilling(`${body?.error?.type} ${body?.error?.code} ${details}`)
-    ? 'billing'
-    : getKind(error.status, body?.error?.type);
-  const status = error.status as number | undefined;
-  const message = `${ADVICE[kind] ?? 'the model server failed'}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
-  return new ModelError(kind, message, {
-    retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
-    ...(status === undefined ? {} : {status}),
-    ...parseRetryAfter(error.headers),
-  });
+  const {status} = error;
+  const kind = isBilling(`${type} ${code} ${details}`) ? 'billing' : getKind(status, type, code);
+  const advice = getAdvice(kind, server);
+  const message = `${advice}${status === undefined ? '' : ` (${status})`}${details === '' ? '' : `: ${details}`}`;
+  return new ModelError(
+    kind,
+    server.redactor.text(message),
+    {
+      retryable: ['rate_limit', 'overloaded', 'server', 'stream'].includes(kind),
+      ...(status === undefined ? {} : {status}),
+      ...parseRetryAfter(error.headers),
+    },
+    {cause: error},
+  );
+}
+
+/** Servers nest them differently: `{error: {type}}`, `{type}`. */
+function getFields({error}: ServerError): {type: unknown; code: unknown; message: unknown} {
+  const body = error as {error?: unknown; type?: unknown; code?: unknown; message?: unknown} | null | undefined;
+  const inner = typeof body?.error === 'object' && body.error !== null ? (body.error as typeof body) : body;
+  return {type: inner?.type, code: inner?.code, message: inner?.message ?? body?.message ?? body?.error};
 }
 
 /** Servers send it with various statuses, also 400 and 429, and some tell it in the message alone. */
@@ -54,25 +65,38 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   request_too_large: 413,
 };
 
-function getKind(given: number | undefined, type: unknown): ModelErrorKind {
-  const status = given ?? (typeof type === 'string' ? STATUS_OF_TYPE[type] : undefined);
+function getKind(given: number | undefined, type: unknown, code: unknown): ModelErrorKind {
+  const status =
+    given ??
+    (typeof code === 'number' && code >= 400 && code < 600 ? code : undefined) ??
+    (typeof type === 'string' ? STATUS_OF_TYPE[type] : undefined);
   if (type === 'overloaded_error' || status === 529) return 'overloaded';
   if (status === 402) return 'billing';
-  if (type === 'rate_limit_error' || status === 429) return 'rate_limit';
+  if (type === 'rate_limit_error' || code === 'rate_limit_exceeded' || status === 429) return 'rate_limit';
   if (status === 401 || status === 403) return 'authentication';
-  if (status === 404 || isRedirect(status)) return 'not_found';
+  if (status === 404 || code === 'model_not_found' || isRedirect(status)) return 'not_found';
   if (status === undefined || status >= 500 || status === 408 || status === 409) return 'server';
   return 'bad_request';
 }
 
-const ADVICE: Readonly<Partial<Record<ModelErrorKind, string>>> = {
-  authentication: 'the model server refused the key: check ANTHROPIC_API_KEY',
-  billing: 'the model server asks for payment: check the billing of this key',
-  rate_limit: 'the model server limits the rate of requests',
-  overloaded: 'the model server is overloaded',
-  not_found: 'the model server does not know this model or address: check --model and ANTHROPIC_BASE_URL',
-  bad_request: 'the model server refused the request',
-};
+function getAdvice(kind: ModelErrorKind, {key, address}: ServerWords): string {
+  switch (kind) {
+    case 'authentication':
+      return `the model server refused the key: check ${key}`;
+    case 'billing':
+      return 'the model server asks for payment: check the billing of this key';
+    case 'rate_limit':
+      return 'the model server limits the rate of requests';
+    case 'overloaded':
+      return 'the model server is overloaded';
+    case 'not_found':
+      return `the model server does not know this model or address: check --model and ${address}`;
+    case 'bad_request':
+      return 'the model server refused the request';
+    default:
+      return 'the model server failed';
+  }
+}
 
 /** Not followed: it could take the key to another server. */
 function isRedirect(status: number | undefined): boolean {
@@ -80,10 +104,9 @@ function isRedirect(status: number | undefined): boolean {
 }
 
 /** The message in the server's JSON, or else the first line of what it sent; at most 200 characters. */
-function getServerMessage(error: InstanceType<typeof Anthropic.APIError>): string {
+function getServerMessage(error: ServerError): string {
   if (isRedirect(error.status)) return `it redirects to ${error.headers?.get('location')?.slice(0, 200) ?? 'nowhere'}`;
-  const body = error.error as {error?: {message?: unknown}; message?: unknown} | undefined;
-  const message = body?.error?.message ?? body?.message;
+  const {message} = getFields(error);
   const text = typeof message === 'string' ? message : error.message.replace(/^\d{3}\s*/, '');
   return text.trim().split('\n')[0]!.slice(0, 200);
 }

@@ -68,6 +68,11 @@ export class ReplyWatch {
     return new Response(counted, {status: response.status, statusText: response.statusText, headers: response.headers});
   }
 
+  /** A sign of life of a stream whose bytes are not seen here. */
+  addBytes(): void {
+    this.#byteAt = this.clock.now();
+  }
+
   addEvent(event: StreamEvent): void {
     if (event.type === 'content_block_stop') this.#block = undefined;
     const bytes = countContentBytes(event);

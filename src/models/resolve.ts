@@ -1,22 +1,43 @@
-/** Finds the model for a name: by aliases, the environment and the address of the server. */
+/** Finds the model for a name: by aliases, providers and the environment, with the models that answer where it cannot. */
 
-import type {Model} from '../core/contract/model.ts';
+import type {Model, Thinking} from '../core/contract/model.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {AnthropicModel, type ModelServer, type ModelSettings} from './anthropic-model.ts';
+import {ContextSize} from './context-size.ts';
+import {type ChainLink, Circuits, FallbackModel} from './fallback.ts';
+import type {ModelServer, Protocol, ServerWords} from './protocol.ts';
+import {DEFAULT_PROVIDER, type Provider, type ProviderSettings, Providers} from './providers.ts';
+import {type ModelSettings, ServerModel} from './server-model.ts';
 
-export interface ModelOptions
-  extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'redactor' | 'clock'> {
+export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
   /** Context windows by the name of the model, as the settings say. Tokens. */
   readonly contextWindows: Readonly<Record<string, number>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The built-in model answers for every name: with `--offline`, or when no server is configured. */
+  readonly redactor: Redactor;
+  readonly providers?: Readonly<Record<string, ProviderSettings>> | undefined;
+  /** Models that answer where another cannot, in this order. */
+  readonly fallback?: readonly string[] | undefined;
+  /** How much models think for which nothing else says it: a level, or tokens. */
+  readonly thinking?: Thinking | undefined;
+  readonly thinkingTokens?: number | undefined;
+  /** `--offline`: the built-in model answers for every name. */
   readonly offline: boolean;
+  /** Neither a server nor a provider is set: the built-in model answers for names without a provider. */
+  readonly offlineByDefault?: boolean;
   /** The `fetch` of the built-in model. */
   readonly offlineFetch: typeof globalThis.fetch;
 }
 
+/** What a run says about its model beside the name. */
+export interface ModelChoice {
+  readonly thinking?: Thinking | undefined;
+  /** The variable of the agent's own key; the provider's key is used where the server refuses it. */
+  readonly keyEnv?: string | undefined;
+  /** Answers where the server does not know the model. */
+  readonly ifUnknown?: Model | undefined;
+}
+
 const OFFLINE_NAME = 'offline';
-const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 
 /** Aliases, the model that each one means, and the variable that can name another. */
 const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: string}>> = {
@@ -25,50 +46,209 @@ const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: strin
   haiku: {env: 'ANTHROPIC_DEFAULT_HAIKU_MODEL', id: 'claude-haiku-5-5'},
 };
 
-/** @throws UsageError when ANTHROPIC_BASE_URL is not a URL. */
-export function getModelServer(env: ModelOptions['env']): ModelServer {
-  const baseURL = env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL;
-  if (!URL.canParse(baseURL)) {
-    throw new UsageError(
-      `ANTHROPIC_BASE_URL is not a URL: ${JSON.stringify(baseURL)}. Example: http://127.0.0.1:11434`,
-    );
-  }
-  if (env.ANTHROPIC_AUTH_TOKEN) return {baseURL, authToken: env.ANTHROPIC_AUTH_TOKEN};
-  // A local server needs no key, but the SDK does.
-  return {baseURL, apiKey: env.ANTHROPIC_API_KEY || 'none'};
+export const ALIAS_NAMES: readonly string[] = Object.keys(ALIASES);
+
+/** A model at a server. */
+interface Target {
+  readonly provider: Provider;
+  readonly id: string;
+  /** Shown to the user. */
+  readonly name: string;
 }
 
 export class ModelResolver {
-  readonly #models = new Map<string, Model>();
+  readonly providers: Providers;
+  readonly #models = new Map<string, ServerModel>();
+  readonly #protocols = new Map<string, () => Promise<Protocol>>();
+  readonly #sizes = new Map<string, ContextSize>();
+  readonly #circuits: Circuits;
+  #fallback: readonly Target[] | undefined;
+  #offline: ServerModel | undefined;
 
-  constructor(private readonly options: ModelOptions) {}
+  constructor(private readonly options: ModelOptions) {
+    this.providers = new Providers(options.providers ?? {}, options.env);
+    this.#circuits = new Circuits(options.clock);
+  }
 
-  /** @param name an alias or the name of a model; undefined: sonnet. */
-  resolve(name: string | undefined): Model {
-    const offline = this.options.offline || name === OFFLINE_NAME;
-    const id = offline ? OFFLINE_NAME : this.#getId(name ?? 'sonnet');
-    const known = this.#models.get(id);
+  /**
+   * @param name an alias, `provider/model`, or a model of the default provider; undefined: sonnet.
+   * @throws UsageError when the name, its provider or a fallback cannot be used. No server is asked.
+   */
+  resolve(name: string | undefined, {thinking, keyEnv, ifUnknown}: ModelChoice = {}): Model {
+    if (this.#isOffline(name)) return this.#getOffline();
+    const target = this.#find(name ?? 'sonnet');
+    const main = this.#getModel(target, thinking);
+    const own = keyEnv === undefined ? undefined : this.#getModel(target, thinking, keyEnv);
+    const links: ChainLink[] = [
+      ...(own ? [{key: `${target.name} ${keyEnv}`, model: own}] : []),
+      {key: target.name, model: main},
+      ...(ifUnknown && ifUnknown.name !== target.name
+        ? [{key: ifUnknown.name, model: ifUnknown, onlyFor: 'not_found' as const}]
+        : []),
+      ...this.#getFallback()
+        .filter((each) => each.name !== target.name)
+        .map((each) => ({key: each.name, model: this.#getModel(each, thinking)})),
+    ];
+    if (links.length === 1) return main;
+    return new FallbackModel(links, {circuits: this.#circuits, ...this.options.retry});
+  }
+
+  /** The names of the models of a provider, as its server lists them. @throws UsageError, ModelError */
+  async listModels(provider: string): Promise<readonly string[]> {
+    const found = this.providers.get(provider);
+    const protocol = await this.#getProtocol(found, undefined)();
+    const ids = await protocol.listModels();
+    return ids.map((id) => getName(found, id));
+  }
+
+  #isOffline(name: string | undefined): boolean {
+    const {offline, offlineByDefault = false} = this.options;
+    if (offline || name?.trim() === OFFLINE_NAME) return true;
+    return offlineByDefault && !(name !== undefined && this.#expand(name).includes('/'));
+  }
+
+  #find(given: string): Target {
+    const name = this.#expand(given);
+    const slash = name.indexOf('/');
+    if (slash < 0) {
+      const provider = this.providers.getDefault(given);
+      return {provider, id: name, name: getName(provider, name)};
+    }
+    const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
+    if (!this.providers.has(prefix) || id === '') {
+      const slashed = id === '' ? '' : `; for a model of the default provider: ${DEFAULT_PROVIDER}/${name}`;
+      throw new UsageError(
+        `the model ${JSON.stringify(given)} cannot be used: ${this.#describe(prefix, id)}${slashed}`,
+      );
+    }
+    const provider = this.providers.get(prefix);
+    return {provider, id, name: getName(provider, id)};
+  }
+
+  #describe(prefix: string, id: string): string {
+    if (this.providers.has(prefix) && id === '') return `it names no model of ${prefix}`;
+    try {
+      this.providers.get(prefix);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  /** An alias as what it stands for. */
+  #expand(given: string): string {
+    const name = given.trim();
+    if (name === '') throw new UsageError('The name of the model is empty. Name one, e.g. --model sonnet');
+    if (name.toLowerCase() === 'inherit') {
+      throw new UsageError('the model "inherit" is for subagents: name one, such as sonnet');
+    }
+    const alias = Object.hasOwn(ALIASES, name.toLowerCase()) ? ALIASES[name.toLowerCase()] : undefined;
+    return alias ? this.options.env[alias.env] || alias.id : name;
+  }
+
+  #getFallback(): readonly Target[] {
+    this.#fallback ??= (this.options.fallback ?? []).map((name) => {
+      try {
+        const target = this.#find(name);
+        this.providers.getServer(target.provider);
+        return target;
+      } catch (error) {
+        throw error instanceof UsageError ? new UsageError(`fallback: ${error.message}`) : error;
+      }
+    });
+    return this.#fallback;
+  }
+
+  /** @param keyEnv the variable of an agent's own key */
+  #getModel({provider, id, name}: Target, thinking: Thinking | undefined, keyEnv?: string): ServerModel {
+    const key = [name, keyEnv, thinking].join(' ');
+    const known = this.#models.get(key);
     if (known) return known;
-    const server = offline ? this.#offlineServer() : getModelServer(this.options.env);
-    const local = !offline && isLocal(server.baseURL);
-    const contextWindow = this.options.contextWindows[id] ?? this.options.contextWindows[name ?? ''];
-    const model = new AnthropicModel(server, {...this.options, name: id, id, offline, local, contextWindow});
-    this.#models.set(id, model);
+    const {options} = this;
+    const protocol = this.#getProtocol(provider, keyEnv);
+    const {api, baseURL, local, webSearch} = provider;
+    const size = this.#sizes.get(name) ?? this.#createSize(name, id, protocol);
+    const model = new ServerModel(
+      {
+        ...{name, id, local, contextSize: size, offline: false, searchesWeb: webSearch},
+        source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv},
+        ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
+        maxOutputTokens: options.maxOutputTokens,
+        thinking: thinking ?? options.thinking,
+        thinkingTokens: thinking === undefined ? options.thinkingTokens : undefined,
+      },
+      protocol,
+    );
+    this.#models.set(key, model);
     return model;
   }
 
-  #getId(name: string): string {
-    if (name.trim() === '') throw new UsageError('The name of the model is empty. Name one, e.g. --model sonnet');
-    const alias = ALIASES[name.toLowerCase()];
-    return alias ? (this.options.env[alias.env] ?? alias.id) : name;
+  #createSize(name: string, id: string, protocol: () => Promise<Protocol>): ContextSize {
+    const {contextWindows} = this.options;
+    const ask = async () => (await protocol()).askContextWindow(id);
+    const size = new ContextSize(
+      id,
+      contextWindows[name] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)],
+      ask,
+    );
+    this.#sizes.set(name, size);
+    return size;
   }
 
-  #offlineServer(): ModelServer {
-    return {baseURL: 'http://offline.invalid', apiKey: OFFLINE_NAME, fetch: this.options.offlineFetch};
+  /** The settings may say the window of an alias. */
+  #aliasOf(id: string): string {
+    return ALIAS_NAMES.find((alias) => this.#expand(alias) === id) ?? '';
+  }
+
+  /** @throws UsageError when the variable of the key is empty */
+  #getProtocol(provider: Provider, keyEnv: string | undefined): () => Promise<Protocol> {
+    const key = `${provider.name} ${keyEnv}`;
+    const known = this.#protocols.get(key);
+    if (known) return known;
+    const server = this.providers.getServer(provider, keyEnv ?? provider.keyEnv);
+    const words = {
+      host: URL.canParse(server.baseURL) ? new URL(server.baseURL).host : provider.name,
+      key:
+        keyEnv ??
+        provider.keyEnv ??
+        (provider.address === 'ANTHROPIC_BASE_URL' ? 'ANTHROPIC_API_KEY' : provider.address),
+      address: provider.address,
+      redactor: this.options.redactor,
+    };
+    let loading: Promise<Protocol> | undefined;
+    const load = () => (loading ??= loadProtocol(server, words));
+    this.#protocols.set(key, load);
+    return load;
+  }
+
+  #getOffline(): ServerModel {
+    const {options} = this;
+    const server = {baseURL: 'http://offline.invalid', apiKey: OFFLINE_NAME, fetch: options.offlineFetch};
+    const words = {host: OFFLINE_NAME, key: '', address: '', redactor: options.redactor};
+    this.#offline ??= new ServerModel(
+      {
+        ...{name: OFFLINE_NAME, id: OFFLINE_NAME, offline: true, local: false},
+        contextSize: new ContextSize(OFFLINE_NAME, options.contextWindows[OFFLINE_NAME], undefined),
+        ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
+        maxOutputTokens: options.maxOutputTokens,
+      },
+      () => loadProtocol(server, words),
+    );
+    return this.#offline;
   }
 }
 
-function isLocal(baseURL: string): boolean {
-  const {hostname} = new URL(baseURL);
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+/** A name that means the same model wherever it is used. */
+function getName({name, address}: Provider, id: string): string {
+  const isDefault = name === DEFAULT_PROVIDER || address === 'ANTHROPIC_BASE_URL';
+  return isDefault && !id.includes('/') ? id : `${name}/${id}`;
+}
+
+async function loadProtocol(server: ModelServer, words: ServerWords): Promise<Protocol> {
+  if (server.api === 'openai') {
+    const {createChatProtocol} = await import('./openai/protocol.ts');
+    return createChatProtocol(server, words);
+  }
+  const {createMessagesProtocol} = await import('./anthropic/protocol.ts');
+  return createMessagesProtocol(server, words);
 }

@@ -10,8 +10,7 @@ import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import type {ModelSettings} from '../../src/models/anthropic-model.ts';
-import {modelAt, serve} from '../models/fixture.ts';
+import {type ModelSettings, modelAt, serve} from '../models/fixture.ts';
 import type {Script} from '../support/messages-server.ts';
 import {signThought} from '../support/request-rules.ts';
 import {

@@ -3,7 +3,10 @@ import {onTestFinished} from 'vitest';
 import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
-import {AnthropicModel, type ModelServer, type ModelSettings} from '../../src/models/anthropic-model.ts';
+import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
+import {ContextSize} from '../../src/models/context-size.ts';
+import type {ModelServer, Protocol, ServerWords} from '../../src/models/protocol.ts';
+import {ServerModel, type ModelSettings as ServerModelSettings} from '../../src/models/server-model.ts';
 import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
 
 export interface Asked {
@@ -12,21 +15,33 @@ export interface Asked {
   readonly reply: Promise<ModelReply>;
 }
 
+/** `contextWindow` is what the settings say of it. Tokens. */
+export type ModelSettings = Omit<ServerModelSettings, 'contextSize'> & {readonly contextWindow?: number | undefined};
+
 const SETTINGS: ModelSettings = {
   name: 'm',
   id: 'm',
   offline: false,
   local: true,
   maxOutputTokens: 1000,
-  contextWindow: undefined,
   replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
   retry: {maxWaitSeconds: 10},
   clock: systemClock,
-  redactor: new Redactor([{name: 'SOME_KEY', value: 'sk-1234567890'}]),
 };
 
-export function modelAt(server: ModelServer, change: Partial<ModelSettings> = {}): AnthropicModel {
-  return new AnthropicModel(server, {...SETTINGS, ...change});
+const redactor = new Redactor([{name: 'SOME_KEY', value: 'sk-1234567890'}]);
+
+export function modelAt(
+  server: ModelServer,
+  change: Partial<ModelSettings> = {},
+  createProtocol: (server: ModelServer, words: ServerWords) => Promise<Protocol> | Protocol = createMessagesProtocol,
+): ServerModel {
+  const {contextWindow, ...settings} = {...SETTINGS, ...change};
+  const words = {host: new URL(server.baseURL).host, key: 'ANTHROPIC_API_KEY', address: 'ANTHROPIC_BASE_URL', redactor};
+  const protocol = Promise.resolve(createProtocol(server, words));
+  const ask = async () => (await protocol).askContextWindow(settings.id);
+  const contextSize = new ContextSize(settings.id, contextWindow, settings.offline ? undefined : ask);
+  return new ServerModel({...settings, contextSize}, () => protocol);
 }
 
 export function hello(change: Partial<ModelRequest> = {}): ModelRequest {

@@ -1,7 +1,7 @@
 import {text as readText} from 'node:stream/consumers';
 import {describe, expect, it} from 'vitest';
 import type {Message} from '../../src/core/contract/model.ts';
-import {type RequestBody, RequestBuffers} from '../../src/models/request-body.ts';
+import {type RequestBody, RequestBuffers} from '../../src/models/anthropic/request-body.ts';
 import {say} from '../support/messages-server.ts';
 import {ask} from './fixture.ts';
 

@@ -101,9 +101,9 @@ export interface Model {
   /** The model's server runs on this machine. */
   readonly local: boolean;
   /** Absent: no server, as for the built-in model. Of a chain with fallbacks: the first model's. */
-  readonly source?: ModelSource;
+  readonly source?: ModelSource | undefined;
   /** Absent: as much as the model does by itself. */
-  readonly thinking?: Thinking;
+  readonly thinking?: Thinking | undefined;
   /** The most tokens that a reply may have. */
   readonly maxOutputTokens: number;
   /**

@@ -1,6 +1,6 @@
 /** What a session is put together from; `compose/` does it. */
 import type {AgentRun} from '../agent-loop.ts';
-import type {AgentCatalog} from '../agent-types.ts';
+import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
@@ -68,6 +68,8 @@ export interface SessionParts {
   listSessions(): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used. */
   resolveModel(name: string): Model;
+  /** What an agent runs with, and warnings for its result. */
+  chooseModel(agent: AgentDefinition): {readonly model: Model; readonly warnings: readonly string[]};
   /** Stops watching files, and waits for what goes on beside the turns. */
   onClose(): Promise<void>;
 }

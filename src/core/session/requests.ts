@@ -89,7 +89,13 @@ function runRequests(
       if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
       const agent = tools ? restrictTools(whole, tools.map(toToolName), offered) : whole;
       const onlyTools = tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {};
-      return manager.spawn({...task, agent, ...onlyTools, model: state.model, signal: new AbortController().signal});
+      return manager.spawn({
+        ...task,
+        agent,
+        ...onlyTools,
+        ...parts.chooseModel(agent),
+        signal: new AbortController().signal,
+      });
     },
     send_to_run: ({run, message}) => manager.send(run, message),
     async stop_runs({run}) {

@@ -66,9 +66,11 @@ export class Tally {
     return usage;
   }
 
-  /** The result says it once. */
-  addWarning(text: string): void {
+  /** The result says it once. @returns whether it is news: it was not said, or a part of the answer was shown */
+  addWarning(text: string): boolean {
+    const isNew = !this.#warnings.has(text) || this.#streamedText !== '';
     this.#warnings.add(text);
+    return isNew;
   }
 
   /** Counts a whole reply, in place of what its attempt had used so far. */

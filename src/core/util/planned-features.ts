@@ -6,18 +6,15 @@ export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
   flags: [
     'inputFormat',
-    'fallbackModel',
     'maxBudgetUsd',
     'forkSession',
     'systemPrompt',
     'settingSources',
     'tools',
-    'effort',
     'mcpConfig',
     'strictMcpConfig',
     'permissionPromptTool',
     'noSessionPersistence',
-    'maxThinkingTokens',
     'allowDangerouslySkipPermissions',
     'awaitInitialize',
     'fanOut',
@@ -28,13 +25,11 @@ export const PLANNED_FEATURES = {
   /** Slash commands. */
   commands: ['cost', 'export', 'fanout', 'init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: ['fallback', 'providers', 'pricing', 'hooks', 'mcpServers', 'verify', 'fanOut', 'thinking'],
+  settings: ['pricing', 'hooks', 'mcpServers', 'verify', 'fanOut'],
   /** Environment variables. */
   variables: ['MINI_CC_FAN_OUT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
   /** Keys of agent definitions. */
-  definitions: ['thinking', 'maxBudgetUsd', 'apiKeyEnv', 'outputSchema'],
-  /** Inputs of the Task tool. */
-  task: ['thinking'],
+  definitions: ['maxBudgetUsd', 'outputSchema'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Every message about such a feature contains this text. */

@@ -1,14 +1,13 @@
 /** `Task`: dispatches a subagent. */
 import {z} from 'zod';
-import type {AgentCatalog} from '../../core/agent-types.ts';
-import type {Model} from '../../core/contract/model.ts';
+import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
+import type {Model, Thinking} from '../../core/contract/model.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {Isolation} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import {describeInBackground} from '../../core/runs/progress-line.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../../core/util/planned-features.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import prose from './task.md';
 import {repairTaskInput} from './task-input.ts';
@@ -16,8 +15,11 @@ import {repairTaskInput} from './task-input.ts';
 export interface TaskDeps {
   readonly agents: AgentCatalog;
   readonly manager: () => SubagentManager;
-  /** The model of a run: the one that the call asks for, else the agent's, else the main agent's. */
-  readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model};
+  /** The model of a run: what the call asks for, else what the agent and the settings say, else the main agent's. */
+  readonly modelFor: (
+    agent: AgentDefinition,
+    asked: {readonly model?: string | undefined; readonly thinking?: Thinking | undefined},
+  ) => {readonly model: Model; readonly warnings: readonly string[]};
 }
 
 interface TaskInput {
@@ -25,6 +27,7 @@ interface TaskInput {
   readonly prompt: string;
   readonly agent_type: string;
   readonly model?: string | undefined;
+  readonly thinking?: Thinking | undefined;
   readonly background?: boolean | undefined;
   readonly timeout_seconds?: number | undefined;
   readonly max_turns?: number | undefined;
@@ -53,25 +56,21 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     title: (input) => input.description,
     access: (input) => [{kind: 'dispatch', agent: input.agent_type}],
     repair(input) {
-      const repaired = repairTaskInput(
+      return repairTaskInput(
         input,
         deps.agents.list().map((agent) => agent.name),
       );
-      const later = PLANNED_FEATURES.task.find((key) => ![undefined, false].includes(repaired.input[key] as undefined));
-      if (later)
-        throw new MiniCcError('TASK_INPUT', `${formatNotYetAvailable(later)}: leave it out. Nothing was dispatched.`);
-      return repaired;
     },
     async run(input, context) {
       const agent = deps.agents.get(input.agent_type);
       if (!agent)
         throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
-      const {model} = deps.modelFor(agent.name, input.model ?? agent.model);
+      const {model, warnings} = deps.modelFor(agent, input);
       const {label, cleanup, isolation} = input;
       const background = input.background ?? agent.background ?? false;
       const dispatched = await deps.manager().dispatch({
         ...{agent, model, background, callId: context.callId, signal: context.signal, tokens: context.tokens},
-        ...{description: input.description, prompt: input.prompt},
+        ...{description: input.description, prompt: input.prompt, warnings},
         ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
         ...(label === undefined ? {} : {label}),
         ...(cleanup === undefined ? {} : {cleanup}),
@@ -99,6 +98,11 @@ function createInputSchema(names: readonly string[]) {
     prompt: z.string(),
     agent_type: z.enum(names as [string, ...string[]]),
     model: z.string().optional(),
+    thinking: z
+      .enum(['off', 'low', 'medium', 'high'], {
+        error: ({input}) => `thinking must be off, low, medium or high, not ${JSON.stringify(input)}`,
+      })
+      .optional(),
     background: z.boolean().optional(),
     timeout_seconds: z
       .number()

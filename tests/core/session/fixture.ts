@@ -51,6 +51,7 @@ export function sessionOver(
     setPermissionMode: () => undefined,
     openConversation,
     listSessions: () => [],
+    chooseModel: () => ({model, warnings: []}),
     resolveModel: () => model,
     onClose: async () => undefined,
     ...change,

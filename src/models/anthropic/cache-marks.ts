@@ -4,7 +4,7 @@
  * mark stands where the request before had its last one, and the history is read from the cache up to there.
  */
 import type {Anthropic} from '@anthropic-ai/sdk';
-import type {Message, ModelRequest} from '../core/contract/model.ts';
+import type {Message, ModelRequest} from '../../core/contract/model.ts';
 
 const MARK = {cache_control: {type: 'ephemeral'}} as const;
 

@@ -4,7 +4,7 @@
  * requests use again takes the whole, and `fetch` gets it as a stream, which it does not copy.
  */
 import type {Anthropic} from '@anthropic-ai/sdk';
-import type {Message} from '../core/contract/model.ts';
+import type {Message} from '../../core/contract/model.ts';
 
 type Params = Anthropic.MessageCreateParamsStreaming;
 

@@ -5,8 +5,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type {Message} from '@anthropic-ai/sdk/resources/messages/messages';
 import {Stream} from '@anthropic-ai/sdk/streaming';
-import type {StreamEvent} from '../core/contract/model.ts';
-import {ModelError} from '../core/util/errors.ts';
+import type {StreamEvent} from '../../core/contract/model.ts';
+import {ModelError} from '../../core/util/errors.ts';
 
 /**
  * Yields the events up to the end of the body, without pings.

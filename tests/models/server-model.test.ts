@@ -1,6 +1,5 @@
 import {describe, expect, it} from 'vitest';
 import type {Message, ModelRequest} from '../../src/core/contract/model.ts';
-import type {ModelSettings} from '../../src/models/anthropic-model.ts';
 import {
   callTool,
   cut,
@@ -16,7 +15,7 @@ import {
   withUsage,
 } from '../support/messages-server.ts';
 import {getKey} from '../support/request-facts.ts';
-import {ask, hello, modelAt, retries, serve, text, texts} from './fixture.ts';
+import {ask, hello, type ModelSettings, modelAt, retries, serve, text, texts} from './fixture.ts';
 
 describe('a model behind a server', () => {
   it('streams its text and returns the whole reply with its usage', async () => {

@@ -1,0 +1,70 @@
+/** A request as the Messages API takes it. */
+import type {Anthropic} from '@anthropic-ai/sdk';
+import type {Message, ModelRequest, Thinking} from '../../core/contract/model.ts';
+import type {CallOptions} from '../protocol.ts';
+import {withCacheMarks} from './cache-marks.ts';
+
+type Params = Anthropic.MessageCreateParamsStreaming;
+
+/** How a server is told how much to think: newer models decide by an effort, older ones have a budget of tokens. */
+export type ThinkingStyle = 'adaptive' | 'budget' | 'none';
+
+/** The tool that the server carries out by itself. */
+export const WEB_SEARCH = 'web_search';
+const WEB_SEARCH_TOOL = {type: 'web_search_20250305', name: WEB_SEARCH, max_uses: 8} as const;
+
+/** Servers take no smaller budget. Tokens. */
+const MIN_BUDGET = 1024;
+const BUDGETS: Readonly<Record<Exclude<Thinking, 'off'>, number>> = {low: 2048, medium: 8192, high: 24_576};
+/** The share of a reply's tokens that thinking may have. */
+const MAX_SHARE = 0.75;
+
+export function toParams(request: ModelRequest, options: CallOptions, style: ThinkingStyle): Params {
+  const tools = request.tools.filter(({name}) => name !== WEB_SEARCH || options.searchesWeb);
+  const {thinking, effort} = getThinking(request, options, style);
+  const format = request.answerSchema && {type: 'json_schema' as const, schema: request.answerSchema};
+  const config = {...(effort && {effort}), ...(format && {format})};
+  return {
+    model: options.id,
+    max_tokens: options.maxTokens,
+    stream: true,
+    ...withCacheMarks({...request, tools: tools.map(toServerTool)}),
+    ...(thinking && {thinking}),
+    ...(Object.keys(config).length > 0 && {output_config: config}),
+    ...(request.mayCallTools || tools.length === 0 ? {} : {tool_choice: {type: 'none'}}),
+  };
+}
+
+function toServerTool(tool: ModelRequest['tools'][number]): ModelRequest['tools'][number] {
+  return tool.name === WEB_SEARCH ? (WEB_SEARCH_TOOL as unknown as typeof tool) : tool;
+}
+
+/** Claude from 4.6 on decides by itself how much to think. Servers of other models know the budget alone. */
+export function getThinkingStyle(id: string): ThinkingStyle {
+  const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)[-.](\d{1,2})(?!\d)/.exec(id) ?? [];
+  return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6) ? 'adaptive' : 'budget';
+}
+
+function getThinking(
+  {messages}: ModelRequest,
+  {thinking: level, thinkingTokens, maxTokens}: CallOptions,
+  style: ThinkingStyle,
+): {thinking?: Params['thinking']; effort?: 'low' | 'medium' | 'high'} {
+  if (style === 'none' || (level === undefined && thinkingTokens === undefined)) return {};
+  if (thinkingTokens === 0 || (thinkingTokens === undefined && level === 'off')) return {thinking: {type: 'disabled'}};
+  const wanted = thinkingTokens ?? (style === 'budget' ? BUDGETS[level as keyof typeof BUDGETS] : undefined);
+  if (wanted === undefined) return {thinking: {type: 'adaptive'}, effort: level as 'low' | 'medium' | 'high'};
+  const budget = Math.min(wanted, Math.floor(maxTokens * MAX_SHARE));
+  // Servers refuse a budget in the middle of a turn whose reply did not think.
+  if (budget < MIN_BUDGET || isInUnthoughtTurn(messages)) return {};
+  return {thinking: {type: 'enabled', budget_tokens: budget}};
+}
+
+/** The last reply called tools and has no thinking, e.g. because another model wrote it. */
+function isInUnthoughtTurn(messages: readonly Message[]): boolean {
+  const {content = ''} = messages.at(-1) ?? {};
+  const hasResults = typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
+  const reply = messages.findLast(({role}) => role === 'assistant');
+  if (!hasResults || !reply) return false;
+  return typeof reply.content === 'string' || !/thinking$/.test(reply.content[0]?.type ?? '');
+}

@@ -1,0 +1,182 @@
+/**
+ * Servers of the Anthropic Messages API, and the clouds that serve it by protocols of their own: for these the SDK's own
+ * packages change the request and the stream, each loaded only when it is named.
+ */
+import Anthropic from '@anthropic-ai/sdk';
+import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
+import {getErrorMessage, ModelError, UsageError} from '../../core/util/errors.ts';
+import {ASK_MS, readContextSize} from '../context-size.ts';
+import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors.ts';
+import {
+  type CallOptions,
+  type ModelServer,
+  type OpenReply,
+  type Protocol,
+  readModelNames,
+  type ServerWords,
+  withoutCustomHeaders,
+} from '../protocol.ts';
+import type {ReplyWatch} from '../reply-watch.ts';
+import {getThinkingStyle, type ThinkingStyle, toParams} from './params.ts';
+import {readReplyEvents} from './reply-events.ts';
+import {RequestBuffers} from './request-body.ts';
+
+type Client = Pick<Anthropic, 'post' | 'get'> & {readonly messages: Pick<Anthropic['messages'], 'create'>};
+
+/** @throws UsageError when the client cannot be made, e.g. without a region */
+export async function createMessagesProtocol(server: ModelServer, words: ServerWords): Promise<Protocol> {
+  if (server.api !== 'bedrock' && server.api !== 'vertex') {
+    return new MessagesProtocol(createClient(server), words, false);
+  }
+  try {
+    const client = await (server.api === 'bedrock' ? createBedrockClient(server) : createVertexClient(server));
+    return new MessagesProtocol(client as unknown as Client, words, true);
+  } catch (error) {
+    throw new UsageError(`${words.address}: ${getErrorMessage(error).split('\n')[0]}`, {cause: error});
+  }
+}
+
+const COMMON = {
+  maxRetries: 0,
+  // A whole reply may take long. The watch ends a call that is dead.
+  timeout: 3_600_000,
+  logLevel: 'off',
+  // A redirect must not take the key to another server.
+  fetchOptions: {redirect: 'manual'},
+} as const;
+
+function createClient(server: ModelServer): Anthropic {
+  const {baseURL, apiKey, authToken, fetch, takesCustomHeaders} = server;
+  return new Anthropic({
+    ...COMMON,
+    baseURL,
+    // Without either, the SDK would look for keys of the user elsewhere.
+    ...(authToken ? {authToken, apiKey: null} : {apiKey: apiKey ?? 'none', authToken: null}),
+    openTelemetry: false,
+    ...(takesCustomHeaders ? {} : {defaultHeaders: withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS)}),
+    ...(fetch ? {fetch} : {}),
+  });
+}
+
+async function createBedrockClient({baseURL, apiKey, region}: ModelServer) {
+  const {AnthropicBedrock} = await import('@anthropic-ai/bedrock-sdk');
+  const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
+  return new AnthropicBedrock({
+    ...COMMON,
+    defaultHeaders,
+    ...(baseURL === '' ? {} : {baseURL}),
+    ...(region === undefined ? {} : {awsRegion: region}),
+    ...(apiKey === undefined ? {} : {apiKey}),
+  });
+}
+
+async function createVertexClient({baseURL, apiKey, region, project}: ModelServer) {
+  const {AnthropicVertex} = await import('@anthropic-ai/vertex-sdk');
+  const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
+  return new AnthropicVertex({
+    ...COMMON,
+    defaultHeaders,
+    ...(baseURL === '' ? {} : {baseURL}),
+    ...(region === undefined ? {} : {region}),
+    ...(project === undefined ? {} : {projectId: project}),
+    ...(apiKey === undefined ? {} : {accessToken: apiKey}),
+  });
+}
+
+class MessagesProtocol implements Protocol {
+  readonly #buffers = new RequestBuffers();
+  /** By the name of the model, what its server was found to take. */
+  readonly #styles = new Map<string, ThinkingStyle>();
+
+  /** @param isCloud the client changes requests and streams itself */
+  constructor(
+    private readonly client: Client,
+    private readonly words: ServerWords,
+    private readonly isCloud: boolean,
+  ) {}
+
+  async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply> {
+    for (;;) {
+      const style = this.#styles.get(options.id) ?? getThinkingStyle(options.id);
+      try {
+        return await this.#open(request, options, style, watch);
+      } catch (error) {
+        const isAsked = (options.thinking ?? options.thinkingTokens) !== undefined;
+        const next = isAsked ? getNextStyle(style, !this.#styles.has(options.id), error) : undefined;
+        if (!next) throw error;
+        this.#styles.set(options.id, next);
+      }
+    }
+  }
+
+  async #open(
+    request: ModelRequest,
+    options: CallOptions,
+    style: ThinkingStyle,
+    watch: ReplyWatch,
+  ): Promise<OpenReply> {
+    const params = toParams(request, options, style);
+    if (this.isCloud) {
+      const stream = await this.client.messages.create(params, {signal: watch.signal});
+      return {events: watchEvents(stream, watch), release: () => undefined};
+    }
+    // As `client.messages.create`, which makes one string of the body.
+    const body = this.#buffers.create(params);
+    const headers = {'content-type': 'application/json', 'content-length': String(body.length)};
+    const {signal} = watch;
+    const response = await this.client
+      .post('/v1/messages', {body: body.stream, stream: true, headers, signal})
+      .asResponse();
+    return {events: readReplyEvents(watch.watchBytes(response)), release: body.release};
+  }
+
+  toModelError(error: unknown): ModelError {
+    if (error instanceof ModelError) return error;
+    if (error instanceof Anthropic.APIConnectionError) {
+      return toConnectionError(error, error instanceof Anthropic.APIConnectionTimeoutError, this.words);
+    }
+    if (error instanceof Anthropic.APIError) return toAnsweredError(error, this.words);
+    return toStreamError(error, this.words);
+  }
+
+  /** As `client.models`, which would be bundled with all of its other endpoints. */
+  async askContextWindow(id: string): Promise<number | undefined> {
+    if (this.isCloud) return undefined;
+    try {
+      return readContextSize(await this.client.get(`/v1/models/${encodeURIComponent(id)}`, {timeout: ASK_MS}));
+    } catch {
+      return undefined;
+    }
+  }
+
+  async listModels(): Promise<readonly string[]> {
+    try {
+      const found: unknown = await this.client.get('/v1/models', {query: {limit: 1000}, timeout: 2 * ASK_MS});
+      return readModelNames(found);
+    } catch (error) {
+      throw this.toModelError(error);
+    }
+  }
+}
+
+/** The server does not take this way to ask for thinking. @param isFirst no other way was tried @returns the next one */
+function getNextStyle(style: ThinkingStyle, isFirst: boolean, error: unknown): ThinkingStyle | undefined {
+  if (style === 'none' || !(error instanceof Anthropic.APIError) || error.status !== 400) return undefined;
+  if (!REFUSES_THINKING.test(error.message)) return undefined;
+  if (!isFirst) return 'none';
+  if (style === 'adaptive') return 'budget';
+  return /adaptive/i.test(error.message) ? 'adaptive' : 'none';
+}
+
+const REFUSES_THINKING =
+  /\badaptive|\beffort|budget_tokens|thinking\.type|support\w* (?:extended )?thinking|thinking\S* (?:is )?not support/i;
+
+async function* watchEvents(
+  stream: AsyncIterable<StreamEvent>,
+  watch: ReplyWatch,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  for await (const event of stream) {
+    watch.addBytes();
+    if ((event as {type: string}).type !== 'ping') yield event;
+  }
+}

@@ -1,0 +1,103 @@
+/** Which model a run gets: by its call, its agent, the role table and the settings, and what else they say about it. */
+import type {Model, Thinking} from '../core/contract/model.ts';
+import {UsageError} from '../core/util/errors.ts';
+import type {ModelResolver} from './resolve.ts';
+
+export interface Role {
+  readonly model?: string | undefined;
+  readonly thinking?: Thinking | undefined;
+}
+
+/** An agent, with what `agents.NAME` of the settings adds to its definition. */
+export interface ModelUser extends Role {
+  readonly name: string;
+  readonly apiKeyEnv?: string | undefined;
+}
+
+export interface ChoiceSettings {
+  readonly roles?: Readonly<Record<string, Role>> | undefined;
+  readonly subagentModel?: string | undefined;
+}
+
+export interface ChosenModel {
+  readonly model: Model;
+  /** One line each, for the result of the run. */
+  readonly warnings: readonly string[];
+}
+
+/** An agent that has no role of its own name has that of its group. */
+const GROUPS: Readonly<Record<string, string>> = {
+  'code-explore': 'explore',
+  'doc-reader': 'explore',
+  architect: 'plan',
+  reviewer: 'code-review',
+  coder: 'code',
+  debugger: 'code',
+};
+
+export function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Role {
+  const names = [agent, GROUPS[agent], 'default'];
+  const name = names.find((each) => each !== undefined && Object.hasOwn(roles, each));
+  return name === undefined ? {} : roles[name]!;
+}
+
+export class ModelChooser {
+  /** @param getMain the model of the session, as it is now */
+  constructor(
+    private readonly resolver: ModelResolver,
+    private readonly settings: ChoiceSettings,
+    private readonly getMain: () => Model,
+    private readonly env: Readonly<Record<string, string | undefined>>,
+  ) {}
+
+  /** A name that cannot be used is passed over, with a warning. @param asked what the call says. Never throws. */
+  choose(agent: ModelUser, asked: Role = {}): ChosenModel {
+    const {roles, subagentModel} = this.settings;
+    const role = findRole(roles, agent.name);
+    const thinking = asked.thinking ?? agent.thinking ?? role.thinking;
+    const unusable: string[] = [];
+    const notes: string[] = [];
+    const names = [asked.model, agent.model, role.model, subagentModel].filter((name) => name !== undefined);
+    let model: Model | undefined;
+    for (const name of names) {
+      if (name.trim().toLowerCase() === 'inherit') break;
+      try {
+        model = this.#resolve(name, agent, thinking, notes);
+        break;
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        unusable.push(error.message);
+      }
+    }
+    model ??= this.#inherit(agent, thinking, notes);
+    const {name} = model;
+    return {model, warnings: [...unusable.map((text) => `${text}. ${name} answered instead`), ...notes]};
+  }
+
+  #inherit(agent: ModelUser, thinking: Thinking | undefined, warnings: string[]): Model {
+    const main = this.getMain();
+    if (thinking === undefined && agent.apiKeyEnv === undefined) return main;
+    return main.offline ? main : this.#resolve(main.name, agent, thinking ?? main.thinking, warnings);
+  }
+
+  #resolve(name: string, agent: ModelUser, thinking: Thinking | undefined, warnings: string[]): Model {
+    const keyEnv = this.#getKeyEnv(name, agent, warnings);
+    const main = this.getMain();
+    return this.resolver.resolve(name, {thinking, keyEnv, ifUnknown: main});
+  }
+
+  /** The agent's own key, unless it is empty or belongs to another provider's server. */
+  #getKeyEnv(name: string, {name: agent, apiKeyEnv: keyEnv}: ModelUser, warnings: string[]): string | undefined {
+    if (keyEnv === undefined) return undefined;
+    const provider = this.resolver.resolve(name).source?.provider;
+    const owner = this.resolver.providers.findOwner(keyEnv);
+    const problem = !this.env[keyEnv]?.trim()
+      ? `${keyEnv} is not set or empty`
+      : owner !== undefined && owner !== provider
+        ? `${keyEnv} is the key of ${owner}, and ${name} is a model of ${provider}`
+        : undefined;
+    if (problem === undefined) return owner === provider ? undefined : keyEnv;
+    warnings.push(`the agent ${agent} works with the key of its provider: ${problem}`);
+    return undefined;
+  }
+}

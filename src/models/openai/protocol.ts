@@ -1,0 +1,134 @@
+/** Servers of the OpenAI chat completions protocol, by the `openai` package. In a chunk of its own, loaded when named. */
+import OpenAI from 'openai';
+import {Stream} from 'openai/core/streaming';
+import type {ModelRequest} from '../../core/contract/model.ts';
+import {ModelError} from '../../core/util/errors.ts';
+import {ASK_MS, readContextSize} from '../context-size.ts';
+import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors.ts';
+import {
+  type CallOptions,
+  type ModelServer,
+  type OpenReply,
+  type Protocol,
+  readModelNames,
+  type ServerWords,
+  withoutCustomHeaders,
+} from '../protocol.ts';
+import type {ReplyWatch} from '../reply-watch.ts';
+import {toChunk, toReplyEvents} from './reply-events.ts';
+import {type Quirk, toChatParams} from './request.ts';
+
+export function createChatProtocol({baseURL, apiKey, authToken, fetch}: ModelServer, words: ServerWords): Protocol {
+  const client = new OpenAI({
+    baseURL,
+    // Whatever the environment has for OpenAI's own server stays there.
+    ...{
+      apiKey: apiKey ?? authToken ?? 'none',
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+    },
+    defaultHeaders: withoutCustomHeaders(process.env.OPENAI_CUSTOM_HEADERS),
+    maxRetries: 0,
+    // A whole reply may take long. The watch ends a call that is dead.
+    timeout: 3_600_000,
+    logLevel: 'off',
+    // A redirect must not take the key to another server.
+    fetchOptions: {redirect: 'manual'},
+    ...(fetch ? {fetch} : {}),
+  });
+  return new ChatProtocol(client, words);
+}
+
+/** The models of OpenAI's own server know the newer name alone. */
+const NEWER = /(?:^|\.)openai\.(?:com|azure\.com)$/;
+
+class ChatProtocol implements Protocol {
+  readonly #quirks = new Set<Quirk>();
+
+  constructor(
+    private readonly client: OpenAI,
+    private readonly words: ServerWords,
+  ) {
+    if (NEWER.test(words.host)) this.#quirks.add('max_tokens');
+  }
+
+  async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply> {
+    for (;;) {
+      try {
+        return await this.#open(request, options, watch);
+      } catch (error) {
+        const quirk = this.#findQuirk(error);
+        if (!quirk) throw error;
+        this.#quirks.add(quirk);
+      }
+    }
+  }
+
+  async #open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply> {
+    const params = toChatParams(request, options, this.#quirks);
+    const {signal} = watch;
+    const response = watch.watchBytes(await this.client.chat.completions.create(params, {signal}).asResponse());
+    const type = response.headers.get('content-type') ?? '';
+    const chunks = /\bjson\b/i.test(type) ? readWhole(response) : this.#readStream(response, type);
+    return {events: toReplyEvents(chunks), release: () => undefined};
+  }
+
+  async *#readStream(response: Response, type: string): AsyncGenerator<OpenAI.ChatCompletionChunk> {
+    let isEmpty = true;
+    const abort = new AbortController();
+    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, abort, this.client)) {
+      isEmpty = false;
+      yield chunk;
+    }
+    if (isEmpty && type !== '' && !/event-stream/i.test(type)) {
+      throw new ModelError('stream', `the server sent ${type.split(';')[0]} instead of a reply`, {retryable: true});
+    }
+  }
+
+  /** The parameter that the server does not know, where one can be left out or has another name. */
+  #findQuirk(error: unknown): Quirk | undefined {
+    if (!(error instanceof OpenAI.APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
+    const text = `${error.param ?? ''} ${error.message}`;
+    const quirks: readonly Quirk[] = this.#quirks.has('max_tokens')
+      ? ['max_completion_tokens', 'stream_options', 'reasoning_effort', 'response_format']
+      : ['max_tokens', 'stream_options', 'reasoning_effort', 'response_format'];
+    return quirks.find((quirk) => text.includes(quirk) && !this.#quirks.has(quirk));
+  }
+
+  toModelError(error: unknown): ModelError {
+    if (error instanceof ModelError) return error;
+    if (error instanceof OpenAI.APIConnectionError) {
+      return toConnectionError(error, error instanceof OpenAI.APIConnectionTimeoutError, this.words);
+    }
+    if (error instanceof OpenAI.APIError) return toAnsweredError(error, this.words);
+    return toStreamError(error, this.words);
+  }
+
+  async askContextWindow(id: string): Promise<number | undefined> {
+    const options = {timeout: ASK_MS};
+    try {
+      return readContextSize(await this.client.get(`/models/${encodeURIComponent(id)}`, options));
+    } catch {
+      return undefined;
+    }
+  }
+
+  async listModels(): Promise<readonly string[]> {
+    try {
+      const found: unknown = await this.client.get('/models', {timeout: 2 * ASK_MS});
+      return readModelNames(found);
+    } catch (error) {
+      throw this.toModelError(error);
+    }
+  }
+}
+
+/** @throws APIError for an error that came with status 200; SyntaxError */
+async function* readWhole(response: Response): AsyncGenerator<OpenAI.ChatCompletionChunk> {
+  const completion = JSON.parse(await response.text()) as OpenAI.ChatCompletion & {readonly error?: object};
+  if (completion?.error) throw new OpenAI.APIError(undefined, completion.error, undefined, response.headers);
+  if (!Array.isArray(completion?.choices)) throw new SyntaxError('no completion');
+  yield toChunk(completion);
+}

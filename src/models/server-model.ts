@@ -1,0 +1,180 @@
+/** A model behind a server: one call with its retries, and the watch over a reply that comes in. The protocol is apart. */
+
+import type {
+  Message,
+  Model,
+  ModelProgress,
+  ModelReply,
+  ModelRequest,
+  ModelSource,
+  StreamEvent,
+  Thinking,
+} from '../core/contract/model.ts';
+import type {Clock} from '../core/contract/results.ts';
+import {withoutThoughts} from '../core/turn/valid-messages.ts';
+import type {ContextSize} from './context-size.ts';
+import type {OpenReply, Protocol} from './protocol.ts';
+import {ReplyBuilder} from './reply-builder.ts';
+import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
+import {type Attempt, type RetryPolicy, withRetries} from './retry.ts';
+
+export interface ModelSettings {
+  /** Shown to the user: `provider/id`, or the id alone for the default provider. */
+  readonly name: string;
+  /** Sent to the server. */
+  readonly id: string;
+  readonly source?: ModelSource | undefined;
+  readonly thinking?: Thinking | undefined;
+  /** `--max-thinking-tokens`. */
+  readonly thinkingTokens?: number | undefined;
+  /** The server searches the web by itself. */
+  readonly searchesWeb?: boolean;
+  readonly offline: boolean;
+  readonly local: boolean;
+  readonly maxOutputTokens: number;
+  readonly contextSize: ContextSize;
+  readonly replyLimits: ReplyLimits;
+  readonly retry: RetryPolicy;
+  readonly clock: Clock;
+}
+
+/** A response ends so many milliseconds after its last event, or its connection is closed. */
+const RELEASE_MS = 1_000;
+
+export class ServerModel implements Model {
+  /** @param protocol loaded at the first call */
+  constructor(
+    private readonly settings: ModelSettings,
+    private readonly protocol: () => Promise<Protocol>,
+  ) {}
+
+  contextWindow(mayAsk: boolean): Promise<number | undefined> {
+    return this.settings.contextSize.get(mayAsk);
+  }
+
+  get maxOutputTokens(): number {
+    return this.settings.maxOutputTokens;
+  }
+
+  get name(): string {
+    return this.settings.name;
+  }
+
+  get offline(): boolean {
+    return this.settings.offline;
+  }
+
+  get local(): boolean {
+    return this.settings.local;
+  }
+
+  get source(): ModelSource | undefined {
+    return this.settings.source;
+  }
+
+  get thinking(): Thinking | undefined {
+    return this.settings.thinking;
+  }
+
+  /** @param maxWaitSeconds in place of the policy's: another model can answer where this one does not */
+  async reply(
+    request: ModelRequest,
+    onProgress: (progress: ModelProgress) => void,
+    maxWaitSeconds = this.settings.retry.maxWaitSeconds,
+  ): Promise<ModelReply> {
+    const {clock} = this.settings;
+    const messages = this.#withoutForeignThoughts(request);
+    return withRetries({policy: {maxWaitSeconds}, clock, signal: request.signal, onProgress}, (attempt) =>
+      this.#once({...request, messages}, attempt, onProgress),
+    );
+  }
+
+  async #once(
+    request: ModelRequest,
+    attempt: Attempt,
+    onProgress: (progress: ModelProgress) => void,
+  ): Promise<ModelReply> {
+    const {replyLimits, clock, name} = this.settings;
+    const protocol = await this.protocol();
+    const watch = new ReplyWatch(replyLimits, clock, request.signal);
+    const builder = new ReplyBuilder();
+    try {
+      const reply = await protocol.open(request, this.#getOptions(request), watch);
+      for (;;) {
+        const {done, value: event} = await reply.events.next();
+        if (done) break;
+        builder.add(event);
+        watch.addEvent(event);
+        reportProgress(event, onProgress);
+        if (event.type === 'message_start' || event.type === 'message_delta') {
+          onProgress({type: 'usage', usage: builder.usage, model: name});
+        }
+        if (event.type === 'message_stop') {
+          void releaseConnection(reply, watch);
+          break;
+        }
+      }
+      const whole = builder.finish(this.settings.id);
+      return {...whole, model: this.#getFullName(whole.model), asked: name};
+    } catch (error) {
+      watch.abort();
+      request.signal.throwIfAborted();
+      throw watch.failure ?? protocol.toModelError(error);
+    } finally {
+      watch.stop();
+      attempt.begunAt = watch.begunAt;
+    }
+  }
+
+  #getOptions({maxOutputTokens = Number.POSITIVE_INFINITY}: ModelRequest) {
+    const {id, thinking, thinkingTokens, searchesWeb = false} = this.settings;
+    const maxTokens = Math.max(1, Math.min(this.settings.maxOutputTokens, maxOutputTokens));
+    return {id, thinking, thinkingTokens, searchesWeb, maxTokens};
+  }
+
+  /** @param answered the name by which the server calls the model that answered */
+  #getFullName(answered: string): string {
+    const {name, id} = this.settings;
+    return name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${answered}` : answered;
+  }
+
+  /** A signature holds for the model that made it: others refuse the block, or would read what they did not think. */
+  #withoutForeignThoughts({messages, thinkerOf}: ModelRequest): readonly Message[] {
+    if (!thinkerOf) return messages;
+    const {name} = this.settings;
+    return messages.flatMap((message) => {
+      if (message.role !== 'assistant') return [message];
+      return withoutThoughts(message, (seal) => (thinkerOf(seal) ?? name) !== name) ?? [];
+    });
+  }
+}
+
+/**
+ * The reply is whole. A server that ends the response in time leaves the connection for the next request; one that does
+ * not is cut off.
+ */
+async function releaseConnection({events, release}: OpenReply, watch: ReplyWatch): Promise<void> {
+  release();
+  const timer = setTimeout(() => watch.abort(), RELEASE_MS);
+  timer.unref();
+  try {
+    while (!(await events.next()).done);
+  } catch {
+    // An error after the end of a reply does not concern the reply.
+    watch.abort();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function reportProgress(event: StreamEvent, onProgress: (progress: ModelProgress) => void): void {
+  onProgress({type: 'raw', event});
+  if (event.type === 'content_block_start') {
+    const block = event.content_block;
+    if (block.type === 'text' && block.text !== '') onProgress({type: 'text', text: block.text});
+    if (block.type === 'thinking' && block.thinking !== '') onProgress({type: 'thinking', text: block.thinking});
+  }
+  if (event.type !== 'content_block_delta') return;
+  if (event.delta.type === 'text_delta') onProgress({type: 'text', text: event.delta.text});
+  if (event.delta.type === 'thinking_delta') onProgress({type: 'thinking', text: event.delta.thinking});
+}
