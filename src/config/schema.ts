@@ -130,12 +130,10 @@ const retry = section({
 });
 
 const provider = section({
-  api: oneOf(['anthropic', 'openai', 'bedrock', 'vertex'])
-    .optional()
-    .meta({
-      description: 'What the server speaks: the Messages API, chat completions, or a cloud’s own.',
-      default: 'anthropic',
-    }),
+  api: oneOf(['anthropic', 'openai', 'bedrock', 'vertex']).optional().meta({
+    description: 'What the server speaks: the Messages API, chat completions, or a cloud’s own.',
+    default: 'anthropic',
+  }),
   baseURL: z
     .url({protocol: /^https?$/, ...mustBe('the address of a server, http://… or https://…')})
     .optional()

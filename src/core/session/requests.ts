@@ -73,7 +73,7 @@ type ContextRequest = 'compact' | 'context';
 function runRequests(
   parts: SessionParts,
 ): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'find_files' | 'tell'> {
-  const {manager, changes, state} = parts;
+  const {manager, changes} = parts;
   return {
     runs: () => manager.list(),
     run({run}) {
