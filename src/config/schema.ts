@@ -151,7 +151,8 @@ const provider = section({
   region: text('a region of the cloud').optional().meta({description: 'Of bedrock and vertex.'}),
   project: text('a project of the cloud').optional().meta({description: 'Of vertex.'}),
 }).refine(({api, baseURL}) => baseURL !== undefined || api === 'bedrock' || api === 'vertex', {
-  error: 'must have a baseURL: the address of its server, http://… or https://…',
+  path: ['baseURL'],
+  error: 'is missing',
 });
 
 const role = section({

@@ -14,8 +14,7 @@
  */
 
 import {attachFiles} from './attached-files.ts';
-import type {AgentEventBody} from './contract/events.ts';
-import type {Message, Model, ModelProgress, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
+import type {Message, Model, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
@@ -23,7 +22,7 @@ import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
-import {ToolSpecs} from './turn/model-request.ts';
+import {ToolSpecs, toProgressEvent} from './turn/model-request.ts';
 import {isHistoryRefused, RefusedHistory} from './turn/refused-history.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {Deadline} from './turn/run-limits.ts';
@@ -253,28 +252,13 @@ async function callModel(
           tally.addStreamedText(progress.text);
           streamed.add(progress.text);
         }
-        const event = isKnown ? undefined : toEvent(progress, run.rawStream);
+        const event = isKnown ? undefined : toProgressEvent(progress, run.rawStream);
         if (event) run.emit(event);
       },
     );
   } finally {
     streamed.end();
     tally.endCall();
-  }
-}
-
-function toEvent(progress: ModelProgress, rawStream: boolean): AgentEventBody | undefined {
-  switch (progress.type) {
-    case 'text':
-      return {type: 'text_delta', text: progress.text};
-    case 'thinking':
-      return {type: 'thinking_delta', text: progress.text};
-    case 'raw':
-      return rawStream ? {type: 'stream', event: progress.event} : undefined;
-    case 'retry':
-      return progress;
-    case 'usage':
-      return undefined;
   }
 }
 

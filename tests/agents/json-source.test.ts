@@ -175,14 +175,13 @@ test('a read-only agent gets no writing tool, and a warning says so', () => {
 
 test('fields that are not yet available are warnings, and the agent works', () => {
   const later = {
-    thinking: 'low',
     maxBudgetUsd: 0.5,
     outputSchema: {},
   };
   const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
   expect(agent).toBeDefined();
   expect(problems.map(({message}) => message)).toEqual(
-    ['thinking', 'maxBudgetUsd', 'outputSchema'].map((key) => `${key} is not yet available and is ignored`),
+    ['maxBudgetUsd', 'outputSchema'].map((key) => `${key} is not yet available and is ignored`),
   );
 });
 
@@ -190,6 +189,14 @@ test('the token limit and background are part of the agent', () => {
   const {agent, problems} = parse(change({maxTokens: 9000, background: true}));
   expect(problems).toEqual([]);
   expect(agent?.definition).toMatchObject({maxTokens: 9000, background: true});
+});
+
+test('thinking and a key of its own are part of the agent; the key of an agent that may not widen is not', () => {
+  const fields = {thinking: 'low', apiKeyEnv: 'MY_KEY'} as const;
+  expect(parse(change(fields)).agent?.definition).toMatchObject(fields);
+  expect(
+    parseJsonAgent(change(fields), '/p/reviewer.json', {...options, mayWiden: () => false}).agent?.definition,
+  ).not.toHaveProperty('apiKeyEnv');
 });
 
 test('isolation: worktree is part of the agent', () => {

@@ -19,7 +19,7 @@ describe('effective settings', () => {
     expect(find('agents."a.b".maxTurns')).toMatchObject({value: 3, source: 'local'});
     expect(find('limits.profile')).toEqual({key: 'limits.profile', value: 'standard', source: 'default', from: []});
     expect(find('retry.maxWaitSeconds')).toMatchObject({value: null, text: '120 in print mode, 300 in the REPL'});
-    expect(keys.filter((key) => /^(?:fanOut|providers|thinking|version|\$schema)/.test(key))).toEqual([]);
+    expect(keys.filter((key) => /^(?:fanOut|hooks|version|\$schema)/.test(key))).toEqual([]);
   });
 
   it('name all files of rules that add up', () => {

@@ -185,14 +185,11 @@ describe('a settings file', () => {
 describe('a setting that this release does not have', () => {
   it('is ignored with a warning that names key, line and column when it is not yet available', () => {
     const later = {
-      fallback: ['glm/glm-4.7'],
-      providers: {ollama: {baseURL: 'http://127.0.0.1:11434', local: true}},
       pricing: {'glm/glm-4.7': {input: 0.6, output: 2.2, cacheRead: 0.11}},
       hooks: {Stop: [{matcher: '', hooks: []}]},
       mcpServers: {x: {command: 'x', args: []}},
       verify: {level: 'fast', rounds: 2, fast: ['npm test']},
       fanOut: {mode: 'auto', parts: 3, split: 'balanced'},
-      thinking: 'high',
     };
     const at = makeFolders({[USER]: later});
     expect(loadSettings(at).settings).toEqual({});

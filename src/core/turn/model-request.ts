@@ -1,7 +1,8 @@
 /** What requests to a model are made of: the specifications of tools, and questions outside of a conversation. */
 
 import {type ZodType, z} from 'zod';
-import type {Model, ModelReply, ModelRequest, ToolSpec} from '../contract/model.ts';
+import type {AgentEventBody} from '../contract/events.ts';
+import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec} from '../contract/model.ts';
 import type {Tool} from '../contract/tool.ts';
 import {getText} from '../util/messages.ts';
 
@@ -61,5 +62,21 @@ export class ToolSpecs {
     const created = {...schema, type: 'object'} as const;
     this.#schemas.set(input, created);
     return created;
+  }
+}
+
+/** What a model call reports, as the event of its run. @param rawStream also the raw events of the stream */
+export function toProgressEvent(progress: ModelProgress, rawStream: boolean): AgentEventBody | undefined {
+  switch (progress.type) {
+    case 'text':
+      return {type: 'text_delta', text: progress.text};
+    case 'thinking':
+      return {type: 'thinking_delta', text: progress.text};
+    case 'raw':
+      return rawStream ? {type: 'stream', event: progress.event} : undefined;
+    case 'retry':
+      return progress;
+    case 'usage':
+      return undefined;
   }
 }
