@@ -8,11 +8,12 @@ import meow from 'meow';
 import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
+import {SETTING_SOURCES, type SettingSource} from '../config/setting-sources.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import {parseRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
-import {findNearest} from '../core/util/names.ts';
+import {findNearest, findTypo, TOOL_NAMES, toToolName} from '../core/util/names.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
@@ -81,7 +82,11 @@ export function parseArguments(
       ...optional('thinking', last(flags.effort) as Thinking | undefined),
       ...optional('thinkingTokens', wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0)),
       ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
+      ...optional('systemPrompt', last(flags.systemPrompt)),
+      ...optional('tools', parseTools(last(flags.tools))),
       ...optional('settingsFile', last(flags.settings)),
+      ...optional('settingSources', parseSources(last(flags.settingSources))),
+      ...optional('isTemporary', flags.noSessionPersistence),
       ...optional('agentsJson', last(flags.agents)),
       ...optional('agent', last(flags.agent)),
     },
@@ -132,6 +137,9 @@ function toMeowArguments(args: readonly string[]): string[] {
     const [, flag, value] = FLAG.exec(arg) ?? [];
     if (isBareResume(flag, value, args[index + 1])) {
       words.push(`--resume=${CHOOSE}`);
+    } else if (flag?.startsWith('no-') && value === undefined) {
+      // Else `--no-x` would set `x` to false.
+      words.push(`${arg}=true`);
     } else if (flag !== undefined) {
       const isOfRules = ['allowedTools', 'disallowedTools'].includes(camelCase(flag));
       rules = isOfRules ? {flag: `--${flag}`, isEmpty: value === undefined} : undefined;
@@ -234,6 +242,12 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
   if (flags.takeOver && !given.includes('continue') && !given.includes('resume')) {
     throw new UsageError('--take-over goes with --continue and --resume');
   }
+  if (flags.noSessionPersistence) {
+    if (!flags.print) throw new UsageError('--no-session-persistence goes with -p: a session in the terminal is kept');
+    if (given.includes('continue') || given.includes('resume')) {
+      throw new UsageError('--no-session-persistence is for a new session: leave out --continue and --resume');
+    }
+  }
   if (flags.includePartialMessages && last(flags.outputFormat) !== 'stream-json') {
     throw new UsageError('--include-partial-messages goes with --output-format stream-json');
   }
@@ -284,6 +298,32 @@ function splitRules(value: string): string[] {
     else rules.push(rules.pop() + character);
   }
   return rules.filter((rule) => rule !== '');
+}
+
+/** @returns undefined for all tools */
+function parseTools(value: string | undefined): readonly string[] | undefined {
+  if (value === undefined || value.trim() === 'default') return undefined;
+  return splitRules(value).map((name) => {
+    const tool = toToolName(name);
+    if (!(TOOL_NAMES as readonly string[]).includes(tool)) throw unknownName('tools', name, TOOL_NAMES);
+    return tool;
+  });
+}
+
+function parseSources(value: string | undefined): readonly SettingSource[] | undefined {
+  return value === undefined
+    ? undefined
+    : splitRules(value).map((name) => {
+        const source = SETTING_SOURCES.find((each) => each === name);
+        if (!source) throw unknownName('settingSources', name, SETTING_SOURCES);
+        return source;
+      });
+}
+
+function unknownName(flag: FlagName, name: string, names: readonly string[]): UsageError {
+  const meant = findTypo(name, names);
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return new UsageError(`${written(flag)} has no ${JSON.stringify(name)}${hint}: ${names.join(', ')}`);
 }
 
 function last<T>(values: readonly T[] | undefined): T | undefined {

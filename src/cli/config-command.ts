@@ -12,7 +12,7 @@ import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 
 type ConfigArguments = Pick<SubcommandArguments, 'verb' | 'words' | 'json'>;
-type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile'>;
+type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile' | 'settingSources'>;
 
 type Shown = Omit<EffectiveSettings, 'claims'> & {readonly trust: Pick<EffectiveTrust, 'directory' | 'keys'>};
 
@@ -33,11 +33,14 @@ export async function configCommandLine(options: ConfigOptions, {verb, words, js
   return printJson(settingsJsonSchema());
 }
 
-async function show({home, cwd, env, settingsFile}: ConfigOptions, json: boolean) {
+async function show({home, cwd, env, settingsFile, settingSources}: ConfigOptions, json: boolean) {
   const {getEffectiveTrust} = await import('../compose/trust.ts');
   const root = realpathSync(cwd);
   const trust = new DirectoryTrust(home, root);
-  const explicit = settingsFile === undefined ? {} : {explicit: settingsFile};
+  const explicit = {
+    ...(settingsFile !== undefined && {explicit: settingsFile}),
+    ...(settingSources && {sources: settingSources}),
+  };
   const {claims, ...inForce} = getEffectiveSettings(
     {home, cwd: root, userHome: homedir(), trusts: trust.trusts, ...explicit},
     env,

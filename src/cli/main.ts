@@ -1,6 +1,6 @@
 /** Picks the front end, and turns how it ended into an exit code. */
 
-import {getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
 import {collectGarbageEarly} from './early-collection.ts';
@@ -11,7 +11,9 @@ export async function main(start: Start): Promise<void> {
   const pipes = watchPipes();
   const debug = start.args.includes('--debug') || isDebugSet(process.env);
   const fail = (error: unknown) => {
-    const text = error instanceof UsageError ? error.message : `internal error: ${getErrorMessage(error)}`;
+    // What mini-cc or the system says itself needs no other words; all else is a fault of mini-cc.
+    const isNamed = error instanceof MiniCcError || (error instanceof Error && 'syscall' in error);
+    const text = isNamed ? getErrorMessage(error) : `internal error: ${getErrorMessage(error)}`;
     const stack = debug && error instanceof Error ? `${error.stack}\n` : '';
     process.stderr.write(showControls(createEnvironmentRedactor(process.env).text(`mini-cc: ${text}\n${stack}`)));
     return error instanceof UsageError ? 2 : 1;

@@ -1,6 +1,7 @@
 /** The options of a session, and the parts that follow from them and the settings alone. */
 import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
+import type {SettingSource} from '../config/setting-sources.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
@@ -41,7 +42,16 @@ export interface SessionOptions {
   readonly limits?: Partial<Limits>;
   readonly appendSystemPrompt?: string;
   readonly addDirs?: readonly string[];
+  /** `--system-prompt`: in place of the main agent's own. */
+  readonly systemPrompt?: string;
+  /** `--tools`: no agent of the session has others. Default: all. */
+  readonly tools?: readonly string[];
+  /** `--settings`: a file, or its text. */
   readonly settingsFile?: string;
+  /** `--setting-sources`. Default: all. */
+  readonly settingSources?: readonly SettingSource[];
+  /** `--no-session-persistence`: what the session keeps on disk is erased at its end. */
+  readonly isTemporary?: boolean;
   /** `--take-over`: also go on with a session that is locked by another machine or container. */
   readonly takeOver?: boolean;
   /** `--trust`: trust what the project's files ask for now, and remember it. */
@@ -69,6 +79,7 @@ export function readSettings(options: SessionOptions, root: string, trusts: Trus
     userHome: homedir(),
     trusts,
     ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
+    ...(options.settingSources && {sources: options.settingSources}),
   });
 }
 

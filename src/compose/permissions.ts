@@ -18,10 +18,10 @@ import {SavedRules} from '../storage/saved-rules.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
 import type {SessionOptions} from './options.ts';
 
-/** The tools that subagents may have. */
-export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook) {
+/** The tools that subagents may have. @param only `--tools` */
+export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook, only?: readonly string[]) {
   const {allow, deny = []} = subagents?.tools ?? {};
-  const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool));
+  const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool) || only?.includes(tool) === false);
   return {
     deny: [...deny.map(toToolName), ...forbidden],
     ...(allow === undefined ? {} : {allow: allow.map(toToolName)}),

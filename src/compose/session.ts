@@ -31,7 +31,8 @@ import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {DebugLog} from '../storage/debug-log.ts';
-import {SessionStore} from '../storage/sessions/session-store.ts';
+import {getProjectFolder, SessionStore} from '../storage/sessions/session-store.ts';
+import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temporary-home.ts';
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
@@ -77,11 +78,12 @@ async function openProject(options: SessionOptions) {
   const folders = {cwd: root, home: homedir(), miniCcHome: options.home};
   const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
   const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root);
-  const store = new SessionStore(options.home, root, redactor);
+  const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
+  const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
   const firstConversation = await openFirstConversation(store, options, redactor);
   const bus = createBus(options, redactor);
   return {
-    ...{options, root, loaded, redactor, env, store, firstConversation, bus},
+    ...{options, root, loaded, redactor, env, store, temporaryHome, firstConversation, bus},
     emit: bus.emitFor(MAIN),
     resolver: createModelResolver(options, loaded.settings, redactor),
   };
@@ -89,11 +91,14 @@ async function openProject(options: SessionOptions) {
 
 /** The tools of all agents, with the sandbox and the rules that they need. */
 async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
-  const {options, root, loaded, redactor, store} = before;
+  const {options, root, loaded, redactor} = before;
   const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
   const sandboxControl = await SandboxControl.open(loaded.settings, sandbox);
   const {warning} = await sandboxControl.state();
-  const {rules, warnings} = createRules(options, loaded, {folder: store.folder, root, redactor});
+  const {rules, warnings} = createRules(options, loaded, {
+    folder: getProjectFolder(options.home, root),
+    ...{root, redactor},
+  });
   const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
   return {
     ...before,
@@ -198,7 +203,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
         profile: settings.limits?.profile ?? 'standard',
         ...{agents: settings.agents ?? {}, contextTokens: settings.contextTokens},
       },
-      toolRules: getToolRules(loaded, rules),
+      toolRules: getToolRules(loaded, rules, options.tools),
       resultTokens: settings.subagents?.resultTokens ?? 500,
     },
   });
@@ -245,6 +250,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
       await Promise.all([cleanup, worktrees.settled()]);
       checkpoints.close();
       sandbox.folder.close();
+      if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);
     },
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     sandbox: createSandboxParts(before),
@@ -281,7 +287,7 @@ function createSandboxParts({
 function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
   const {rules, baseTools, emit, chooser, agents, mainAgent, manager, rawStream} = before;
   const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel} = before;
-  const {clock = systemClock} = before.options;
+  const {clock = systemClock, tools: only, systemPrompt} = before.options;
   const taskTools = createTaskTools({
     ...{agents, manager: () => manager},
     modelFor: (agent, asked) => chooser.choose(agent, asked),
@@ -290,11 +296,13 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
   return {
     ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel},
     // What a rule refuses in any case is not offered: a model would spend turns on it.
-    tools: getMainTools(mainAgent, baseTools, taskTools).filter(({name}) => !rules.forbids(name)),
+    tools: getMainTools(mainAgent, baseTools, taskTools).filter(
+      ({name}) => !rules.forbids(name) && (!only || only.includes(name)),
+    ),
     background: manager.background,
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
-    system: createSystemPrompt(mainAgent?.prompt ?? mainPrompt, promptContext),
+    system: createSystemPrompt(systemPrompt ?? mainAgent?.prompt ?? mainPrompt, promptContext),
   };
 }
 

@@ -3,8 +3,9 @@
 import {toToolName} from '../core/util/names.ts';
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './keys.ts';
+import type {SettingSource} from './setting-sources.ts';
 
-export type LayerName = 'user' | 'project' | 'local' | 'command line';
+export type LayerName = SettingSource | 'command line';
 
 export interface LayerSource {
   readonly layer: LayerName;

@@ -20,7 +20,15 @@ export interface SettingsFile {
 /** @param isRequired --settings names it, so it must exist. */
 export function readSettingsFile(file: string, isRequired: boolean): SettingsFile {
   const problems = new ProblemList(file);
-  const text = readText(problems, isRequired);
+  return parseText(readText(problems, isRequired), problems);
+}
+
+/** @param label where it was typed, for its problems */
+export function readSettingsText(label: string, text: string): SettingsFile {
+  return parseText(text, new ProblemList(label));
+}
+
+function parseText(text: string | undefined, problems: ProblemList): SettingsFile {
   // Only white space and comment lines: people comment out all settings.
   if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};

@@ -10,7 +10,8 @@ import {readClaudeSettings} from './claude-settings.ts';
 import {formatPath, NEEDS_TRUST, USERS_OWN} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
-import {readSettingsFile, remove, type SettingsFile, valueAt} from './settings-file.ts';
+import {SETTING_SOURCES, type SettingSource} from './setting-sources.ts';
+import {readSettingsFile, readSettingsText, remove, type SettingsFile, valueAt} from './settings-file.ts';
 
 export type Settings = DeepReadonly<SettingsValues>;
 
@@ -43,8 +44,10 @@ export interface SettingsOptions {
   readonly cwd: string;
   /** The user's home, which contains `.claude`. Default: nothing there is read. */
   readonly userHome?: string;
-  /** `--settings FILE`. */
+  /** `--settings`: a file, or its text where it begins with `{`. */
   readonly explicit?: string;
+  /** `--setting-sources`. Default: all. */
+  readonly sources?: readonly SettingSource[];
   /** What the user trusts of the project's files. Default: nothing. */
   readonly trusts?: Trusts;
 }
@@ -62,7 +65,10 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   for (const {claims: own} of claude) claims.push(...own);
   const own = layerFiles(options).map((source) => {
     const {file, layer, isProjects} = source;
-    const read = readSettingsFile(file, layer === 'command line');
+    const read =
+      source.text === undefined
+        ? readSettingsFile(file, layer === 'command line')
+        : readSettingsText(file, source.text);
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
       (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
     }
@@ -75,7 +81,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
   // Of two files of one layer, the one of mini-cc is the stronger.
-  const names = own.map(({layer}) => layer);
+  const names: LayerName[] = [...SETTING_SOURCES, 'command line'];
   const layers = [...claude, ...own].sort((a, b) => names.indexOf(a.layer) - names.indexOf(b.layer));
   const origins = mergeLayers(layers);
   return deepFreeze({
@@ -92,7 +98,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
 }
 
 /** `.claude/settings.json` of the user and of the project, where they exist. Of the project's, what needs trust may be missing. */
-function readClaudeLayers({cwd, userHome, trusts = () => false}: SettingsOptions) {
+function readClaudeLayers({cwd, userHome, sources, trusts = () => false}: SettingsOptions) {
   if (userHome === undefined) return [];
   const [users, projects] = [userHome, cwd].map((folder) => path.join(folder, '.claude', 'settings.json')) as [
     string,
@@ -103,35 +109,51 @@ function readClaudeLayers({cwd, userHome, trusts = () => false}: SettingsOptions
     {file: users, layer: 'user' as LayerName, isProjects: false},
     ...(isHome ? [] : [{file: projects, layer: 'project' as LayerName, isProjects: true}]),
   ];
-  return files.flatMap((source) => {
-    const {found, rules, directories, ...read} = readClaudeSettings(source.file, cwd, userHome);
-    if (!found) return [];
-    const asked = [
-      {file: source.file, key: 'permissions.allow', value: rules.allow ?? []},
-      {file: source.file, key: 'permissions.additionalDirectories', value: directories},
-    ].filter(({value}) => value.length > 0);
-    const claims = source.isProjects ? asked : [];
-    const isDropped = (key: string) => claims.some((claim) => claim.key === key && !trusts(claim));
-    const {allow, ...others} = rules;
-    const permissions = {...others, ...(allow && !isDropped('permissions.allow') && {allow})};
-    const kept = isDropped('permissions.additionalDirectories') ? [] : directories;
-    return [{...source, ...read, found, claims, directories: kept, values: {permissions}}];
-  });
+  return files
+    .filter(({layer}) => isRead(layer, sources))
+    .flatMap((source) => {
+      const {found, rules, directories, ...read} = readClaudeSettings(source.file, cwd, userHome);
+      if (!found) return [];
+      const asked = [
+        {file: source.file, key: 'permissions.allow', value: rules.allow ?? []},
+        {file: source.file, key: 'permissions.additionalDirectories', value: directories},
+      ].filter(({value}) => value.length > 0);
+      const claims = source.isProjects ? asked : [];
+      const isDropped = (key: string) => claims.some((claim) => claim.key === key && !trusts(claim));
+      const {allow, ...others} = rules;
+      const permissions = {...others, ...(allow && !isDropped('permissions.allow') && {allow})};
+      const kept = isDropped('permissions.additionalDirectories') ? [] : directories;
+      return [{...source, ...read, found, claims, directories: kept, values: {permissions}}];
+    });
+}
+
+interface SourceFile extends LayerSource {
+  /** It belongs to the project, not to the user. */
+  readonly isProjects: boolean;
+  /** Its text, where it was typed. */
+  readonly text?: string;
 }
 
 /** The weakest first. */
-function layerFiles({home, cwd, explicit}: SettingsOptions): {file: string; layer: LayerName; isProjects: boolean}[] {
+function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile[] {
   const project = path.join(cwd, '.mini-cc');
   // Started in the home directory, the project's folder is the user's own.
   const isHome = getRealPath(project) === getRealPath(home);
-  return [
+  const files: SourceFile[] = [
     {file: path.join(home, 'settings.json'), layer: 'user', isProjects: false},
     ...(isHome ? [] : [{file: path.join(project, 'settings.json'), layer: 'project', isProjects: true} as const]),
     {file: path.join(project, 'settings.local.json'), layer: 'local', isProjects: !isHome},
-    ...(explicit === undefined
-      ? []
-      : [{file: path.resolve(cwd, explicit), layer: 'command line', isProjects: false} as const]),
   ];
+  const read = files.filter(({layer}) => isRead(layer, sources));
+  if (explicit === undefined) return read;
+  const typed = explicit.trimStart().startsWith('{')
+    ? {file: '--settings', text: explicit}
+    : {file: path.resolve(cwd, explicit)};
+  return [...read, {...typed, layer: 'command line', isProjects: false}];
+}
+
+function isRead(layer: LayerName, sources: SettingsOptions['sources']): boolean {
+  return sources === undefined || sources.some((source) => source === layer);
 }
 
 function getRealPath(folder: string): string {

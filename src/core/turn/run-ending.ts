@@ -1,7 +1,7 @@
 /** Why a run was aborted, how it ended as text for people, and sums of results. */
 
 import type {RunResult, RunTotals} from '../contract/results.ts';
-import {getErrorMessage} from '../util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 
 /** The reason of the abort signal that ends a run. */
@@ -46,9 +46,14 @@ export function formatReason(result: RunResult): string {
   }
 }
 
-/** The result of a run that failed by an error of mini-cc itself, outside of the agent loop. */
+/** The result of a run that failed outside of the agent loop. */
 export function createInternalError(error: unknown): RunResult {
-  return {outcome: 'error', code: 'INTERNAL', error: getErrorMessage(error), ...NO_TOTALS};
+  return {
+    outcome: 'error',
+    code: error instanceof MiniCcError ? error.code : 'INTERNAL',
+    error: getErrorMessage(error),
+    ...NO_TOTALS,
+  };
 }
 
 /** Of a run that made no model call. */

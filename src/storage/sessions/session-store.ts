@@ -45,7 +45,7 @@ export class SessionStore {
     /** Takes keys out of everything that is written. */
     private readonly redactor = new Redactor([]),
   ) {
-    this.folder = path.join(home, 'projects', toSlug(cwd));
+    this.folder = getProjectFolder(home, cwd);
   }
 
   /** The folder of a session. @throws UsageError when the id would leave it. */
@@ -234,6 +234,11 @@ function acquire(lock: SessionLock, folder: string): void {
     if (!fault) throw error;
     throw new UsageError(fault.text, {cause: error});
   }
+}
+
+/** What mini-cc keeps of a working directory: its sessions, and the rules that were saved there. */
+export function getProjectFolder(home: string, cwd: string): string {
+  return path.join(home, 'projects', toSlug(cwd));
 }
 
 /** The name of a folder for a working directory: readable, and short enough for all file systems. */

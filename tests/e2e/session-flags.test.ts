@@ -1,0 +1,105 @@
+/** Flags that say what a session is made of: settings, tools, the system prompt, what stays on disk. */
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {say} from '../support/messages-server.ts';
+import {countReplies} from '../support/request-facts.ts';
+import {runCli} from '../support/run-cli.ts';
+import {callTool} from '../support/scripted-replies.ts';
+import {home, project, serve} from './fixture.ts';
+
+const filesBelow = async (folder: string) => {
+  const entries = await readdir(folder, {recursive: true, withFileTypes: true});
+  return entries.filter((entry) => entry.isFile()).map(({name}) => name);
+};
+
+describe('--settings', () => {
+  it('takes JSON in place of a file, over all files, and names its mistakes by place', async () => {
+    const server = await serve(() => say('hello'));
+    const where = await project();
+    await where.write('.mini-cc/settings.json', '{"model": "haiku"}');
+    const at = {server, home: await home(), cwd: where.path};
+    await runCli(['-p', 'hi', '--settings', '{"model": "opus-of-the-command-line"}'], at);
+    expect(server.requests.at(-1)!.body.model).toBe('opus-of-the-command-line');
+    const shown = await runCli(['config', 'show', '--json', '--settings', '{"model": "x1"}'], at);
+    const {settings} = JSON.parse(shown.stdout);
+    expect(settings.find(({key}: {key: string}) => key === 'model')).toMatchObject({
+      ...{value: 'x1', source: 'command line', from: ['--settings']},
+    });
+    const wrong = await runCli(['-p', 'hi', '--settings', '{"permissions": {"dny": []}}'], at);
+    expect(wrong).toMatchObject({code: 2, stdout: ''});
+    expect(wrong.stderr).toContain('--settings:1:18: unknown key "permissions.dny" (did you mean permissions.deny?)');
+    const torn = await runCli(['-p', 'hi', '--settings', '{"model": '], at);
+    expect(torn).toMatchObject({code: 2, stderr: expect.stringMatching(/^mini-cc: --settings:1:\d+: /)});
+  });
+});
+
+describe('--setting-sources', () => {
+  it('reads only the named files', async () => {
+    const [where, mine] = [await project(), await home()];
+    await where.write('.mini-cc/settings.json', '{"limits": {"idleSeconds": 11}}');
+    await where.write('.mini-cc/settings.local.json', '{"maxOutputTokens": 2222}');
+    await mkdir(mine.env.MINI_CC_HOME!, {recursive: true});
+    await writeFile(path.join(mine.env.MINI_CC_HOME!, 'settings.json'), '{"model": "of-user"}');
+    const at = {home: mine, cwd: where.path};
+    const show = async (...flags: string[]) => {
+      const {settings, files} = JSON.parse((await runCli(['config', 'show', '--json', ...flags], at)).stdout);
+      const value = (name: string) => settings.find(({key}: {key: string}) => key === name)?.value ?? null;
+      return [value('model'), value('limits.idleSeconds'), value('maxOutputTokens'), files.length];
+    };
+    expect(await show()).toEqual(['of-user', 11, 2222, 3]);
+    expect(await show('--setting-sources', 'user')).toEqual(['of-user', 120, 16_384, 1]);
+    expect(await show('--setting-sources', 'project,local')).toEqual(['sonnet', 11, 2222, 2]);
+    expect(await show('--setting-sources', '')).toEqual(['sonnet', 120, 16_384, 0]);
+    const wrong = await runCli(['-p', 'x', '--setting-sources', 'users'], at);
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: 'mini-cc: --setting-sources has no "users" (did you mean user?): user, project, local\n',
+    });
+  });
+});
+
+describe('--tools and --system-prompt', () => {
+  it('offer the named tools alone, to subagents too, and replace the system prompt', async () => {
+    const server = await serve((body) =>
+      body.tools?.some(({name}) => name === 'Task') && countReplies(body) === 0
+        ? callTool('Task', {description: 'look', prompt: 'look at it', agent_type: 'explore'})
+        : say('done'),
+    );
+    const at = {server, home: await home(), cwd: (await project()).path};
+    let seen = 0;
+    const sent = () => server.requests.slice(seen).map(({body}) => (body.tools ?? []).map(({name}) => name));
+    await runCli(['-p', 'hi', '--tools', 'Read,Task'], at);
+    expect(sent()).toEqual([['read_file', 'Task'], ['read_file'], ['read_file', 'Task']]);
+    seen = server.requests.length;
+    await runCli(['-p', 'hi', '--tools', '', '--system-prompt', 'You are a parrot.'], at);
+    expect(sent()).toEqual([[]]);
+    const system = JSON.stringify(server.requests[seen]!.body.system);
+    expect(system).toContain('You are a parrot.');
+    expect(system).not.toContain('You are mini-cc');
+    seen = server.requests.length;
+    await runCli(['-p', 'hi', '--tools', 'default'], at);
+    expect(sent()[0]!.length).toBeGreaterThan(8);
+    const wrong = await runCli(['-p', 'hi', '--tools', 'Raed'], at);
+    expect(wrong).toMatchObject({code: 2, stderr: expect.stringContaining('--tools has no "Raed"')});
+  });
+});
+
+describe('--no-session-persistence', () => {
+  it('leaves nothing of the session on disk, and works as any other', async () => {
+    const server = await serve((body) =>
+      countReplies(body) === 0
+        ? callTool('bash', {command: 'seq 20000; echo "a secret thought" > note.txt'})
+        : say('done'),
+    );
+    const at = {server, home: await home(), cwd: (await project()).path};
+    const run = await runCli(['-p', 'hi', '--no-session-persistence', '--dangerously-skip-permissions'], at);
+    expect(run).toMatchObject({code: 0, stdout: 'done\n'});
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('19999');
+    const kept = await filesBelow(path.join(at.home.path, '.mini-cc'));
+    expect(kept.filter((name) => /jsonl|lock|\.txt$/.test(name))).toEqual([]);
+    expect((await runCli(['sessions', 'list'], at)).stdout).toBe('No sessions in this directory.\n');
+    const twice = await runCli(['-p', 'hi', '--no-session-persistence', '--continue'], at);
+    expect(twice).toMatchObject({code: 2, stderr: expect.stringContaining('is for a new session')});
+  });
+});
