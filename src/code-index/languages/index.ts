@@ -1,7 +1,15 @@
 /** Which language a file is of, and its grammar and rules. */
 import type {Language} from '../contract.ts';
 import type {LanguageRules} from '../syntax/facts-reader.ts';
+import {cpp} from './cpp.ts';
+import {csharp} from './csharp.ts';
+import {go} from './go.ts';
+import {java} from './java.ts';
 import {javascript} from './javascript.ts';
+import {php} from './php.ts';
+import {python} from './python.ts';
+import {ruby} from './ruby.ts';
+import {rust} from './rust.ts';
 
 /** By the end of a file's name. */
 const EXTENSIONS: Readonly<Record<string, Language>> = {
@@ -33,8 +41,9 @@ export const GRAMMARS: Readonly<Record<Language, string>> = {
   ...{java: 'java', c: 'cpp', cpp: 'cpp', ruby: 'ruby', php: 'php', csharp: 'c-sharp'},
 };
 
-export const RULES: Partial<Record<Language, LanguageRules>> = {
+export const RULES: Readonly<Record<Language, LanguageRules>> = {
   ...{typescript: javascript, tsx: javascript, javascript},
+  ...{python, go, rust, java, c: cpp, cpp, ruby, php, csharp},
 };
 
 function getExtension(path: string): string {

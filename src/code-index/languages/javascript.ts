@@ -241,7 +241,8 @@ function readFor(node: number, reader: FactsReader): void {
 function openBlock(node: number, reader: FactsReader): void {
   const {tree} = reader;
   // The body of a function, or of a namespace, is no scope of its own.
-  if (!FUNCTIONS.has(tree.type(tree.parent(node)))) reader.openScope(node, 'block');
+  const above = tree.type(tree.parent(node));
+  if (!FUNCTIONS.has(above) && !/module$/.test(above)) reader.openScope(node, 'block');
 }
 
 function defineNamespace(node: number, reader: FactsReader): void {

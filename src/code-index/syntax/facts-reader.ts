@@ -49,6 +49,10 @@ interface Scope {
   readonly parent: Scope | undefined;
   readonly names: Map<string, Bound>;
   readonly container: readonly string[];
+  /** A body outside of the class that `container` names. */
+  readonly isOutsideOf?: boolean;
+  /** Names that are not bound here, although they are assigned to. */
+  outer?: Set<string>;
 }
 
 interface Bound {
@@ -65,6 +69,21 @@ export interface DefineOptions {
   readonly seen?: 'here' | 'function' | 'member' | 'nowhere';
 }
 
+/** What stands inside of these has their name around it. */
+const HOLDERS: ReadonlySet<DefinitionKind> = new Set([
+  ...([
+    'function',
+    'method',
+    'constructor',
+    'class',
+    'interface',
+    'struct',
+    'enum',
+    'trait',
+    'type',
+    'module',
+  ] as const),
+]);
 const FUNCTION_KINDS: ReadonlySet<DefinitionKind> = new Set(['function', 'method', 'constructor']);
 
 export class FactsReader {
@@ -81,6 +100,12 @@ export class FactsReader {
   /** Leaves that name a definition, declare a local variable, or are no use. */
   readonly #nameOf = new Map<number, number>();
   readonly #noUse = new Set<number>();
+  readonly #textUses: {
+    readonly offset: number;
+    readonly name: string;
+    readonly scope: Scope;
+    readonly definition?: number;
+  }[] = [];
   /** By container and name: the definition. */
   readonly #members = new Map<string, number>();
   #scope: Scope;
@@ -115,7 +140,7 @@ export class FactsReader {
       ...{language, lines: tree.lines, space: this.space, definitions: this.#definitions, imports: this.#imports},
       ...{exports: this.#exports, bases: this.#bases, functions: this.#functions, emptyCatches: this.#emptyCatches},
       errors: tree.errors.map((node) => this.#at(node)),
-      ...packUses(leaves.flatMap(({leaf, scope, inside}) => this.#readUse(leaf, scope, inside) ?? [])),
+      ...packUses(this.#sortUses(leaves.flatMap(({leaf, scope, inside}) => this.#readUse(leaf, scope, inside) ?? []))),
     };
   }
 
@@ -152,8 +177,11 @@ export class FactsReader {
   define(name: number, kind: DefinitionKind, node: number, options: DefineOptions = {}): number {
     const {tree} = this;
     const text = tree.textOf(name);
-    if (text === '' || text.includes('\n')) return NONE;
     const {exported = false, declaration = false, container = this.container} = options;
+    if (text === '' || text.includes('\n')) {
+      this.openContainer(node, this.container);
+      return NONE;
+    }
     const seen = options.seen ?? (this.#scope.kind === 'class' ? 'member' : 'here');
     const [line, column] = this.#at(name);
     const index = this.#definitions.length;
@@ -169,15 +197,50 @@ export class FactsReader {
       this.#bind(text, {binding: 'definition', to: index}, seen === 'function');
     }
     if (FUNCTION_KINDS.has(kind) && !declaration) this.#measure(node, text, container, line, column);
-    this.#around.push({node, definition: index, container: [...container, text]});
+    this.#around.push({node, definition: index, container: HOLDERS.has(kind) ? [...container, text] : container});
     return index;
   }
 
-  /** A variable: a definition outside of functions, else local. @param hoists to the function's scope */
-  variable(name: number, kind: DefinitionKind, node: number, options: DefineOptions & {hoists?: boolean} = {}): void {
-    if (this.#isBelow('function')) this.local(name, options.hoists ?? false);
-    else if (this.#scope.kind !== 'block' || options.hoists) this.define(name, kind, node, options);
-    else this.local(name);
+  /**
+   * A variable: a definition outside of functions, else local.
+   * @param options.hoists it is seen in the whole function, or the file. options.once: a further assignment is none.
+   *   options.quiet: outside of functions it is bound, but no definition worth a name (a loop variable)
+   */
+  variable(
+    name: number,
+    kind: DefinitionKind,
+    node: number,
+    options: DefineOptions & {readonly hoists?: boolean; readonly once?: boolean; readonly quiet?: boolean} = {},
+  ): void {
+    const text = this.tree.textOf(name);
+    const {hoists = false, once = false, quiet = false} = options;
+    const isLocal = this.#isBelow('function') || (this.#scope.kind === 'block' && !hoists);
+    if (isLocal && this.#functionScope().outer?.has(text)) return;
+    if (once && this.#functionScope().names.has(text)) return;
+    if (isLocal || quiet) this.local(name, hoists);
+    else this.define(name, kind, node, {...options, ...(hoists && {seen: 'function'})});
+  }
+
+  /** In this function the name means the variable around it: `global x`. */
+  outer(name: string): void {
+    const scope = this.#functionScope();
+    scope.outer ??= new Set();
+    scope.outer.add(name);
+  }
+
+  /** `self.x = …` in a method declares the field `x` of its class; once. */
+  ownField(name: number, node: number): void {
+    let scope: Scope | undefined = this.#scope;
+    while (scope && scope.kind !== 'class') scope = scope.parent;
+    if (!scope || this.#members.has([...scope.container, this.tree.textOf(name)].join('.'))) return;
+    this.define(name, 'field', node, {container: scope.container, seen: 'member'});
+    this.#around.pop();
+  }
+
+  #functionScope(): Scope {
+    let scope = this.#scope;
+    while (scope.parent && (scope.kind === 'block' || scope.kind === 'class')) scope = scope.parent;
+    return scope;
   }
 
   /** A parameter or variable of a function. @param hoists it is seen in the whole function */
@@ -219,6 +282,50 @@ export class FactsReader {
     this.#emptyCatches.push(this.#at(node));
   }
 
+  /**
+   * A definition whose name is no leaf: the symbol in `attr_reader :name`.
+   * @param offset of the name in the node
+   */
+  defineText(leaf: number, name: string, kind: DefinitionKind, node: number, offset: number): void {
+    if (!/^[\p{L}_]\w*[?!=]?$/u.test(name)) return;
+    const index = this.define(leaf, kind, node, {exported: true, declaration: true});
+    this.closeDefinition();
+    if (index === NONE) return;
+    const before = this.#definitions[index]!;
+    this.#definitions[index] = {...before, name, column: before.column + offset, declaration: false};
+    this.#addMember(before.container, name, index);
+    this.#bind(name, {binding: 'definition', to: index}, false);
+    const scope = this.#scope;
+    this.#textUses.push({offset: this.tree.start(leaf) + offset, name, scope, definition: index});
+  }
+
+  /** Whether a bare name is bound already, here or around. */
+  knows(name: string): boolean {
+    let scope: Scope | undefined = this.#scope;
+    for (; scope; scope = scope.parent) {
+      if (scope.names.get(name)?.binding === 'local') return true;
+      if (scope.kind === 'function') return false;
+    }
+    return false;
+  }
+
+  /** What follows does not stand inside of the definition that was made last. */
+  closeDefinition(): void {
+    this.#around.pop();
+  }
+
+  /** Below `node` the members of a class are seen bare, although it is not around: `void A::f() {}`. */
+  openMembers(node: number, container: readonly string[]): void {
+    this.#scope = {node, kind: 'function', parent: this.#scope, names: new Map(), container, isOutsideOf: true};
+  }
+
+  /** Names in a text that has no tree: the body of a macro. */
+  textUses(start: number, text: string, except: ReadonlySet<string>): void {
+    for (const {0: name, index} of text.matchAll(/(?<![\w"'.])[A-Za-z_]\w*(?=(\s*\()?)/g)) {
+      if (!except.has(name)) this.#textUses.push({offset: start + index, name, scope: this.#scope});
+    }
+  }
+
   /** This leaf is no use of its name. */
   skip(leaf: number): void {
     this.#noUse.add(leaf);
@@ -238,8 +345,7 @@ export class FactsReader {
   }
 
   #bind(name: string, bound: Bound, hoists: boolean): void {
-    let scope = this.#scope;
-    if (hoists) while (scope.parent && (scope.kind === 'block' || scope.kind === 'class')) scope = scope.parent;
+    const scope = hoists ? this.#functionScope() : this.#scope;
     const before = scope.names.get(name);
     // A declaration gives way to what it declares; an assignment does not replace a definition.
     if (before?.binding === 'definition' && bound.binding === 'local') return;
@@ -323,17 +429,31 @@ export class FactsReader {
     return {...place, kind, member: false, shorthand, binding, to, receiver: ''};
   }
 
+  /** With those of macros, in the order of the file. */
+  #sortUses(uses: Use[]): Use[] {
+    if (this.#textUses.length === 0) return uses;
+    const ofMacros = this.#textUses.map(({offset, name, scope, definition}): Use => {
+      const place = {line: this.tree.line(offset), column: this.tree.column(offset)};
+      const plain = {...place, name, member: false, shorthand: false, inside: NONE, receiver: ''};
+      if (definition !== undefined) return {...plain, kind: 'write', binding: 'name', to: definition};
+      const {binding, to} = this.#find(name, scope) ?? {binding: 'free' as const, to: NONE};
+      return {...plain, kind: 'read', binding, to};
+    });
+    return [...uses, ...ofMacros].sort((a, b) => a.line - b.line || a.column - b.column);
+  }
+
   /** What a member is, when its object is `this`, a class of this file, or imported. */
   #findMember(name: string, object: number, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
     const text = this.tree.textOf(object);
-    const receiver = /^[\w$]{1,60}$/.test(text) ? text : '';
+    const receiver = /^[\w$.:]{1,80}$/.test(text) ? text.replaceAll('::', '.') : '';
     if (SELF.has(receiver)) {
       const to = this.#findOwnMember(name, scope);
       return {binding: to === NONE ? 'member' : 'definition', to, receiver};
     }
-    const bound = receiver === '' ? undefined : this.#find(receiver, scope);
+    const [first = ''] = receiver.split('.');
+    const bound = first === '' ? undefined : this.#find(first, scope);
     if (bound?.binding === 'import') return {binding: 'import', to: bound.to, receiver};
-    if (bound?.binding === 'definition') {
+    if (bound?.binding === 'definition' && first === receiver) {
       const owner = this.#definitions[bound.to]!;
       const to = this.#members.get([...owner.container, owner.name, name].join('.'));
       if (to !== undefined) return {binding: 'definition', to, receiver};
@@ -348,6 +468,8 @@ export class FactsReader {
       const isSeen = scope.kind !== 'class' || direct || this.#rules.seesMembersBare;
       const bound = isSeen ? scope.names.get(name) : undefined;
       if (bound) return bound;
+      const member = scope.isOutsideOf ? this.#members.get([...scope.container, name].join('.')) : undefined;
+      if (member !== undefined) return {binding: 'definition', to: member};
       if (scope.kind === 'function') direct = false;
     }
     return undefined;
@@ -356,7 +478,8 @@ export class FactsReader {
   /** A member of the innermost class around. */
   #findOwnMember(name: string, from: Scope): number {
     for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
-      if (scope.kind === 'class') return this.#members.get([...scope.container, name].join('.')) ?? NONE;
+      if (scope.kind === 'class' || scope.isOutsideOf)
+        return this.#members.get([...scope.container, name].join('.')) ?? NONE;
     }
     return NONE;
   }

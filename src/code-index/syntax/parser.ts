@@ -19,8 +19,7 @@ export class SourceParser {
   /** @returns undefined when it took too long */
   async parse(text: string, language: Language, path: string): Promise<FileFacts | undefined> {
     const tree = await this.parseTree(text, language);
-    const rules = RULES[language];
-    return tree && rules && new FactsReader(tree, rules, path).read(language);
+    return tree && new FactsReader(tree, RULES[language], path).read(language);
   }
 
   async parseTree(text: string, language: Language): Promise<SyntaxTree | undefined> {

@@ -1,0 +1,337 @@
+/** C and C++, both by the grammar of C++. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
+
+interface Declared {
+  /** The leaf of the name. */
+  readonly name: number;
+  /** The classes and namespaces before it: `A::B::name`. */
+  readonly scopes: readonly string[];
+  /** Its parameters; NONE for what is no function. */
+  readonly function: number;
+}
+
+/** What a declarator names, through pointers, arrays and functions. */
+function findDeclared(declarator: number, tree: SyntaxTree): Declared | undefined {
+  let at = declarator;
+  let called: number = NONE;
+  let isPointer = false;
+  const scopes: string[] = [];
+  for (;;) {
+    const type = tree.type(at);
+    if (/^(?:identifier|field_identifier|type_identifier|operator_name)$/.test(type)) {
+      // `int (*f)(int)` is a variable.
+      return {name: at, scopes, function: isPointer ? NONE : called};
+    }
+    if (type === 'destructor_name') return {name: at, scopes, function: called};
+    if (type === 'qualified_identifier') {
+      const scope = tree.textOf(tree.field(at, 'scope')).replace(/<[\s\S]*$/, '');
+      if (scope !== '') scopes.push(scope);
+      at = tree.field(at, 'name');
+      if (tree.type(at) === 'template_function') at = tree.field(at, 'name');
+      continue;
+    }
+    if (type === 'function_declarator') called = at;
+    if (type === 'pointer_declarator' && called !== NONE) isPointer = true;
+    const inner = tree.field(at, 'declarator');
+    const next = inner === NONE ? tree.child(at, 'identifier', 'field_identifier', ...DECLARATORS) : inner;
+    if (next === NONE) return undefined;
+    at = next;
+  }
+}
+
+const DECLARATORS = [
+  ...['pointer_declarator', 'reference_declarator', 'function_declarator', 'array_declarator', 'init_declarator'],
+  ...['parenthesized_declarator', 'qualified_identifier', 'attributed_declarator'],
+];
+
+function isStatic(node: number, {tree}: FactsReader): boolean {
+  return [...tree.named(node)].some(
+    (each) => tree.type(each) === 'storage_class_specifier' && tree.textOf(each) === 'static',
+  );
+}
+
+function defineFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const declared = findDeclared(tree.field(node, 'declarator'), tree);
+  const isMember = reader.scopeKind === 'class';
+  if (declared && /identifier$/.test(tree.type(declared.name))) {
+    const container = [...reader.container, ...declared.scopes];
+    const isMethod = isMember || declared.scopes.length > 0;
+    const isConstructor = isMethod && container.at(-1) === tree.textOf(declared.name);
+    reader.define(declared.name, isConstructor ? 'constructor' : isMethod ? 'method' : 'function', node, {
+      exported: isMember || !isStatic(node, reader),
+      container,
+      ...(isConstructor ? {seen: 'nowhere'} : declared.scopes.length > 0 ? {seen: 'member'} : {}),
+    });
+    reader.openScope(node, 'function');
+    // The members of the class are seen in a body that stands outside of it.
+    if (declared.scopes.length > 0) reader.openMembers(node, container);
+  } else reader.openScope(node, 'function');
+  if (declared && declared.function !== NONE) readParameters(declared.function, reader);
+}
+
+function readParameters(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
+    const declared = findDeclared(tree.field(parameter, 'declarator'), tree);
+    if (declared) reader.local(declared.name);
+  }
+}
+
+function defineDeclaration(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const modifiers = [...tree.named(node)].map((each) => tree.textOf(each));
+  const isConstant =
+    modifiers.includes('constexpr') || (modifiers.includes('const') && !tree.textOf(node).includes('*'));
+  const declaration = modifiers.includes('extern');
+  for (const declarator of tree.named(node)) {
+    if (tree.role(declarator) !== 'declarator') continue;
+    if (tree.type(declarator) === 'reference_declarator' && tree.has(declarator, 'structured_binding_declarator')) {
+      bindStructured(declarator + 1, reader);
+      continue;
+    }
+    if (tree.type(declarator) === 'structured_binding_declarator') {
+      bindStructured(declarator, reader);
+      continue;
+    }
+    const declared = findDeclared(declarator, tree);
+    if (!declared || !/identifier$/.test(tree.type(declared.name))) continue;
+    const exported = reader.scopeKind === 'class' || !isStatic(node, reader);
+    if (declared.function !== NONE && tree.type(declarator) !== 'init_declarator')
+      defineDeclared(declared, node, exported, reader);
+    else if (reader.scopeKind === 'class' || declared.scopes.length > 0) {
+      const container = [...reader.container, ...declared.scopes];
+      reader.define(declared.name, 'field', declarator, {exported, container, seen: 'member'});
+      reader.closeDefinition();
+    } else if (reader.isOutside) {
+      reader.define(declared.name, isConstant ? 'constant' : 'variable', declarator, {exported, declaration});
+      reader.closeDefinition();
+    } else reader.local(declared.name);
+  }
+}
+
+/** A prototype, of a function or of a method. */
+function defineDeclared(declared: Declared, node: number, exported: boolean, reader: FactsReader): void {
+  const {tree} = reader;
+  const isMember = reader.scopeKind === 'class';
+  const isConstructor = isMember && reader.container.at(-1) === tree.textOf(declared.name);
+  const kind: DefinitionKind = isConstructor ? 'constructor' : isMember ? 'method' : 'function';
+  if (!reader.isOutside) return;
+  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
+  reader.define(declared.name, kind, node, {exported, declaration: true, ...seen});
+  reader.closeDefinition();
+  reader.openScope(node, 'block');
+  readParameters(declared.function, reader);
+}
+
+function bindStructured(node: number, reader: FactsReader): void {
+  for (const name of reader.tree.named(node)) reader.local(name);
+}
+
+/** A struct without a body only names one that is defined elsewhere. */
+function defineClass(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const body = tree.field(node, 'body');
+    const name = tree.field(node, 'name');
+    if (body === NONE) return;
+    if (tree.type(name) === 'type_identifier') {
+      reader.define(name, kind, node, {exported: true, ...(reader.scopeKind === 'class' ? {} : {seen: 'here'})});
+    } else reader.openContainer(node, reader.container);
+    for (const base of tree.named(tree.child(node, 'base_class_clause'))) {
+      if (tree.type(base) !== 'access_specifier') reader.inherit(tree.textOf(name), base);
+    }
+    reader.openScope(node, 'class');
+  };
+}
+
+function defineEnum(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const body = tree.field(node, 'body');
+  const name = tree.field(node, 'name');
+  if (body === NONE) return;
+  const isScoped = tree.has(node, 'class', 'struct');
+  const around = reader.container;
+  // The members of a plain enum are seen around it.
+  for (const member of isScoped ? [] : tree.named(body)) {
+    if (tree.type(member) !== 'enumerator') continue;
+    const container = name === NONE ? around : [...around, tree.textOf(name)];
+    reader.define(tree.field(member, 'name'), 'enum member', member, {exported: true, container});
+    reader.closeDefinition();
+  }
+  if (tree.type(name) === 'type_identifier') reader.define(name, 'enum', node, {exported: true});
+  if (isScoped) reader.openScope(node, 'class');
+}
+
+function defineEnumerator(node: number, reader: FactsReader): void {
+  if (reader.scopeKind !== 'class' || !reader.tree.has(reader.tree.parent(reader.tree.parent(node)), 'class', 'struct'))
+    return;
+  reader.define(reader.tree.field(node, 'name'), 'enum member', node, {exported: true});
+}
+
+function defineTypedef(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const declarator of tree.named(node)) {
+    if (tree.role(declarator) !== 'declarator') continue;
+    const declared = findDeclared(declarator, tree);
+    if (!declared) continue;
+    reader.define(declared.name, 'type', node, {exported: true});
+    reader.closeDefinition();
+  }
+}
+
+function defineNamespace(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  if (tree.type(name) === 'namespace_identifier') reader.define(name, 'module', node, {exported: true});
+  else reader.openContainer(node, [...reader.container, ...(name === NONE ? [] : tree.textOf(name).split('::'))]);
+  reader.openScope(node, 'module');
+}
+
+function defineMacro(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isFunction = tree.type(node) === 'preproc_function_def';
+  // A guard of a header has no value.
+  if (!isFunction && tree.field(node, 'value') === NONE) {
+    reader.skip(tree.field(node, 'name'));
+    return;
+  }
+  reader.define(tree.field(node, 'name'), 'macro', node, {exported: true, seen: 'function'});
+  reader.closeDefinition();
+  const parameters = new Set([...tree.named(tree.field(node, 'parameters'))].map((each) => tree.textOf(each)));
+  for (const each of tree.named(tree.field(node, 'parameters'))) reader.skip(each);
+  const value = tree.field(node, 'value');
+  if (value !== NONE) reader.textUses(tree.start(value), tree.textOf(value), parameters);
+}
+
+function readInclude(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const path = tree.textOf(tree.field(node, 'path'));
+  if (/^["<]/.test(path)) reader.import(node, path, [{imported: '*', local: '*'}]);
+}
+
+function readCatch(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reader.openScope(node, 'block');
+  readParameters(node, reader);
+}
+
+function readLambda(node: number, reader: FactsReader): void {
+  reader.openScope(node, 'function');
+  readParameters(reader.tree.field(node, 'declarator'), reader);
+}
+
+function readRange(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'block');
+  const declarator = tree.field(node, 'declarator');
+  const inner = tree.type(declarator) === 'reference_declarator' ? declarator + 2 : declarator;
+  const structured = [declarator, inner].find((each) => tree.type(each) === 'structured_binding_declarator');
+  if (structured !== undefined) bindStructured(structured, reader);
+  else {
+    const declared = findDeclared(declarator, tree);
+    if (declared) reader.local(declared.name);
+  }
+}
+
+function readTypeParameter(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.local(tree.child(node, 'type_identifier'));
+  const declared = findDeclared(tree.field(node, 'declarator'), tree);
+  if (declared) reader.local(declared.name);
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  switch (tree.type(leaf)) {
+    case 'statement_identifier':
+      return 'skip';
+    case 'namespace_identifier':
+      return type === 'qualified_identifier' &&
+        tree.type(tree.parent(parent)) === 'qualified_identifier' &&
+        tree.role(parent) === 'name'
+        ? {kind: 'read', object: NONE}
+        : {kind: 'read'};
+    case 'field_identifier':
+      if (type !== 'field_expression') return {kind: 'write', object: NONE};
+      return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'argument')};
+  }
+  if (type === 'qualified_identifier' && role === 'name') {
+    const kind =
+      tree.type(leaf) === 'type_identifier'
+        ? getTypeKind(tree.parent(parent), tree)
+        : getKind(parent, tree.parent(parent), tree);
+    const scope = tree.field(parent, 'scope');
+    return scope === NONE ? {kind} : {kind, object: scope};
+  }
+  if (tree.type(leaf) === 'type_identifier') return {kind: getTypeKind(parent, tree)};
+  return {kind: getKind(leaf, parent, tree)};
+}
+
+function getTypeKind(parent: number, tree: SyntaxTree): NameUse['kind'] {
+  const holder = tree.type(parent) === 'template_type' ? tree.parent(parent) : parent;
+  if (tree.type(holder) === 'base_class_clause') return 'inherit';
+  return tree.type(holder) === 'new_expression' ? 'call' : 'type';
+}
+
+function getKind(node: number, parent: number, tree: SyntaxTree): NameUse['kind'] {
+  const type = tree.type(parent);
+  const role = tree.role(node);
+  if (type === 'qualified_identifier' || type === 'template_function')
+    return getKind(parent, tree.parent(parent), tree);
+  if (type === 'call_expression' && role === 'function') return 'call';
+  if (type === 'assignment_expression' && role === 'left') return 'write';
+  if (type === 'update_expression') return 'write';
+  return 'read';
+}
+
+const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
+
+export const cpp: LanguageRules = {
+  names: new Set(['identifier', 'type_identifier', 'field_identifier', 'namespace_identifier', 'statement_identifier']),
+  functions: new Set(['function_definition', 'lambda_expression']),
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'for_range_loop', 'while_statement', 'do_statement', 'switch_statement'],
+    ...['try_statement', 'conditional_expression'],
+  ]),
+  use: getUse,
+  seesMembersBare: true,
+  rules: {
+    preproc_include: readInclude,
+    preproc_def: defineMacro,
+    preproc_function_def: defineMacro,
+    function_definition: defineFunction,
+    declaration: defineDeclaration,
+    field_declaration: defineDeclaration,
+    class_specifier: defineClass('class'),
+    struct_specifier: defineClass('struct'),
+    union_specifier: defineClass('struct'),
+    enum_specifier: defineEnum,
+    enumerator: defineEnumerator,
+    type_definition: defineTypedef,
+    alias_declaration: (node, reader) => {
+      reader.define(reader.tree.field(node, 'name'), 'type', node, {exported: true});
+      reader.closeDefinition();
+    },
+    concept_definition: (node, reader) =>
+      reader.define(reader.tree.field(node, 'name'), 'type', node, {exported: true}),
+    namespace_definition: defineNamespace,
+    type_parameter_declaration: readTypeParameter,
+    optional_parameter_declaration: readTypeParameter,
+    lambda_expression: readLambda,
+    catch_clause: readCatch,
+    for_range_loop: readRange,
+    for_statement: openScope,
+    if_statement: openScope,
+    while_statement: openScope,
+    compound_statement: (node, reader) => {
+      if (!/^(?:function_definition|lambda_expression)$/.test(reader.tree.type(reader.tree.parent(node))))
+        openScope(node, reader);
+    },
+  },
+};

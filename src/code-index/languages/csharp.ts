@@ -1,0 +1,224 @@
+/** C#. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+/** Members of interfaces are public without a word. */
+function isVisible(node: number, {tree}: FactsReader): boolean {
+  const modifiers = [...tree.named(node)].flatMap((each) =>
+    tree.type(each) === 'modifier' ? [tree.textOf(each)] : [],
+  );
+  const isOfInterface = tree.type(tree.parent(tree.parent(node))) === 'interface_declaration';
+  return isOfInterface || /\b(?:public|internal|protected)\b/.test(modifiers.join(' '));
+}
+
+function defineClass(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const name = tree.field(node, 'name');
+    const isInner = reader.scopeKind === 'class';
+    // What has no modifier is internal: seen in the whole project.
+    reader.define(name, kind, node, {exported: !isInner || isVisible(node, reader)});
+    for (const base of tree.named(tree.child(node, 'base_list'))) reader.inherit(tree.textOf(name), base);
+    reader.openScope(node, 'class');
+    for (const parameter of tree.named(tree.child(node, 'parameter_list'))) {
+      reader.define(tree.field(parameter, 'name'), 'field', parameter, {exported: true});
+      reader.closeDefinition();
+    }
+  };
+}
+
+function defineMethod(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isConstructor = /constructor/.test(tree.type(node));
+  const declaration = tree.field(node, 'body') === NONE && !isConstructor;
+  const exported = isVisible(node, reader);
+  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
+  reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, {
+    exported,
+    declaration,
+    ...seen,
+  });
+  openFunction(node, reader);
+}
+
+function openFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'function');
+  const parameters = tree.field(node, 'parameters');
+  if (tree.isLeaf(parameters === NONE ? node : parameters)) reader.local(parameters);
+  for (const parameter of tree.named(parameters)) {
+    if (tree.role(parameter) === 'name' || tree.type(parameter) === 'implicit_parameter') reader.local(parameter);
+    reader.local(tree.field(parameter, 'name'));
+  }
+}
+
+function defineFields(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isConstant = [...tree.named(node)].some((each) => tree.textOf(each) === 'const');
+  for (const declarator of tree.named(tree.child(node, 'variable_declaration'))) {
+    if (tree.type(declarator) !== 'variable_declarator') continue;
+    reader.define(tree.field(declarator, 'name'), isConstant ? 'constant' : 'field', declarator, {
+      exported: isVisible(node, reader),
+    });
+    reader.closeDefinition();
+  }
+}
+
+function define(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    reader.define(reader.tree.field(node, 'name'), kind, node, {
+      exported: isVisible(node, reader) || kind === 'enum member',
+    });
+    if (kind !== 'enum member') openFunction(node, reader);
+  };
+}
+
+function bindDeclared(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if (/^(?:event_)?field_declaration$/.test(tree.type(tree.parent(node)))) return;
+  for (const declarator of tree.named(node)) {
+    if (tree.type(declarator) !== 'variable_declarator') continue;
+    reader.local(tree.field(declarator, 'name'));
+    for (const name of tree.named(tree.child(declarator, 'tuple_pattern'))) reader.local(name);
+  }
+}
+
+const local =
+  (role: string): Rule =>
+  (node, reader) =>
+    reader.local(reader.tree.field(node, role));
+
+function readUsing(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const alias = tree.field(node, 'name');
+  const target = [...tree.named(node)].find((each) => each !== alias && /identifier|_name$/.test(tree.type(each)));
+  if (target === undefined) return;
+  const path = tree.textOf(target);
+  if (alias === NONE) reader.import(node, path, [{imported: '*', local: '*'}]);
+  else reader.import(node, path, [{imported: path.split('.').at(-1)!, local: tree.textOf(alias)}]);
+}
+
+function readCatch(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reader.openScope(node, 'block');
+  reader.local(tree.field(tree.child(node, 'catch_declaration'), 'name'));
+}
+
+function openNamespace(node: number, reader: FactsReader): void {
+  const name = reader.tree.textOf(reader.tree.field(node, 'name'));
+  reader.space ||= name;
+  if (reader.tree.type(node) === 'namespace_declaration') reader.openScope(node, 'module');
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  if (/^(?:labeled|goto)_statement$/.test(type) && leaf <= parent + 2) return 'skip';
+  if (tree.above(leaf, 'using_directive') !== NONE)
+    return role === 'name' && type === 'using_directive' ? {kind: 'import'} : 'skip';
+  if (/namespace_declaration$/.test(tree.type(tree.parent(parent))) || /namespace_declaration$/.test(type))
+    return 'skip';
+  if (type === 'member_access_expression' && role === 'name') {
+    const object = tree.field(parent, 'expression');
+    // `this` is no named node here.
+    return {kind: getKind(parent, tree.parent(parent), tree), object: object === NONE ? parent + 1 : object};
+  }
+  if (type === 'qualified_name' && role === 'name') {
+    return {kind: getTypeKind(parent, tree), object: tree.field(parent, 'qualifier')};
+  }
+  if (type === 'argument' && role === 'name') return 'skip';
+  if (
+    type === 'assignment_expression' &&
+    role === 'left' &&
+    tree.type(tree.parent(parent)) === 'initializer_expression'
+  ) {
+    return {kind: 'write', object: NONE};
+  }
+  if (type === 'member_binding_expression') return {kind: 'read', object: NONE};
+  if (type === 'attribute') return {kind: 'type'};
+  const isType =
+    role === 'type' ||
+    role === 'returns' ||
+    /^(?:base_list|generic_name|type_argument_list|nullable_type|array_type)$/.test(type);
+  return {kind: isType ? getTypeKind(leaf, tree) : getKind(leaf, parent, tree)};
+}
+
+function getTypeKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const parent = tree.parent(node);
+  const holder = tree.type(parent) === 'generic_name' ? tree.parent(parent) : parent;
+  if (tree.type(holder) === 'object_creation_expression') return 'call';
+  if (tree.type(holder) === 'invocation_expression') return 'call';
+  return tree.type(holder) === 'base_list' ? 'inherit' : 'type';
+}
+
+function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const type = tree.type(parent);
+  if (type === 'generic_name') return getKind(parent, tree.parent(parent), tree);
+  if (type === 'invocation_expression' && tree.role(node) === 'function') return 'call';
+  if (type === 'conditional_access_expression') return 'read';
+  if (type === 'assignment_expression' && tree.role(node) === 'left') return 'write';
+  return /^(?:postfix|prefix)_unary_expression$/.test(type) ? 'write' : 'read';
+}
+
+const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
+
+export const csharp: LanguageRules = {
+  names: new Set(['identifier']),
+  functions: new Set([
+    ...['method_declaration', 'constructor_declaration', 'local_function_statement', 'lambda_expression'],
+    'anonymous_method_expression',
+  ]),
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'foreach_statement', 'while_statement', 'do_statement', 'switch_statement'],
+    ...['try_statement', 'conditional_expression', 'lock_statement', 'using_statement'],
+  ]),
+  use: getUse,
+  seesMembersBare: true,
+  rules: {
+    using_directive: readUsing,
+    namespace_declaration: openNamespace,
+    file_scoped_namespace_declaration: openNamespace,
+    class_declaration: defineClass('class'),
+    record_declaration: defineClass('class'),
+    struct_declaration: defineClass('struct'),
+    interface_declaration: defineClass('interface'),
+    enum_declaration: defineClass('enum'),
+    enum_member_declaration: define('enum member'),
+    delegate_declaration: define('type'),
+    method_declaration: defineMethod,
+    constructor_declaration: defineMethod,
+    destructor_declaration: (node, reader) => {
+      reader.skip(reader.tree.field(node, 'name'));
+      reader.openScope(node, 'function');
+    },
+    property_declaration: define('field'),
+    field_declaration: defineFields,
+    event_field_declaration: defineFields,
+    local_function_statement: (node, reader) => {
+      reader.define(reader.tree.field(node, 'name'), 'function', node);
+      openFunction(node, reader);
+    },
+    indexer_declaration: openFunction,
+    operator_declaration: openFunction,
+    lambda_expression: openFunction,
+    anonymous_method_expression: openFunction,
+    variable_declaration: bindDeclared,
+    declaration_pattern: local('name'),
+    declaration_expression: local('name'),
+    from_clause: local('name'),
+    let_clause: local('name'),
+    type_parameter: local('name'),
+    foreach_statement: (node, reader) => {
+      reader.openScope(node, 'block');
+      local('left')(node, reader);
+    },
+    for_statement: openScope,
+    using_statement: openScope,
+    block: openScope,
+    switch_section: openScope,
+    catch_clause: readCatch,
+  },
+};

@@ -1,0 +1,180 @@
+/** Go. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+function openFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'function');
+  for (const role of ['receiver', 'parameters', 'result', 'type_parameters']) {
+    for (const parameter of tree.named(tree.field(node, role))) {
+      for (const name of tree.named(parameter)) if (tree.role(name) === 'name') reader.local(name);
+    }
+  }
+}
+
+function defineMethod(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const receiver = [...tree.below(tree.field(node, 'receiver'))].find((each) => tree.type(each) === 'type_identifier');
+  reader.define(tree.field(node, 'name'), 'method', node, {
+    container: receiver === undefined ? [] : [tree.textOf(receiver)],
+    seen: 'member',
+  });
+  openFunction(node, reader);
+}
+
+function defineType(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const type = tree.field(node, 'type');
+  const kinds: Record<string, DefinitionKind> = {struct_type: 'struct', interface_type: 'interface'};
+  const name = tree.field(node, 'name');
+  reader.define(name, kinds[tree.type(type)] ?? 'type', node);
+  reader.openScope(node, 'class');
+  for (const parameter of tree.named(tree.field(node, 'type_parameters'))) reader.local(tree.field(parameter, 'name'));
+  // What is embedded gives its methods.
+  for (const part of tree.below(type)) {
+    const isEmbedded =
+      (tree.type(part) === 'field_declaration' && tree.field(part, 'name') === NONE) || tree.type(part) === 'type_elem';
+    if (!isEmbedded) continue;
+    const base = [...tree.named(part)].find((each) =>
+      /^(?:type_identifier|qualified_type|generic_type)$/.test(tree.type(each)),
+    );
+    if (base !== undefined) reader.inherit(tree.textOf(name), base);
+  }
+}
+
+function defineAll(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    for (const name of tree.named(node)) if (tree.role(name) === 'name') reader.variable(name, kind, node);
+  };
+}
+
+function defineFields(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  // A struct without a name has fields that belong to nothing.
+  const owner = tree.type(tree.parent(tree.parent(tree.parent(node))));
+  for (const name of tree.named(node)) {
+    if (tree.role(name) === 'name' && owner === 'type_spec') reader.define(name, 'field', node, {seen: 'member'});
+  }
+}
+
+/** `a, b := …` */
+function bindLeft(role: string): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    if (tree.type(node) === 'range_clause' && !tree.has(node, ':=')) return;
+    for (const name of tree.named(tree.field(node, role))) {
+      if (tree.type(name) === 'identifier') reader.local(name);
+    }
+  };
+}
+
+function readImport(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const specifier = tree.textOf(tree.field(node, 'path')).slice(1, -1);
+  const name = tree.textOf(tree.field(node, 'name'));
+  // Without a name it is that of the package, which is the last part of its path, as a rule.
+  const last = specifier
+    .replace(/\/v\d+$/, '')
+    .split('/')
+    .at(-1)!
+    .replace(/\.v\d+$/, '')
+    .replace(/^go-|[-.]go$/, '');
+  const local = name === '.' ? '*' : name || last;
+  reader.import(node, specifier, local === '_' ? [] : [{imported: '*', local}]);
+}
+
+function openBlock(node: number, reader: FactsReader): void {
+  const above = reader.tree.type(reader.tree.parent(node));
+  if (!/^(?:function_declaration|method_declaration|func_literal)$/.test(above)) reader.openScope(node, 'block');
+}
+
+const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  switch (tree.type(leaf)) {
+    case 'label_name':
+      return 'skip';
+    case 'package_identifier':
+      return /package_clause/.test(type) ? 'skip' : {kind: type === 'import_spec' ? 'import' : 'read'};
+    case 'field_identifier':
+      if (type !== 'selector_expression') return {kind: 'write', object: NONE};
+      return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'operand')};
+    case 'type_identifier':
+      if (type === 'qualified_type') return {kind: 'type', object: tree.field(parent, 'package')};
+      return {kind: type === 'type_elem' || isEmbedded(leaf, parent, tree) ? 'inherit' : 'type'};
+  }
+  // `S{name: 1}`: a field, or a key of a map.
+  if (type === 'literal_element' && tree.role(parent) === 'key') {
+    const literal = tree.above(parent, 'composite_literal');
+    const of = tree.type(tree.field(literal, 'type'));
+    if (!/^(?:map_type|slice_type|array_type)$/.test(of)) return {kind: 'write', object: NONE};
+  }
+  return {kind: getKind(leaf, parent, tree)};
+}
+
+function isEmbedded(leaf: number, parent: number, tree: FactsReader['tree']): boolean {
+  return tree.type(parent) === 'field_declaration' && tree.field(parent, 'name') === NONE && tree.role(leaf) === 'type';
+}
+
+function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const type = tree.type(parent);
+  if (type === 'call_expression' && tree.role(node) === 'function') return 'call';
+  const isLeft = type === 'expression_list' && tree.role(parent) === 'left';
+  if ((isLeft && tree.type(tree.parent(parent)) === 'assignment_statement') || /^(?:inc|dec)_statement$/.test(type)) {
+    return 'write';
+  }
+  return 'read';
+}
+
+export const go: LanguageRules = {
+  names: new Set(['identifier', 'type_identifier', 'field_identifier', 'package_identifier', 'label_name']),
+  functions: new Set(['function_declaration', 'method_declaration', 'func_literal']),
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'expression_switch_statement', 'type_switch_statement', 'select_statement'],
+  ]),
+  use: getUse,
+  isExported: ({name}) => /^\p{Lu}/u.test(name),
+  rules: {
+    package_clause: (node, reader) => {
+      reader.space = reader.tree.textOf(reader.tree.child(node, 'package_identifier'));
+    },
+    import_spec: readImport,
+    function_declaration: (node, reader) => {
+      reader.define(reader.tree.field(node, 'name'), 'function', node);
+      openFunction(node, reader);
+    },
+    method_declaration: defineMethod,
+    func_literal: openFunction,
+    type_spec: defineType,
+    type_alias: defineType,
+    const_spec: defineAll('constant'),
+    var_spec: defineAll('variable'),
+    field_declaration: defineFields,
+    method_elem: (node, reader) => {
+      const name = reader.tree.field(node, 'name');
+      reader.define(name, 'method', node, {declaration: true, seen: 'member'});
+      reader.openScope(node, 'block');
+    },
+    short_var_declaration: bindLeft('left'),
+    range_clause: bindLeft('left'),
+    type_switch_statement: (node, reader) => {
+      reader.openScope(node, 'block');
+      bindLeft('alias')(node, reader);
+    },
+    receive_statement: (node, reader) => {
+      if (reader.tree.has(node, ':=')) bindLeft('left')(node, reader);
+    },
+    block: openBlock,
+    if_statement: openScope,
+    for_statement: openScope,
+    expression_switch_statement: openScope,
+    expression_case: openScope,
+    type_case: openScope,
+    default_case: openScope,
+    communication_case: openScope,
+  },
+};

@@ -1,0 +1,198 @@
+/** Java. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+/** Seen outside of the class: not private. Members of interfaces are public without a word. */
+function isVisible(node: number, {tree}: FactsReader): boolean {
+  const modifiers = tree.textOf(tree.child(node, 'modifiers'));
+  return !/\bprivate\b/.test(modifiers);
+}
+
+function defineClass(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const name = tree.field(node, 'name');
+    reader.define(name, kind, node, {exported: isVisible(node, reader)});
+    for (const clause of tree.named(node)) {
+      if (!/^(?:superclass|super_interfaces|extends_interfaces)$/.test(tree.type(clause))) continue;
+      const list = tree.child(clause, 'type_list');
+      for (const base of tree.named(list === NONE ? clause : list)) reader.inherit(tree.textOf(name), base);
+    }
+    reader.openScope(node, 'class');
+    for (const parameter of tree.named(kind === 'class' ? tree.field(node, 'parameters') : NONE)) {
+      reader.define(tree.field(parameter, 'name'), 'field', parameter);
+      reader.closeDefinition();
+    }
+  };
+}
+
+function defineMethod(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isConstructor = /constructor/.test(tree.type(node));
+  const declaration = !isConstructor && tree.field(node, 'body') === NONE;
+  const exported = isVisible(node, reader);
+  // The name of a constructor is that of its class: bare, it means the class.
+  const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
+  reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, {
+    exported,
+    declaration,
+    ...seen,
+  });
+  reader.openScope(node, 'function');
+  readParameters(node, reader);
+}
+
+function readParameters(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const parameters = tree.field(node, 'parameters');
+  if (tree.type(parameters) === 'identifier') reader.local(parameters);
+  for (const parameter of tree.named(parameters)) {
+    if (tree.type(parameter) === 'identifier') reader.local(parameter);
+    const declarator = tree.child(parameter, 'variable_declarator');
+    reader.local(tree.field(declarator === NONE ? parameter : declarator, 'name'));
+  }
+}
+
+function defineVariables(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isLocal = tree.type(node) === 'local_variable_declaration';
+  const modifiers = tree.textOf(tree.child(node, 'modifiers'));
+  const isConstant =
+    tree.type(node) === 'constant_declaration' || (/\bfinal\b/.test(modifiers) && /\bstatic\b/.test(modifiers));
+  for (const declarator of tree.named(node)) {
+    if (tree.type(declarator) !== 'variable_declarator') continue;
+    const name = tree.field(declarator, 'name');
+    if (isLocal) reader.local(name);
+    else {
+      reader.define(name, isConstant ? 'constant' : 'field', declarator, {exported: isVisible(node, reader)});
+      reader.closeDefinition();
+    }
+  }
+}
+
+function readImport(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const path = tree.textOf(tree.child(node, 'scoped_identifier', 'identifier'));
+  if (tree.has(node, 'asterisk')) {
+    reader.import(node, `${path}.*`, [{imported: '*', local: '*'}]);
+    return;
+  }
+  const name = path.split('.').at(-1)!;
+  const isStatic = tree.has(node, 'static');
+  reader.import(node, isStatic ? path.slice(0, -name.length - 1) : path, [{imported: name, local: name}]);
+}
+
+const local =
+  (role: string): Rule =>
+  (node, reader) =>
+    reader.local(reader.tree.field(node, role));
+
+function readCatch(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reader.openScope(node, 'block');
+  reader.local(tree.field(tree.child(node, 'catch_formal_parameter'), 'name'));
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  if (/^(?:labeled|break|continue)_statement$/.test(type) || tree.above(leaf, 'package_declaration') !== NONE)
+    return 'skip';
+  if (tree.above(leaf, 'import_declaration') !== NONE) {
+    return tree.type(tree.parent(parent)) === 'import_declaration' && role === 'name' ? {kind: 'import'} : 'skip';
+  }
+  if (tree.type(leaf) === 'type_identifier') {
+    if (type === 'scoped_type_identifier' && leaf !== parent + 1) return {kind: 'type', object: leaf - 1};
+    return {kind: getTypeKind(leaf, parent, tree)};
+  }
+  if (type === 'field_access' && role === 'field')
+    return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'object')};
+  if (type === 'method_invocation' && role === 'name') {
+    const object = tree.field(parent, 'object');
+    return object === NONE ? {kind: 'call'} : {kind: 'call', object};
+  }
+  if (type === 'method_reference' && leaf !== parent + 1) return {kind: 'read', object: parent + 1};
+  if (type === 'element_value_pair' && role === 'key') return {kind: 'write', object: NONE};
+  if (/annotation$/.test(type)) return {kind: 'type'};
+  return {kind: getKind(leaf, parent, tree)};
+}
+
+function getTypeKind(leaf: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const holder = tree.type(parent) === 'generic_type' && leaf === parent + 1 ? tree.parent(parent) : parent;
+  if (tree.type(holder) === 'object_creation_expression') return 'call';
+  const above = tree.type(holder) === 'type_list' ? tree.parent(holder) : holder;
+  return /^(?:superclass|super_interfaces|extends_interfaces)$/.test(tree.type(above)) ? 'inherit' : 'type';
+}
+
+function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  if (tree.type(parent) === 'assignment_expression' && tree.role(node) === 'left') return 'write';
+  return tree.type(parent) === 'update_expression' ? 'write' : 'read';
+}
+
+const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
+
+export const java: LanguageRules = {
+  names: new Set(['identifier', 'type_identifier']),
+  functions: new Set([
+    'method_declaration',
+    'constructor_declaration',
+    'compact_constructor_declaration',
+    'lambda_expression',
+  ]),
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'enhanced_for_statement', 'while_statement', 'do_statement'],
+    ...[
+      'switch_expression',
+      'try_statement',
+      'try_with_resources_statement',
+      'ternary_expression',
+      'synchronized_statement',
+    ],
+  ]),
+  use: getUse,
+  seesMembersBare: true,
+  rules: {
+    package_declaration: (node, reader) => {
+      reader.space = reader.tree.textOf(reader.tree.child(node, 'scoped_identifier', 'identifier'));
+    },
+    import_declaration: readImport,
+    class_declaration: defineClass('class'),
+    record_declaration: defineClass('class'),
+    interface_declaration: defineClass('interface'),
+    annotation_type_declaration: defineClass('interface'),
+    enum_declaration: defineClass('enum'),
+    enum_constant: (node, reader) =>
+      reader.define(reader.tree.field(node, 'name'), 'enum member', node, {exported: true}),
+    method_declaration: defineMethod,
+    annotation_type_element_declaration: defineMethod,
+    constructor_declaration: defineMethod,
+    compact_constructor_declaration: defineMethod,
+    field_declaration: defineVariables,
+    constant_declaration: defineVariables,
+    local_variable_declaration: defineVariables,
+    lambda_expression: (node, reader) => {
+      reader.openScope(node, 'function');
+      readParameters(node, reader);
+    },
+    object_creation_expression: (node, reader) => {
+      const body = reader.tree.child(node, 'class_body');
+      if (body !== NONE) reader.openScope(body, 'class');
+    },
+    type_parameter: (node, reader) => reader.local(reader.tree.child(node, 'type_identifier')),
+    catch_clause: readCatch,
+    enhanced_for_statement: (node, reader) => {
+      reader.openScope(node, 'block');
+      local('name')(node, reader);
+    },
+    for_statement: openScope,
+    try_with_resources_statement: openScope,
+    resource: local('name'),
+    instanceof_expression: local('name'),
+    type_pattern: (node, reader) => reader.local(reader.tree.child(node, 'identifier')),
+    block: openScope,
+    switch_rule: openScope,
+  },
+};

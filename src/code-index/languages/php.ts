@@ -1,0 +1,177 @@
+/** PHP. Its variables begin with `$` and are never definitions; the fields of classes are. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+function defineClass(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const name = tree.field(node, 'name');
+    if (name === NONE) reader.openContainer(node, reader.container);
+    else reader.define(name, kind, node, {exported: true});
+    for (const clause of tree.named(node)) {
+      if (!/^(?:base_clause|class_interface_clause)$/.test(tree.type(clause))) continue;
+      for (const base of tree.named(clause)) reader.inherit(tree.textOf(name), base);
+    }
+    reader.openScope(node, 'class');
+  };
+}
+
+function isVisible(node: number, {tree}: FactsReader): boolean {
+  return tree.textOf(tree.child(node, 'visibility_modifier')) !== 'private';
+}
+
+function defineMethod(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  const isMember = reader.scopeKind === 'class';
+  const kind = !isMember ? 'function' : tree.textOf(name) === '__construct' ? 'constructor' : 'method';
+  const declaration = tree.field(node, 'body') === NONE;
+  reader.define(name, kind, node, {
+    exported: isVisible(node, reader),
+    declaration,
+    ...(isMember ? {} : {seen: 'function'}),
+  });
+  if (kind === 'constructor') {
+    for (const parameter of tree.named(tree.field(node, 'parameters'))) {
+      if (tree.type(parameter) !== 'property_promotion_parameter') continue;
+      const leaf = tree.field(parameter, 'name') + 2;
+      reader.define(leaf, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member'});
+      reader.closeDefinition();
+    }
+  }
+  reader.openScope(node, 'function');
+}
+
+function defineFields(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const element of tree.named(node)) {
+    if (tree.type(element) !== 'property_element') continue;
+    reader.define(tree.child(tree.field(element, 'name'), 'name'), 'field', element, {
+      exported: isVisible(node, reader),
+    });
+    reader.closeDefinition();
+  }
+}
+
+function defineConstants(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const element of tree.named(node)) {
+    if (tree.type(element) !== 'const_element') continue;
+    reader.define(tree.child(element, 'name'), 'constant', element, {exported: isVisible(node, reader)});
+    reader.closeDefinition();
+  }
+}
+
+function readUse(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const before = tree.textOf(tree.child(node, 'namespace_name'));
+  const group = tree.field(node, 'body');
+  for (const clause of tree.named(group === NONE ? node : group)) {
+    if (tree.type(clause) !== 'namespace_use_clause') continue;
+    const name = tree.textOf(tree.child(clause, 'qualified_name', 'name')).replace(/^\\/, '');
+    const whole = [before, name].filter(Boolean).join('\\');
+    const imported = whole.split('\\').at(-1)!;
+    const local = tree.textOf(tree.field(clause, 'alias')) || imported;
+    reader.import(clause, whole, [{imported, local}]);
+  }
+}
+
+function readInclude(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const text = [...tree.below(node)].find((each) => tree.type(each) === 'string_content');
+  if (text !== undefined)
+    reader.import(node, `./${tree.textOf(text).replace(/^\.?\//, '')}`, [{imported: '*', local: '*'}]);
+}
+
+/** `define('NAME', …)` */
+function readCall(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if (tree.textOf(tree.field(node, 'function')) !== 'define') return;
+  const text = [...tree.below(node)].find((each) => tree.type(each) === 'string_content');
+  if (text !== undefined) reader.defineText(text, tree.textOf(text), 'constant', node, 0);
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  if (type === 'variable_name') return getVariableUse(parent, tree);
+  if (tree.above(leaf, 'namespace_definition') === tree.parent(parent) && type === 'namespace_name') return 'skip';
+  if (type === 'namespace_use_clause' || tree.type(tree.parent(parent)) === 'namespace_use_clause') {
+    const isAlias = role === 'alias';
+    const isAliased = tree.field(type === 'namespace_use_clause' ? parent : tree.parent(parent), 'alias') !== NONE;
+    return !isAlias && isAliased ? {kind: 'import', object: NONE} : {kind: 'import'};
+  }
+  if (/^(?:nullsafe_)?member_(?:access|call)_expression$/.test(type) && role === 'name') {
+    return {kind: getKind(parent, tree), object: tree.field(parent, 'object')};
+  }
+  if (type === 'scoped_call_expression' && role === 'name') return {kind: 'call', object: tree.field(parent, 'scope')};
+  if (type === 'class_constant_access_expression' && leaf !== parent + 1) return {kind: 'read', object: parent + 1};
+  if (type === 'named_type' || type === 'object_creation_expression')
+    return {kind: type === 'named_type' ? 'type' : 'call'};
+  if (/^(?:base_clause|class_interface_clause|use_declaration)$/.test(type)) return {kind: 'inherit'};
+  if (type === 'qualified_name') return {kind: getQualifiedKind(parent, tree)};
+  if (type === 'namespace_name') return 'skip';
+  if (type === 'argument' && role === 'name') return {kind: 'write', object: NONE};
+  return {kind: type === 'function_call_expression' && role === 'function' ? 'call' : 'read'};
+}
+
+/** Only as a field: `X::$name`. */
+function getVariableUse(variable: number, tree: FactsReader['tree']): NameUse | 'skip' {
+  const parent = tree.parent(variable);
+  if (tree.type(parent) === 'scoped_property_access_expression' && tree.role(variable) === 'name') {
+    return {kind: getKind(parent, tree), object: tree.field(parent, 'scope')};
+  }
+  return 'skip';
+}
+
+function getQualifiedKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const parent = tree.parent(node);
+  const type = tree.type(parent);
+  if (/^(?:base_clause|class_interface_clause)$/.test(type)) return 'inherit';
+  if (type === 'object_creation_expression' || tree.role(node) === 'function') return 'call';
+  return type === 'named_type' ? 'type' : 'read';
+}
+
+function getKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
+  if (/call_expression$/.test(tree.type(node))) return 'call';
+  return tree.role(node) === 'left' && /assignment/.test(tree.type(tree.parent(node))) ? 'write' : 'read';
+}
+
+export const php: LanguageRules = {
+  names: new Set(['name']),
+  functions: new Set(['function_definition', 'method_declaration', 'anonymous_function', 'arrow_function']),
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'foreach_statement', 'while_statement', 'do_statement', 'switch_statement'],
+    ...['try_statement', 'match_expression'],
+  ]),
+  use: getUse,
+  rules: {
+    namespace_definition: (node, reader) => {
+      reader.space = reader.tree.textOf(reader.tree.field(node, 'name'));
+    },
+    namespace_use_declaration: readUse,
+    require_expression: readInclude,
+    require_once_expression: readInclude,
+    include_expression: readInclude,
+    include_once_expression: readInclude,
+    class_declaration: defineClass('class'),
+    anonymous_class: defineClass('class'),
+    interface_declaration: defineClass('interface'),
+    trait_declaration: defineClass('trait'),
+    enum_declaration: defineClass('enum'),
+    enum_case: (node, reader) => reader.define(reader.tree.field(node, 'name'), 'enum member', node, {exported: true}),
+    method_declaration: defineMethod,
+    function_definition: defineMethod,
+    property_declaration: defineFields,
+    const_declaration: defineConstants,
+    use_declaration: (node, reader) => {
+      for (const base of reader.tree.named(node)) reader.inherit(reader.container.at(-1) ?? '', base);
+    },
+    function_call_expression: readCall,
+    catch_clause: (node, reader) => {
+      if ([...reader.tree.named(reader.tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+    },
+  },
+};

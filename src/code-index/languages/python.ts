@@ -1,0 +1,186 @@
+/** Python. */
+import type {FactsReader, LanguageRules, NameUse} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+function defineFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isMethod = reader.scopeKind === 'class';
+  const name = tree.field(node, 'name');
+  const kind = !isMethod ? 'function' : tree.textOf(name) === '__init__' ? 'constructor' : 'method';
+  reader.define(name, kind, node);
+  openFunction(node, reader);
+}
+
+function openFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'function');
+  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
+    const type = tree.type(parameter);
+    if (type === 'identifier') reader.local(parameter);
+    const name = tree.field(parameter, 'name');
+    if (tree.type(name) === 'identifier') reader.local(name);
+    // `*args`, `**kw`, `x: int` and `(a, b)` contain the names.
+    for (const inner of /pattern$|typed_parameter/.test(type) ? tree.named(parameter) : []) {
+      if (tree.type(inner) === 'identifier') reader.local(inner);
+      if (/splat_pattern$/.test(tree.type(inner))) reader.local(tree.child(inner, 'identifier'));
+    }
+  }
+}
+
+function defineClass(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  reader.define(name, 'class', node);
+  for (const base of tree.named(tree.field(node, 'superclasses'))) {
+    if (tree.type(base) !== 'keyword_argument') reader.inherit(tree.textOf(name), base);
+  }
+  reader.openScope(node, 'class');
+}
+
+/** Calls `bind` with each name that the left side of an assignment binds. */
+function bindTargets(node: number, bind: (leaf: number) => void, reader: FactsReader): void {
+  const {tree} = reader;
+  const type = tree.type(node);
+  if (type === 'identifier') bind(node);
+  else if (/^(?:pattern_list|tuple_pattern|list_pattern|tuple|list|list_splat_pattern|as_pattern_target)$/.test(type)) {
+    for (const child of tree.named(node)) bindTargets(child, bind, reader);
+  }
+}
+
+function readAssignment(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const left = tree.field(node, 'left');
+  const bind = (leaf: number) => {
+    const isConstant = /^_*[A-Z][A-Z0-9_]*$/.test(tree.textOf(leaf));
+    if (reader.scopeKind === 'class') reader.define(leaf, 'field', node);
+    else reader.variable(leaf, isConstant ? 'constant' : 'variable', node, {hoists: true, once: true});
+  };
+  bindTargets(left, bind, reader);
+  readAttribute(left, node, reader);
+}
+
+/** `self.x = …` declares a field of the class. */
+function readAttribute(left: number, node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if (tree.type(left) !== 'attribute' || tree.textOf(tree.field(left, 'object')) !== 'self') return;
+  reader.ownField(tree.field(left, 'attribute'), node);
+}
+
+function bindLocals(role: string) {
+  return (node: number, reader: FactsReader) => {
+    const bind = (leaf: number) => reader.variable(leaf, 'variable', leaf, {hoists: true, once: true, quiet: true});
+    bindTargets(reader.tree.field(node, role), bind, reader);
+  };
+}
+
+function readComprehension(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  reader.openScope(node, 'block');
+  for (const clause of tree.named(node)) {
+    if (tree.type(clause) !== 'for_in_clause') continue;
+    bindTargets(tree.field(clause, 'left'), (leaf) => reader.local(leaf), reader);
+  }
+}
+
+function readImport(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const part of tree.named(node)) {
+    const isAliased = tree.type(part) === 'aliased_import';
+    const specifier = tree.textOf(isAliased ? tree.field(part, 'name') : part);
+    // `import a.b` binds `a`.
+    const local = isAliased ? tree.textOf(tree.field(part, 'alias')) : specifier.split('.')[0]!;
+    reader.import(node, specifier, [{imported: '*', local}]);
+  }
+}
+
+function readFromImport(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const from = tree.field(node, 'module_name');
+  const names = [...tree.named(node)].flatMap((part) => {
+    if (part === from) return [];
+    if (tree.type(part) === 'wildcard_import') return [{imported: '*', local: '*'}];
+    const imported = tree.textOf(tree.type(part) === 'aliased_import' ? tree.field(part, 'name') : part);
+    return [{imported, local: tree.textOf(tree.field(part, 'alias')) || imported}];
+  });
+  reader.import(node, tree.textOf(from).replace(/\s/g, ''), names);
+}
+
+function readExcept(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const body = tree.child(node, 'block');
+  const [first = NONE, second = NONE] = tree.named(body);
+  if (tree.type(first) === 'pass_statement' && second === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
+}
+
+/** `global x`: assignments in this function are to the file's variable. */
+function readGlobal(node: number, reader: FactsReader): void {
+  for (const name of reader.tree.named(node)) reader.outer(reader.tree.textOf(name));
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  if (type === 'keyword_argument' && role === 'name') return {kind: 'write', object: NONE};
+  if (type === 'attribute' && role === 'attribute') {
+    return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'object')};
+  }
+  if (type === 'dotted_name' || type === 'aliased_import') {
+    const statement = tree.above(leaf, 'import_statement', 'import_from_statement', 'class_pattern');
+    const isFirst = leaf === parent + 1;
+    if (tree.type(statement) === 'class_pattern') return isFirst ? {kind: 'read'} : {kind: 'read', object: leaf - 1};
+    const isAlias = type === 'aliased_import';
+    const isAliased = tree.type(tree.parent(parent)) === 'aliased_import';
+    const isPath =
+      tree.type(statement) === 'import_statement' || tree.role(isAliased ? tree.parent(parent) : parent) !== 'name';
+    if (isAlias) return {kind: 'import'};
+    if (isPath) return isFirst && !isAliased && tree.type(statement) === 'import_statement' ? {kind: 'import'} : 'skip';
+    return isAliased ? {kind: 'import', object: NONE} : {kind: 'import'};
+  }
+  return {kind: getKind(leaf, parent, tree)};
+}
+
+function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const role = tree.role(node);
+  const type = tree.type(parent);
+  if (type === 'call' && role === 'function') return 'call';
+  if (type === 'decorator') return 'call';
+  if (type === 'argument_list' && tree.role(parent) === 'superclasses') return 'inherit';
+  if (role === 'left' && /assignment$/.test(type)) return 'write';
+  if (type === 'type' || (type === 'generic_type' && tree.type(tree.parent(parent)) === 'type')) return 'type';
+  return 'read';
+}
+
+export const python: LanguageRules = {
+  names: new Set(['identifier']),
+  functions: new Set(['function_definition', 'lambda']),
+  nesting: new Set([
+    ...['if_statement', 'for_statement', 'while_statement', 'try_statement', 'with_statement', 'match_statement'],
+    'conditional_expression',
+  ]),
+  use: getUse,
+  isExported: ({name, container}) => container.length === 0 && !name.startsWith('_'),
+  rules: {
+    function_definition: defineFunction,
+    lambda: openFunction,
+    class_definition: defineClass,
+    assignment: readAssignment,
+    augmented_assignment: readAssignment,
+    named_expression: bindLocals('name'),
+    for_statement: bindLocals('left'),
+    as_pattern: bindLocals('alias'),
+    list_comprehension: readComprehension,
+    set_comprehension: readComprehension,
+    dictionary_comprehension: readComprehension,
+    generator_expression: readComprehension,
+    type_alias_statement: (node, reader) => {
+      const {tree} = reader;
+      reader.define(tree.field(node, 'left') + 1, 'type', node);
+    },
+    import_statement: readImport,
+    import_from_statement: readFromImport,
+    except_clause: readExcept,
+    global_statement: readGlobal,
+    nonlocal_statement: readGlobal,
+  },
+};

@@ -1,0 +1,127 @@
+/** Ruby. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+function defineClass(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const name = tree.field(node, 'name');
+    const isPath = tree.type(name) === 'scope_resolution';
+    const leaf = isPath ? tree.field(name, 'name') : name;
+    const scope = isPath ? tree.textOf(tree.field(name, 'scope')).split('::').filter(Boolean) : [];
+    reader.define(leaf, kind, node, {exported: true, container: [...reader.container, ...scope], seen: 'here'});
+    for (const base of tree.named(tree.field(node, 'superclass'))) reader.inherit(tree.textOf(leaf), base);
+    reader.openScope(node, 'class');
+  };
+}
+
+function defineMethod(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  const owner = tree.textOf(tree.field(node, 'object'));
+  const isMember = reader.scopeKind === 'class' || /^[A-Z]/.test(owner);
+  const kind = tree.textOf(name) === 'initialize' ? 'constructor' : isMember ? 'method' : 'function';
+  const container =
+    /^[A-Z]/.test(owner) && reader.container.at(-1) !== owner ? [...reader.container, owner] : reader.container;
+  reader.define(name, kind, node, {exported: true, container});
+  reader.openScope(node, 'function');
+  readParameters(tree.field(node, 'parameters'), reader);
+}
+
+function readParameters(parameters: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const parameter of tree.named(parameters)) {
+    const type = tree.type(parameter);
+    if (type === 'identifier') reader.local(parameter);
+    else if (type === 'destructured_parameter') readParameters(parameter, reader);
+    else reader.local(tree.field(parameter, 'name'));
+  }
+}
+
+/** A block sees the variables around it; what it assigns first is its own. */
+function openBlock(node: number, reader: FactsReader): void {
+  reader.openScope(node, 'block');
+  readParameters(reader.tree.field(node, 'parameters'), reader);
+}
+
+function readAssignment(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const left = tree.field(node, 'left');
+  for (const name of tree.type(left) === 'left_assignment_list' ? tree.named(left) : [left]) {
+    if (tree.type(name) === 'constant') {
+      reader.define(name, 'constant', node, {exported: true, seen: 'here'});
+      reader.closeDefinition();
+    } else if (tree.type(name) === 'identifier' && !reader.knows(tree.textOf(name))) reader.local(name, true);
+  }
+}
+
+/** `include M`, `attr_accessor :a`, `require 'x'` are calls. */
+function readCall(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  if (tree.field(node, 'receiver') !== NONE) return;
+  const method = tree.textOf(tree.field(node, 'method'));
+  const args = [...tree.named(tree.field(node, 'arguments'))];
+  const [first = NONE] = args;
+  if (/^(?:require|require_relative|load|autoload)$/.test(method)) {
+    const path = args.find((each) => tree.type(each) === 'string');
+    if (path === undefined) return;
+    const text = tree.textOf(path).slice(1, -1);
+    reader.import(node, method === 'require_relative' ? `./${text}` : text, [{imported: '*', local: '*'}]);
+  } else if (/^(?:include|extend|prepend)$/.test(method) && reader.scopeKind === 'class') {
+    for (const base of args) reader.inherit(reader.container.at(-1) ?? '', base);
+  } else if (/^(?:attr_(?:accessor|reader|writer)|define_method|alias_method)$/.test(method)) {
+    for (const name of method.startsWith('attr') ? args : [first]) {
+      if (tree.type(name) === 'simple_symbol') reader.defineText(name, tree.textOf(name).slice(1), 'method', node, 1);
+    }
+  }
+}
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  if (type === 'call' && role === 'method') {
+    const object = tree.field(parent, 'receiver');
+    return object === NONE ? {kind: 'call'} : {kind: 'call', object};
+  }
+  if (type === 'scope_resolution' && role === 'name') {
+    const scope = tree.field(parent, 'scope');
+    const isBase = tree.type(tree.parent(parent)) === 'superclass';
+    return {kind: isBase ? 'inherit' : 'read', ...(scope !== NONE && {object: scope})};
+  }
+  if (type === 'alias') return {kind: 'read', object: NONE};
+  if (type === 'superclass') return {kind: 'inherit'};
+  if (role === 'left' || type === 'left_assignment_list') return {kind: 'write'};
+  return {kind: 'read'};
+}
+
+export const ruby: LanguageRules = {
+  names: new Set(['identifier', 'constant']),
+  functions: new Set(['method', 'singleton_method', 'lambda']),
+  nesting: new Set(['if', 'unless', 'while', 'until', 'for', 'case', 'begin', 'do_block', 'case_match']),
+  use: getUse,
+  seesMembersBare: true,
+  rules: {
+    module: defineClass('module'),
+    class: defineClass('class'),
+    singleton_class: (node, reader) => reader.openScope(node, 'class'),
+    method: defineMethod,
+    singleton_method: defineMethod,
+    assignment: readAssignment,
+    operator_assignment: readAssignment,
+    block: openBlock,
+    do_block: openBlock,
+    lambda: (node, reader) => {
+      reader.openScope(node, 'function');
+      readParameters(reader.tree.field(node, 'parameters'), reader);
+    },
+    for: (node, reader) => reader.local(reader.tree.field(node, 'pattern'), true),
+    rescue: (node, reader) => {
+      const {tree} = reader;
+      reader.local(tree.child(tree.field(node, 'variable'), 'identifier'));
+      if (tree.field(node, 'body') === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
+    },
+    call: readCall,
+  },
+};

@@ -1,0 +1,250 @@
+/** Rust. */
+import type {DefinitionKind} from '../contract.ts';
+import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
+import {NONE} from '../syntax/syntax-tree.ts';
+
+function isPublic(node: number, {tree}: FactsReader): boolean {
+  return tree.has(node, 'visibility_modifier');
+}
+
+function define(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    reader.define(reader.tree.field(node, 'name'), kind, node, {exported: isPublic(node, reader)});
+  };
+}
+
+function defineFunction(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const isMember = reader.scopeKind === 'class';
+  const declaration = tree.type(node) === 'function_signature_item';
+  reader.define(tree.field(node, 'name'), isMember ? 'method' : 'function', node, {
+    exported: isPublic(node, reader),
+    declaration,
+  });
+  reader.openScope(node, 'function');
+  readParameters(node, reader);
+}
+
+function readParameters(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  for (const parameter of tree.named(tree.field(node, 'parameters'))) {
+    const pattern = tree.field(parameter, 'pattern');
+    bindPattern(pattern === NONE ? parameter : pattern, reader);
+  }
+}
+
+/** A name in a pattern binds; one in capitals is a constant or a variant. */
+function bindPattern(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const type = tree.type(node);
+  const bind = (leaf: number) => {
+    if (!/^[A-Z]/.test(tree.textOf(leaf))) reader.local(leaf);
+  };
+  if (type === 'identifier' || type === 'shorthand_field_identifier') return bind(node);
+  if (!/_pattern$/.test(type)) return;
+  const isStruct = type === 'tuple_struct_pattern' || type === 'struct_pattern';
+  for (const child of tree.named(node)) {
+    const isName = (isStruct && tree.role(child) === 'type') || tree.role(child) === 'condition';
+    const isField = type === 'field_pattern' && tree.type(child) === 'field_identifier';
+    if (!isName && !isField) bindPattern(child, reader);
+  }
+}
+
+function defineStruct(kind: DefinitionKind): Rule {
+  return (node, reader) => {
+    const {tree} = reader;
+    const name = tree.field(node, 'name');
+    reader.define(name, kind, node, {exported: isPublic(node, reader)});
+    for (const base of tree.named(tree.field(node, 'bounds'))) reader.inherit(tree.textOf(name), base);
+    reader.openScope(node, 'class');
+  };
+}
+
+/** `impl Trait for Type`: what is defined there belongs to the type. */
+function openImpl(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const type = tree.textOf(tree.field(node, 'type'));
+  const name = type
+    .replace(/<[\s\S]*$/, '')
+    .split('::')
+    .at(-1)!
+    .trim();
+  const trait = tree.field(node, 'trait');
+  if (trait !== NONE) reader.inherit(name, trait);
+  const around = reader.container;
+  reader.openContainer(node, /^\w+$/.test(name) ? [...around, name] : around);
+  reader.openScope(node, 'class');
+}
+
+function readUse(node: number, reader: FactsReader): void {
+  const reexport = isPublic(node, reader);
+  collectUses(reader.tree.field(node, 'argument'), '', node, reexport, reader);
+}
+
+function collectUses(part: number, before: string, node: number, reexport: boolean, reader: FactsReader): void {
+  const {tree} = reader;
+  const join = (path: string) => [before, path].filter(Boolean).join('::');
+  const add = (whole: string, local: string) => {
+    const at = whole.lastIndexOf('::');
+    const [specifier, imported] = at < 0 ? ['', whole] : [whole.slice(0, at), whole.slice(at + 2)];
+    reader.import(node, specifier || imported, [specifier ? {imported, local} : {imported: '*', local}]);
+    if (reexport) reader.export(local, local);
+  };
+  switch (tree.type(part)) {
+    case 'scoped_use_list':
+      for (const each of tree.named(tree.field(part, 'list'))) {
+        collectUses(each, join(tree.textOf(tree.field(part, 'path'))), node, reexport, reader);
+      }
+      return;
+    case 'use_list':
+      for (const each of tree.named(part)) collectUses(each, before, node, reexport, reader);
+      return;
+    case 'use_wildcard':
+      reader.import(node, join(tree.textOf(part + 1)), [{imported: '*', local: '*'}], reexport);
+      return;
+    case 'use_as_clause':
+      return add(join(tree.textOf(tree.field(part, 'path'))), tree.textOf(tree.field(part, 'alias')));
+    case 'self':
+      return add(before, before.split('::').at(-1)!);
+    default: {
+      const whole = join(tree.textOf(part));
+      return add(whole, whole.split('::').at(-1)!);
+    }
+  }
+}
+
+function defineModule(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const name = tree.field(node, 'name');
+  if (tree.field(node, 'body') === NONE) {
+    const local = tree.textOf(name);
+    reader.import(node, `self::${local}`, [{imported: '*', local}]);
+    if (isPublic(node, reader)) reader.export(local, local);
+    return;
+  }
+  reader.define(name, 'module', node, {exported: isPublic(node, reader)});
+  reader.openScope(node, 'module');
+}
+
+const bind =
+  (role: string): Rule =>
+  (node, reader) =>
+    bindPattern(reader.tree.field(node, role), reader);
+
+function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
+  const parent = tree.parent(leaf);
+  const type = tree.type(parent);
+  const role = tree.role(leaf);
+  if (type === 'lifetime' || type === 'lifetime_parameter') return 'skip';
+  if (tree.above(leaf, 'use_declaration') !== NONE) return getImportUse(leaf, parent, tree);
+  switch (tree.type(leaf)) {
+    case 'shorthand_field_identifier':
+      return {kind: 'write', shorthand: true};
+    case 'field_identifier':
+      if (type !== 'field_expression') return {kind: 'write', object: NONE};
+      return {kind: getKind(parent, tree.parent(parent), tree), object: tree.field(parent, 'value')};
+  }
+  if (/^scoped_(?:type_)?identifier$/.test(type)) {
+    const kind = getKind(parent, tree.parent(parent), tree);
+    if (role !== 'name') return {kind: 'read'};
+    const path = tree.field(parent, 'path');
+    const last = /^scoped/.test(tree.type(path)) ? tree.field(path, 'name') : path;
+    return {kind, object: last};
+  }
+  if (type === 'shorthand_field_initializer') return {kind: 'read', shorthand: true};
+  if (type === 'token_tree') return getTokenUse(leaf, tree);
+  return {kind: tree.type(leaf) === 'type_identifier' ? getTypeKind(leaf, parent, tree) : getKind(leaf, parent, tree)};
+}
+
+/** The tokens of a macro call have no structure: `.` and `(` around a name say how it is used. */
+function getTokenUse(leaf: number, tree: FactsReader['tree']): NameUse {
+  const before = tree.text[tree.start(leaf) - 1];
+  const after = tree.text[tree.end(leaf)];
+  const kind = after === '(' ? 'call' : 'read';
+  return before === '.' || before === ':' ? {kind, object: leaf - 2} : {kind};
+}
+
+function getImportUse(leaf: number, parent: number, tree: FactsReader['tree']): NameUse | 'skip' {
+  const type = tree.type(parent);
+  const isLast =
+    type === 'use_list' ||
+    type === 'use_declaration' ||
+    (type === 'scoped_identifier' && tree.role(leaf) === 'name' && !/^scoped/.test(tree.type(tree.parent(parent))));
+  if (type === 'use_as_clause' && tree.role(leaf) === 'alias') return {kind: 'import'};
+  const isAliased = type === 'use_as_clause' || tree.type(tree.parent(parent)) === 'use_as_clause';
+  if (isAliased)
+    return tree.role(leaf) === 'name' || type === 'use_as_clause' ? {kind: 'import', object: NONE} : 'skip';
+  return isLast ? {kind: 'import'} : 'skip';
+}
+
+function getTypeKind(leaf: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const role = tree.role(leaf);
+  const isGeneric = tree.type(parent) === 'generic_type';
+  if (role === 'trait' || (isGeneric && tree.role(parent) === 'trait')) return 'inherit';
+  if (tree.type(parent) === 'trait_bounds' && tree.type(tree.parent(parent)) === 'trait_item') return 'inherit';
+  return 'type';
+}
+
+function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+  const type = tree.type(parent);
+  const role = tree.role(node);
+  if (type === 'call_expression' && role === 'function') return 'call';
+  if (type === 'generic_function') return getKind(parent, tree.parent(parent), tree);
+  if (type === 'macro_invocation' && role === 'macro') return 'call';
+  if (/assignment/.test(type) && role === 'left') return 'write';
+  return 'read';
+}
+
+const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
+
+export const rust: LanguageRules = {
+  names: new Set(['identifier', 'type_identifier', 'field_identifier', 'shorthand_field_identifier']),
+  functions: new Set(['function_item', 'closure_expression']),
+  nesting: new Set([...['if_expression', 'for_expression', 'while_expression', 'loop_expression', 'match_expression']]),
+  use: getUse,
+  rules: {
+    use_declaration: readUse,
+    extern_crate_declaration: (node, reader) => {
+      const {tree} = reader;
+      const name = tree.textOf(tree.field(node, 'name'));
+      reader.import(node, name, [{imported: '*', local: tree.textOf(tree.field(node, 'alias')) || name}]);
+    },
+    mod_item: defineModule,
+    function_item: defineFunction,
+    function_signature_item: defineFunction,
+    struct_item: defineStruct('struct'),
+    union_item: defineStruct('struct'),
+    enum_item: defineStruct('enum'),
+    trait_item: defineStruct('trait'),
+    impl_item: openImpl,
+    field_declaration: define('field'),
+    enum_variant: define('enum member'),
+    const_item: define('constant'),
+    static_item: define('variable'),
+    type_item: define('type'),
+    associated_type: define('type'),
+    macro_definition: define('macro'),
+    type_parameter: (node, reader) => reader.local(reader.tree.field(node, 'name')),
+    closure_expression: (node, reader) => {
+      reader.openScope(node, 'function');
+      readParameters(node, reader);
+    },
+    let_declaration: bind('pattern'),
+    let_condition: bind('pattern'),
+    for_expression: (node, reader) => {
+      reader.openScope(node, 'block');
+      bind('pattern')(node, reader);
+    },
+    match_arm: (node, reader) => {
+      reader.openScope(node, 'block');
+      for (const part of reader.tree.named(reader.tree.field(node, 'pattern'))) bindPattern(part, reader);
+    },
+    block: (node, reader) => {
+      if (!/^(?:function_item|closure_expression)$/.test(reader.tree.type(reader.tree.parent(node)))) {
+        reader.openScope(node, 'block');
+      }
+    },
+    if_expression: openScope,
+    while_expression: openScope,
+  },
+};
