@@ -40,7 +40,7 @@ function bindPattern(node: number, reader: FactsReader): void {
   const bind = (leaf: number) => {
     if (!/^[A-Z]/.test(tree.textOf(leaf))) reader.local(leaf);
   };
-  if (type === 'identifier' || type === 'shorthand_field_identifier') return bind(node);
+  if (type === 'identifier' || type === 'shorthand_field_identifier') bind(node);
   if (!/_pattern$/.test(type)) return;
   const isStruct = type === 'tuple_struct_pattern' || type === 'struct_pattern';
   for (const child of tree.named(node)) {
@@ -103,12 +103,14 @@ function collectUses(part: number, before: string, node: number, reexport: boole
       reader.import(node, join(tree.textOf(part + 1)), [{imported: '*', local: '*'}], reexport);
       return;
     case 'use_as_clause':
-      return add(join(tree.textOf(tree.field(part, 'path'))), tree.textOf(tree.field(part, 'alias')));
+      add(join(tree.textOf(tree.field(part, 'path'))), tree.textOf(tree.field(part, 'alias')));
+      return;
     case 'self':
-      return add(before, before.split('::').at(-1)!);
+      add(before, before.split('::').at(-1)!);
+      return;
     default: {
       const whole = join(tree.textOf(part));
-      return add(whole, whole.split('::').at(-1)!);
+      add(whole, whole.split('::').at(-1)!);
     }
   }
 }

@@ -11,16 +11,15 @@ import {
   type RawImport,
   type Use,
 } from './file-facts.ts';
+import {measureFunction, type NestingRules} from './function-size.ts';
+import {type Bound, type Scope, type ScopeKind, Scopes} from './scopes.ts';
 import {NONE, type SyntaxTree} from './syntax-tree.ts';
-
-/** Variables of the language's function scope land in `function`; the names of a `class` are members. */
-export type ScopeKind = 'function' | 'block' | 'class' | 'module';
 
 /** What a node of one type means. Called before those of the nodes below it. */
 export type Rule = (node: number, reader: FactsReader) => void;
 
 /** The rules of one language. */
-export interface LanguageRules {
+export interface LanguageRules extends NestingRules {
   /** Types of leaves that are names. */
   readonly names: ReadonlySet<string>;
   readonly rules: Readonly<Record<string, Rule>>;
@@ -28,10 +27,6 @@ export interface LanguageRules {
   readonly use: (leaf: number, reader: FactsReader) => NameUse | 'skip';
   /** A bare name inside of a class may mean one of its members: Java, C#, C++. */
   readonly seesMembersBare?: boolean;
-  /** Types of nodes that nest: `if`, loops, `switch`, `try`. */
-  readonly nesting: ReadonlySet<string>;
-  /** Types of nodes that are functions. */
-  readonly functions: ReadonlySet<string>;
   /** Which definitions are exported although no word says so. */
   readonly isExported?: (definition: RawDefinition, path: string) => boolean;
 }
@@ -41,23 +36,6 @@ export interface NameUse {
   readonly shorthand?: boolean;
   /** The node before the dot: the name is a member of it. NONE where it is a member without one, e.g. a key. */
   readonly object?: number;
-}
-
-interface Scope {
-  readonly node: number;
-  readonly kind: ScopeKind;
-  readonly parent: Scope | undefined;
-  readonly names: Map<string, Bound>;
-  readonly container: readonly string[];
-  /** A body outside of the class that `container` names. */
-  readonly isOutsideOf?: boolean;
-  /** Names that are not bound here, although they are assigned to. */
-  outer?: Set<string>;
-}
-
-interface Bound {
-  readonly binding: 'definition' | 'local' | 'import';
-  readonly to: number;
 }
 
 export interface DefineOptions {
@@ -106,9 +84,7 @@ export class FactsReader {
     readonly scope: Scope;
     readonly definition?: number;
   }[] = [];
-  /** By container and name: the definition. */
-  readonly #members = new Map<string, number>();
-  #scope: Scope;
+  readonly #scopes: Scopes;
   /** The definitions and other containers around the node that is read. */
   readonly #around: {readonly node: number; readonly definition: number; readonly container: readonly string[]}[] = [];
 
@@ -116,20 +92,20 @@ export class FactsReader {
     this.tree = tree;
     this.path = path;
     this.#rules = rules;
-    this.#scope = {node: 0, kind: 'module', parent: undefined, names: new Map(), container: []};
+    this.#scopes = new Scopes(tree, rules.seesMembersBare ?? false);
   }
 
   read(language: Language): FileFacts {
     const {tree} = this;
     const leaves: {leaf: number; scope: Scope; inside: number}[] = [];
     for (let node = 0; node < tree.size; node += 1) {
-      while (this.#scope.parent && node >= tree.after(this.#scope.node)) this.#scope = this.#scope.parent;
+      this.#scopes.leaveBefore(node);
       while (this.#around.length > 0 && node >= tree.after(this.#around.at(-1)!.node)) this.#around.pop();
       const type = tree.type(node);
       if (tree.isNamed(node) && Object.hasOwn(this.#rules.rules, type)) this.#rules.rules[type]!(node, this);
       if (!this.#rules.names.has(type) || !tree.isLeaf(node) || tree.start(node) === tree.end(node)) continue;
       const inside = this.#around.findLast(({definition}) => definition !== NONE)?.definition ?? NONE;
-      leaves.push({leaf: node, scope: this.#scope, inside});
+      leaves.push({leaf: node, scope: this.#scopes.current, inside});
     }
     const listed = new Set(this.#exports.map(([, own]) => own));
     for (const definition of this.#definitions) {
@@ -150,19 +126,17 @@ export class FactsReader {
   }
 
   get scopeKind(): ScopeKind {
-    return this.#scope.kind;
+    return this.#scopes.current.kind;
   }
 
   /** Not inside of a function: a variable here is a definition. */
   get isOutside(): boolean {
-    let scope: Scope | undefined = this.#scope;
-    while (scope && (scope.kind === 'block' || scope.kind === 'module')) scope = scope.parent;
-    return scope === undefined || scope.kind === 'class';
+    return this.#scopes.holder.kind !== 'function';
   }
 
   /** The nodes below `node` see the names that are declared there. */
   openScope(node: number, kind: ScopeKind): void {
-    this.#scope = {node, kind, parent: this.#scope, names: new Map(), container: this.container};
+    this.#scopes.open(node, kind, this.container);
   }
 
   /** The definitions below `node` have these names around them. */
@@ -182,21 +156,25 @@ export class FactsReader {
       this.openContainer(node, this.container);
       return NONE;
     }
-    const seen = options.seen ?? (this.#scope.kind === 'class' ? 'member' : 'here');
+    const seen = options.seen ?? (this.scopeKind === 'class' ? 'member' : 'here');
     const [line, column] = this.#at(name);
     const index = this.#definitions.length;
-    const top = seen !== 'member' && seen !== 'nowhere' && this.#isTop(seen);
+    const top = seen !== 'member' && seen !== 'nowhere' && this.#scopes.isTop(seen === 'function');
     const endLine = tree.line(Math.max(tree.end(node) - 1, tree.start(node)));
     this.#definitions.push({
       ...{name: text, kind, line, column, endLine, container, exported, declaration, top},
       text: tree.lineText(line),
     });
     this.#nameOf.set(name, index);
-    if (seen === 'member' || this.#rules.seesMembersBare) this.#addMember(container, text, index);
+    if (seen === 'member' || this.#rules.seesMembersBare) {
+      this.#scopes.addMember(container, text, index, this.#isDeclaration);
+    }
     if (seen !== 'nowhere' && (seen !== 'member' || this.#rules.seesMembersBare)) {
       this.#bind(text, {binding: 'definition', to: index}, seen === 'function');
     }
-    if (FUNCTION_KINDS.has(kind) && !declaration) this.#measure(node, text, container, line, column);
+    if (FUNCTION_KINDS.has(kind) && !declaration) {
+      this.#functions.push({name: text, container, line, column, endLine, ...measureFunction(node, tree, this.#rules)});
+    }
     this.#around.push({node, definition: index, container: HOLDERS.has(kind) ? [...container, text] : container});
     return index;
   }
@@ -214,44 +192,37 @@ export class FactsReader {
   ): void {
     const text = this.tree.textOf(name);
     const {hoists = false, once = false, quiet = false} = options;
-    const isLocal = this.#isBelow('function') || (this.#scope.kind === 'block' && !hoists);
-    if (isLocal && this.#functionScope().outer?.has(text)) return;
-    if (once && this.#functionScope().names.has(text)) return;
+    const {functionScope, holder} = this.#scopes;
+    const isLocal = holder.kind === 'function' || (this.scopeKind === 'block' && !hoists);
+    if (isLocal && functionScope.outer?.has(text)) return;
+    if (once && functionScope.names.has(text)) return;
     if (isLocal || quiet) this.local(name, hoists);
     else this.define(name, kind, node, {...options, ...(hoists && {seen: 'function'})});
   }
 
   /** In this function the name means the variable around it: `global x`. */
   outer(name: string): void {
-    const scope = this.#functionScope();
-    scope.outer ??= new Set();
-    scope.outer.add(name);
+    const {functionScope} = this.#scopes;
+    functionScope.outer ??= new Set();
+    functionScope.outer.add(name);
   }
 
   /** `self.x = …` in a method declares the field `x` of its class; once. */
   ownField(name: number, node: number): void {
-    let scope: Scope | undefined = this.#scope;
-    while (scope && scope.kind !== 'class') scope = scope.parent;
-    if (!scope || this.#members.has([...scope.container, this.tree.textOf(name)].join('.'))) return;
+    const scope = this.#scopes.classScope;
+    if (!scope || this.#scopes.findMember(scope.container, this.tree.textOf(name)) !== NONE) return;
     this.define(name, 'field', node, {container: scope.container, seen: 'member'});
-    this.#around.pop();
+    this.closeDefinition();
   }
 
-  #functionScope(): Scope {
-    let scope = this.#scope;
-    while (scope.parent && (scope.kind === 'block' || scope.kind === 'class')) scope = scope.parent;
-    return scope;
-  }
-
-  /** A parameter or variable of a function. @param hoists it is seen in the whole function */
-  local(name: number, hoists = false): void {
+  /**
+   * A parameter or variable of a function.
+   * @param hoists it is seen in the whole function. @param type the name of its type, where the source says it
+   */
+  local(name: number, hoists = false, type?: string): void {
     if (name === NONE) return;
-    this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE}, hoists);
-  }
-
-  /** The name is seen here and means this definition or import. */
-  alias(name: string, bound: Bound): void {
-    this.#bind(name, bound, false);
+    const typed = type !== undefined && /^[\p{L}_$][\w$.]*$/u.test(type) ? {type} : {};
+    this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE, ...typed}, hoists);
   }
 
   /** @param names what it binds here; leaves or texts of a re-export are exported instead */
@@ -293,20 +264,15 @@ export class FactsReader {
     if (index === NONE) return;
     const before = this.#definitions[index]!;
     this.#definitions[index] = {...before, name, column: before.column + offset, declaration: false};
-    this.#addMember(before.container, name, index);
+    this.#scopes.addMember(before.container, name, index, this.#isDeclaration);
     this.#bind(name, {binding: 'definition', to: index}, false);
-    const scope = this.#scope;
+    const scope = this.#scopes.current;
     this.#textUses.push({offset: this.tree.start(leaf) + offset, name, scope, definition: index});
   }
 
-  /** Whether a bare name is bound already, here or around. */
+  /** Whether a bare name is a variable already, here or around in this function. */
   knows(name: string): boolean {
-    let scope: Scope | undefined = this.#scope;
-    for (; scope; scope = scope.parent) {
-      if (scope.names.get(name)?.binding === 'local') return true;
-      if (scope.kind === 'function') return false;
-    }
-    return false;
+    return this.#scopes.knows(name);
   }
 
   /** What follows does not stand inside of the definition that was made last. */
@@ -316,13 +282,13 @@ export class FactsReader {
 
   /** Below `node` the members of a class are seen bare, although it is not around: `void A::f() {}`. */
   openMembers(node: number, container: readonly string[]): void {
-    this.#scope = {node, kind: 'function', parent: this.#scope, names: new Map(), container, isOutsideOf: true};
+    this.#scopes.open(node, 'function', container, true);
   }
 
   /** Names in a text that has no tree: the body of a macro. */
   textUses(start: number, text: string, except: ReadonlySet<string>): void {
     for (const {0: name, index} of text.matchAll(/(?<![\w"'.])[A-Za-z_]\w*(?=(\s*\()?)/g)) {
-      if (!except.has(name)) this.#textUses.push({offset: start + index, name, scope: this.#scope});
+      if (!except.has(name)) this.#textUses.push({offset: start + index, name, scope: this.#scopes.current});
     }
   }
 
@@ -331,81 +297,15 @@ export class FactsReader {
     this.#noUse.add(leaf);
   }
 
-  #isTop(seen: 'here' | 'function'): boolean {
-    let scope: Scope | undefined = this.#scope;
-    while (scope && scope.kind === 'block') scope = scope.parent;
-    if (scope === undefined) return true;
-    return scope.kind === 'module' && (scope.parent === undefined || seen === 'here');
-  }
-
-  #isBelow(kind: ScopeKind): boolean {
-    let scope: Scope | undefined = this.#scope;
-    while (scope && scope.kind === 'block') scope = scope.parent;
-    return scope?.kind === kind;
-  }
+  readonly #isDeclaration = (index: number): boolean => this.#definitions[index]!.declaration;
 
   #bind(name: string, bound: Bound, hoists: boolean): void {
-    const scope = hoists ? this.#functionScope() : this.#scope;
-    const before = scope.names.get(name);
-    // A declaration gives way to what it declares; an assignment does not replace a definition.
-    if (before?.binding === 'definition' && bound.binding === 'local') return;
-    if (before?.binding === 'definition' && bound.binding === 'definition') {
-      if (!this.#definitions[before.to]!.declaration) return;
-    }
-    scope.names.set(name, bound);
-  }
-
-  #addMember(container: readonly string[], name: string, index: number): void {
-    const key = [...container, name].join('.');
-    const before = this.#members.get(key);
-    if (before === undefined || this.#definitions[before]!.declaration) this.#members.set(key, index);
+    this.#scopes.bind(name, bound, hoists, this.#isDeclaration);
   }
 
   #at(node: number): [number, number] {
     const offset = this.tree.start(node);
     return [this.tree.line(offset), this.tree.column(offset)];
-  }
-
-  #measure(node: number, name: string, container: readonly string[], line: number, column: number): void {
-    const {tree} = this;
-    const [first, endLine] = [tree.line(tree.start(node)), tree.line(tree.end(node) - 1)];
-    let parameters = 0;
-    for (const below of tree.below(node)) {
-      if (tree.role(below) !== 'parameters') continue;
-      for (const each of tree.named(below)) if (!/comment|^self$/.test(tree.type(each))) parameters += 1;
-      break;
-    }
-    const sizes = {lines: endLine - first + 1, nesting: this.#measureNesting(node), parameters};
-    this.#functions.push({name, container, line, column, endLine, ...sizes});
-  }
-
-  #measureNesting(node: number): number {
-    const {tree} = this;
-    let deepest = 0;
-    const open: number[] = [];
-    let inner = false;
-    for (let at = node + 1; at < tree.after(node); at += 1) {
-      while (open.length > 0 && at >= tree.after(open.at(-1)!)) open.pop();
-      const type = tree.type(at);
-      // The function itself may be the value of `const f = () => …`.
-      if (this.#rules.functions.has(type) && tree.isNamed(at)) {
-        if (inner || this.#rules.functions.has(tree.type(node))) at = tree.after(at) - 1;
-        inner = true;
-        continue;
-      }
-      if (!tree.isNamed(at) || !this.#rules.nesting.has(type) || this.#isElseIf(at)) continue;
-      open.push(at);
-      deepest = Math.max(deepest, open.length);
-    }
-    return deepest;
-  }
-
-  /** `else if` goes on with the same choice. */
-  #isElseIf(node: number): boolean {
-    const {tree} = this;
-    const parent = tree.parent(node);
-    if (!/^if/.test(tree.type(node))) return false;
-    return tree.type(parent) === 'else_clause' || tree.role(node) === 'alternative';
   }
 
   #readUse(leaf: number, scope: Scope, inside: number): Use | undefined {
@@ -424,7 +324,7 @@ export class FactsReader {
     if (object !== undefined) {
       return {...place, kind, member: true, shorthand, ...this.#findMember(name, object, scope)};
     }
-    const bound = this.#find(name, scope);
+    const bound = this.#scopes.find(name, scope);
     const {binding, to} = bound ?? {binding: 'free' as const, to: NONE};
     return {...place, kind, member: false, shorthand, binding, to, receiver: ''};
   }
@@ -436,7 +336,7 @@ export class FactsReader {
       const place = {line: this.tree.line(offset), column: this.tree.column(offset)};
       const plain = {...place, name, member: false, shorthand: false, inside: NONE, receiver: ''};
       if (definition !== undefined) return {...plain, kind: 'write', binding: 'name', to: definition};
-      const {binding, to} = this.#find(name, scope) ?? {binding: 'free' as const, to: NONE};
+      const {binding, to} = this.#scopes.find(name, scope) ?? {binding: 'free' as const, to: NONE};
       return {...plain, kind: 'read', binding, to};
     });
     return [...uses, ...ofMacros].sort((a, b) => a.line - b.line || a.column - b.column);
@@ -447,41 +347,31 @@ export class FactsReader {
     const text = this.tree.textOf(object);
     const receiver = /^[\w$.:]{1,80}$/.test(text) ? text.replaceAll('::', '.') : '';
     if (SELF.has(receiver)) {
-      const to = this.#findOwnMember(name, scope);
+      const to = this.#scopes.findOwnMember(name, scope);
       return {binding: to === NONE ? 'member' : 'definition', to, receiver};
     }
     const [first = ''] = receiver.split('.');
-    const bound = first === '' ? undefined : this.#find(first, scope);
-    if (bound?.binding === 'import') return {binding: 'import', to: bound.to, receiver};
+    const variable = first === '' ? undefined : this.#scopes.find(first, scope);
+    if (variable?.type && first === receiver) return this.#findMemberOfType(name, variable.type, scope);
+    return this.#findMemberOf(name, receiver, variable);
+  }
+
+  /** The type of a variable is known: what is a member of it belongs to the type. */
+  #findMemberOfType(name: string, type: string, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
+    const bound = this.#scopes.find(type.split('.')[0]!, scope);
+    const found = this.#findMemberOf(name, type, bound);
+    return found.binding === 'member' ? {...found, receiver: `:${type}`} : found;
+  }
+
+  #findMemberOf(name: string, receiver: string, bound: Bound | undefined) {
+    const [first = ''] = receiver.split('.');
+    if (bound?.binding === 'import') return {binding: 'import' as const, to: bound.to, receiver};
     if (bound?.binding === 'definition' && first === receiver) {
       const owner = this.#definitions[bound.to]!;
-      const to = this.#members.get([...owner.container, owner.name, name].join('.'));
-      if (to !== undefined) return {binding: 'definition', to, receiver};
+      const to = this.#scopes.findMember([...owner.container, owner.name], name);
+      if (to !== NONE) return {binding: 'definition' as const, to, receiver};
     }
-    return {binding: 'member', to: NONE, receiver};
-  }
-
-  #find(name: string, from: Scope): Bound | undefined {
-    let direct = true;
-    for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
-      // Methods do not see the names of their class bare, only its own body does.
-      const isSeen = scope.kind !== 'class' || direct || this.#rules.seesMembersBare;
-      const bound = isSeen ? scope.names.get(name) : undefined;
-      if (bound) return bound;
-      const member = scope.isOutsideOf ? this.#members.get([...scope.container, name].join('.')) : undefined;
-      if (member !== undefined) return {binding: 'definition', to: member};
-      if (scope.kind === 'function') direct = false;
-    }
-    return undefined;
-  }
-
-  /** A member of the innermost class around. */
-  #findOwnMember(name: string, from: Scope): number {
-    for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
-      if (scope.kind === 'class' || scope.isOutsideOf)
-        return this.#members.get([...scope.container, name].join('.')) ?? NONE;
-    }
-    return NONE;
+    return {binding: 'member' as const, to: NONE, receiver};
   }
 }
 
