@@ -48,7 +48,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   config: ['zod'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
-  drivers: ['string-width'],
+  drivers: ['zod', 'string-width'],
   compose: ['@vscode/ripgrep'],
   'code-index': ['web-tree-sitter'],
   cli: ['meow'],

@@ -26,6 +26,8 @@ export interface Arguments {
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
+  /** A program drives the session by lines of JSON. */
+  readonly driver?: {readonly mayBypass: boolean};
   /** For `compose`, without what the process itself decides. */
   readonly session: Omit<SessionOptions, 'env' | 'home' | 'interactive'>;
 }
@@ -55,12 +57,15 @@ export function parseArguments(
   // meow has checked both against the choices of the table.
   const format = last(flags.outputFormat) as OutputFormat | undefined;
   const mode = last(flags.permissionMode) as PermissionMode | undefined;
+  const isDriven = last(flags.inputFormat) === 'stream-json';
+  const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
   const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
   return {
     ...optional('subcommand', subcommand),
-    print: flags.print ?? false,
+    print: flags.print || isDriven,
     prompt: input.join(' '),
+    ...(isDriven && {driver: {mayBypass}}),
     format: format ?? 'text',
     verbose: flags.verbose ?? false,
     session: {
@@ -74,6 +79,7 @@ export function parseArguments(
       trust: flags.trust ?? false,
       takeOver: flags.takeOver ?? false,
       rawStream: flags.includePartialMessages ?? false,
+      driverAnswers: flags.permissionPromptTool !== undefined,
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
       ...optional('model', last(flags.model)),
@@ -243,14 +249,29 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
     throw new UsageError('--take-over goes with --continue and --resume');
   }
   if (flags.noSessionPersistence) {
-    if (!flags.print) throw new UsageError('--no-session-persistence goes with -p: a session in the terminal is kept');
+    if (!flags.print && last(flags.inputFormat) !== 'stream-json')
+      throw new UsageError('--no-session-persistence goes with -p: a session in the terminal is kept');
     if (given.includes('continue') || given.includes('resume')) {
       throw new UsageError('--no-session-persistence is for a new session: leave out --continue and --resume');
     }
   }
+  checkDriverFlags(flags, given);
   if (flags.includePartialMessages && last(flags.outputFormat) !== 'stream-json') {
     throw new UsageError('--include-partial-messages goes with --output-format stream-json');
   }
+}
+
+const DRIVER_FLAGS = ['permissionPromptTool', 'awaitInitialize', 'allowDangerouslySkipPermissions'] as const;
+
+function checkDriverFlags(flags: Flags, given: readonly FlagName[]): void {
+  const isDriven = last(flags.inputFormat) === 'stream-json';
+  if (isDriven && last(flags.outputFormat) !== 'stream-json') {
+    throw new UsageError('--input-format stream-json goes with --output-format stream-json');
+  }
+  const ofDriver = DRIVER_FLAGS.find((each) => given.includes(each));
+  if (ofDriver && !isDriven) throw new UsageError(`${written(ofDriver)} goes with --input-format stream-json`);
+  const tool = last(flags.permissionPromptTool);
+  if (tool !== undefined && tool !== 'stdio') throw new UsageError('--permission-prompt-tool takes stdio alone');
 }
 
 function getWhich(flags: Flags): SessionOptions['which'] {

@@ -3,6 +3,8 @@ import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts'
 import type {Thinking} from '../core/contract/model.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 
+export type InputFormat = 'text' | 'stream-json';
+
 export const SUBCOMMANDS = ['agents', 'sessions', 'doctor', 'config'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
@@ -10,6 +12,7 @@ export type SubcommandName = (typeof SUBCOMMANDS)[number];
 type FlagUse = 'session' | SubcommandName;
 
 const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
+const INPUT_FORMATS: InputFormat[] = ['text', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
 const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor'];
@@ -42,6 +45,7 @@ function count(valueName: string, help: string) {
 export const FLAGS = {
   print: aSwitch('one answer, no REPL', {shortFlag: 'p'}),
   outputFormat: oneOf<OutputFormat>('FORMAT', OUTPUT_FORMATS),
+  inputFormat: oneOf<InputFormat>('FORMAT', INPUT_FORMATS),
   includePartialMessages: aSwitch('raw stream events too (stream-json)'),
   verbose: aSwitch('tool calls on standard error'),
   model: text('NAME', 'opus, sonnet, haiku, provider/model, or any name that the server knows', {goesWith: WITH_MODEL}),
@@ -51,6 +55,9 @@ export const FLAGS = {
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
   permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES),
   dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions'),
+  allowDangerouslySkipPermissions: aSwitch('a driver may turn all questions off'),
+  permissionPromptTool: text('stdio', 'a driver answers questions about calls'),
+  awaitInitialize: aSwitch('of drivers: their first line is initialize'),
   allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"'),
   disallowedTools: text('A,B', 'rules that are refused'),
   maxTurns: count('N', 'model calls at most'),

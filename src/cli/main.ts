@@ -38,7 +38,8 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
   }
   if (!parsed.print && terminal) return repl(start, parsed);
   collectGarbageEarly();
-  const {runPrint} = await import('./print-mode.ts');
+  const {runPrint, runDriver} = await import('./print-mode.ts');
+  if (parsed.driver) return runDriver(start, parsed, parsed.driver.mayBypass, pipes);
   return runPrint(start, parsed, pipes);
 }
 

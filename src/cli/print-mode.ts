@@ -1,7 +1,8 @@
-/** `mini-cc -p`: reads the prompt, answers it in a session of its own, and ends. */
+/** The front ends without a screen: `mini-cc -p` answers one prompt, a driver sends as many as it likes. */
 import {fstatSync, readdirSync, readlinkSync} from 'node:fs';
 import type {Session} from '../core/contract/session.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {showControls} from '../core/util/text.ts';
 import {listProcesses} from '../sandbox/launch/process-groups.ts';
 import type {Arguments} from './arguments.ts';
 import {createWriter, onSignals, type Pipes, type Start} from './process.ts';
@@ -12,6 +13,57 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   if (prompt === '') {
     throw new UsageError('no prompt, and no terminal for a REPL: type mini-cc -p "your question", or pipe it in');
   }
+  const ending = watchEnding(pipes);
+  // Loaded when there is something to answer: everything else is in these two.
+  const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../drivers/print.ts')]);
+  const session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
+  return ending.during(session, () =>
+    print(session, {
+      prompt,
+      format: parsed.format,
+      verbose: parsed.verbose,
+      stdout: createWriter(process.stdout),
+      stderr: writeError,
+      getLeaving: ending.getLeaving,
+      ...(process.stderr.isTTY ? {liveTerminal: process.stderr} : {}),
+    }),
+  );
+}
+
+/** `mini-cc --input-format stream-json`. @returns the exit code. @throws UsageError as `runPrint` */
+export async function runDriver(start: Start, parsed: Arguments, mayBypass: boolean, pipes: Pipes): Promise<number> {
+  if (parsed.prompt.trim() !== '') throw new UsageError('--input-format stream-json takes its prompts as lines');
+  const ending = watchEnding(pipes);
+  const [{compose}, {drive}, {readLines}, {toSessionOptions}] = await Promise.all([
+    import('../compose/session.ts'),
+    import('../drivers/stream-json/driver.ts'),
+    import('../drivers/stream-json/lines.ts'),
+    import('../drivers/stream-json/initialize.ts'),
+  ]);
+  const write = createWriter(process.stdout);
+  // A driver that went away sends no more, but its end of our input may stay open.
+  pipes.onClosed = () => void ending.leave('the driver has left').finally(() => process.exit(1));
+  return ending.during(undefined, (opened) =>
+    drive({
+      ...{mayBypass, getLeaving: ending.getLeaving, lines: readLines(process.stdin)},
+      write: (object) => write(`${JSON.stringify(object)}\n`),
+      warn: (line) => writeError(`mini-cc: ${showControls(line)}`),
+      open: async (initialize) => {
+        const options = {...parsed.session, ...toSessionOptions(initialize)};
+        const session = await compose({...options, env: process.env, home: start.home, interactive: false});
+        opened(session);
+        return session;
+      },
+    }),
+  );
+}
+
+function writeError(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Ends the work in order at a signal, and where nobody reads the answer any more. */
+function watchEnding(pipes: Pipes) {
   let session: Session | undefined;
   let leaving: string | undefined;
   let closed: Promise<void> | undefined;
@@ -23,22 +75,21 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   onSignals(() => leave('stopped'));
   // Once the work is done, this changes nothing: the exit code is that of the work.
   pipes.onClosed = () => void leave('stopped: standard output was closed before the work was done');
-  // Loaded when there is something to answer: everything else is in these two.
-  const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../drivers/print.ts')]);
-  session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
-  try {
-    return await print(session, {
-      prompt,
-      format: parsed.format,
-      verbose: parsed.verbose,
-      stdout: createWriter(process.stdout),
-      stderr: (line) => void process.stderr.write(`${line}\n`),
-      getLeaving: () => leaving,
-      ...(process.stderr.isTTY ? {liveTerminal: process.stderr} : {}),
-    });
-  } finally {
-    await (closed ?? session.close());
-  }
+  return {
+    getLeaving: () => leaving,
+    leave,
+    /** @param first the session, where there is one already; else `work` names it once there is one */
+    async during(first: Session | undefined, work: (opened: (session: Session) => void) => Promise<number>) {
+      session = first;
+      try {
+        return await work((opened) => {
+          session = opened;
+        });
+      } finally {
+        await (closed ?? session?.close());
+      }
+    },
+  };
 }
 
 /**

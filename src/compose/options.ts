@@ -22,6 +22,8 @@ export interface SessionOptions {
   readonly home: string;
   /** A person can be asked. Otherwise every call that needs a question is refused. */
   readonly interactive: boolean;
+  /** Nobody types, but a program answers questions about calls. */
+  readonly driverAnswers?: boolean;
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
     | {readonly type: 'continue'}

@@ -156,9 +156,9 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
   };
   const permits = {
     policy,
-    questions: options.interactive ? questions : undefined,
+    questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox),
-    // Only print mode reads them, at its end.
+    // Only front ends without a screen read them.
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
   return {...before, questions, denials, policy, workspace, permits};

@@ -3,6 +3,7 @@ import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Usage} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
+import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../core/util/messages.ts';
@@ -46,7 +47,8 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
     if (event.role === 'user') {
       const {content} = event;
       // The main agent's prompt is left out: the caller knows it. A subagent's prompt is the model's.
-      if (typeof content === 'string' && event.parent === undefined && !promptSeen) {
+      const isPrompt = typeof content === 'string' || content.every(({type}) => type !== 'tool_result');
+      if (isPrompt && event.parent === undefined && !promptSeen) {
         promptSeen = true;
         return undefined;
       }
@@ -69,10 +71,30 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
   };
 }
 
-/** The last line of stream-json, and the only one of json. @param durationMs since the start of the prompt */
-export function createResultObject(session: Session, result: RunResult, durationMs: number): Record<string, unknown> {
+/** How much of the session an earlier result has told. */
+export interface Reported {
+  readonly runs: number;
+  readonly denials: number;
+}
+
+export function countReported(session: Session): Reported {
+  return {runs: session.request({type: 'runs'}).length, denials: session.request({type: 'denials'}).length};
+}
+
+/**
+ * The last line of stream-json, and the only one of json.
+ * @param durationMs since the start of the prompt
+ * @param reported what is left out; default: nothing
+ */
+export function createResultObject(
+  session: Session,
+  result: RunResult,
+  durationMs: number,
+  reported: Reported = {runs: 0, denials: 0},
+): Record<string, unknown> {
+  const isOwn = ({restored, tool}: RunRecord) => !restored && tool === undefined;
   // Restored runs were in the result of an earlier process.
-  const runs = session.request({type: 'runs'}).filter((run) => !run.restored && run.tool === undefined);
+  const runs = session.request({type: 'runs'}).slice(reported.runs).filter(isOwn);
   const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
@@ -90,13 +112,16 @@ export function createResultObject(session: Session, result: RunResult, duration
     modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
     // Another model answered than the one that was asked for.
     ...(result.warnings && {warnings: result.warnings}),
-    permission_denials: session.request({type: 'denials'}).map(({agent, callId, tool, input, reason}) => ({
-      tool_name: tool,
-      tool_use_id: callId,
-      tool_input: input,
-      agent,
-      reason,
-    })),
+    permission_denials: session
+      .request({type: 'denials'})
+      .slice(reported.denials)
+      .map(({agent, callId, tool, input, reason}) => ({
+        tool_name: tool,
+        tool_use_id: callId,
+        tool_input: input,
+        agent,
+        reason,
+      })),
     subagents: runs.map((run) => ({
       runId: run.runId,
       agent: run.agent,
@@ -142,7 +167,7 @@ function sumByModel(parts: readonly Readonly<Record<string, Usage>>[]): Record<s
 
 function camelUsage(usage: Usage) {
   return {
-    countInputTokens: usage.input_tokens,
+    inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     cacheReadInputTokens: usage.cache_read_input_tokens,
     cacheCreationInputTokens: usage.cache_creation_input_tokens,

@@ -84,7 +84,8 @@ async function createLiveLines(terminal: LiveTerminal): Promise<LiveLines> {
   return new LiveLines(terminal);
 }
 
-function getExitCode({outcome}: RunResult): number {
+/** 0 done, 1 failed, 3 a limit ended it. */
+export function getExitCode({outcome}: RunResult): number {
   switch (outcome) {
     case 'success':
       return 0;

@@ -33,7 +33,7 @@ export function decide(request: OfflineRequest, body: string): Reply {
     model: request.model,
     content,
     stopReason,
-    countInputTokens: estimateTokens(body),
+    inputTokens: estimateTokens(body),
     outputTokens: estimateTokens(JSON.stringify(content)),
   };
 }

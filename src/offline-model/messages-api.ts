@@ -67,7 +67,7 @@ export interface Reply {
   readonly model: string;
   readonly content: readonly AssistantBlock[];
   readonly stopReason: StopReason;
-  readonly countInputTokens: number;
+  readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
@@ -84,7 +84,7 @@ export function createMessage(reply: Reply): Record<string, unknown> {
     content: reply.content,
     stop_reason: reply.stopReason,
     stop_sequence: null,
-    usage: createUsage(reply.countInputTokens, reply.outputTokens),
+    usage: createUsage(reply.inputTokens, reply.outputTokens),
   };
 }
 
@@ -93,14 +93,14 @@ export function* createEvents(reply: Reply): Generator<StreamEvent> {
     ...createMessage(reply),
     content: [],
     stop_reason: null,
-    usage: createUsage(reply.countInputTokens, reply.content.length > 0 ? 1 : 0),
+    usage: createUsage(reply.inputTokens, reply.content.length > 0 ? 1 : 0),
   };
   yield event({type: 'message_start', message: opening});
   for (const [index, block] of reply.content.entries()) yield* blockEvents(block, index);
   yield event({
     type: 'message_delta',
     delta: {stop_reason: reply.stopReason, stop_sequence: null},
-    usage: createUsage(reply.countInputTokens, reply.outputTokens),
+    usage: createUsage(reply.inputTokens, reply.outputTokens),
   });
   yield event({type: 'message_stop'});
 }

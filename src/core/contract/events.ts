@@ -154,6 +154,14 @@ export interface Question {
   readonly escape: string;
   /** What Enter does while no option is marked, for the person to read. Absent: nothing. */
   readonly enter?: string;
+  /** The call that the question is about. */
+  readonly call?: {
+    readonly callId: string;
+    readonly tool: string;
+    readonly input: unknown;
+    /** The rule that the choice `always` would save. */
+    readonly rule?: string;
+  };
   /** The front end opens `$EDITOR` on this file instead of asking, and answers `text` when the editor was closed. */
   readonly editor?: {readonly file: string};
 }

@@ -26,6 +26,8 @@ export interface Requests {
   sandbox(): Promise<SandboxState>;
   /** For this session, from the next command on. */
   set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;
+  /** The agents that may be dispatched, as their files are now. */
+  agents(): readonly {readonly name: string; readonly description: string}[];
   /** Calls that were refused so far, where no person can be asked. */
   denials(): readonly Denial[];
 

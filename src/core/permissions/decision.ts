@@ -212,6 +212,7 @@ class Decider {
       agent: this.label,
       title: `${request.tool} ${because}`,
       ...getDetail(request.accesses, request.title),
+      call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rule})},
       options: [
         {digit: 1, choice: 'yes', label: 'yes'},
         ...(onlyOnce ? [] : [{digit: 2, choice: 'session', label: policy.describeGrant(request, this.workspace)}]),

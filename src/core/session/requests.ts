@@ -40,6 +40,7 @@ type SettingRequest =
   | 'permissions'
   | 'sandbox'
   | 'set_sandbox'
+  | 'agents'
   | 'denials'
   | 'redact';
 
@@ -62,6 +63,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     permissions: () => parts.permissions(),
     sandbox: () => parts.sandbox.state(),
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
+    agents: () => parts.agents.list().map(({name, description}) => ({name, description})),
     denials: () => parts.denials,
     // As every answer, it is redacted on its way out.
     redact: ({text}) => text,

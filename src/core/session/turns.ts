@@ -22,7 +22,7 @@ export class Turns {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
   /** Only where no person types more. */
-  readonly #unattended: UnattendedSession | undefined;
+  #unattended: UnattendedSession | undefined;
   /** Ends the turn under way. */
   #turn: AbortController | undefined;
   #lastTurn: Promise<RunResult> | undefined;
@@ -35,9 +35,7 @@ export class Turns {
     this.#emit = emit;
     parts.inbox.watch({queued: () => this.#wake(), delivered: (message) => this.#delivered(message)});
     for (const {message} of parts.pending) parts.inbox.put(message);
-    this.#unattended = parts.interactive
-      ? undefined
-      : new UnattendedSession(parts.manager, {...MAIN_LIMITS, ...parts.limits});
+    this.#unattended = this.#createUnattended();
   }
 
   /** A turn or a subagent is at work. */
@@ -52,8 +50,15 @@ export class Turns {
       this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
+    // Limits hold for each prompt.
+    this.#unattended = this.#createUnattended();
     const first = await this.#begin((signal) => this.#runPrompt({content, typed}, signal));
     return {type: 'turn', result: (await this.settled()) ?? first};
+  }
+
+  #createUnattended(): UnattendedSession | undefined {
+    const {interactive, manager, limits} = this.#parts;
+    return interactive ? undefined : new UnattendedSession(manager, {...MAIN_LIMITS, ...limits});
   }
 
   /** Where no person types more: waits for all background runs and turns. Undefined elsewhere, and without any turn. */

@@ -4,18 +4,7 @@
  */
 export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
-  flags: [
-    'inputFormat',
-    'maxBudgetUsd',
-    'forkSession',
-    'mcpConfig',
-    'strictMcpConfig',
-    'permissionPromptTool',
-    'allowDangerouslySkipPermissions',
-    'awaitInitialize',
-    'fanOut',
-    'jsonSchema',
-  ],
+  flags: ['maxBudgetUsd', 'forkSession', 'mcpConfig', 'strictMcpConfig', 'fanOut', 'jsonSchema'],
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */

@@ -1,0 +1,96 @@
+/** What a driver may ask of the session besides prompts: each control request is a spelling of a session's request. */
+import {z} from 'zod';
+import {PERMISSION_MODES} from '../../core/contract/events.ts';
+import type {RestoredFiles, Session} from '../../core/contract/session.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
+import type {ControlRequest} from './lines.ts';
+
+export interface ControlContext {
+  readonly session: Session;
+  /** Started with a flag that allows it: the driver may turn all questions off. */
+  readonly mayBypass: boolean;
+  /** The model that the session began with. */
+  readonly firstModel: string;
+  /** Ends the turn under way. @returns the ids of prompts that still wait */
+  interrupt(): readonly string[];
+  /** The rewind point of a prompt that the driver sent, by the id that it gave. */
+  findPoint(messageId: string): string | undefined;
+}
+
+type Handler = (request: unknown, context: ControlContext) => object | Promise<object>;
+
+/** Parses the request; what is wrong with it is an error of the request. */
+function handler<S extends z.ZodType>(
+  schema: S,
+  run: (request: z.infer<S>, context: ControlContext) => object | Promise<object>,
+): Handler {
+  return (request, context) => {
+    const parsed = schema.safeParse(request);
+    if (!parsed.success) throw new MiniCcError('BAD_REQUEST', z.prettifyError(parsed.error));
+    return run(parsed.data, context);
+  };
+}
+
+const none = z.looseObject({});
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  interrupt: handler(none, (_, {interrupt}) => ({still_queued: interrupt()})),
+  set_model: handler(z.looseObject({model: z.string().nullish()}), ({model}, {session, firstModel}) => {
+    session.request({type: 'set_model', model: !model || model === 'default' ? firstModel : model});
+    return {};
+  }),
+  set_permission_mode: handler(z.looseObject({mode: z.enum(PERMISSION_MODES)}), ({mode}, {session, mayBypass}) => {
+    if (mode === 'bypassPermissions' && !mayBypass) {
+      throw new MiniCcError('NOT_ALLOWED', 'bypassPermissions needs --allow-dangerously-skip-permissions at the start');
+    }
+    session.request({type: 'set_permission_mode', mode});
+    return {mode};
+  }),
+  get_context_usage: handler(none, async (_, {session}) => {
+    const {model, limit, parts} = await session.request({type: 'context'});
+    const totalTokens = parts.reduce((sum, {tokens}) => sum + tokens, 0);
+    const percentage = Math.round((100 * totalTokens) / limit);
+    return {
+      model,
+      totalTokens,
+      maxTokens: limit,
+      percentage,
+      categories: parts.map(({name, tokens}) => ({name, tokens})),
+    };
+  }),
+  stop_task: handler(z.looseObject({task_id: z.string()}), async ({task_id: run}, {session}) => {
+    await session.request({type: 'stop_runs', run});
+    return {};
+  }),
+  rewind_files: handler(
+    z.looseObject({user_message_id: z.string(), dry_run: z.boolean().optional()}),
+    async ({user_message_id: id, dry_run: isDryRun = false}, {session, findPoint}) => {
+      const to = findPoint(id);
+      if (to === undefined) throw new MiniCcError('NO_SUCH_MESSAGE', `no message of this session has the id ${id}`);
+      if (isDryRun) {
+        const planned = await session.request({type: 'rewind_files', to});
+        return {canRewind: true, filesChanged: Object.values(planned).flat()};
+      }
+      const {files} = await session.request({type: 'rewind', to, what: 'files'});
+      return describeRestored(files);
+    },
+  ),
+};
+
+function describeRestored(files: RestoredFiles | undefined) {
+  const left = files?.left.map(({path, why}) => `${path}: ${why}`) ?? [];
+  return {
+    canRewind: true,
+    filesChanged: files?.restored.map(({path}) => path) ?? [],
+    ...(left.length > 0 && {error: `left as they are: ${left.join('; ')}`}),
+  };
+}
+
+/** @throws MiniCcError `UNSUPPORTED_REQUEST` for a subtype that is not there */
+export async function answerControlRequest(request: ControlRequest, context: ControlContext): Promise<object> {
+  const {subtype} = request;
+  if (!Object.hasOwn(HANDLERS, subtype)) {
+    throw new MiniCcError('UNSUPPORTED_REQUEST', `Unsupported control request subtype: ${subtype}`);
+  }
+  return HANDLERS[subtype]!(request, context);
+}

@@ -1,0 +1,244 @@
+/**
+ * A program drives the session by JSON lines on standard input and output, as Claude Code's Agent SDK speaks them. Prompts
+ * are answered one after the other, each with a `result` line; control requests are answered at once, also during a turn.
+ * Tools have Claude Code's names and inputs on this side. What goes wrong with one line is the answer to that line alone.
+ */
+import {randomUUID} from 'node:crypto';
+import type {AgentEvent} from '../../core/contract/events.ts';
+import type {RunResult} from '../../core/contract/results.ts';
+import type {Session} from '../../core/contract/session.ts';
+import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
+import {getErrorCode, getErrorMessage} from '../../core/util/errors.ts';
+import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
+import {getExitCode} from '../print.ts';
+import {answerControlRequest} from './control-requests.ts';
+import {describeSession, type Initialize, initializeSchema} from './initialize.ts';
+import {type BadLine, type ControlRequest, type ControlResponse, parseDriverLine, type UserLine} from './lines.ts';
+import {toClaudeShape} from './output.ts';
+import {type CallQuestion, createToolQuestion, isCallQuestion, readToolAnswer} from './tool-questions.ts';
+
+export interface DriverOptions {
+  readonly lines: AsyncIterable<string>;
+  /** Writes one line to the driver. */
+  write(object: Record<string, unknown>): void;
+  /** For the person who reads standard error. */
+  warn(line: string): void;
+  /** Makes the session once it is known what the driver asks for. @throws UsageError */
+  open(initialize: Initialize): Promise<Session>;
+  /** It may turn all questions off. */
+  readonly mayBypass: boolean;
+  /** Why the program is ending before the work is done, in words; the result is then no success. */
+  readonly getLeaving: () => string | undefined;
+}
+
+/** Serves until the driver closes its end, and its prompts are answered. @returns the exit code, by the last prompt */
+export async function drive(options: DriverOptions): Promise<number> {
+  const driver = new StreamJsonDriver(options);
+  for await (const line of options.lines) {
+    if (line.trim() !== '') await driver.take(line);
+  }
+  return driver.finish();
+}
+
+class StreamJsonDriver {
+  readonly #options: DriverOptions;
+  #opened: Opened | undefined;
+  readonly #prompts: UserLine[] = [];
+  #working: Promise<void> | undefined;
+  #exitCode = 0;
+  /** Requests to the driver that wait for its response. */
+  readonly #waiting = new Map<string, (response: ControlResponse) => void>();
+  #hasEnded = false;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects only when there can be no session. */
+  async take(text: string): Promise<void> {
+    const line = parseDriverLine(text);
+    switch (line.type) {
+      case 'bad':
+        this.#reportBadLine(line);
+        break;
+      case 'user':
+        await this.#open({});
+        this.#prompts.push(line);
+        this.#working ??= this.#work();
+        break;
+      case 'control_request':
+        await this.#takeRequest(line.request_id, line.request);
+        break;
+      case 'control_response':
+        this.#waiting.get(line.response.request_id)?.(line.response);
+        break;
+    }
+  }
+
+  /** The driver sends no more: what it sent is answered to its end. */
+  async finish(): Promise<number> {
+    this.#hasEnded = true;
+    for (const settle of this.#waiting.values()) settle(DRIVER_HAS_LEFT);
+    await this.#working;
+    return this.#exitCode;
+  }
+
+  async #takeRequest(id: string, request: ControlRequest): Promise<void> {
+    if (request.subtype === 'initialize') {
+      await this.#answer(id, () => this.#initialize(request));
+      return;
+    }
+    const {session, firstModel, points} = await this.#open({});
+    const context = {
+      ...{session, firstModel, mayBypass: this.#options.mayBypass},
+      interrupt: () => this.#interrupt(session),
+      findPoint: (messageId: string) => points.get(messageId),
+    };
+    // Not awaited: an interrupt must not wait for a request that takes time.
+    void this.#answer(id, () => answerControlRequest(request, context));
+  }
+
+  async #initialize(request: ControlRequest): Promise<object> {
+    if (this.#opened) throw new Error('initialize comes first, and once');
+    const {session} = await this.#open(initializeSchema.parse(request));
+    return {...describeSession(session.info), agents: session.request({type: 'agents'})};
+  }
+
+  async #open(initialize: Initialize): Promise<Opened> {
+    if (this.#opened) return this.#opened;
+    const session = await this.#options.open(initialize);
+    for (const warning of session.info.warnings) this.#options.warn(warning);
+    const opened: Opened = {session, toObject: undefined, firstModel: session.info.model, points: new Map()};
+    this.#opened = opened;
+    session.subscribe((event) => {
+      const object = opened.toObject?.(event);
+      if (object) this.#write(object);
+      this.#askDriver(session, event);
+      if (event.type === 'notice' && event.level !== 'info') this.#options.warn(event.text);
+    });
+    return opened;
+  }
+
+  /** One prompt after the other. */
+  async #work(): Promise<void> {
+    for (let prompt = this.#prompts.shift(); prompt; prompt = this.#prompts.shift()) {
+      await this.#runPrompt(this.#opened!, prompt);
+    }
+    this.#working = undefined;
+  }
+
+  async #runPrompt(opened: Opened, {message, uuid}: UserLine): Promise<void> {
+    const {session, points} = opened;
+    const {getLeaving} = this.#options;
+    const startedAt = performance.now();
+    const reported = countReported(session);
+    // Anew for each prompt, which is not sent back: the driver knows it.
+    opened.toObject = createStreamJson(session);
+    this.#write(createInitObject(session));
+    // The schema of the line has checked the blocks; their images are checked where all images are.
+    const submitted = await session.submit({content: message.content as never});
+    const ended: RunResult =
+      submitted.type === 'turn'
+        ? submitted.result
+        : submitted.type === 'command' && submitted.ok
+          ? {...NO_TOTALS, outcome: 'success', text: submitted.text}
+          : {...NO_TOTALS, outcome: 'error', code: 'COMMAND', error: 'text' in submitted ? submitted.text : 'busy'};
+    const result: RunResult = getLeaving() ? {...getTotals(ended), outcome: 'stopped'} : ended;
+    this.#exitCode = result.outcome === 'stopped' ? 0 : getExitCode(result);
+    if (uuid !== undefined && submitted.type === 'turn') {
+      const point = session.request({type: 'rewind_points'})[0];
+      if (point) points.set(uuid, point.uuid);
+    }
+    this.#write(createResultObject(session, result, performance.now() - startedAt, reported));
+  }
+
+  #write(object: Record<string, unknown>): void {
+    this.#options.write(toClaudeShape(object));
+  }
+
+  #interrupt(session: Session): readonly string[] {
+    session.abort();
+    return this.#prompts.flatMap(({uuid}) => uuid ?? []);
+  }
+
+  /** Puts a question to the driver, and takes it back when something else settled it. */
+  #askDriver(session: Session, event: AgentEvent): void {
+    if (event.type === 'ask_end') this.#settled(event.askId);
+    if (event.type !== 'ask') return;
+    const {question} = event;
+    if (!isCallQuestion(question)) {
+      // Questions of commands have no spelling in this protocol.
+      session.answer(question.id, {choice: 'escape'});
+    } else if (this.#hasEnded) {
+      session.answer(question.id, {choice: 'no', note: DRIVER_HAS_LEFT.error});
+    } else {
+      const agentId = event.parent === undefined ? undefined : event.agentId;
+      this.#ask(question.id, createToolQuestion(question, agentId), (response) => {
+        this.#answerQuestion(session, question, response);
+      });
+    }
+  }
+
+  #answerQuestion(session: Session, question: CallQuestion, response: ControlResponse): void {
+    if (response.subtype === 'error') {
+      const note = `no answer from the driver: ${response.error ?? 'it gave no reason'}`;
+      session.answer(question.id, {choice: 'no', note});
+      return;
+    }
+    const {answer, interrupts, mode, ignored} = readToolAnswer(question, response.response);
+    if (ignored !== undefined) this.#options.warn(ignored);
+    if (mode !== undefined) session.request({type: 'set_permission_mode', mode});
+    session.answer(question.id, answer);
+    if (interrupts) session.abort();
+  }
+
+  #ask(id: string, request: object, settle: (response: ControlResponse) => void): void {
+    this.#waiting.set(id, (response) => {
+      this.#waiting.delete(id);
+      settle(response);
+    });
+    this.#options.write({type: 'control_request', request_id: id, request});
+  }
+
+  /** Something else than the driver has answered. */
+  #settled(id: string): void {
+    if (!this.#waiting.delete(id)) return;
+    this.#options.write({type: 'control_cancel_request', request_id: id});
+  }
+
+  async #answer(id: string, work: () => object | Promise<object>): Promise<void> {
+    const {write} = this.#options;
+    let response: object;
+    try {
+      response = {subtype: 'success', request_id: id, response: await work()};
+    } catch (error) {
+      const isUnsupported = getErrorCode(error) === 'UNSUPPORTED_REQUEST';
+      response = {
+        ...{subtype: 'error', request_id: id, error: getErrorMessage(error)},
+        ...(isUnsupported && {error_code: 'unsupported_request'}),
+      };
+    }
+    write({type: 'control_response', response});
+  }
+
+  #reportBadLine({problem, requestId}: BadLine): void {
+    const error = `the line ${problem}`;
+    this.#options.warn(error);
+    if (requestId !== undefined) {
+      this.#options.write({type: 'control_response', response: {subtype: 'error', request_id: requestId, error}});
+    } else {
+      this.#options.write({type: 'system', subtype: 'input_error', error, uuid: randomUUID()});
+    }
+  }
+}
+
+interface Opened {
+  readonly session: Session;
+  /** For the prompt under way. */
+  toObject: ReturnType<typeof createStreamJson> | undefined;
+  readonly firstModel: string;
+  /** Where each of the driver's messages can be rewound to, by the id that it gave. */
+  readonly points: Map<string, string>;
+}
+
+const DRIVER_HAS_LEFT = {subtype: 'error', request_id: '', error: 'the driver has left'} as const;

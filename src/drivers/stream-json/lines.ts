@@ -1,0 +1,82 @@
+/**
+ * The lines of the stream-json protocol, as programs send them: one JSON object a line, in the shapes of Claude Code's
+ * Agent SDK. Facts about it: `docs/drivers.md`.
+ */
+import {z} from 'zod';
+
+const textBlock = z.object({type: z.literal('text'), text: z.string()});
+const imageBlock = z.object({type: z.literal('image'), source: z.looseObject({type: z.string()})});
+
+const userLine = z.looseObject({
+  type: z.literal('user'),
+  message: z.looseObject({
+    role: z.literal('user'),
+    content: z.union([z.string(), z.array(z.union([textBlock, imageBlock])).min(1)]),
+  }),
+  uuid: z.string().optional(),
+});
+
+const controlRequestLine = z.looseObject({
+  type: z.literal('control_request'),
+  request_id: z.string(),
+  request: z.looseObject({subtype: z.string()}),
+});
+
+const controlResponseLine = z.looseObject({
+  type: z.literal('control_response'),
+  response: z.looseObject({
+    subtype: z.enum(['success', 'error']),
+    request_id: z.string(),
+    response: z.record(z.string(), z.unknown()).optional(),
+    error: z.string().optional(),
+  }),
+});
+
+/** Lines that need no answer. `control_cancel_request`: all requests of drivers are answered at once. */
+const quietLine = z.looseObject({type: z.enum(['keep_alive', 'control_cancel_request'])});
+
+const lineSchema = z.discriminatedUnion('type', [userLine, controlRequestLine, controlResponseLine, quietLine]);
+
+export type DriverLine = z.infer<typeof lineSchema>;
+export type UserLine = z.infer<typeof userLine>;
+export type ControlRequest = z.infer<typeof controlRequestLine>['request'];
+export type ControlResponse = z.infer<typeof controlResponseLine>['response'];
+
+export interface BadLine {
+  readonly type: 'bad';
+  /** What is wrong with it, after "the line". */
+  readonly problem: string;
+  /** Of a request that cannot be read. */
+  readonly requestId?: string;
+}
+
+export function parseDriverLine(text: string): DriverLine | BadLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return {type: 'bad', problem: `is no JSON: ${JSON.stringify(text.slice(0, MAX_QUOTED_CHARS))}`};
+  }
+  const parsed = lineSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problem = `is no message of this protocol: ${z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' ')}`;
+  const requestId = z.looseObject({request_id: z.string()}).safeParse(value).data?.request_id;
+  return {type: 'bad', problem, ...(requestId !== undefined && {requestId})};
+}
+
+const MAX_QUOTED_CHARS = 80;
+
+/** A line may be as long as a string may be. Only a line feed ends it: JSON has other line separators in its strings. */
+export async function* readLines(input: NodeJS.ReadableStream): AsyncGenerator<string> {
+  input.setEncoding('utf8');
+  let parts: string[] = [];
+  for await (const chunk of input as AsyncIterable<string>) {
+    const [first = '', ...rest] = chunk.split('\n');
+    parts.push(first);
+    for (const next of rest) {
+      yield parts.join('');
+      parts = [next];
+    }
+  }
+  yield parts.join('');
+}

@@ -1,0 +1,62 @@
+/** The objects of `json-output.ts` with Claude Code's tool names and inputs, and with all fields that its drivers read. */
+import {version} from '../../../package.json';
+import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
+
+type JsonObject = Record<string, unknown>;
+
+export function toClaudeShape(object: JsonObject): JsonObject {
+  switch (object.type) {
+    case 'system':
+      return object.subtype === 'init' ? {...object, ...initFields(object)} : object;
+    case 'assistant': {
+      const message = object.message as {readonly content: readonly JsonObject[]};
+      return {...object, message: {...message, content: message.content.map(toClaudeBlock)}};
+    }
+    case 'stream_event': {
+      const event = object.event as {readonly content_block?: JsonObject};
+      // The input of a call comes in pieces that cannot be translated: the `assistant` line has it translated, and whole.
+      if (!event.content_block) return object;
+      return {...object, event: {...event, content_block: toClaudeBlock(event.content_block)}};
+    }
+    case 'result':
+      return {...object, ...resultFields(object)};
+    default:
+      return object;
+  }
+}
+
+function toClaudeBlock(block: JsonObject): JsonObject {
+  if (block.type !== 'tool_use') return block;
+  const name = String(block.name);
+  return {...block, name: toClaudeToolName(name), input: toClaudeInput(name, block.input)};
+}
+
+function initFields({tools}: JsonObject): JsonObject {
+  return {
+    tools: (tools as readonly string[]).map(toClaudeToolName),
+    apiKeySource: 'none',
+    claude_code_version: version,
+    mcp_servers: [],
+    output_style: 'default',
+    skills: [],
+    plugins: [],
+  };
+}
+
+function resultFields({subtype, is_error, result, total_cost_usd: cost, permission_denials}: JsonObject): JsonObject {
+  const isTimeout = subtype === 'error_timeout';
+  const denials = permission_denials as readonly {readonly tool_name: string; readonly tool_input: unknown}[];
+  return {
+    // Their type has no other.
+    subtype: isTimeout ? 'error_during_execution' : subtype,
+    stop_reason: is_error ? null : 'end_turn',
+    ...(is_error === true && {errors: [isTimeout ? `timeout: ${result}` : result]}),
+    // Their type has no null.
+    ...(typeof cost === 'number' ? {} : {total_cost_usd: 0, cost_unknown: true}),
+    permission_denials: denials.map((denial) => ({
+      ...denial,
+      tool_name: toClaudeToolName(denial.tool_name),
+      tool_input: toClaudeInput(denial.tool_name, denial.tool_input),
+    })),
+  };
+}

@@ -1,0 +1,93 @@
+/** Questions about calls, put to the driver as `can_use_tool`: its answer is one of the answers that a person could give. */
+import {z} from 'zod';
+import {type Answer, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
+import {
+  fromClaudeInput,
+  fromClaudeRule,
+  toClaudeInput,
+  toClaudeRule,
+  toClaudeToolName,
+} from '../../core/util/claude-tools.ts';
+
+export type CallQuestion = Question & {readonly call: NonNullable<Question['call']>};
+
+export function isCallQuestion(question: Question): question is CallQuestion {
+  return question.call !== undefined;
+}
+
+export function createToolQuestion({call, agent, title, detail}: CallQuestion, agentId: string | undefined) {
+  return {
+    subtype: 'can_use_tool',
+    tool_name: toClaudeToolName(call.tool),
+    input: toClaudeInput(call.tool, call.input),
+    tool_use_id: call.callId,
+    display_name: call.tool,
+    description: agent === 'main' ? title : `${agent}: ${title}`,
+    decision_reason: detail,
+    ...(agentId !== undefined && {agent_id: agentId}),
+    ...(call.rule !== undefined && {permission_suggestions: [createSuggestion(call.rule)]}),
+  };
+}
+
+function createSuggestion(rule: string) {
+  return {type: 'addRules', rules: [toClaudeRule(rule)], behavior: 'allow', destination: 'localSettings'};
+}
+
+const ruleUpdate = z.looseObject({
+  type: z.literal('addRules'),
+  rules: z.array(z.object({toolName: z.string(), ruleContent: z.string().optional()})).min(1),
+  behavior: z.literal('allow'),
+  destination: z.string(),
+});
+const modeUpdate = z.looseObject({type: z.literal('setMode'), mode: z.enum(PERMISSION_MODES)});
+
+const answerSchema = z.discriminatedUnion('behavior', [
+  z.looseObject({
+    behavior: z.literal('allow'),
+    updatedInput: z.record(z.string(), z.unknown()).optional(),
+    updatedPermissions: z.array(z.looseObject({type: z.string()})).optional(),
+  }),
+  z.looseObject({behavior: z.literal('deny'), message: z.string().optional(), interrupt: z.boolean().optional()}),
+]);
+
+export interface ToolAnswer {
+  readonly answer: Answer;
+  /** The driver stops the turn, too. */
+  readonly interrupts: boolean;
+  readonly mode?: PermissionMode;
+  /** What the driver asked for and gets no more than this once, in words. */
+  readonly ignored?: string;
+}
+
+/** @param response what the driver sent. @returns a refusal when it cannot be read */
+export function readToolAnswer({call, options}: CallQuestion, response: unknown): ToolAnswer {
+  const parsed = answerSchema.safeParse(response);
+  if (!parsed.success) return refuse(`the driver's answer cannot be read: ${z.prettifyError(parsed.error)}`);
+  const {data} = parsed;
+  if (data.behavior === 'deny') return {...refuse(data.message ?? ''), interrupts: data.interrupt ?? false};
+  const sent = JSON.stringify(toClaudeInput(call.tool, call.input));
+  const isChanged = data.updatedInput !== undefined && JSON.stringify(data.updatedInput) !== sent;
+  const input = isChanged ? {input: fromClaudeInput(call.tool, data.updatedInput)} : {};
+  const updates = data.updatedPermissions ?? [];
+  const mode = updates.map((update) => modeUpdate.safeParse(update).data?.mode).find((each) => each !== undefined);
+  const rules = updates.flatMap((update) => ruleUpdate.safeParse(update).data ?? []);
+  const ignored = updates.length - rules.length - (mode === undefined ? 0 : 1);
+  return {
+    answer: {...chooseHowLong(rules, options), ...input},
+    interrupts: false,
+    ...(mode !== undefined && {mode}),
+    ...(ignored > 0 && {ignored: `${ignored} of the permission updates are not supported, and were left out`}),
+  };
+}
+
+/** A rule for this session alone is a grant; any other is saved for this project. No more than what was offered. */
+function chooseHowLong(updates: readonly z.infer<typeof ruleUpdate>[], offered: Question['options']): Answer {
+  const saved = updates.find(({destination}) => destination !== 'session');
+  const choice = saved ? 'always' : updates.length > 0 ? 'session' : 'yes';
+  if (!offered.some((option) => option.choice === choice)) return {choice: 'yes'};
+  return {choice, ...(saved && {rule: fromClaudeRule(saved.rules[0]!)})};
+}
+
+function refuse(note: string): ToolAnswer {
+  return {answer: {choice: 'no', ...(note !== '' && {note})}, interrupts: false};
+}

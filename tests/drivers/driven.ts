@@ -1,0 +1,100 @@
+/** Drives the built program by stream-json lines, as the Agent SDK does. */
+import {onTestFinished} from 'vitest';
+import {createHome} from '../support/environment.ts';
+import {type CliOptions, spawnCli} from '../support/run-cli.ts';
+
+export type Line = Readonly<Record<string, unknown>> & {readonly type: string};
+/** What the tests read of the lines, whose shapes they check. */
+// biome-ignore lint/suspicious/noExplicitAny: lines of a protocol
+export type AnyLine = any;
+
+const LIMIT_MS = 20_000;
+
+export interface Driven {
+  readonly lines: readonly AnyLine[];
+  readonly stderr: () => string;
+  send(line: object | string): void;
+  /** Sends a control request. @returns its response's body; rejects with its error */
+  request(request: object): Promise<AnyLine>;
+  /** Sends a prompt. @returns its result line */
+  prompt(content: unknown, more?: object): Promise<AnyLine>;
+  /** The next line, from the first that was not yet taken, that is so. */
+  next(isIt: (line: AnyLine) => boolean): Promise<AnyLine>;
+  /** Closes standard input. @returns the exit code */
+  end(): Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export async function startDriven(args: readonly string[], options: CliOptions = {}): Promise<Driven> {
+  const home = options.home ?? (await createHome());
+  const all = ['--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json', ...args];
+  const child = await spawnCli(all, {...options, home});
+  const lines: AnyLine[] = [];
+  let stderr = '';
+  let rest = '';
+  let changed: () => void = () => undefined;
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop()!;
+    lines.push(...parts.map((part) => JSON.parse(part)));
+    changed();
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  void exited.then(() => changed());
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+    if (options.home === undefined) await home.remove();
+  });
+  let taken = 0;
+  let requests = 0;
+  const send = (line: object | string) =>
+    child.stdin.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+  const find = async (isIt: (line: AnyLine) => boolean, from: () => number): Promise<number> => {
+    const deadline = Date.now() + LIMIT_MS;
+    for (;;) {
+      const index = lines.findIndex((line, at) => at >= from() && isIt(line));
+      if (index !== -1) return index;
+      const left = deadline - Date.now();
+      if (left <= 0 || child.exitCode !== null)
+        throw new Error(`no such line\n${lines.map((l) => JSON.stringify(l)).join('\n')}\n${stderr}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        changed = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  };
+  const next: Driven['next'] = async (isIt) => {
+    const index = await find(isIt, () => taken);
+    taken = index + 1;
+    return lines[index];
+  };
+  return {
+    ...{lines, send, next},
+    stderr: () => stderr,
+    async request(request) {
+      requests += 1;
+      const id = `r${requests}`;
+      send({type: 'control_request', request_id: id, request});
+      const isAnswer = (line: AnyLine) => line.type === 'control_response' && line.response.request_id === id;
+      const {response} = lines[await find(isAnswer, () => 0)];
+      if (response.subtype === 'error') throw new Error(response.error, {cause: response});
+      return response.response;
+    },
+    prompt(content, more = {}) {
+      send({type: 'user', session_id: '', message: {role: 'user', content}, parent_tool_use_id: null, ...more});
+      return next((line) => line.type === 'result');
+    },
+    async end() {
+      child.stdin.end();
+      return exited;
+    },
+    kill: (signal) => void child.kill(signal),
+  };
+}

@@ -1,0 +1,166 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {project, serve} from '../e2e/fixture.ts';
+import {callTool, say, slow} from '../support/scripted-replies.ts';
+import {type AnyLine, startDriven} from './driven.ts';
+
+const isQuestion = (line: AnyLine) => line.type === 'control_request' && line.request.subtype === 'can_use_tool';
+const allow = (question: AnyLine, response: object) => ({
+  type: 'control_response',
+  response: {subtype: 'success', request_id: question.request_id, response: {behavior: 'allow', ...response}},
+});
+
+describe('a driver by stream-json', () => {
+  it('answers initialize, and each prompt in one session with a result of its own', async () => {
+    const server = await serve([say('one'), say('two')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const ready = await driven.request({subtype: 'initialize'});
+    expect(ready).toMatchObject({output_style: 'default', account: {}});
+    expect(ready.agents).toContainEqual({name: 'explore', description: expect.any(String)});
+    expect(ready.commands).toContainEqual({name: 'help', description: expect.any(String), argumentHint: ''});
+    const first = await driven.prompt([{type: 'text', text: 'hello'}]);
+    const second = await driven.prompt('and now?');
+    expect(first).toMatchObject({subtype: 'success', result: 'one', stop_reason: 'end_turn', num_turns: 1});
+    expect(second).toMatchObject({result: 'two', session_id: first.session_id});
+    expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('hello');
+    const init = driven.lines.find((line) => line.subtype === 'init');
+    expect(init).toMatchObject({
+      mcp_servers: [],
+      apiKeySource: 'none',
+      skills: [],
+      plugins: [],
+      output_style: 'default',
+    });
+    expect(init.tools).toEqual(expect.arrayContaining(['Bash', 'Read', 'Edit', 'Task']));
+    expect(driven.lines.filter((line) => line.type === 'user')).toEqual([]);
+    expect(await driven.end()).toBe(0);
+  });
+
+  it('asks the driver about calls in Claude Code’s words, and runs the input that it answers', async () => {
+    const server = await serve([
+      callTool('write_file', {path: 'a.txt', content: 'mine\n'}, 'w1'),
+      callTool('bash', {command: 'touch made', timeout_seconds: 5}, 'b1'),
+      say('done'),
+    ]);
+    const {path: cwd} = await project();
+    const driven = await startDriven(['--permission-prompt-tool=stdio'], {server, cwd});
+    await driven.request({subtype: 'initialize'});
+    const result = driven.prompt('go');
+    const write = await driven.next(isQuestion);
+    expect(write.request).toMatchObject({
+      tool_name: 'Write',
+      tool_use_id: 'w1',
+      input: {file_path: 'a.txt', content: 'mine\n'},
+    });
+    driven.send(allow(write, {updatedInput: {file_path: 'a.txt', content: 'theirs\n'}, toolUseID: 'w1'}));
+    const bash = await driven.next(isQuestion);
+    expect(bash.request).toMatchObject({tool_name: 'Bash', input: {command: 'touch made', timeout: 5000}});
+    expect(bash.request.permission_suggestions[0].rules[0].toolName).toBe('Bash');
+    driven.send({
+      type: 'control_response',
+      response: {subtype: 'success', request_id: bash.request_id, response: {behavior: 'deny', message: 'not today'}},
+    });
+    expect((await result).permission_denials).toMatchObject([
+      {tool_name: 'Bash', tool_use_id: 'b1', tool_input: {command: 'touch made', timeout: 5000}},
+    ]);
+    expect(readFileSync(path.join(cwd, 'a.txt'), 'utf8')).toBe('theirs\n');
+    expect(JSON.stringify(server.requests[2]!.body.messages.at(-1))).toContain('not today');
+    const calls = driven.lines.filter((line) => line.type === 'assistant').flatMap((line) => line.message.content);
+    expect(calls[0]).toMatchObject({name: 'Write', input: {file_path: 'a.txt'}});
+    expect(await driven.end()).toBe(0);
+  });
+
+  it('takes suggestions back as a rule for the session: the same is not asked again', async () => {
+    const server = await serve([
+      callTool('bash', {command: 'touch a1'}, 'b1'),
+      callTool('bash', {command: 'touch a1'}, 'b2'),
+      say('done'),
+    ]);
+    const driven = await startDriven(['--permission-prompt-tool', 'stdio'], {server, cwd: (await project()).path});
+    const result = driven.prompt('go');
+    const question = await driven.next(isQuestion);
+    const updatedPermissions = question.request.permission_suggestions.map((each: object) => ({
+      ...each,
+      destination: 'session',
+    }));
+    driven.send(allow(question, {updatedPermissions}));
+    expect(await result).toMatchObject({subtype: 'success', permission_denials: []});
+    expect(driven.lines.filter(isQuestion)).toHaveLength(1);
+  });
+
+  it('ends the turn by interrupt, with a result, and goes on with the next prompt', async () => {
+    const server = await serve([slow(say('never'), 5_000), say('here')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const cut = driven.prompt('wait');
+    await server.waitForRequests(1);
+    expect(await driven.request({subtype: 'interrupt'})).toEqual({still_queued: []});
+    expect(await cut).toMatchObject({subtype: 'error_during_execution', is_error: true, errors: [expect.any(String)]});
+    expect(await driven.prompt('again')).toMatchObject({result: 'here'});
+    expect(await driven.end()).toBe(0);
+  });
+
+  it('changes the model and the mode in the middle, and says what fills the window', async () => {
+    const server = await serve([say('one'), say('two')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    await driven.prompt('a');
+    await driven.request({subtype: 'set_model', model: 'haiku'});
+    await driven.request({subtype: 'set_permission_mode', mode: 'plan'});
+    await driven.prompt('b');
+    expect(server.requests[1]!.body.model).toMatch(/haiku/);
+    expect(driven.lines.filter((line) => line.subtype === 'init').at(-1)).toMatchObject({permissionMode: 'plan'});
+    const usage = await driven.request({subtype: 'get_context_usage'});
+    expect(usage.totalTokens).toBeGreaterThan(0);
+    expect(usage.categories.reduce((sum: number, {tokens}: AnyLine) => sum + tokens, 0)).toBe(usage.totalTokens);
+    await expect(driven.request({subtype: 'set_permission_mode', mode: 'bypassPermissions'})).rejects.toThrow(
+      /--allow-dangerously/,
+    );
+  });
+
+  it('answers what it does not know, and lines that are none, with an error, and goes on', async () => {
+    const driven = await startDriven([], {server: await serve([say('still here')]), cwd: (await project()).path});
+    await expect(driven.request({subtype: 'fly'})).rejects.toMatchObject({
+      message: 'Unsupported control request subtype: fly',
+      cause: {error_code: 'unsupported_request'},
+    });
+    driven.send('{"type": nonsense');
+    expect(await driven.next((line) => line.subtype === 'input_error')).toMatchObject({
+      type: 'system',
+      error: expect.stringMatching(/is no JSON/),
+    });
+    driven.send({type: 'control_request', request_id: 'x9', request: {}});
+    expect(await driven.next((line) => line.response?.request_id === 'x9')).toMatchObject({
+      response: {subtype: 'error'},
+    });
+    driven.send({type: 'user', message: {role: 'user', content: [{type: 'video'}]}});
+    await driven.next((line) => line.subtype === 'input_error');
+    expect(await driven.prompt('hello')).toMatchObject({result: 'still here'});
+  });
+
+  it('takes files back to before a message, by the id that the driver gave it', async () => {
+    const server = await serve([callTool('bash', {command: 'echo new > a.txt'}), say('done'), say('bye')]);
+    const {path: cwd} = await project();
+    writeFileSync(path.join(cwd, 'a.txt'), 'old\n');
+    const driven = await startDriven(['--allowedTools=Bash(echo:*)', '--permission-mode=acceptEdits'], {server, cwd});
+    await driven.prompt('go', {uuid: '11111111-1111-4111-8111-111111111111'});
+    const id = '11111111-1111-4111-8111-111111111111';
+    const planned = await driven.request({subtype: 'rewind_files', user_message_id: id, dry_run: true});
+    expect(planned.filesChanged).toEqual([expect.stringMatching(/a\.txt$/)]);
+    await driven.request({subtype: 'rewind_files', user_message_id: id});
+    expect(readFileSync(path.join(cwd, 'a.txt'), 'utf8')).toBe('old\n');
+    await expect(driven.request({subtype: 'rewind_files', user_message_id: 'x'})).rejects.toThrow(/no message/);
+  });
+
+  it('refuses a question that waits when the driver leaves, ends the work, and exits', async () => {
+    const server = await serve([callTool('bash', {command: 'touch made'}), say('I could not.')]);
+    const driven = await startDriven(['--permission-prompt-tool', 'stdio'], {server, cwd: (await project()).path});
+    void driven.prompt('go');
+    await driven.next(isQuestion);
+    expect(await driven.end()).toBe(0);
+    expect(driven.lines.at(-1)).toMatchObject({
+      type: 'result',
+      result: 'I could not.',
+      permission_denials: [{tool_name: 'Bash'}],
+    });
+  });
+});
