@@ -10,6 +10,7 @@ import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
+import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {formatPatch} from '../tools/files/patch.ts';
 import type {SessionOptions} from './options.ts';
 
@@ -20,6 +21,7 @@ interface FileChangesOptions {
   readonly loaded: Pick<LoadedSettings, 'settings'>;
   /** Of the conversation that is open. */
   readonly sessionFolder: () => string;
+  readonly store: Pick<SessionStore, 'sessionFolder'>;
   readonly redactor: Redactor;
   readonly emit: Emit;
 }
@@ -31,6 +33,7 @@ export function createFileChanges(options: FileChangesOptions) {
   const changes = createChangedFiles({
     root,
     checkpoints: () => checkpoints.current,
+    openCheckpoints: (session) => checkpoints.openOther(options.store.sessionFolder(session)),
     formatPatch,
     onRestored: (paths, label) => createFileLedger(writeLog, label).recordCommandWrites(paths),
   });

@@ -81,7 +81,8 @@ class LocalSession implements Session {
     const text = getText(prompt.content);
     const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
     if (!command) return this.#turns.submit(prompt);
-    const done = await this.#commands.run(command);
+    const {done, prompt: next} = await this.#commands.run(command);
+    if (next) return this.#turns.submit(next);
     // A command may have let a run go on.
     const result = this.#parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
     return result ? {type: 'turn', result} : done;

@@ -89,6 +89,16 @@ export class SubagentManager {
     return this.#start(request).ended;
   }
 
+  /**
+   * Another round of a run that has ended, and waits for its end. Never rejects for what happens in the run.
+   * @throws MiniCcError for a run that is unknown, at work, or cannot continue
+   */
+  async resume(runId: string, message: string, signal: AbortSignal): Promise<SubagentResult> {
+    const record = this.find(runId);
+    if (this.#live.has(record.runId)) throw new MiniCcError('RUN_AT_WORK', `${formatRunTitle(record)} is at work`);
+    return this.#continue(record, message, signal).ended;
+  }
+
   /** Results in the order of the requests; a failure does not stop the others. */
   async spawnParallel(requests: readonly SpawnRequest[]): Promise<SubagentResult[]> {
     return Promise.all(requests.map((request) => this.spawn(request)));
@@ -127,7 +137,9 @@ export class SubagentManager {
   /** Sends a foreground run to the background: its caller gets `accepted` at once. False when it is no such run. */
   detach(runId: string): boolean {
     const live = this.#live.get(runId);
-    if (!live || live.isOver || this.#registry.get(runId)?.background) return false;
+    const record = this.#registry.get(runId);
+    // The parts of a fan-out are awaited together.
+    if (!live || live.isOver || record?.background || record?.scope) return false;
     this.#toBackground(live);
     live.detach();
     return true;
@@ -241,12 +253,12 @@ export class SubagentManager {
 
   #start(asked: SpawnRequest): LiveRun {
     const request = {...asked, isolation: getIsolation(asked)};
-    const {agent, description, model, prompt, background, signal, isolation, warnings} = request;
+    const {agent, description, model, prompt, background, signal, isolation, scope, warnings} = request;
     const limits = getLimits(this.deps.runs.limits, agent, request);
     const opened = openNewRun(this.deps.store, this.#registry, request);
     const {budget: tokens, release} = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
     const live = new LiveRun(opened, background ? undefined : signal);
-    this.#begin(live, {agent, description, model, limits, prompt, tokens, isolation, warnings}, release);
+    this.#begin(live, {agent, description, model, limits, prompt, tokens, isolation, scope, warnings}, release);
     return live;
   }
 
@@ -258,16 +270,19 @@ export class SubagentManager {
   }
 
   /** Another round of a run that has ended, in the background. */
-  #continue(record: RunRecord, message: string): void {
+  /** @param parent ends the round with its parent's turn. Absent: it goes on in the background. */
+  #continue(record: RunRecord, message: string, parent?: AbortSignal): LiveRun {
     const {agent, model, warnings} = this.deps.revive(record);
-    const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: message, background: true});
-    const opened = openNextRound(this.deps.store, this.#registry, record, {message, model: model.name});
+    const background = parent === undefined;
+    const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: message, background});
+    const opened = openNextRound(this.deps.store, this.#registry, record, {message, model: model.name, background});
     this.#archive.cancel(opened.runId);
     const tokens = createTokenBudget(limits.maxTokens);
-    const {description, isolation = 'none'} = record;
-    const live = new LiveRun(opened, undefined);
-    const round = {agent, description, model, limits, prompt: message, tokens, isolation, warnings};
+    const {description, isolation = 'none', scope} = record;
+    const live = new LiveRun(opened, parent);
+    const round = {agent, description, model, limits, prompt: message, tokens, isolation, scope, warnings};
     this.#begin(live, round, () => undefined);
+    return live;
   }
 
   #begin(live: LiveRun, round: RunRound, release: () => void): void {

@@ -14,7 +14,9 @@ import type {Model} from './contract/model.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
+import type {WriteScope} from './contract/permission.ts';
 import {createPermit} from './permissions/decision.ts';
+import partPrompt from './prompts/part.md';
 import {runCall} from './runs/background-call.ts';
 import type {SubagentDeps, SubagentTask, ToolRules} from './runs/dispatch.ts';
 import type {LiveRun} from './runs/live-run.ts';
@@ -36,6 +38,7 @@ export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | '
   readonly model: Model;
   readonly limits: RunLimits;
   readonly tokens: TokenBudget;
+  readonly scope?: WriteScope | undefined;
 }
 
 export interface ExecutionDeps {
@@ -185,7 +188,7 @@ function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: S
     permit: createPermit(deps.permits, label, workspace, emit, agent),
     emit,
     model,
-    system: `${createSystemPrompt(agent.prompt, promptContext)}\n\nYour last message: at most ${deps.resultTokens} tokens.`,
+    system: `${createSystemPrompt(round.scope ? partPrompt : agent.prompt, promptContext)}\n\nYour last message: at most ${deps.resultTokens} tokens.`,
     history: live.history,
     inbox: live.inbox,
     limits,

@@ -6,6 +6,7 @@ import {accessSync, constants, existsSync, lstatSync, realpathSync} from 'node:f
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex} from 'node:stream';
 import {MiniCcError} from '../core/util/errors.ts';
+import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {confinedEnvironment} from './environment.ts';
@@ -77,7 +78,8 @@ export class Bubblewrap implements Sandbox {
     const roots = existingRoots(options);
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const places = before && protectedPlaces(roots, realpathOr(this.#places.home), before.found.values());
-    const placeholders = this.#createPlaceholders(places?.missing ?? []);
+    const files = places && options.scope?.files.filter((file) => existsSync(file) && !isInside(file, places.readOnly));
+    const placeholders = this.#createPlaceholders(files ? [] : (places?.missing ?? []));
     const writable = places && {...places, missing: placeholders};
     const hosts = writable && this.#hosts?.names.length ? this.#hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
@@ -86,13 +88,14 @@ export class Bubblewrap implements Sandbox {
     const filter = this.#filters[profile];
     const view = this.#views.get({...options, seen});
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
-    const watch = before && places && watchRepositories(this.#repositories, before, {roots, places});
+    // Who writes only files that exist makes no repository.
+    const watch = before && places && !files ? watchRepositories(this.#repositories, before, {roots, places}) : undefined;
     return {
       file: this.#file,
       args: [
         ...ISOLATION_FLAGS,
         ...seccompFlags(filter),
-        ...this.#createMounts(view, writable).getFlags(process.getuid?.() === 0),
+        ...this.#createMounts(view, writable, files).getFlags(process.getuid?.() === 0),
         ...['--chdir', options.cwd, '--', ...inside],
       ],
       env: {
@@ -118,10 +121,10 @@ export class Bubblewrap implements Sandbox {
     return existsSync(directory) && this.#createMounts(this.#views.get(options), undefined).hasFolder(directory);
   }
 
-  #createMounts(view: View, writable: ProtectedPlaces | undefined): Mounts {
+  #createMounts(view: View, writable: ProtectedPlaces | undefined, files?: readonly string[]): Mounts {
     this.#system ??= findSystemFolders();
     const temporary = {path: this.folder.temporary, names: this.folder.list()};
-    return new Mounts({system: this.#system, view, home: realpathOr(this.#places.home), temporary, writable});
+    return new Mounts({system: this.#system, view, home: realpathOr(this.#places.home), temporary, writable, files});
   }
 
   /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write. */

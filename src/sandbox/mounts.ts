@@ -33,6 +33,8 @@ export interface MountPlan {
   readonly temporary: {readonly path: string; readonly names: readonly string[]};
   /** What stays read-only in writable roots; undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;
+  /** In place of the roots, only these files of them can be written. */
+  readonly files?: readonly string[] | undefined;
 }
 
 export class Mounts {
@@ -126,7 +128,7 @@ export class Mounts {
 const SAME_EVERYWHERE =
   /^\/(?:dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr)|proc\/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|filesystems))$/;
 
-function listCandidates({system, view, home, temporary, writable}: MountPlan): Mount[] {
+function listCandidates({system, view, home, temporary, writable, files}: MountPlan): Mount[] {
   const at = (kind: Kind, paths: readonly string[]): Mount[] => paths.map((path) => ({path, kind}));
   const isWhole = temporary.names.length > MAX_TEMPORARY;
   return [
@@ -139,8 +141,9 @@ function listCandidates({system, view, home, temporary, writable}: MountPlan): M
     ...at('shown', [...view.shown, ...(view.gitSettings === '/dev/null' ? [] : [view.gitSettings])]),
     ...at(writable ? 'writable' : isWhole ? 'shown' : 'temporary', [temporary.path]),
     ...at('shown', writable ? [] : temporary.names.map((name) => `${temporary.path}/${name}`)),
-    ...at(writable ? 'writable' : 'shown', view.roots),
-    ...(writable ? listProtected(writable) : []),
+    ...at(writable && !files ? 'writable' : 'shown', view.roots),
+    ...at('writable', writable && files ? files : []),
+    ...(writable && !files ? listProtected(writable) : []),
     ...[...view.hidden, ...view.masked].map(
       ({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'}),
     ),

@@ -24,6 +24,8 @@ export interface ConfineOptions {
   readonly cwd: string;
   readonly root: string;
   readonly extraRoots: readonly string[];
+  /** Of a writable workspace only these files can be written; they exist. Absolute, links resolved. */
+  readonly scope?: {readonly files: readonly string[]};
   /** Further directories that the command may read but not write, also inside hidden places. */
   readonly seen?: readonly string[];
   /** Files and folders that the command finds empty, also inside what it may read. */

@@ -16,6 +16,8 @@ export interface SeatbeltPlaces {
   readonly temporary: string;
   /** What stays read-only in writable roots; undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;
+  /** In place of the roots, only these files of them can be written. */
+  readonly files?: readonly string[] | undefined;
 }
 
 /** Without these no program starts, or programs cannot find out their user, the time or the number of processors. */
@@ -45,12 +47,12 @@ interface ProfileRule {
 }
 
 /** @returns the profile for `sandbox-exec -p`. It does not allow any network. */
-export function createSeatbeltProfile({roots, shown, hidden, temporary, writable}: SeatbeltPlaces): string {
+export function createSeatbeltProfile({roots, shown, hidden, temporary, writable, files}: SeatbeltPlaces): string {
   const rules: ProfileRule[] = [
     ...MAC_FOLDERS.map((path) => allow('file-read*', path)),
     ...SYSTEM_KEYS.map((path) => deny('file-read* file-write*', path)),
     ...[...roots, ...shown].map((path) => allow('file-read*', path)),
-    ...(writable ? roots.map((path) => allow('file-write*', path)) : []),
+    ...(writable ? (files ?? roots).map((path) => allow('file-write*', path)) : []),
     ...hidden.map(({path}) => deny('file-read* file-write*', path)),
   ];
   // Outer paths first, as for mounts. The sort keeps the order of paths with the same depth.

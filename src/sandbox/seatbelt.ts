@@ -49,7 +49,7 @@ export class Seatbelt implements Sandbox {
     // There are no mounts: a read-only command gets a folder of its own, so that it leaves nothing where others read.
     const temporary = writable ? session : this.folder.createPrivate();
     const text = createSeatbeltProfile({
-      ...{roots, hidden: [...hidden, ...masked], temporary, writable},
+      ...{roots, hidden: [...hidden, ...masked], temporary, writable, files: options.scope?.files},
       shown: [...view.shown, view.gitSettings, session],
     });
     return {

@@ -19,9 +19,16 @@ export type Access =
 
 /**
  * How the operating system confines the processes that an agent starts.
- * `worktree`: they write only in the agent's own git worktree, in every mode.
+ * `worktree`: they write only in the agent's own git worktree, in every mode. `files`: only the files of its scope.
  */
-export type Confinement = 'none' | 'read-only' | 'workspace-write' | 'worktree';
+export type Confinement = 'none' | 'read-only' | 'workspace-write' | 'worktree' | 'files';
+
+/** The only files that an agent may write, in every mode: absolute, with links resolved. */
+export interface WriteScope {
+  readonly files: readonly string[];
+  /** Those of them that a person allowed: no question comes about them. */
+  readonly allowed: readonly string[];
+}
 
 /** Where an agent works. `cwd` moves with its `cd`. */
 export interface Workspace {
@@ -32,6 +39,8 @@ export interface Workspace {
   /** Directories elsewhere that confined commands must be able to read, such as the git objects that a worktree uses. */
   readonly seen?: readonly string[];
   cwd: string;
+  /** Absent: no such limit. */
+  readonly scope?: WriteScope;
   /** Changes with the mode: plan mode confines all agents. */
   readonly confinement: Confinement;
   /** The environment of processes, without keys. */

@@ -1,6 +1,7 @@
 /** Runs of subagents as the registry, the screen and the commands know them. Their messages are only on disk. */
 
 import type {Usage} from './model.ts';
+import type {WriteScope} from './permission.ts';
 import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
 import type {Isolation} from './worktree.ts';
@@ -27,6 +28,8 @@ export interface RunHeader {
   readonly limits?: NamedLimits;
   /** The run has only these of its agent's tools, in each round. */
   readonly onlyTools?: readonly string[];
+  /** The run is a part of a fan-out: it may write only these files, in each round. */
+  readonly scope?: WriteScope;
   /** Each round has a worktree of its own. */
   readonly isolation?: Isolation;
 }

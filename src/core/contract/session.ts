@@ -6,6 +6,7 @@
  * state come here once the session has them.
  */
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
+import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {PromptContent} from './model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
@@ -50,6 +51,13 @@ export interface Requests {
   diff_run(request: {readonly run: string}): Promise<RunDiff>;
   /** Puts back what a run changed, unless it changed since. @throws MiniCcError while the run is at work. */
   undo_run(request: {readonly run: string}): Promise<RunUndone>;
+
+  /** Does the work of one instruction on many files by several runs, to its end. @throws UsageError for wrong files or tools */
+  fan_out(request: FanOutRequest): Promise<FanOutReport>;
+  /** The last fan-out of the session; sums over those of this process. */
+  last_fan_out(): {readonly last?: StoredFanOut; readonly results?: SubagentResults};
+  /** Takes back all that the last fan-out changed. @throws UsageError when there is none, MiniCcError while it is at work */
+  undo_fan_out(): Promise<FanOutUndone>;
 
   /** Ends the turn and every run started from it, and drops the queue. The session stays. */
   stop(): Promise<Stopped>;
@@ -198,6 +206,10 @@ export interface RunUndone extends RestoredFiles {
   readonly record: RunRecord;
 }
 
+export interface FanOutUndone extends RestoredFiles {
+  readonly fanOut: StoredFanOut;
+}
+
 export interface Stopped {
   /** A turn or a run was at work. */
   readonly wasBusy: boolean;
@@ -270,6 +282,8 @@ export interface Prompt {
   readonly typed?: boolean;
   /** By which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
+  /** It is the instruction of a fan-out. `continue`: the last fan-out goes on with the parts that are missing. */
+  readonly fanOut?: 'new' | 'continue';
 }
 
 export type SubmitResult =
@@ -309,6 +323,8 @@ export interface CommandResult {
   readonly isDiff?: boolean;
   /** For the prompt, where nothing is typed: the person may send it again, or change it. */
   readonly input?: string;
+  /** What is submitted in place of the command. */
+  readonly prompt?: Prompt;
 }
 
 export interface Command {

@@ -2,6 +2,7 @@
 
 import type {Message, Usage} from './model.ts';
 import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
+import type {WriteScope} from './permission.ts';
 import type {Isolation} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */
@@ -87,6 +88,7 @@ export type TranscriptEntry =
       readonly tool?: string;
       readonly limits?: NamedLimits;
       readonly onlyTools?: readonly string[];
+      readonly scope?: WriteScope;
       readonly isolation?: Isolation;
     }
   | {

@@ -5,6 +5,7 @@ import type {Emitters} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
+import type {WriteScope} from '../contract/permission.ts';
 import type {TokenBudget, Tool} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
@@ -66,6 +67,8 @@ export interface SpawnRequest extends SubagentTask {
   readonly runId?: string;
   /** The run has only these of its agent's tools, also when it goes on. */
   readonly onlyTools?: readonly string[];
+  /** The run may write only these files, also when it goes on. */
+  readonly scope?: WriteScope;
   readonly background?: boolean;
   readonly label?: string;
   readonly cleanup?: Cleanup;

@@ -21,13 +21,14 @@ export interface OpenedRun {
 export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
   const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
   const {runId = randomUUID()} = request;
-  const {maxTurns, timeoutSeconds, maxTokens} = request;
+  const {maxTurns, timeoutSeconds, maxTokens, contextTokens} = request;
   const header: RunHeader = {
     ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
-    limits: {maxTurns, timeoutSeconds, maxTokens},
+    limits: {maxTurns, timeoutSeconds, maxTokens, contextTokens},
     ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
+    ...(request.scope ? {scope: request.scope} : {}),
     ...(request.isolation ? {isolation: request.isolation} : {}),
   };
   return openRun(store, registry, header, prompt);
@@ -53,7 +54,7 @@ export function openNextRound(
   store: RunStore,
   registry: RunRegistry,
   record: RunRecord,
-  next: {readonly message: string; readonly model: string},
+  next: {readonly message: string; readonly model: string; readonly background: boolean},
 ): OpenedRun {
   const {runId} = record;
   const open = store.reopen(runId);
@@ -64,7 +65,7 @@ export function openNextRound(
   const note = record.isolation === 'worktree' ? NEW_WORKTREE : '';
   history.append({role: 'user', content: `${next.message}${note}`});
   const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...rest} = record;
-  const now = {background: true, round, lastAt: Date.now(), restored: false, model: next.model};
+  const now = {background: next.background, round, lastAt: Date.now(), restored: false, model: next.model};
   registry.add({...rest, ...now, state: 'created'});
   return {runId, transcript: open, history};
 }

@@ -1,9 +1,9 @@
 /** Where a run works: in the workspace itself, or in a worktree of its own whose changes come back at its end. */
-
+import path from 'node:path';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {Emit} from '../contract/events.ts';
-import type {Confinement, Workspace} from '../contract/permission.ts';
+import type {Confinement, Workspace, WriteScope} from '../contract/permission.ts';
 import type {Clock, RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {BroughtBack, Isolation, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
@@ -31,6 +31,7 @@ interface WorkplaceTask {
   readonly agent: AgentDefinition;
   readonly description: string;
   readonly isolation?: Isolation;
+  readonly scope?: WriteScope | undefined;
 }
 
 export interface Workplace {
@@ -45,6 +46,7 @@ export interface Workplace {
 /** The run that works there. */
 interface Occupant extends WorktreeOwner {
   readonly readOnly: boolean;
+  readonly scope?: WriteScope | undefined;
   /** How its commands are confined now: in plan mode otherwise than at other times. */
   readonly getConfinement: (base: Confinement) => Confinement;
   readonly emit: Emit;
@@ -54,7 +56,7 @@ interface Occupant extends WorktreeOwner {
 /** @throws MiniCcError when there can be no worktree. */
 export async function openWorkplace(
   {runId, signal}: {readonly runId: string; readonly signal: AbortSignal},
-  {agent, description, isolation = 'none'}: WorkplaceTask,
+  {agent, description, isolation = 'none', scope}: WorkplaceTask,
   deps: WorkplaceDeps,
   emit: Emit,
 ): Promise<Workplace> {
@@ -62,6 +64,7 @@ export async function openWorkplace(
     agentId: runId,
     label: `[${agent.name}] ${description}`,
     readOnly: agent.readOnly,
+    scope,
     getConfinement: (base) => deps.permits.policy.getConfinement(base, agent.permissionMode),
     ...{emit, signal},
   };
@@ -74,7 +77,7 @@ const MAIN_CHECKOUT_VARIABLES = new Set([
   ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
 ]);
 
-function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
+function workInWorkspace({label, readOnly, scope, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
   const {workspace, promptContext} = deps;
   const {root} = workspace;
   return {
@@ -82,8 +85,9 @@ function workInWorkspace({label, readOnly, getConfinement}: Occupant, deps: Work
     workspace: {
       ...workspace,
       cwd: root,
+      ...(scope && {scope}),
       get confinement() {
-        return getConfinement(readOnly ? 'read-only' : deps.confinement);
+        return getConfinement(readOnly ? 'read-only' : scope ? 'files' : deps.confinement);
       },
     },
     promptContext,
@@ -108,6 +112,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
       extraRoots: tree.top === tree.root ? [] : [tree.top],
       seen: [...tree.gitObjects, ...(deps.workspace.seen ?? [])],
       cwd: tree.root,
+      ...(occupant.scope && {scope: moveScope(occupant.scope, root, tree.root)}),
       get confinement() {
         return occupant.getConfinement(occupant.readOnly ? 'read-only' : 'worktree');
       },
@@ -118,6 +123,12 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
     promptContext: {...deps.promptContext, cwd: tree.root, worktreeSource: root},
     leave: (result) => leaveTree({...result, durationMs: result.durationMs + madeInMs}, tree, occupant, deps),
   };
+}
+
+/** The same files in the worktree. */
+function moveScope({files, allowed}: WriteScope, from: string, to: string): WriteScope {
+  const move = (file: string) => path.join(to, path.relative(from, file));
+  return {files: files.map(move), allowed: allowed.map(move)};
 }
 
 /** Undefined when the run was stopped before it had its tree: then it makes no call. */

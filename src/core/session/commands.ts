@@ -1,7 +1,7 @@
 /** Runs what was typed after a slash. Its text goes out as a notice; it may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
-import type {CommandContext, CommandResult, Session, SubmitResult} from '../contract/session.ts';
+import type {CommandContext, CommandResult, Prompt, Session, SubmitResult} from '../contract/session.ts';
 import {askModelForJson} from '../turn/model-request.ts';
 import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
@@ -22,8 +22,8 @@ export class CommandRunner {
     this.#emit = emit;
   }
 
-  /** Never rejects. */
-  async run({name, args}: CommandLine): Promise<SubmitResult> {
+  /** Never rejects. @returns also the prompt that the command became, if it became one */
+  async run({name, args}: CommandLine): Promise<{readonly done: SubmitResult; readonly prompt?: Prompt}> {
     const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
     let result: CommandResult;
     try {
@@ -31,9 +31,10 @@ export class CommandRunner {
     } catch (error) {
       result = {ok: false, text: getErrorMessage(error)};
     }
-    const {ok, text, exit = false, isDiff = false, input} = result;
+    const {ok, text, exit = false, isDiff = false, input, prompt} = result;
     if (text !== '') this.#emit({type: 'notice', level: ok ? 'info' : 'error', text, ...(isDiff && {isDiff})});
-    return {type: 'command', ok, text, exit, ...(input !== undefined && {input})};
+    const done = {type: 'command', ok, text, exit, ...(input !== undefined && {input})} as const;
+    return {done, ...(prompt && {prompt})};
   }
 
   #describeUnknown(name: string, args: string): CommandResult {

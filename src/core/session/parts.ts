@@ -15,6 +15,7 @@ import type {
 } from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
+import type {FanOutChanges, FanOuts} from '../fan-out/fan-outs.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {PendingAnnouncement} from '../runs/announcement.ts';
 import type {Redactor} from '../secrets/redaction.ts';
@@ -38,6 +39,7 @@ export interface SessionParts {
   readonly commands: readonly Command[];
   readonly denials: readonly Denial[];
   readonly changes: ChangedFiles;
+  readonly fanOuts: FanOuts;
   /**
    * A person can be asked, and will type more. Without one, `submit` also waits for background runs and the turns that
    * follow from them.
@@ -114,7 +116,7 @@ export function closeConversation(conversation: Conversation, emit: Emit): void 
 }
 
 /** What agents changed in files, and the way back; by the checkpoints of the session that is open. */
-export interface ChangedFiles {
+export interface ChangedFiles extends FanOutChanges {
   diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
   undo(agentId: string): Promise<RestoredFiles>;
   /** All that changed from then on. @param at milliseconds since the epoch. @param keepNew files that were made since stay */

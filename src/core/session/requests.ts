@@ -9,6 +9,7 @@ import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
 import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
+import {fanOutRequests} from './fan-out-requests.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 import type {UserCommands} from './user-commands.ts';
@@ -26,6 +27,7 @@ export function createRequests(
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => userCommands.run(command),
+    ...fanOutRequests(parts, turns),
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
     ...contextRequests(parts, turns),

@@ -7,13 +7,15 @@ import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-l
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session.ts';
+import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
-import {createInternalError, formatReason, RunAborted} from '../turn/run-ending.ts';
+import {createInternalError, formatReason, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {createTokenBudget, MAIN_LIMITS} from '../turn/run-limits.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
+import {runFanOutTurn} from './fan-out-turn.ts';
 import type {SessionParts} from './parts.ts';
 import {runTypedTask} from './typed-task.ts';
 import {UnattendedSession} from './unattended.ts';
@@ -44,15 +46,16 @@ export class Turns {
   }
 
   /** Runs a turn, or queues the prompt during one. */
-  async submit({content, typed = false, id = randomUUID()}: Prompt): Promise<SubmitResult> {
+  async submit({content, typed = false, id = randomUUID(), fanOut}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
+      if (fanOut) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
       this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
       this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
     // Limits hold for each prompt.
     this.#unattended = this.#createUnattended();
-    const first = await this.#begin((signal) => this.#runPrompt({content, typed}, signal));
+    const first = await this.#begin((signal) => this.#runPrompt({content, typed, ...(fanOut && {fanOut})}, signal));
     return {type: 'turn', result: (await this.settled()) ?? first};
   }
 
@@ -182,16 +185,37 @@ export class Turns {
     return late.length > 0;
   }
 
-  async #runPrompt({content, typed}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
+  #refuseDuringTurn(): string {
+    const text = 'A turn is at work: wait for its end, or end it by /stop.';
+    this.#emit({type: 'notice', level: 'error', text});
+    return text;
+  }
+
+  async #runPrompt({content, typed, fanOut}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
     const {inbox, manager} = this.#parts;
     const run = this.#createRun(signal);
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
     const task = parseTypedTask(getText(content));
-    await appendPrompt(run, {content, typed: typed === true && !task});
+    const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, signal);
+    // The parts read the files that the prompt names: they need not go along.
+    await appendPrompt(run, {content, typed: typed === true && !task && !approved});
+    if (typeof approved === 'string') return {...NO_TOTALS, outcome: 'stopped'};
+    if (approved) return runFanOutTurn(this.#parts.fanOuts, approved, run);
     if (!task) return runAgent(run);
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
+  }
+
+  /** Undefined: one agent works on the prompt. A text: nobody does. @throws UsageError for a fan-out that cannot be */
+  async #approveFanOut(
+    text: string,
+    fanOut: Prompt['fanOut'],
+    signal: AbortSignal,
+  ): Promise<ApprovedFanOut | string | undefined> {
+    const {fanOuts} = this.#parts;
+    if (fanOut === 'continue') return fanOuts.resume();
+    return fanOut ? fanOuts.request({instruction: text}, signal, 'person') : fanOuts.consider(text, signal);
   }
 
   #createRun(signal: AbortSignal): AgentRun {

@@ -193,6 +193,9 @@ const UNCONFINED = '. unconfined: true asks the user to run it outside';
 
 function describeLimits({launch, confinement, reaches}: LaunchPlan): string {
   if (launch === 'read-only') return 'the file system cannot be written and there is no network';
+  if (confinement === 'files') {
+    return 'only the files of your part can be written, in place (tools that replace a file fail: use edit_file); there is no network';
+  }
   const place = confinement === 'worktree' ? 'your worktree' : 'the workspace';
   const network = reaches.length === 0 ? 'there is no network' : `of the network only ${reaches.join(', ')}`;
   return `only ${place} can be written, not .git/hooks, .git/config, .mini-cc, .claude in it; ${network}; keys are hidden`;

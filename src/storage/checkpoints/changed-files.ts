@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type {CheckpointGaps, RestoredFiles} from '../../core/contract/session.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
-import {byAgent, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
+import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
 import {type FileState, getContentId} from './file-state.ts';
 import type {LedgerLine} from './ledger.ts';
@@ -14,6 +14,8 @@ interface ChangedFilesDeps {
   readonly root: string;
   /** The checkpoints of the open session. @throws MiniCcError when they cannot be used */
   checkpoints(): SessionCheckpoints;
+  /** Those of a session that is not open. The caller closes them. @throws the same */
+  openCheckpoints(session: string): SessionCheckpoints;
   /** The unified hunks between two texts. */
   formatPatch(before: string, after: string): string;
   /** Called before the result is returned, so that agents that have read these files learn who changed them. */
@@ -27,8 +29,8 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     agentId: string,
     label: string,
     keepNew = false,
+    checkpoints = deps.checkpoints(),
   ): Promise<RestoredFiles> => {
-    const checkpoints = deps.checkpoints();
     const {restored, left} = await restoreFiles(checkpoints, selection, {agentId, label}, keepNew);
     await deps.onRestored(
       restored.map((file) => file.path),
@@ -44,6 +46,20 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
       const files = new Set(changes.map((change) => change.path)).size;
       const gaps = findGaps(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
       return {files, patches: await unifiedDiff(changes, checkpoints.contents, deps), gaps};
+    },
+    async changed(agents) {
+      const checkpoints = deps.checkpoints();
+      await checkpoints.recover();
+      return [...new Set(getNetChanges(checkpoints.ledger.changes, byAgents(agents)).map((change) => change.path))];
+    },
+    async undoAll(agents, label, session) {
+      const earlier = session === undefined ? undefined : deps.openCheckpoints(session);
+      const isMeant = ({by}: CommandLedgerLine) => agents.includes(by.agentId);
+      try {
+        return await restore(byAgents(agents), isMeant, 'undo', label, false, earlier);
+      } finally {
+        earlier?.close();
+      }
     },
     undo: (agentId) => restore(byAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
     rewind: (from, keepNew) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind', keepNew),

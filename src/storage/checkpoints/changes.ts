@@ -11,11 +11,16 @@ export interface Selection {
 }
 
 export function byAgent(agentId: string): Selection {
-  const isAgent = (id: string) => id === agentId;
-  const listWriters = (change: FileChange) => change.by.map((writer) => writer.agentId);
+  return byAgents([agentId]);
+}
+
+/** The changes of several runs, as if one had made them. */
+export function byAgents(agents: readonly string[]): Selection {
+  const isAgent = (id: string) => agents.includes(id);
+  const listAgents = ({by, undoes = []}: FileChange) => [...by.map(({agentId}) => agentId), ...undoes];
   return {
-    involves: (change) => listWriters(change).some(isAgent) || (change.undoes?.some(isAgent) ?? false),
-    owns: (change) => listWriters(change).every(isAgent) || (change.undoes?.every(isAgent) ?? false),
+    involves: (change) => listAgents(change).some(isAgent),
+    owns: (change) => change.by.every(({agentId}) => isAgent(agentId)) || (change.undoes?.every(isAgent) ?? false),
   };
 }
 

@@ -36,6 +36,12 @@ export class CheckpointStore implements Checkpoints {
     return this.#current;
   }
 
+  /** Of a session that is not open; the caller closes them. @param folder of that session. @throws the same */
+  openOther(folder: string): SessionCheckpoints {
+    const {root, home, onNone} = this.#options;
+    return new SessionCheckpoints({folder: path.join(folder, 'checkpoints'), root, home, onUncounted: onNone});
+  }
+
   async beforeWrite(by: Writer, file: string): Promise<void> {
     return this.#usable().beforeWrite(this.#redactLabel(by), file);
   }

@@ -140,6 +140,7 @@ function fromHeader(header: TranscriptHeader) {
     tool,
     limits,
     onlyTools,
+    scope,
     isolation,
     at,
   } = header;
@@ -150,6 +151,7 @@ function fromHeader(header: TranscriptHeader) {
     ...(tool === undefined ? {} : {tool}),
     ...(limits === undefined ? {} : {limits}),
     ...(onlyTools === undefined ? {} : {onlyTools}),
+    ...(scope === undefined ? {} : {scope}),
     ...(isolation === undefined ? {} : {isolation}),
   };
 }

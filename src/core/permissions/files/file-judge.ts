@@ -1,6 +1,6 @@
 /** Judges whether a call may read or write a file. */
 import path from 'node:path';
-import type {Verdict} from '../../contract/permission.ts';
+import type {Verdict, Workspace} from '../../contract/permission.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {EDITS, getReadGrant, getWriteGrant, WORKTREE_EDITS} from '../grants.ts';
@@ -83,6 +83,9 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
   if (confinement === 'worktree' && !isInside(target, getRoots(workspace))) {
     return deny('it writes outside of its worktree');
   }
+  if (workspace.scope && !workspace.scope.files.includes(target)) {
+    return deny(`${describeTarget(target, workspace)} is not among the files of this part, which alone it may write`);
+  }
   if (mode === 'bypassPermissions') return ALLOWED;
   const grant = getWriteGrant(given, workspace, zonePaths);
   const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
@@ -90,6 +93,7 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
   if (isGranted(grant)) return ALLOWED;
   if (isAlwaysAsked(target, workspace, zonePaths))
     return {verdict: 'ask', because: `writes a protected file: ${target}`, onlyPerson: true};
+  if (workspace.scope?.allowed.includes(target)) return {...ALLOWED, because: 'it was allowed with the fan-out'};
   const allowed = rules.findFileRule(tool, 'allow', [target], workspace.root);
   if (grant !== EDITS && grant !== WORKTREE_EDITS) {
     return allowed ? ALLOWED : {verdict: 'ask', because: `writes outside the workspace: ${target}`};
@@ -98,6 +102,11 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
   const relative = path.relative(workspace.root, target);
   if (relative.startsWith('..')) return {verdict: 'ask', because: `writes ${target}`};
   return {verdict: 'ask', because: `writes ${relative}`, rule: formatEditRule(relative)};
+}
+
+/** Relative to the workspace for a file inside it. */
+function describeTarget(target: string, {root}: Workspace): string {
+  return isInside(target, [root]) ? path.relative(root, target) : target;
 }
 
 /** A rule for the folder of the file; for a file at the top of the workspace, for that file alone. */

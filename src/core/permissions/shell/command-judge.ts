@@ -32,7 +32,8 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
   if (ruled?.verdict === 'deny') return ruled;
   if (ruled && neverAsks) return deny(`${ruled.because}, and a read-only agent does not ask`);
   const isAvailable = await sandbox.available();
-  if (confinement === 'read-only' || (confinement === 'worktree' && !isAvailable)) {
+  const isBound = confinement === 'worktree' || confinement === 'files';
+  if (confinement === 'read-only' || (isBound && !isAvailable)) {
     const verdict =
       isAvailable && confinement === 'read-only'
         ? {...ALLOWED, attempts: READ_ONLY}
@@ -41,7 +42,7 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
     if (verdict.verdict === 'deny' || !ruled || mode === 'bypassPermissions') return verdict;
     return {...ruled, ...(verdict.attempts && {attempts: verdict.attempts})};
   }
-  const unconfined = (access.unconfined ?? false) && confinement !== 'worktree';
+  const unconfined = (access.unconfined ?? false) && !isBound;
   if (confinement === 'workspace-write' && !unconfined && !isAvailable && !sandbox.isContainer) {
     return deny(
       'the settings say sandbox: required, and it does not work here (mini-cc doctor says why). Nothing was run',
@@ -70,12 +71,18 @@ async function judgeAnyway(
     // Also where no sandbox is used: a rule that allows the command does not allow it to run with less confinement.
     return {verdict: 'ask', because: 'runs a command outside of the sandbox', onlyOnce: true, onlyPerson: true};
   }
-  if (context.confinement === 'workspace-write') return ALLOWED;
+  if (context.confinement === 'workspace-write' || writesOnlyAllowed(context)) return ALLOWED;
   if (context.isGranted(getRunGrant(command.text))) return {...ALLOWED, because: 'it was allowed for this session'};
   const verdict = judgeByAllowRules(command, context);
   return verdict?.verdict === 'allow'
     ? ((await judgeProtectedWrites(command, maySandbox, context)) ?? verdict)
     : verdict;
+}
+
+/** The sandbox lets it write only files that the agent may write without a question. */
+function writesOnlyAllowed({confinement, mode, workspace: {scope}}: PermissionContext): boolean {
+  if (confinement !== 'files' || !scope) return false;
+  return mode === 'acceptEdits' || scope.files.every((file) => scope.allowed.includes(file));
 }
 
 function askToRun({text}: ReadCommand, because = 'runs a command'): Extract<Verdict, {verdict: 'ask'}> {
@@ -135,7 +142,8 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
 }
 
 function denyWithoutSandbox({message}: UnclearCommand, {confinement}: PermissionContext): Verdict {
-  const agent = confinement === 'read-only' ? 'a read-only agent' : 'an agent in a worktree';
+  const agent =
+    confinement === 'read-only' ? 'a read-only agent' : `an agent ${confinement === 'files' ? 'of a fan-out' : 'in a worktree'}`;
   return deny(
     `${message}; without a sandbox ${agent} runs only plain commands that only read (mini-cc doctor says how to get one)`,
   );

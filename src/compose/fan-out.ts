@@ -1,0 +1,112 @@
+/** Fan-outs and verification, from the settings, the flag and the environment. */
+import type {Settings} from '../config/settings.ts';
+import type {AgentCatalog} from '../core/agent-types.ts';
+import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
+import type {Emit} from '../core/contract/events.ts';
+import type {Model} from '../core/contract/model.ts';
+import type {Workspace} from '../core/contract/permission.ts';
+import type {Tool} from '../core/contract/tool.ts';
+import {FanOuts} from '../core/fan-out/fan-outs.ts';
+import type {FanOutSettings} from '../core/fan-out/plan.ts';
+import {createPermit, type PermitDeps} from '../core/permissions/decision.ts';
+import type {Questions} from '../core/permissions/questions.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
+import type {ChangedFiles, SessionState} from '../core/session/parts.ts';
+import type {SubagentManager} from '../core/subagent-manager.ts';
+import type {Checkpoints} from '../core/contract/checkpoints.ts';
+import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
+import {createTokenBudget, systemClock} from '../core/turn/run-limits.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {findNearest, toToolName} from '../core/util/names.ts';
+import type {VerifySettings} from '../core/verification/find-checks.ts';
+import type {Verifier} from '../core/verification/verifier.ts';
+import {listProjectFiles} from '../storage/project-files.ts';
+import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
+import type {SessionStore} from '../storage/sessions/session-store.ts';
+import {listFiles} from '../core/fan-out/summary.ts';
+import type {SessionOptions} from './options.ts';
+
+const DEFAULT_TOOLS = ['read_file', 'edit_file', 'write_file'];
+
+/** Command line > environment > settings. @throws UsageError for a mode or a tool that is none */
+export function getFanOutSettings(
+  {fanOut, env}: Pick<SessionOptions, 'fanOut' | 'env'>,
+  settings: Settings,
+  toolNames: readonly string[],
+): FanOutSettings {
+  const {mode, parts = 3, split = 'ceil', tools = DEFAULT_TOOLS, where = 'local'} = settings.fanOut ?? {};
+  if (where === 'workers') throw new UsageError('fanOut.where: workers needs subagents.queue, the address of a queue');
+  const names = tools.map(toToolName);
+  const wrong = tools.find((_, index) => !toolNames.includes(names[index]!));
+  if (wrong !== undefined) {
+    throw new UsageError(`fanOut.tools: no tool ${JSON.stringify(wrong)} (did you mean ${findNearest(wrong, toolNames)}?)`);
+  }
+  return {mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode, parts, split, tools: names};
+}
+
+function getMode(value: string | undefined): FanOutMode | undefined {
+  if (value === undefined || value === '') return undefined;
+  const mode = FAN_OUT_MODES.find((each) => each === value);
+  if (!mode) throw new UsageError(`MINI_CC_FAN_OUT must be ask, auto or off, not ${JSON.stringify(value)}`);
+  return mode;
+}
+
+export function getVerifySettings({verify = {}}: Settings): VerifySettings {
+  const {level = 'off', rounds = 2, fast, thorough} = verify;
+  return {level, rounds, fast, thorough};
+}
+
+interface FanOutParts {
+  readonly options: SessionOptions;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly store: SessionStore;
+  readonly state: SessionState;
+  readonly redactor: Redactor;
+  readonly emit: Emit;
+  readonly manager: SubagentManager;
+  readonly agents: AgentCatalog;
+  readonly questions: Questions;
+  readonly permits: PermitDeps;
+  readonly workspace: Workspace;
+  readonly checkpoints: Checkpoints;
+  readonly writeLog: WriteLog;
+  readonly changes: ChangedFiles;
+  readonly baseTools: readonly Tool[];
+  readonly verifier: Verifier;
+  readonly fanOutSettings: FanOutSettings;
+  readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model};
+}
+
+export function createFanOuts(parts: FanOutParts): FanOuts {
+  const {options, root, env, store, state, redactor, emit, permits, workspace, writeLog, baseTools} = parts;
+  const {manager, agents, questions, changes, verifier, checkpoints} = parts;
+  const bash = baseTools.filter(({name}) => name === 'bash');
+  return new FanOuts({
+    ...{manager, agents, questions, changes, verifier, emit, root},
+    settings: parts.fanOutSettings,
+    interactive: options.interactive,
+    toolNames: baseTools.map(({name}) => name),
+    getModel: () => parts.modelFor('code', undefined).model,
+    permissionMode: () => permits.policy.mode,
+    journal: createFanOutJournal(
+      store,
+      () => state.conversation.id,
+      (value) => redactor.values(value),
+    ),
+    listFiles: () => listProjectFiles(root, () => listFiles(root, env)),
+    clock: options.clock ?? systemClock,
+    sessionId: () => state.conversation.id,
+    createChecker(agentId) {
+      const label = 'verification';
+      const own: Workspace = {...workspace, cwd: root};
+      return {
+        ...{agentId, label, emit, checkpoints, workspace: own, tools: bash, model: state.model},
+        files: createFileLedger(writeLog, label),
+        output: state.conversation.output,
+        tokens: createTokenBudget(),
+        permit: createPermit(permits, label, own, emit),
+      };
+    },
+  });
+}

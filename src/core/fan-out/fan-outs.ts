@@ -1,0 +1,294 @@
+/**
+ * The fan-outs of a session. A prompt, a command, the main model or a program asks for one; then
+ *
+ * 1. `plan` finds the files and splits them, and a person sees the preview, where one can be asked;
+ * 2. the checks of the project run once, where verification is on;
+ * 3. the parts run side by side through the pool, each with its own files;
+ * 4. what they need elsewhere is done by one run, in order;
+ * 5. the checks run again, and what fails by the fan-out goes back to those who changed it;
+ * 6. the runtime counts and writes the summary.
+ *
+ * Each step is in the journal, so that a fan-out that was cut off can go on.
+ */
+import {randomUUID} from 'node:crypto';
+import type {AgentCatalog} from '../agent-types.ts';
+import type {
+  FanOutJournal,
+  FanOutName,
+  FanOutPart,
+  FanOutReport,
+  FanOutRequest,
+  StoredFanOut,
+  SubagentResults,
+} from '../contract/fan-out.ts';
+import type {Emit, PermissionMode} from '../contract/events.ts';
+import type {Model} from '../contract/model.ts';
+import type {Clock} from '../contract/results.ts';
+import type {RestoredFiles} from '../contract/session.ts';
+import type {Questions} from '../permissions/questions.ts';
+import type {Caller} from '../tool-calls.ts';
+import {UsageError} from '../util/errors.ts';
+import {toToolName} from '../util/names.ts';
+import type {Verifier} from '../verification/verifier.ts';
+import {detectFanOut} from './detection.ts';
+import type {ProjectFiles} from './meant-files.ts';
+import {isClosing, PartRuns, type FanOutWork, type PartRunsDeps} from './part-runs.ts';
+import {type FanOutPlan, type FanOutSettings, splitFiles} from './plan.ts';
+import {askForPlan} from './preview.ts';
+import {resolveFiles} from './resolve-files.ts';
+import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './state.ts';
+import {count, formatSummary, listFiles} from './summary.ts';
+import {verifyParts} from './verify-parts.ts';
+
+/** What the session knows of changed files. */
+export interface FanOutChanges {
+  /** Absolute paths of the files that these agents changed, and that are different now. */
+  changed(agents: readonly string[]): Promise<readonly string[]>;
+  /** @param session of an earlier session. */
+  undoAll(agents: readonly string[], label: string, session?: string): Promise<RestoredFiles>;
+}
+
+export interface FanOutDeps extends PartRunsDeps {
+  readonly settings: FanOutSettings;
+  readonly interactive: boolean;
+  readonly agents: AgentCatalog;
+  readonly getModel: () => Model;
+  readonly permissionMode: () => PermissionMode;
+  readonly questions: Questions;
+  readonly emit: Emit;
+  readonly listFiles: () => Promise<ProjectFiles>;
+  readonly changes: FanOutChanges;
+  readonly clock: Clock;
+  readonly sessionId: () => string;
+  readonly verifier: Verifier;
+  /** Runs the checks, as this agent. */
+  readonly createChecker: (agentId: string) => Caller;
+  readonly getCost?: (tokens: number) => number | undefined;
+}
+
+/** A plan that may be carried out. */
+export interface ApprovedFanOut {
+  readonly plan: FanOutPlan;
+  /** A person said yes to it. */
+  readonly allowed: boolean;
+  /** A fan-out that was cut off, which this one goes on with. */
+  readonly earlier?: {readonly stored: StoredFanOut; readonly session: string};
+}
+
+/** Prompts about fewer files are not split. */
+const LEAST_FILES = 3;
+const AGENT = 'code';
+
+export class FanOuts {
+  readonly #deps: FanOutDeps;
+  /** Of the fan-outs that ended in this process. */
+  #results: SubagentResults | undefined;
+
+  constructor(deps: FanOutDeps) {
+    this.#deps = deps;
+  }
+
+  /** Sums over the fan-outs of this process; undefined when there was none. */
+  get results(): SubagentResults | undefined {
+    return this.#results;
+  }
+
+  /** Decides on a prompt: whether it is split. `withdrawn`: the person interrupted at the preview. */
+  async consider(prompt: string, signal: AbortSignal): Promise<ApprovedFanOut | 'withdrawn' | undefined> {
+    const {interactive, settings, listFiles: list, root, emit} = this.#deps;
+    const mode = settings.mode ?? (interactive ? 'ask' : 'off');
+    if (mode === 'off' || this.#deps.permissionMode() === 'plan') return undefined;
+    const unit = detectFanOut(prompt);
+    if (!unit) return undefined;
+    const files = resolveFiles(prompt, undefined, await list(), root, unit);
+    if (files.length < LEAST_FILES || !this.#deps.agents.get(AGENT)) return undefined;
+    const plan = this.#createPlan({instruction: prompt}, files);
+    if (mode === 'auto') return {plan, allowed: false};
+    if (!interactive) {
+      const text = `this prompt could be split over ${files.length} files, and nobody can be asked here: --fan-out auto splits it`;
+      emit({type: 'notice', level: 'warning', text});
+      return undefined;
+    }
+    return this.#preview(plan, 'no, the main agent does it alone', signal);
+  }
+
+  /**
+   * A fan-out that was asked for by name. `no`: the person refused. `nobody`: nobody can be asked, and the settings do not
+   * allow it without.
+   * @throws UsageError for files or tools that are wrong
+   */
+  async request(
+    request: FanOutRequest,
+    signal: AbortSignal,
+    by: 'person' | 'model' | 'program',
+  ): Promise<ApprovedFanOut | 'no' | 'nobody' | 'withdrawn'> {
+    const {interactive, settings, listFiles: list, root} = this.#deps;
+    const instruction = request.instruction.trim();
+    if (instruction === '') throw new UsageError('A fan-out needs an instruction: what to do in each file');
+    const files = resolveFiles(instruction, request.files, await list(), root, detectFanOut(instruction));
+    if (files.length === 0) throw new UsageError(`No file in ${root} is meant by: ${instruction}`);
+    const plan = this.#createPlan({...request, instruction}, files);
+    if (settings.mode === 'auto' || (by !== 'model' && !interactive)) return {plan, allowed: false};
+    if (!interactive) return 'nobody';
+    return (await this.#preview(plan, 'no', signal)) ?? 'no';
+  }
+
+  /** The fan-out that was cut off, or whose parts did not all succeed. @throws UsageError when there is none */
+  resume(): ApprovedFanOut {
+    const found = this.#findOpen();
+    if (!found) throw new UsageError('There is no fan-out to go on with. /fanout shows the last one.');
+    const {instruction, parts, tools, allowed} = found.stored;
+    const files = parts.flatMap((part) => part.files);
+    const plan = {...this.#createPlan({instruction, tools}, files), parts: parts.map((part) => part.files)};
+    return {plan, allowed, earlier: found};
+  }
+
+  /** Carries it out. Never rejects. */
+  async run(approved: ApprovedFanOut, signal: AbortSignal, callId?: string): Promise<FanOutReport> {
+    const {journal, clock, verifier, createChecker} = this.#deps;
+    const {plan, allowed, earlier} = approved;
+    const isSame = earlier?.session === this.#deps.sessionId();
+    const id = earlier && isSame ? earlier.stored.id : randomUUID();
+    const work: FanOutWork = {id, plan, allowed, signal, ...(callId !== undefined && {callId})};
+    const before = earlier?.stored.parts ?? plan.parts.map((files) => ({files}));
+    if (!isSame) this.#noteStart(work, before, earlier);
+    const runs = new PartRuns(work, this.#deps, before);
+    const checker = `${id}-checks`;
+    journal.append({type: 'agent', id, agentId: checker});
+    const verification = await verifier.begin(createChecker(checker), signal);
+    const startedAt = clock.now();
+    await runs.runParts(before.flatMap((part, index) => (isDone(part) ? [] : [index])));
+    const wallMs = clock.now() - startedAt;
+    const outside = [...(earlier?.stored.outside ?? []), ...runs.outside];
+    if (outside.length > 0 && !signal.aborted) await runs.runOutside(outside);
+    const checks =
+      verification && !signal.aborted ? await verifyParts(verification, runs, verifier.rounds, signal) : [];
+    return this.#report(work, runs, {wallMs, outside: outside.length, checks, earlier});
+  }
+
+  /** The last one of this session. */
+  last(): StoredFanOut | undefined {
+    return readFanOuts(this.#deps.journal.read()).at(-1);
+  }
+
+  /** Says at the start of a session which parts of a fan-out that was cut off are done. */
+  describeCutOff(): string | undefined {
+    const found = this.#findOpen();
+    return found && isCutOff(found.stored) ? describeCutOff(found.stored) : undefined;
+  }
+
+  /** Takes back all that the last fan-out changed. @throws UsageError when there is none */
+  async undo(): Promise<RestoredFiles & {readonly fanOut: StoredFanOut}> {
+    const {journal, changes} = this.#deps;
+    const fanOut = readFanOuts(journal.read()).findLast(({undone}) => !undone);
+    const open = fanOut ? undefined : this.#findOpen();
+    const stored = fanOut ?? open?.stored;
+    if (!stored) throw new UsageError('There is no fan-out to take back.');
+    const restored = [await changes.undoAll(stored.agents, '/fanout undo', open?.session)];
+    for (let from = stored.continues; from; ) {
+      const {session, id} = from;
+      const earlier = readFanOuts(journal.read(session)).find((each) => each.id === id);
+      if (earlier) restored.push(await changes.undoAll(earlier.agents, '/fanout undo', session));
+      from = earlier?.continues;
+    }
+    journal.append({type: 'undone', id: stored.id}, open?.session);
+    return {
+      fanOut: stored,
+      restored: restored.flatMap((each) => each.restored),
+      left: restored.flatMap((each) => each.left),
+      gaps: restored[0]!.gaps,
+    };
+  }
+
+  #createPlan({instruction, tools, timeoutSeconds}: FanOutRequest, files: readonly string[]): FanOutPlan {
+    const {settings, agents, getModel, toolNames} = this.#deps;
+    const agent = agents.get(AGENT);
+    if (!agent) throw new UsageError(`A fan-out runs the agent ${AGENT}, which subagents.allowAgents does not allow`);
+    const named = (tools ?? settings.tools).map(toToolName);
+    const unknown = named.filter((tool) => !toolNames.includes(tool));
+    if (unknown.length > 0 || named.length === 0) {
+      throw new UsageError(`The tools of a fan-out are among ${toolNames.join(', ')}, not ${unknown.join(', ') || 'none'}`);
+    }
+    const parts = splitFiles(files, settings);
+    return {instruction, files, parts, agent, tools: named, model: getModel(), timeoutSeconds};
+  }
+
+  async #preview(plan: FanOutPlan, no: string, signal: AbortSignal) {
+    const {questions, emit, settings, getCost} = this.#deps;
+    const answer = await askForPlan(plan, {questions, emit, no, split: settings.split, getCost}, signal);
+    if (answer === 'withdrawn') return answer;
+    return answer === 'no' ? undefined : {plan: answer, allowed: true};
+  }
+
+  #findOpen(): {readonly stored: StoredFanOut; readonly session: string} | undefined {
+    const {journal, sessionId} = this.#deps;
+    const own = this.last();
+    if (own) {
+      const isOpen = !own.undone && (own.report === undefined || own.parts.some((part) => !isDone(part)));
+      return isOpen ? {stored: own, session: sessionId()} : undefined;
+    }
+    for (const session of journal.earlierSessions()) {
+      const stored = readFanOuts(journal.read(session)).at(-1);
+      if (stored) return isCutOff(stored) ? {stored, session} : undefined;
+    }
+    return undefined;
+  }
+
+  #noteStart({id, plan, allowed}: FanOutWork, parts: readonly FanOutPart[], earlier: ApprovedFanOut['earlier']): void {
+    const {journal, clock} = this.#deps;
+    const {instruction, tools} = plan;
+    const continues: FanOutName | undefined = earlier && {session: earlier.session, id: earlier.stored.id};
+    journal.append({
+      ...{type: 'plan', version: FAN_OUT_VERSION, id, at: clock.wallNow(), instruction, parts, tools, allowed},
+      ...(continues && {continues}),
+    });
+    if (continues) journal.append({type: 'continued', id: continues.id}, continues.session);
+  }
+
+  async #report(
+    {id, plan: {instruction}, signal}: FanOutWork,
+    runs: PartRuns,
+    facts: {
+      readonly wallMs: number;
+      readonly outside: number;
+      readonly checks: readonly string[];
+      readonly earlier: ApprovedFanOut['earlier'];
+    },
+  ): Promise<FanOutReport> {
+    const {journal, changes} = this.#deps;
+    const {parts, sumMs, tokens} = runs;
+    const {agents = []} = readFanOuts(journal.read()).find((each) => each.id === id) ?? {};
+    const changed = await changes.changed(agents);
+    const successful = parts.filter(isDone).length;
+    const results = {total: parts.length, successful, failed: parts.length - successful, filesModified: changed.length};
+    const line = formatSummary({results, wallMs: facts.wallMs, sumMs, tokens});
+    const text = [
+      line,
+      ...parts.flatMap(describePartEnd),
+      ...(facts.outside > 0 ? [`${count(facts.outside, 'change')} outside of the parts: one run did them in order`] : []),
+      ...runs.problems,
+      ...facts.checks,
+      ...(changed.length > 0 ? ['/fanout undo takes all of it back.'] : []),
+    ].join('\n');
+    if (!isClosing(signal)) journal.append({type: 'end', id, report: {line, text, results}});
+    this.#results = addResults(this.#results, results);
+    return {id, instruction, parts, line, text, results, changed};
+  }
+}
+
+function describePartEnd({files, outcome, reason}: FanOutPart, index: number): string[] {
+  if (outcome === 'success') return [];
+  const words = outcome === 'timeout' || outcome === 'stopped' ? (reason ?? outcome) : `${outcome === 'limit' ? 'limit reached' : 'failed'}: ${reason ?? 'unknown'}`;
+  return [`part ${index + 1} ${words} (${listFiles(files)})`];
+}
+
+function addResults(a: SubagentResults | undefined, b: SubagentResults): SubagentResults {
+  return a
+    ? {
+        total: a.total + b.total,
+        successful: a.successful + b.successful,
+        failed: a.failed + b.failed,
+        filesModified: a.filesModified + b.filesModified,
+      }
+    : b;
+}

@@ -1,0 +1,159 @@
+/** The runs of a fan-out: its parts side by side through the pool, then one for what they need elsewhere. */
+import {randomUUID} from 'node:crypto';
+import path from 'node:path';
+import {restrictTools} from '../agent-types.ts';
+import type {FanOutJournal, FanOutPart, OutsideRequest} from '../contract/fan-out.ts';
+import type {WriteScope} from '../contract/permission.ts';
+import type {SubagentResult} from '../contract/runs.ts';
+import {resolveLinks} from '../permissions/files/paths.ts';
+import type {SpawnRequest} from '../runs/dispatch.ts';
+import type {SubagentManager} from '../subagent-manager.ts';
+import {formatReason} from '../turn/run-ending.ts';
+import {countTokens} from '../turn/run-limits.ts';
+import {getErrorMessage} from '../util/errors.ts';
+import {createOutsideScope, formatOutsidePrompt, parseOutside} from './outside.ts';
+import {describePart, type FanOutPlan, formatPartPrompt, getPartLimits} from './plan.ts';
+
+export interface PartRunsDeps {
+  readonly manager: SubagentManager;
+  readonly journal: FanOutJournal;
+  /** The workspace, links resolved. */
+  readonly root: string;
+  /** Names of the tools that agents may have. */
+  readonly toolNames: readonly string[];
+}
+
+/** One fan-out at work. */
+export interface FanOutWork {
+  readonly id: string;
+  readonly plan: FanOutPlan;
+  /** A person said yes to it: edits of its files need no further question. */
+  readonly allowed: boolean;
+  readonly callId?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export class PartRuns {
+  /** As they are now, in order. */
+  readonly parts: FanOutPart[];
+  readonly outside: OutsideRequest[] = [];
+  /** Of all its runs. */
+  tokens = 0;
+  /** Milliseconds of all parts together. */
+  sumMs = 0;
+  /** Why one of its other runs did not succeed, one line each. */
+  readonly problems: string[] = [];
+
+  constructor(
+    private readonly work: FanOutWork,
+    private readonly deps: PartRunsDeps,
+    parts: readonly FanOutPart[],
+  ) {
+    this.parts = [...parts];
+  }
+
+  /** Runs the parts that are not done. Never rejects: what goes wrong is an outcome of its part. */
+  async runParts(todo: readonly number[]): Promise<void> {
+    const reports = await Promise.all(todo.map((index) => this.#runPart(index)));
+    for (const outside of reports) this.outside.push(...outside);
+  }
+
+  /** Does what the parts asked for outside of their files, one after another, in one run. */
+  async runOutside(requests: readonly OutsideRequest[]): Promise<void> {
+    const {plan, allowed} = this.work;
+    const files = plan.files.map((file) => this.#resolve(file));
+    const scope = createOutsideScope(requests, {files, allowed: allowed ? files : []}, this.deps.root);
+    const ended = await this.#spawn(randomUUID(), {
+      description: `${requests.length === 1 ? 'a change' : `${requests.length} changes`} outside of the parts`,
+      prompt: formatOutsidePrompt(plan.instruction, requests),
+      scope,
+      ...getPartLimits(plan, scope.files.length),
+    });
+    if (ended.outcome !== 'success') this.problems.push(`The changes outside of the parts are not complete: ${ended.reason}`);
+  }
+
+  /** Another round of a run that has ended. */
+  async resume(runId: string, message: string): Promise<void> {
+    try {
+      const ended = await this.deps.manager.resume(runId, message, this.work.signal);
+      this.#count(ended);
+    } catch (error) {
+      this.problems.push(`A run could not go on to repair: ${getErrorMessage(error)}`);
+    }
+  }
+
+  /** A run that may write all files of the fan-out. */
+  async runRepair(message: string): Promise<void> {
+    const {plan, allowed} = this.work;
+    const files = plan.files.map((file) => this.#resolve(file));
+    const prompt = `Several agents did this task:\n\n${plan.instruction}\n\n${message}`;
+    const scope = {files, allowed: allowed ? files : []};
+    await this.#spawn(randomUUID(), {description: 'repair what fails', prompt, scope, ...getPartLimits(plan, files.length)});
+  }
+
+  async #runPart(index: number): Promise<readonly OutsideRequest[]> {
+    const {id, plan, allowed} = this.work;
+    const {files} = this.parts[index]!;
+    const runId = randomUUID();
+    const scoped = files.map((file) => this.#resolve(file));
+    const ended = await this.#spawn(
+      runId,
+      {
+        description: describePart(index + 1, this.parts.length, files.length),
+        prompt: formatPartPrompt(plan.instruction, files),
+        scope: {files: scoped, allowed: allowed ? scoped : []},
+        ...getPartLimits(plan, files.length),
+      },
+      index,
+    );
+    const {outcome, reason, text, durationMs} = ended;
+    this.sumMs += durationMs;
+    this.parts[index] = {files, runId, outcome, ...(reason === '' ? {} : {reason})};
+    const outside = parseOutside(text).filter((request) => !files.includes(path.normalize(request.path)));
+    const entry = {type: 'part_end', id, part: index, outcome, ...(reason !== '' && {reason}), outside} as const;
+    // A run that ends because mini-cc does is cut off: it goes on later.
+    if (!isClosing(this.work.signal)) this.#note(entry);
+    return outside;
+  }
+
+  async #spawn(
+    runId: string,
+    task: Pick<SpawnRequest, 'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens'> & {scope: WriteScope},
+    part?: number,
+  ) {
+    const {id, plan, callId, signal} = this.work;
+    const agent = restrictTools(plan.agent, plan.tools, this.deps.toolNames);
+    const onlyTools = agent.tools === '*' ? {} : {onlyTools: agent.tools};
+    this.#note(part === undefined ? {type: 'agent', id, agentId: runId} : {type: 'part', id, part, runId});
+    try {
+      const request = {...task, ...onlyTools, agent, model: plan.model, runId, signal, ...(callId && {callId})};
+      return this.#count(await this.deps.manager.spawn(request));
+    } catch (error) {
+      return {outcome: 'error' as const, reason: getErrorMessage(error), text: '', durationMs: 0};
+    }
+  }
+
+  #count({result}: SubagentResult) {
+    this.tokens += countTokens(result.usage);
+    return {outcome: result.outcome, reason: formatReason(result), text: result.text, durationMs: result.durationMs};
+  }
+
+  #resolve(file: string): string {
+    return resolveLinks(file, this.deps.root);
+  }
+
+  /** Without its journal a fan-out works all the same; only a crash would lose what is done. */
+  #note(line: Parameters<FanOutJournal['append']>[0]): void {
+    try {
+      this.deps.journal.append(line);
+    } catch (error) {
+      const problem = `The journal of the fan-out could not be written: ${getErrorMessage(error)}`;
+      if (!this.problems.includes(problem)) this.problems.push(problem);
+    }
+  }
+}
+
+/** The session ends: its fan-out is cut off, and can go on later. */
+export function isClosing({aborted, reason}: AbortSignal): boolean {
+  return aborted && (reason as {reason?: unknown} | undefined)?.reason === 'close';
+}

@@ -1,0 +1,86 @@
+/** What a fan-out will do, before it does it: parts, limits, tools, and the preview that shows them. */
+import type {AgentDefinition} from '../agent-types.ts';
+import type {FanOutMode} from '../contract/fan-out.ts';
+import type {Model} from '../contract/model.ts';
+import {formatSeconds} from '../runs/progress-line.ts';
+import {tokens as formatTokens} from '../runs/receipt.ts';
+import {partition, type Split} from './partition.ts';
+import {count, listFiles} from './summary.ts';
+
+export interface FanOutSettings {
+  /** Default: `ask` where a person can be asked, else `off`. */
+  readonly mode?: FanOutMode | undefined;
+  readonly parts: number;
+  readonly split: Split;
+  /** Of the parts, by the names of mini-cc. */
+  readonly tools: readonly string[];
+}
+
+export interface PartLimits {
+  readonly maxTurns: number;
+  readonly timeoutSeconds: number;
+  readonly contextTokens?: number;
+}
+
+export interface FanOutPlan {
+  readonly instruction: string;
+  readonly files: readonly string[];
+  readonly parts: readonly (readonly string[])[];
+  readonly agent: AgentDefinition;
+  readonly tools: readonly string[];
+  readonly model: Model;
+  readonly timeoutSeconds?: number | undefined;
+}
+
+/** Model calls of a part, unless the agent's definition or the settings say otherwise. */
+const PART_TURNS = 50;
+/** Seconds of a part: at least the first, and the second for each file. */
+const PART_SECONDS = {least: 60, perFile: 20};
+/** Tokens: servers on this machine are slow with more, and need memory for it. */
+const LOCAL_CONTEXT = 8192;
+
+export function splitFiles(
+  files: readonly string[],
+  {parts, split}: Pick<FanOutSettings, 'parts' | 'split'>,
+): readonly (readonly string[])[] {
+  return partition(files, parts, split);
+}
+
+export function getPartLimits({agent, model, timeoutSeconds}: FanOutPlan, files: number): PartLimits {
+  const byFiles = Math.max(PART_SECONDS.least, PART_SECONDS.perFile * files);
+  const contextTokens = agent.contextTokens ?? (model.local ? LOCAL_CONTEXT : undefined);
+  return {
+    maxTurns: agent.maxTurns ?? PART_TURNS,
+    timeoutSeconds: timeoutSeconds ?? agent.timeoutSeconds ?? byFiles,
+    ...(contextTokens === undefined ? {} : {contextTokens}),
+  };
+}
+
+/** The prompt of one part: the instruction as it was written, and the files. */
+export function formatPartPrompt(instruction: string, files: readonly string[]): string {
+  return `${instruction}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
+}
+
+/** Words for the progress line of a part. */
+export function describePart(part: number, parts: number, files: number): string {
+  return `part ${part} of ${parts}, ${count(files, 'file')}`;
+}
+
+/** @param cost of the worst case in US dollars; undefined where a price is not known */
+export async function formatPreview(plan: FanOutPlan, getCost?: (tokens: number) => number | undefined): Promise<string> {
+  const {parts, model, tools} = plan;
+  const limits = parts.map((files) => getPartLimits(plan, files.length));
+  const window = (await model.contextWindow(false)) ?? Number.NaN;
+  const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);
+  const tokens = limits.reduce((sum, each) => sum + each.maxTurns * Math.min(window, each.contextTokens ?? window), 0);
+  const cost = Number.isNaN(tokens) ? undefined : getCost?.(tokens);
+  const context = limits[0]?.contextTokens;
+  const seconds = [...new Set(limits.map(({timeoutSeconds}) => timeoutSeconds))];
+  const time = seconds.map((each) => (each === 0 ? 'no time limit' : formatSeconds(each * 1000))).join(' or ');
+  return [
+    ...parts.map((files, index) => `${index + 1}  ${count(files.length, 'file')}: ${listFiles(files)}`),
+    `model ${model.name} · tools ${tools.join(', ')}`,
+    `limits of each: ${count(limits[0]?.maxTurns ?? 0, 'turn')}, ${time}${context === undefined ? '' : `, ${context} tokens of context`}`,
+    `worst case: ${count(calls, 'model call')}, ${Number.isNaN(tokens) ? 'tokens unknown' : `${formatTokens(tokens)} tokens`}, cost ${cost === undefined ? 'n/a' : `$${cost.toFixed(2)}`}`,
+  ].join('\n');
+}

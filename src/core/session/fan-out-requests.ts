@@ -1,0 +1,27 @@
+/** What a front end can ask about fan-outs. */
+import type {Requests} from '../contract/session.ts';
+import {MiniCcError} from '../util/errors.ts';
+import type {SessionParts} from './parts.ts';
+import type {Turns} from './turns.ts';
+
+type FanOutRequests = Pick<Requests, 'fan_out' | 'last_fan_out' | 'undo_fan_out'>;
+
+export function fanOutRequests({fanOuts}: SessionParts, turns: Turns): FanOutRequests {
+  return {
+    async fan_out(request) {
+      const {signal} = new AbortController();
+      const approved = await fanOuts.request(request, signal, 'program');
+      if (typeof approved === 'string') throw new MiniCcError('REFUSED', 'The fan-out was refused. Nothing was run.');
+      return fanOuts.run(approved, signal);
+    },
+    last_fan_out() {
+      const {results} = fanOuts;
+      const last = fanOuts.last();
+      return {...(last && {last}), ...(results && {results})};
+    },
+    async undo_fan_out() {
+      if (turns.isBusy) throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then take it back.');
+      return fanOuts.undo();
+    },
+  };
+}

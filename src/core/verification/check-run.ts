@@ -1,0 +1,124 @@
+/** Runs the checks of a project, and compares what they say before and after a change. */
+import {randomUUID} from 'node:crypto';
+import {type Caller, runToolCalls} from '../tool-calls.ts';
+import {getText} from '../util/messages.ts';
+
+/** Seconds of one check. */
+const CHECK_SECONDS = 1200;
+/** Exit codes of the shell for a program that it cannot start. */
+const CANNOT_RUN = new Set([126, 127]);
+
+export interface CheckResult {
+  readonly command: string;
+  /** `not run`: it was refused, cut off, or its program is not there. Nothing is known then. */
+  readonly outcome: 'passed' | 'failed' | 'not run';
+  /** What it printed, or why it was not run. */
+  readonly output: string;
+}
+
+/**
+ * Runs the commands one after another through the tool bash, with its permissions, as the caller would run them.
+ * @param caller its tools contain bash. Never rejects
+ */
+export async function runChecks(
+  commands: readonly string[],
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<readonly CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const command of commands) results.push(await runCheck(command, caller, signal));
+  return results;
+}
+
+async function runCheck(command: string, caller: Caller, signal: AbortSignal): Promise<CheckResult> {
+  const id = `check_${randomUUID()}`;
+  const input = {command, description: 'verification', timeout_seconds: CHECK_SECONDS};
+  const call = {type: 'tool_use', id, name: 'bash', input, caller: {type: 'direct'}} as const;
+  const [done] = await runToolCalls([call], caller, signal, new Map());
+  const output = getText(done!.block.content ?? '');
+  const {exitCode, timedOut} = done!.record.facts;
+  if (exitCode === 0) return {command, outcome: 'passed', output};
+  const hasRun = !signal.aborted && (timedOut !== undefined || (exitCode !== undefined && !CANNOT_RUN.has(exitCode)));
+  return {command, outcome: hasRun ? 'failed' : 'not run', output};
+}
+
+/** A check as it is after a change. */
+export interface ComparedCheck extends CheckResult {
+  /** It failed before the change, too, and says nothing new. */
+  readonly isOld: boolean;
+  /** Of a failure: the lines that it did not print before. */
+  readonly news: readonly string[];
+}
+
+export function compareChecks(
+  before: readonly CheckResult[],
+  after: readonly CheckResult[],
+): readonly ComparedCheck[] {
+  return after.map((check) => {
+    const old = before.find(({command}) => command === check.command);
+    const news = check.outcome === 'failed' ? getNewLines(old?.outcome === 'failed' ? old.output : '', check.output) : [];
+    return {...check, news, isOld: check.outcome === 'failed' && old?.outcome === 'failed' && news.length === 0};
+  });
+}
+
+/** Lines that differ only in numbers (places, times, counts) are the same. Each line of before accounts for one of after. */
+function getNewLines(before: string, after: string): readonly string[] {
+  const known = new Map<string, number>();
+  for (const line of before.split('\n').map(fold)) known.set(line, (known.get(line) ?? 0) + 1);
+  return after.split('\n').filter((line) => {
+    const folded = fold(line);
+    if (folded === '') return false;
+    const left = known.get(folded) ?? 0;
+    if (left > 0) known.set(folded, left - 1);
+    return left === 0;
+  });
+}
+
+function fold(line: string): string {
+  return line
+    .replace(/\u001b\[[\d;]*m/g, '')
+    .replace(/\d+(?:[.:,]\d+)*\s*(?:ms|s|seconds?)?/g, '0')
+    .trim();
+}
+
+/** Which of the files a failure names, by its path or the end of it. @param files relative to the workspace */
+export function findNamedFiles(lines: readonly string[], files: readonly string[]): readonly string[] {
+  const text = lines.join('\n');
+  return files.filter((file) => {
+    for (let at = text.indexOf(file); at >= 0; at = text.indexOf(file, at + 1)) {
+      const [before = '', after = ''] = [text[at - 1], text[at + file.length]];
+      if (!/[\p{L}\p{N}_-]/u.test(before) && !/[\p{L}\p{N}_-]/u.test(after)) return true;
+    }
+    return false;
+  });
+}
+
+/** Characters of a check's output that go back to an agent. */
+const MAX_OUTPUT = 8_000;
+
+/** What an agent reads of the checks that fail by its change. */
+export function formatFailures(checks: readonly ComparedCheck[], files: readonly string[]): string {
+  const parts = checks.map(({command, output}) => `$ ${command}\n${cutStart(output)}`);
+  const where = files.length === 0 ? '' : ` It names ${files.join(', ')}.`;
+  return `The checks of the project fail after your change; they did not fail so before.${where} Repair what you changed, and report again.\n\n${parts.join('\n\n')}`;
+}
+
+/** Checks print what matters last. */
+function cutStart(output: string): string {
+  return output.length <= MAX_OUTPUT ? output : `…${output.slice(-MAX_OUTPUT)}`.toWellFormed();
+}
+
+/** One line for each check. Passing is said only of a check that has run. */
+export function formatChecks(checks: readonly ComparedCheck[]): readonly string[] {
+  return checks.map(({command, outcome, isOld, news, output}) => {
+    if (outcome === 'passed') return `verification: \`${command}\` passes`;
+    if (outcome === 'not run') return `verification: \`${command}\` was not run: ${firstLine(output)}`;
+    if (isOld) return `verification: \`${command}\` fails as it did before`;
+    return `verification: \`${command}\` FAILS: ${firstLine(news.find((line) => /error|fail|✖|✗|not ok/i.test(line)) ?? news[0] ?? output)}`;
+  });
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n')[0] ?? '';
+  return line.length > 200 ? `${line.slice(0, 199)}…`.toWellFormed() : line;
+}

@@ -1,0 +1,51 @@
+/** The journals of fan-outs: `<session>/fan-outs.jsonl`, a line for each step. */
+import {closeSync, existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import type {FanOutJournal, FanOutLine} from '../../core/contract/fan-out.ts';
+import {createPrivateFolder} from '../../core/util/files/private-file.ts';
+import {appendLine, openForAppending, parseLine} from '../json-lines.ts';
+import {isLocked} from './session-lock.ts';
+import type {SessionStore} from './session-store.ts';
+
+const NAME = 'fan-outs.jsonl';
+/** So many sessions are looked through, the newest first. */
+const MAX_SESSIONS = 20;
+
+/** @param sessionId of the session that is open. @param redact takes keys out of what is written */
+export function createFanOutJournal(
+  store: Pick<SessionStore, 'sessionFolder' | 'list'>,
+  sessionId: () => string,
+  redact: <T>(value: T) => T,
+): FanOutJournal {
+  const getFile = (session = sessionId()) => path.join(store.sessionFolder(session), NAME);
+  return {
+    read(session) {
+      const file = getFile(session);
+      if (!existsSync(file)) return [];
+      return readFileSync(file, 'utf8')
+        .split('\n')
+        .map(parseLine)
+        .filter((line): line is FanOutLine => isLine(line));
+    },
+    append(line, session) {
+      const file = getFile(session);
+      createPrivateFolder(path.dirname(file));
+      const fd = openForAppending(file, () => '');
+      try {
+        appendLine(fd, JSON.stringify(redact(line)));
+      } finally {
+        closeSync(fd);
+      }
+    },
+    earlierSessions: () =>
+      store
+        .list()
+        .slice(0, MAX_SESSIONS)
+        .map(({id}) => id)
+        .filter((id) => id !== sessionId() && existsSync(getFile(id)) && !isLocked(store.sessionFolder(id))),
+  };
+}
+
+function isLine(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'type' in value && 'id' in value;
+}
